@@ -255,9 +255,7 @@ def _with_segments(items: tuple[Item, ...]) -> list[tuple[Item, str]]:
 
 
 def _declared(
-    kind: type[base.Package | base.Remote | base.Setting],
-    name: str,
-    values: tuple[registration.Declaration, ...],
+    kind: type[base.Package | base.Remote | base.Setting], name: str, values: tuple[registration.Declaration, ...]
 ) -> tuple[base.RegistryObject, ...]:
     labels = evidence_path.name_segments([value.label for value in values])
     return tuple(

@@ -62,10 +62,7 @@ class ConformanceCheck:
     def criterion(self) -> Criterion:
         """The check as a rubric cites it."""
         return Criterion(
-            cites=self.requirement.id,
-            rule=self.rule.id,
-            severity=self.rule.severity,
-            params=self.requirement.params,
+            cites=self.requirement.id, rule=self.rule.id, severity=self.rule.severity, params=self.requirement.params
         )
 
     @property

@@ -159,10 +159,7 @@ DOCUMENTATION: Final = Dimension(
             "descriptions",
             "Descriptions",
             _or_source(
-                "tool-description-missing",
-                "tool-description-short",
-                "tool-description-repeats-name",
-                minimum=20,
+                "tool-description-missing", "tool-description-short", "tool-description-repeats-name", minimum=20
             ),
             _check("prompt-description-missing"),
             _check("resource-name-missing", "resource-description-missing"),

@@ -38,12 +38,7 @@ LISTS: Final = ("tools", "resources", "prompts")
 
 
 def lint_criterion(
-    cites: str,
-    rule: str,
-    severity: Severity,
-    params: Mapping[str, ParamValue] = NO_PARAMS,
-    *,
-    pages: Pages = Pages.ALL,
+    cites: str, rule: str, severity: Severity, params: Mapping[str, ParamValue] = NO_PARAMS, *, pages: Pages = Pages.ALL
 ) -> Criterion:
     """A rule under its published id, at the price of the severity; the bonus has no price."""
     points = POINTS[severity] if cites != BONUS_ID else Decimal(0)

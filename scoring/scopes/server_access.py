@@ -9,14 +9,7 @@ from typing import ClassVar, Final
 
 from evidence.canonical import Json
 from evidence.kinds import access
-from evidence.kinds.access import (
-    LEGACY_LAYOUT,
-    AccessClass,
-    AuthorizationServer,
-    Challenge,
-    Gate,
-    MetadataAttempt,
-)
+from evidence.kinds.access import LEGACY_LAYOUT, AccessClass, AuthorizationServer, Challenge, Gate, MetadataAttempt
 from evidence.kinds.exchanges import REVISIONS
 from scoring.results.outcome import Inapplicable, Undecided
 from scoring.scopes.base import Scope

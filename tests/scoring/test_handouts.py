@@ -84,10 +84,7 @@ def test_what_was_read_is_counted() -> None:
 def test_what_was_left_out_is_said() -> None:
     found = outcomes(
         handed_out(
-            resources=[
-                {"uri": "note://a", "why": "code -32002"},
-                {"uri": "note://b", "text": "Hello", "whole": False},
-            ],
+            resources=[{"uri": "note://a", "why": "code -32002"}, {"uri": "note://b", "text": "Hello", "whole": False}],
             unread=7,
             untried="write_only",
         )

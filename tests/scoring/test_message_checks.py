@@ -207,9 +207,7 @@ WORDS = """
 """
 WORD = st.sampled_from(WORDS.split()) | st.just("\ud800")
 HOSTILE = st.recursive(
-    SCALARS | WORD,
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(WORD, inner, max_size=4),
-    max_leaves=12,
+    SCALARS | WORD, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(WORD, inner, max_size=4), max_leaves=12
 )
 
 

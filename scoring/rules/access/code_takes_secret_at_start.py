@@ -19,13 +19,8 @@ from scoring.text.evidence_path import clip_text
     title="The code reads a credential from the environment",
     since="2026.3",
     version=1,
-    good=[
-        code(),
-        code(environment=[{"name": "NOTES_FOLDER", "at": "a.ts:1", "secret": False}]),
-    ],
-    bad=[
-        code(environment=[{"name": "NOTES_API_KEY", "at": "a.ts:1", "secret": True}]),
-    ],
+    good=[code(), code(environment=[{"name": "NOTES_FOLDER", "at": "a.ts:1", "secret": False}])],
+    bad=[code(environment=[{"name": "NOTES_API_KEY", "at": "a.ts:1", "secret": True}])],
 )
 def code_takes_secret_at_start(code: Code) -> Iterator[str]:
     """A credential in the environment is the same for everybody and cannot be changed without a restart.

@@ -18,15 +18,9 @@ from scoring.scopes.source_files import Code
     title="The code shows no sign of MCP's OAuth",
     since="2026.3",
     version=1,
-    good=[
-        code(oauth=[{"marker": "oauth-protected-resource", "at": "a.ts:3"}]),
-    ],
-    bad=[
-        code(transports={"streamable-http": ["a.ts:9"]}),
-    ],
-    unjudged=[
-        code(complete=False),
-    ],
+    good=[code(oauth=[{"marker": "oauth-protected-resource", "at": "a.ts:3"}])],
+    bad=[code(transports={"streamable-http": ["a.ts:9"]})],
+    unjudged=[code(complete=False)],
 )
 def code_without_oauth(code: Code) -> Iterator[str]:
     """With OAuth every user has an identity and rights of their own, which can be limited and taken away again.

@@ -22,10 +22,7 @@ from scoring.text.evidence_path import clip_text
     title="A published vulnerability affects a dependency",
     since="2026.3",
     version=1,
-    good=[
-        audit(),
-        audit(checked=0),
-    ],
+    good=[audit(), audit(checked=0)],
     bad=[
         audit(advisory_group()),
         audit(advisory_group(scopes=["dev"])),

@@ -19,15 +19,9 @@ from scoring.scopes.supply_chain import Locked
     title="The project keeps no lockfile",
     since="2026.3",
     version=1,
-    good=[
-        locked(lockfile=True),
-    ],
-    bad=[
-        locked(lockfile=False),
-    ],
-    unjudged=[
-        locked(lockfile=False, origin="npm"),
-    ],
+    good=[locked(lockfile=True)],
+    bad=[locked(lockfile=False)],
+    unjudged=[locked(lockfile=False, origin="npm")],
 )
 def lockfile_missing(locked: Locked) -> Iterator[str]:
     """Without a lockfile nobody knows which versions the server was tested with, and every installation may get others.

@@ -29,9 +29,7 @@ _VERSION: Final = "discover-version-mismatch"
         must("HDR-02", "E", _SECTION, step="discover-method-mismatch"),
         must("HDR-05", "E", _SECTION, step="call-name-mismatch"),
     ),
-    good=[
-        build_conversation(modern_exchange(_VERSION, status=400, error={"code": -32020})),
-    ],
+    good=[build_conversation(modern_exchange(_VERSION, status=400, error={"code": -32020}))],
     bad=[
         build_conversation(modern_exchange(_VERSION, result={"supportedVersions": ["2026-07-28"]})),
         build_conversation(modern_exchange(_VERSION, status=400, error={"code": -32022})),

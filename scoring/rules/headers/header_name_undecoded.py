@@ -24,9 +24,7 @@ from scoring.scopes.conversation import Conversation
         build_conversation(modern_exchange("call-name-encoded", error={"code": -32602})),
         build_conversation(modern_exchange("call-name-encoded", result={"isError": True})),
     ],
-    bad=[
-        build_conversation(modern_exchange("call-name-encoded", status=400, error={"code": -32020})),
-    ],
+    bad=[build_conversation(modern_exchange("call-name-encoded", status=400, error={"code": -32020}))],
     unjudged=[
         build_conversation(modern_exchange("discover", result={})),
         build_conversation(modern_exchange("call-name-encoded", failure=("timeout", "no answer in 15 s"))),

@@ -21,7 +21,7 @@ from scoring.scopes.conversation import Conversation
     version=1,
     checks=must("HDR-07", "E", "basic/transports/streamable-http#case-sensitivity"),
     good=[
-        build_conversation(modern_exchange("discover-headers-uppercase", result={"supportedVersions": ["2026-07-28"]})),
+        build_conversation(modern_exchange("discover-headers-uppercase", result={"supportedVersions": ["2026-07-28"]}))
     ],
     bad=[
         build_conversation(modern_exchange("discover-headers-uppercase", status=400, error={"code": -32020})),

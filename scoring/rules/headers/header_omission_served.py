@@ -27,9 +27,7 @@ _VERSION: Final = "discover-version-missing"
         must("HDR-03", "E", _SECTION, step="discover-method-missing"),
         must("HDR-04", "E", _SECTION, step=_VERSION),
     ),
-    good=[
-        build_conversation(modern_exchange(_VERSION, status=400, error={"code": -32020})),
-    ],
+    good=[build_conversation(modern_exchange(_VERSION, status=400, error={"code": -32020}))],
     bad=[
         build_conversation(modern_exchange(_VERSION, result={"supportedVersions": ["2026-07-28"]})),
         build_conversation(modern_exchange(_VERSION, status=400, error={"code": -32600})),

@@ -25,7 +25,7 @@ from scoring.scopes.conversation import Conversation
             modern_exchange("removed-ping", status=404, error={"code": -32601}),
             modern_exchange("removed-logging", status=404, error={"code": -32601}),
             modern_exchange("removed-subscribe", status=404, error={"code": -32601}),
-        ),
+        )
     ],
     bad=[
         build_conversation(modern_exchange("removed-ping", result={})),

@@ -24,9 +24,7 @@ _PROMPTS: Final = legacy_exchange("list-prompts", result={"prompts": [{"name": "
     since="2026.2",
     version=1,
     checks=info("CAP-04", "ABCDE", "server/utilities/completion#capabilities"),
-    good=[
-        build_conversation(legacy_exchange("initialize", result={"capabilities": {"completions": {}}}), _PROMPTS),
-    ],
+    good=[build_conversation(legacy_exchange("initialize", result={"capabilities": {"completions": {}}}), _PROMPTS)],
     bad=[
         build_conversation(legacy_exchange("initialize", result={"capabilities": {"prompts": {}}}), _PROMPTS),
         build_conversation(

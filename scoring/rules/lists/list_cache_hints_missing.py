@@ -23,9 +23,7 @@ _HINTS: Final[dict[str, Any]] = {"ttlMs": 0, "cacheScope": "private"}
     since="2026.2",
     version=1,
     checks=must("CACHE-01", "E", "server/utilities/caching#cacheable-results"),
-    good=[
-        build_conversation(modern_exchange("list-tools", result={"tools": [], **_HINTS})),
-    ],
+    good=[build_conversation(modern_exchange("list-tools", result={"tools": [], **_HINTS}))],
     bad=[
         build_conversation(modern_exchange("list-tools", result={"tools": []})),
         build_conversation(modern_exchange("list-tools", result={"tools": [], **_HINTS, "ttlMs": -1})),

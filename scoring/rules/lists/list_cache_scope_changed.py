@@ -25,13 +25,13 @@ from scoring.scopes.conversation import Conversation
             modern_exchange("list-tools", result={"nextCursor": "2", "cacheScope": "public"}),
             modern_exchange("list-tools", page=1, result={"cacheScope": "public"}),
             modern_exchange("list-prompts", result={"cacheScope": "private"}),
-        ),
+        )
     ],
     bad=[
         build_conversation(
             modern_exchange("list-tools", result={"nextCursor": "2", "cacheScope": "private"}),
             modern_exchange("list-tools", page=1, result={"cacheScope": "public"}),
-        ),
+        )
     ],
     unjudged=[
         build_conversation(

@@ -27,9 +27,7 @@ def _listed(*templates: Any) -> Conversation:
     since="2026.2",
     version=1,
     checks=must("RES-03", "ABCDE", "schema#resourcetemplate"),
-    good=[
-        _listed("memo://{topic}/text", "file:///{+path}{?from,to*}", "memo://{topic:3}{#part}", "memo://fixed"),
-    ],
+    good=[_listed("memo://{topic}/text", "file:///{+path}{?from,to*}", "memo://{topic:3}{#part}", "memo://fixed")],
     bad=[
         _listed("memo://{topic"),
         _listed("memo://{}"),

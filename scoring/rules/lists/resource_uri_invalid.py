@@ -36,9 +36,7 @@ from scoring.text.uris import find_uri_flaw
         resource(uri=UNDEFINED),
         resource(uri=7),
     ],
-    unjudged=[
-        Resource(item=Item("notes://today", 0)),
-    ],
+    unjudged=[Resource(item=Item("notes://today", 0))],
 )
 def resource_uri_invalid(resource: Resource) -> Iterator[Answer]:
     """The `uri` of a resource is a URI by RFC 3986: a scheme, a colon, and no blanks or braces.

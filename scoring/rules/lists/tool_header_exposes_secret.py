@@ -33,9 +33,7 @@ _KEYWORD: Final = "x-mcp-header"
         tool_with_params(value={"type": "string", _KEYWORD: "Access-Token"}),
         tool_with_params(value={"type": "string", "format": "password", _KEYWORD: "Value"}),
     ],
-    unjudged=[
-        tool_with_params(token={"type": "string"}),
-    ],
+    unjudged=[tool_with_params(token={"type": "string"})],
 )
 def tool_header_exposes_secret(tool: Tool) -> Iterator[Answer]:
     """A password, a token or a key does not belong into a header.

@@ -22,18 +22,9 @@ _HINTS: Final = ("readOnlyHint", "destructiveHint", "idempotentHint", "openWorld
     since="2026.2",
     version=1,
     checks=must("TOOL-12", "BCDE", "schema#toolannotations"),
-    good=[
-        tool(annotations={"readOnlyHint": True, "title": "Get record"}),
-    ],
-    bad=[
-        tool(annotations={"readOnlyHint": "true"}),
-        tool(annotations={"destructiveHint": None}),
-    ],
-    unjudged=[
-        tool(),
-        tool(annotations={"title": "Get record"}),
-        tool(annotations=[]),
-    ],
+    good=[tool(annotations={"readOnlyHint": True, "title": "Get record"})],
+    bad=[tool(annotations={"readOnlyHint": "true"}), tool(annotations={"destructiveHint": None})],
+    unjudged=[tool(), tool(annotations={"title": "Get record"}), tool(annotations=[])],
 )
 def tool_hint_not_boolean(tool: Tool) -> Iterator[Answer]:
     """`readOnlyHint`, `destructiveHint`, `idempotentHint` and `openWorldHint` are true or false, or not there.

@@ -20,9 +20,7 @@ from scoring.scopes.base import Tool
     since="2026.2",
     version=1,
     checks=must("TOOL-02", "ABCDE", "server/tools#tool"),
-    good=[
-        tool(inputSchema={"type": "object"}),
-    ],
+    good=[tool(inputSchema={"type": "object"})],
     bad=[
         tool(inputSchema=None),
         tool(inputSchema=UNDEFINED),
@@ -31,9 +29,7 @@ from scoring.scopes.base import Tool
         tool(inputSchema={"type": "string"}),
         tool(inputSchema={"type": ["object", "null"]}),
     ],
-    unjudged=[
-        Tool(item=Item("add", 0)),
-    ],
+    unjudged=[Tool(item=Item("add", 0))],
 )
 def tool_input_schema_unusable(tool: Tool) -> Iterator[Answer]:
     """`inputSchema` is a JSON Schema whose root says `"type": "object"`, also for a tool without parameters.

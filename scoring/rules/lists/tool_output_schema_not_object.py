@@ -20,17 +20,9 @@ from scoring.scopes.base import Tool
     since="2026.2",
     version=1,
     checks=must("TOOL-04", "CD", "server/tools#output-schema"),
-    good=[
-        tool(outputSchema={"type": "object"}),
-    ],
-    bad=[
-        tool(outputSchema={"type": "array"}),
-        tool(outputSchema=None),
-        tool(outputSchema={}),
-    ],
-    unjudged=[
-        tool(),
-    ],
+    good=[tool(outputSchema={"type": "object"})],
+    bad=[tool(outputSchema={"type": "array"}), tool(outputSchema=None), tool(outputSchema={})],
+    unjudged=[tool()],
 )
 def tool_output_schema_not_object(tool: Tool) -> Iterator[Answer]:
     """In 2025-06-18 and 2025-11-25 structured output is an object, and `outputSchema` says so at its root.

@@ -40,9 +40,7 @@ _NETWORK: Final = ("http:", "https:", "ftp:", "ws:", "wss:", "//")
         tool(outputSchema={"$id": "https://schemas.example/root", "allOf": [{"$ref": "other"}]}),
         tool(outputSchema={"$ref": "http://[bad"}),
     ],
-    unjudged=[
-        tool(inputSchema=None),
-    ],
+    unjudged=[tool(inputSchema=None)],
 )
 def tool_schema_refers_to_network(tool: Tool) -> Iterator[Answer]:
     """A `$ref` stays inside its schema: `#/$defs/query`, not an address on the network.

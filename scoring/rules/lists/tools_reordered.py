@@ -32,9 +32,7 @@ def _listed(step: str, *tools: Any) -> dict[str, Any]:
         build_conversation(_listed("list-tools", _ADD, _GREET), _listed("list-tools-again", _ADD, _GREET)),
         build_conversation(_listed("list-tools", _ADD), _listed("list-tools-again", _ADD)),
     ],
-    bad=[
-        build_conversation(_listed("list-tools", _ADD, _GREET), _listed("list-tools-again", _GREET, _ADD)),
-    ],
+    bad=[build_conversation(_listed("list-tools", _ADD, _GREET), _listed("list-tools-again", _GREET, _ADD))],
     unjudged=[
         build_conversation(_listed("list-tools", _ADD, _GREET), _listed("list-tools-again", _ADD)),
         build_conversation(_listed("list-tools", _ADD)),

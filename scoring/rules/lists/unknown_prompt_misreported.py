@@ -20,9 +20,7 @@ from scoring.scopes.conversation import Conversation
     since="2026.2",
     version=1,
     checks=should("PROMPT-01", "ABCDE", "server/prompts#error-handling"),
-    good=[
-        build_conversation(legacy_exchange("prompt-nonexistent", error={"code": -32602})),
-    ],
+    good=[build_conversation(legacy_exchange("prompt-nonexistent", error={"code": -32602}))],
     bad=[
         build_conversation(legacy_exchange("prompt-nonexistent", result={"messages": []})),
         build_conversation(legacy_exchange("prompt-nonexistent", error={"code": 0})),

@@ -20,9 +20,7 @@ from scoring.scopes.conversation import Conversation
     since="2026.2",
     version=1,
     checks=info("TOOL-13", "ABCDE", "server/tools#error-handling"),
-    good=[
-        build_conversation(legacy_exchange("call-nonexistent", error={"code": -32602})),
-    ],
+    good=[build_conversation(legacy_exchange("call-nonexistent", error={"code": -32602}))],
     bad=[
         build_conversation(legacy_exchange("call-nonexistent", result={"content": []})),
         build_conversation(legacy_exchange("call-nonexistent", result={"content": [], "isError": True})),

@@ -24,7 +24,7 @@ from scoring.scopes.conversation import Conversation
         build_conversation(
             modern_exchange("discover", result={"resultType": "complete"}),
             modern_exchange("list-tools", result={"tools": []}),
-        ),
+        )
     ],
     bad=[
         build_conversation(modern_exchange("list-tools", result={"resultType": "input_required", "requestState": "1"})),

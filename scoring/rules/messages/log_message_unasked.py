@@ -28,9 +28,7 @@ def _heard(what: str) -> dict[str, Json]:
         build_conversation(modern_exchange("discover", result={})),
         build_conversation(modern_exchange("list-tools", received=[_heard("progress")])),
     ],
-    bad=[
-        build_conversation(modern_exchange("list-tools", received=[_heard("message")])),
-    ],
+    bad=[build_conversation(modern_exchange("list-tools", received=[_heard("message")]))],
     unjudged=[
         build_conversation(legacy_exchange("initialize", result={})),
         build_conversation(modern_exchange("discover", status=503)),

@@ -35,7 +35,7 @@ def _heard(method: str, meta: Json) -> dict[str, Json]:
     good=[
         build_conversation(
             _CHANGING, modern_exchange("listen", sent=_SENT, received=[_heard(_METHOD, {_ID: 9})], form="stream")
-        ),
+        )
     ],
     bad=[
         build_conversation(

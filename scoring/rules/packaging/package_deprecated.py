@@ -19,12 +19,8 @@ from scoring.text.evidence_path import clip_text
     title="The package is deprecated",
     since="2026.3",
     version=1,
-    good=[
-        published(),
-    ],
-    bad=[
-        published(deprecated="use notes-server"),
-    ],
+    good=[published()],
+    bad=[published(deprecated="use notes-server")],
 )
 def package_deprecated(published: Published) -> Iterator[str]:
     """Its publisher says that it should not be used any more.

@@ -24,18 +24,9 @@ _HALF: Final = Decimal("0.5")
     since="2026.3",
     version=1,
     spec="https://github.com/modelcontextprotocol/registry/blob/main/docs/modelcontextprotocol-io/package-types.mdx",
-    good=[
-        published(),
-        published(mcp_name="COM.example/notes"),
-    ],
-    bad=[
-        published(mcp_name=None),
-        published(mcp_name="com.other/notes"),
-    ],
-    unjudged=[
-        published(registered=""),
-        published(version_exists=False),
-    ],
+    good=[published(), published(mcp_name="COM.example/notes")],
+    bad=[published(mcp_name=None), published(mcp_name="com.other/notes")],
+    unjudged=[published(registered=""), published(version_exists=False)],
 )
 def package_not_linked_back(published: Published) -> Iterator[Answer]:
     """Anybody may register anybody's package. Only the package itself can say which server it belongs to.

@@ -19,12 +19,8 @@ from scoring.text.evidence_path import clip_text
     title="The declared package does not exist",
     since="2026.3",
     version=1,
-    good=[
-        published(),
-    ],
-    bad=[
-        published(exists=False, version_exists=False),
-    ],
+    good=[published()],
+    bad=[published(exists=False, version_exists=False)],
 )
 def package_not_published(published: Published) -> Iterator[str]:
     """Nobody can install a package that its index does not have, and anybody may publish one under that name tomorrow.

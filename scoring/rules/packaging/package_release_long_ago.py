@@ -20,15 +20,9 @@ from scoring.scopes.project import Published
     title="The last version of the package is long ago",
     since="2026.3",
     version=1,
-    good=[
-        published(),
-    ],
-    bad=[
-        published(latest_published=days_ago(900)),
-    ],
-    unjudged=[
-        published(latest_published=None),
-    ],
+    good=[published()],
+    bad=[published(latest_published=days_ago(900))],
+    unjudged=[published(latest_published=None)],
 )
 def package_release_long_ago(published: Published) -> Iterator[Answer]:
     """Users get what is published. Of a project without a known repository the index alone tells when that was last.

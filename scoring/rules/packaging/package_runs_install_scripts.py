@@ -19,17 +19,9 @@ from scoring.text.evidence_path import clip_text
     title="Installing the package runs its code",
     since="2026.3",
     version=1,
-    good=[
-        published(),
-        published(ecosystem="PyPI", install_scripts=[]),
-    ],
-    bad=[
-        published(install_scripts=["postinstall"]),
-        published(ecosystem="PyPI", install_scripts=["build"]),
-    ],
-    unjudged=[
-        published(install_scripts=None),
-    ],
+    good=[published(), published(ecosystem="PyPI", install_scripts=[])],
+    bad=[published(install_scripts=["postinstall"]), published(ecosystem="PyPI", install_scripts=["build"])],
+    unjudged=[published(install_scripts=None)],
 )
 def package_runs_install_scripts(published: Published) -> Iterator[str]:
     """A script that runs at installation runs with the user's rights before anybody has looked at the package. It is

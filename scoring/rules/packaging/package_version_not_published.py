@@ -19,13 +19,8 @@ from scoring.text.evidence_path import clip_text
     title="The declared version of the package does not exist",
     since="2026.3",
     version=1,
-    good=[
-        published(),
-        published(exists=False, version_exists=False),
-    ],
-    bad=[
-        published(declared="9.0.0", version=None, version_exists=False),
-    ],
+    good=[published(), published(exists=False, version_exists=False)],
+    bad=[published(declared="9.0.0", version=None, version_exists=False)],
 )
 def package_version_not_published(published: Published) -> Iterator[str]:
     """A client that installs what is registered gets an error.

@@ -30,9 +30,7 @@ _HALF: Final = Decimal("0.5")
         published(declared="2.0.0-beta", version="2.0.0-beta", published=days_ago(1)),
         published(declared=None),
     ],
-    bad=[
-        published(latest="2.0.0", published=days_ago(200), latest_published=days_ago(60)),
-    ],
+    bad=[published(latest="2.0.0", published=days_ago(200), latest_published=days_ago(60))],
 )
 def package_version_outdated(published: Published) -> Iterator[Answer]:
     """Clients install the version that is registered, without what was mended since.

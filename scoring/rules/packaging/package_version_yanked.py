@@ -19,13 +19,8 @@ from scoring.text.evidence_path import clip_text
     title="The declared version was withdrawn",
     since="2026.3",
     version=1,
-    good=[
-        published(),
-    ],
-    bad=[
-        published(ecosystem="PyPI", yanked=""),
-        published(ecosystem="PyPI", yanked="leaks tokens"),
-    ],
+    good=[published()],
+    bad=[published(ecosystem="PyPI", yanked=""), published(ecosystem="PyPI", yanked="leaks tokens")],
 )
 def package_version_yanked(published: Published) -> Iterator[str]:
     """A version is withdrawn because it should not be used.

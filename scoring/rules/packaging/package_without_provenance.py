@@ -18,15 +18,9 @@ from scoring.scopes.project import Published
     title="Nothing shows what the package was built from",
     since="2026.3",
     version=1,
-    good=[
-        published(),
-    ],
-    bad=[
-        published(provenance={"attested": False, "repository": None, "predicates": []}),
-    ],
-    unjudged=[
-        published(provenance=None),
-    ],
+    good=[published()],
+    bad=[published(provenance={"attested": False, "repository": None, "predicates": []})],
+    unjudged=[published(provenance=None)],
 )
 def package_without_provenance(published: Published) -> Iterator[str]:
     """A provenance attestation ties a version to the commit and the build that made it, so that a stolen token cannot

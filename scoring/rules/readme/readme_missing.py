@@ -18,15 +18,9 @@ from scoring.scopes.source_files import Readme
     title="There is no README",
     since="2026.3",
     version=1,
-    good=[
-        readme(),
-    ],
-    bad=[
-        no_readme(),
-    ],
-    unjudged=[
-        no_readme(complete=False),
-    ],
+    good=[readme()],
+    bad=[no_readme()],
+    unjudged=[no_readme(complete=False)],
 )
 def readme_missing(readme: Readme) -> Iterator[str]:
     """The README is the first thing that anybody sees, and often the last.

@@ -23,16 +23,9 @@ _HALF: Final = Decimal("0.5")
     title="The README says next to nothing",
     since="2026.3",
     version=1,
-    good=[
-        readme(),
-        no_readme(),
-    ],
-    bad=[
-        readme(words=12),
-    ],
-    unjudged=[
-        no_readme(complete=False),
-    ],
+    good=[readme(), no_readme()],
+    bad=[readme(words=12)],
+    unjudged=[no_readme(complete=False)],
 )
 def readme_short(readme: Readme) -> Iterator[Answer]:
     """A name and a sentence do not tell a user whether the server is for them.

@@ -18,16 +18,9 @@ from scoring.scopes.source_files import Readme
     title="No configuration for a client to copy",
     since="2026.3",
     version=1,
-    good=[
-        readme(),
-    ],
-    bad=[
-        no_readme(),
-        readme(snippet=None),
-    ],
-    unjudged=[
-        no_readme(complete=False),
-    ],
+    good=[readme()],
+    bad=[no_readme(), readme(snippet=None)],
+    unjudged=[no_readme(complete=False)],
 )
 def readme_without_client_configuration(readme: Readme) -> Iterator[str]:
     """Users paste a configuration into their client; writing it themselves is where most give up.

@@ -18,17 +18,9 @@ from scoring.scopes.source_files import Readme
     title="No example of what the server is good for",
     since="2026.3",
     version=1,
-    good=[
-        readme(),
-        readme(examples=None, samples=2),
-    ],
-    bad=[
-        no_readme(),
-        readme(examples=None),
-    ],
-    unjudged=[
-        no_readme(complete=False),
-    ],
+    good=[readme(), readme(examples=None, samples=2)],
+    bad=[no_readme(), readme(examples=None)],
+    unjudged=[no_readme(complete=False)],
 )
 def readme_without_example(readme: Readme) -> Iterator[str]:
     """An example tells in a line what a page of parameters does not.

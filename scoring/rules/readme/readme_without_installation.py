@@ -18,18 +18,9 @@ from scoring.scopes.source_files import Readme
     title="Nothing says how the server is installed",
     since="2026.3",
     version=1,
-    good=[
-        readme(),
-        readme(install=None),
-        readme(install=None, snippet=None, guides=["docs/setup.md"]),
-    ],
-    bad=[
-        no_readme(),
-        readme(install=None, snippet=None),
-    ],
-    unjudged=[
-        no_readme(complete=False),
-    ],
+    good=[readme(), readme(install=None), readme(install=None, snippet=None, guides=["docs/setup.md"])],
+    bad=[no_readme(), readme(install=None, snippet=None)],
+    unjudged=[no_readme(complete=False)],
 )
 def readme_without_installation(readme: Readme) -> Iterator[str]:
     """Without the command nobody gets further.

@@ -18,16 +18,9 @@ from scoring.scopes.source_files import Readme
     title="The README does not tell which tools there are",
     since="2026.3",
     version=1,
-    good=[
-        readme(),
-    ],
-    bad=[
-        no_readme(),
-        readme(tools=None),
-    ],
-    unjudged=[
-        no_readme(complete=False),
-    ],
+    good=[readme()],
+    bad=[no_readme(), readme(tools=None)],
+    unjudged=[no_readme(complete=False)],
 )
 def readme_without_tools(readme: Readme) -> Iterator[str]:
     """Before installing anything a user wants to know what the model will be able to do, above all what it may change.

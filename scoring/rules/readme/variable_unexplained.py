@@ -24,14 +24,8 @@ from scoring.text.evidence_path import clip_text
         variable("NOTES_TOKEN", named=True),
         variable("NOTES_TOKEN", declared=frozenset({"NOTES_TOKEN"})),
     ],
-    bad=[
-        variable("NOTES_TOKEN"),
-        variable("NOTES_API", environment="NOTES_API_KEY: key"),
-    ],
-    unjudged=[
-        variable("NOTES_TOKEN", named=None),
-        variable("NOTES_TOKEN", guides=["docs/setup.md"]),
-    ],
+    bad=[variable("NOTES_TOKEN"), variable("NOTES_API", environment="NOTES_API_KEY: key")],
+    unjudged=[variable("NOTES_TOKEN", named=None), variable("NOTES_TOKEN", guides=["docs/setup.md"])],
 )
 def variable_unexplained(variable: Variable) -> Iterator[str]:
     """A server that stops because a variable is missing leaves its user to read the code.

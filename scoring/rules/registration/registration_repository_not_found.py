@@ -20,12 +20,8 @@ from scoring.text.evidence_path import clip_text
     title="The repository of the registry entry does not exist",
     since="2026.3",
     version=1,
-    good=[
-        registered({"repository": {"url": "https://code.example/notes"}}),
-    ],
-    bad=[
-        replace(registered({"repository": {"url": "https://code.example/notes"}}), gone="HTTP 404"),
-    ],
+    good=[registered({"repository": {"url": "https://code.example/notes"}})],
+    bad=[replace(registered({"repository": {"url": "https://code.example/notes"}}), gone="HTTP 404")],
 )
 def registration_repository_not_found(registered: Registered) -> Iterator[str]:
     """A link that leads nowhere lets nobody read the source, report a problem or see who maintains the server.

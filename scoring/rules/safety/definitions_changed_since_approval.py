@@ -20,14 +20,8 @@ from scoring.text.evidence_path import clip_text
     title="A definition changed since it was approved, and for the worse",
     since="2026.3",
     version=1,
-    good=[
-        drifted(),
-        drifted(listing_change()),
-    ],
-    bad=[
-        drifted(listing_change(signals=["override-1"])),
-        drifted(listing_change(escalations=["asks-for-credential"])),
-    ],
+    good=[drifted(), drifted(listing_change())],
+    bad=[drifted(listing_change(signals=["override-1"])), drifted(listing_change(escalations=["asks-for-credential"]))],
 )
 def definitions_changed_since_approval(drifted: Drifted) -> Iterator[Answer]:
     """A server that was looked at and approved may change what it says afterwards. A change that adds an order to the

@@ -24,15 +24,8 @@ _SHARE: Final = Decimal("0.8")
     title="A credential stands in the source",
     since="2026.3",
     version=1,
-    good=[
-        searched(),
-        searched(leaked_secret(counts=False, why="test")),
-        searched(leaked_secret(confidence="generic")),
-    ],
-    bad=[
-        searched(leaked_secret()),
-        searched(leaked_secret(), leaked_secret(path="src/b.ts", hash="01")),
-    ],
+    good=[searched(), searched(leaked_secret(counts=False, why="test")), searched(leaked_secret(confidence="generic"))],
+    bad=[searched(leaked_secret()), searched(leaked_secret(), leaked_secret(path="src/b.ts", hash="01"))],
 )
 def source_holds_secret(searched: Searched) -> Iterator[Answer]:
     """Whoever can read the source can use the credential, and it stays in the history when it is removed.

@@ -34,10 +34,7 @@ _ABOUT_VALUES: Final = re.compile(
     title="A tool answers a fitting call with a protocol error",
     since="2026.2",
     version=1,
-    good=[
-        trial(),
-        trial("tool_error", text="No note is called example."),
-    ],
+    good=[trial(), trial("tool_error", text="No note is called example.")],
     bad=[
         trial("protocol_error", code=-32601, text="Method not found"),
         trial("protocol_error", code=-32602, text="Unknown tool: get_note"),

@@ -23,10 +23,7 @@ from scoring.text.evidence_path import clip_text
     level=Level.MUST,
     spec="https://modelcontextprotocol.io/specification/2025-11-25/server/tools#output-schema",
     good=[trial(structured="valid")],
-    bad=[
-        trial(structured="missing"),
-        trial(structured="invalid", complaint="properties/count/type"),
-    ],
+    bad=[trial(structured="missing"), trial(structured="invalid", complaint="properties/count/type")],
     unjudged=[
         trial(structured="not_declared"),
         trial(structured="unjudged", complaint="a reference leads out of the schema"),

@@ -22,13 +22,8 @@ from scoring.scopes.publisher import Publisher
         publisher(remote="https://mcp.example.com/"),
         publisher("io.github.acme/acme-mcp", owner={"login": "acme", "type": "Organization"}),
     ],
-    bad=[
-        publisher("io.github.someone/slack", owner={"login": "someone", "type": "User"}, repository="someone/slack"),
-    ],
-    unjudged=[
-        publisher(),
-        publisher("io.github.acme/slack", owner={"login": "acme", "type": "Organization"}),
-    ],
+    bad=[publisher("io.github.someone/slack", owner={"login": "someone", "type": "User"}, repository="someone/slack")],
+    unjudged=[publisher(), publisher("io.github.acme/slack", owner={"login": "acme", "type": "Organization"})],
 )
 def publisher_not_vendor(publisher: Publisher) -> Iterator[str]:
     """Whoever runs a service has reason to keep its server working; a volunteer may stop.

@@ -20,17 +20,12 @@ from scoring.scopes.project import Project
     title="Nobody has committed for long",
     since="2026.3",
     version=1,
-    good=[
-        project(last_commit_at=days_ago(90)),
-    ],
+    good=[project(last_commit_at=days_ago(90))],
     bad=[
         project(last_commit_at=days_ago(400)),
         project(last_commit_at=days_ago(150), stars=5000, contributors={"count": 90}),
     ],
-    unjudged=[
-        project(last_commit_at=None),
-        source_only_project(),
-    ],
+    unjudged=[project(last_commit_at=None), source_only_project()],
 )
 def commits_ceased(project: Project) -> Iterator[Answer]:
     """A project in which nobody works any more will not follow the protocol or mend what breaks.

@@ -19,10 +19,7 @@ from scoring.scopes.project import Project
     title="Issues of others wait long for an answer",
     since="2026.3",
     version=1,
-    good=[
-        project(issues=issue_threads()),
-        project(issues=issue_threads(unanswered=2, answered=8)),
-    ],
+    good=[project(issues=issue_threads()), project(issues=issue_threads(unanswered=2, answered=8))],
     bad=[
         project(issues=issue_threads(median_response_s=90 * 86_400)),
         project(issues=issue_threads(unanswered=8, answered=2)),

@@ -18,19 +18,9 @@ from scoring.scopes.project import Project
     title="The project has no changelog",
     since="2026.3",
     version=1,
-    good=[
-        project(changelog=True),
-        source_only_project(changelog="CHANGELOG.md"),
-    ],
-    bad=[
-        project(changelog=False),
-        source_only_project(),
-    ],
-    unjudged=[
-        project(),
-        source_only_project(origin="npm"),
-        source_only_project(complete=False),
-    ],
+    good=[project(changelog=True), source_only_project(changelog="CHANGELOG.md")],
+    bad=[project(changelog=False), source_only_project()],
+    unjudged=[project(), source_only_project(origin="npm"), source_only_project(complete=False)],
 )
 def project_changelog_missing(project: Project) -> Iterator[str]:
     """Before an upgrade a user wants to know what changes.

@@ -18,19 +18,9 @@ from scoring.scopes.project import Project
     title="No automation builds and tests the project",
     since="2026.3",
     version=1,
-    good=[
-        project(ci=True),
-        source_only_project(ci=[".github/workflows/test.yml"]),
-    ],
-    bad=[
-        project(ci=False),
-        source_only_project(),
-    ],
-    unjudged=[
-        project(),
-        source_only_project(origin="npm"),
-        source_only_project(complete=False),
-    ],
+    good=[project(ci=True), source_only_project(ci=[".github/workflows/test.yml"])],
+    bad=[project(ci=False), source_only_project()],
+    unjudged=[project(), source_only_project(origin="npm"), source_only_project(complete=False)],
 )
 def project_ci_missing(project: Project) -> Iterator[str]:
     """A change that nobody tested breaks what worked.

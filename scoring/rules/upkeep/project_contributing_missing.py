@@ -18,19 +18,9 @@ from scoring.scopes.project import Project
     title="The project has no guide for contributors",
     since="2026.3",
     version=1,
-    good=[
-        project(community={"contributing": True}),
-        source_only_project(contributing="CONTRIBUTING.md"),
-    ],
-    bad=[
-        project(community={"contributing": False}),
-        source_only_project(),
-    ],
-    unjudged=[
-        project(),
-        source_only_project(origin="npm"),
-        source_only_project(complete=False),
-    ],
+    good=[project(community={"contributing": True}), source_only_project(contributing="CONTRIBUTING.md")],
+    bad=[project(community={"contributing": False}), source_only_project()],
+    unjudged=[project(), source_only_project(origin="npm"), source_only_project(complete=False)],
 )
 def project_contributing_missing(project: Project) -> Iterator[str]:
     """Whoever wants to help needs to know how to build, test and submit.

@@ -18,20 +18,9 @@ from scoring.scopes.project import Project
     title="The project has no licence",
     since="2026.3",
     version=1,
-    good=[
-        project(licence="MIT"),
-        source_only_project(licence="/LICENSE"),
-        project(package={"licence": "MIT"}),
-    ],
-    bad=[
-        source_only_project(),
-        project(source={"origin": "github", "complete": True}),
-    ],
-    unjudged=[
-        project(),
-        source_only_project(origin="npm"),
-        source_only_project(complete=False),
-    ],
+    good=[project(licence="MIT"), source_only_project(licence="/LICENSE"), project(package={"licence": "MIT"})],
+    bad=[source_only_project(), project(source={"origin": "github", "complete": True})],
+    unjudged=[project(), source_only_project(origin="npm"), source_only_project(complete=False)],
 )
 def project_licence_missing(project: Project) -> Iterator[str]:
     """Without a licence nobody has the right to use, change or pass on the code.

@@ -24,17 +24,9 @@ _SMALL: Final = Decimal("0.4")
     title="Half of the work is one person's",
     since="2026.3",
     version=1,
-    good=[
-        project(bus_factor=2),
-        project(bus_factor=1),
-    ],
-    bad=[
-        project(bus_factor=1, stars=4000, contributors={"count": 20}, issues=issue_threads(opened_year=90)),
-    ],
-    unjudged=[
-        project(),
-        source_only_project(),
-    ],
+    good=[project(bus_factor=2), project(bus_factor=1)],
+    bad=[project(bus_factor=1, stars=4000, contributors={"count": 20}, issues=issue_threads(opened_year=90))],
+    unjudged=[project(), source_only_project()],
 )
 def project_rests_on_one_person(project: Project) -> Iterator[Answer]:
     """When the only person who knows a project stops, it stops.

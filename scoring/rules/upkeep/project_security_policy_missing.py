@@ -18,19 +18,9 @@ from scoring.scopes.project import Project
     title="The project has no security policy",
     since="2026.3",
     version=1,
-    good=[
-        project(community={"security": True}),
-        source_only_project(security_policy="/SECURITY.md"),
-    ],
-    bad=[
-        project(community={"security": False}),
-        source_only_project(),
-    ],
-    unjudged=[
-        project(),
-        source_only_project(origin="npm"),
-        source_only_project(complete=False),
-    ],
+    good=[project(community={"security": True}), source_only_project(security_policy="/SECURITY.md")],
+    bad=[project(community={"security": False}), source_only_project()],
+    unjudged=[project(), source_only_project(origin="npm"), source_only_project(complete=False)],
 )
 def project_security_policy_missing(project: Project) -> Iterator[str]:
     """Whoever finds a hole needs to know whom to tell before everybody else.

@@ -19,10 +19,7 @@ from scoring.scopes.project import Project
     title="Pull requests of others wait long for an answer",
     since="2026.3",
     version=1,
-    good=[
-        project(pulls=issue_threads()),
-        project(pulls=issue_threads(unanswered=2, answered=8)),
-    ],
+    good=[project(pulls=issue_threads()), project(pulls=issue_threads(unanswered=2, answered=8))],
     bad=[
         project(pulls=issue_threads(median_response_s=90 * 86_400)),
         project(pulls=issue_threads(unanswered=8, answered=2)),

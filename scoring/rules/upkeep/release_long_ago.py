@@ -24,13 +24,8 @@ from scoring.scopes.project import Project
         project(releases={"count": 1, "latest_at": days_ago(200)}),
         project(package={"latest_published": days_ago(9)}, releases={"count": 1, "latest_at": days_ago(900)}),
     ],
-    bad=[
-        project(releases={"count": 1, "latest_at": days_ago(900)}),
-    ],
-    unjudged=[
-        project(releases={"count": 0}),
-        source_only_project(),
-    ],
+    bad=[project(releases={"count": 1, "latest_at": days_ago(900)})],
+    unjudged=[project(releases={"count": 0}), source_only_project()],
 )
 def release_long_ago(project: Project) -> Iterator[Answer]:
     """Users get what is released. A fix that is only in the repository does not reach them.

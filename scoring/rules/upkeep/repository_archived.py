@@ -18,17 +18,9 @@ from scoring.scopes.project import Project
     title="The repository is archived",
     since="2026.3",
     version=1,
-    good=[
-        project(archived=False),
-        project(),
-    ],
-    bad=[
-        project(archived=True),
-        project(disabled=True),
-    ],
-    unjudged=[
-        source_only_project(),
-    ],
+    good=[project(archived=False), project()],
+    bad=[project(archived=True), project(disabled=True)],
+    unjudged=[source_only_project()],
 )
 def repository_archived(project: Project) -> Iterator[str]:
     """An archived repository takes no reports and no fixes: its owner has said that the work is over.

@@ -23,15 +23,9 @@ _HALF: Final = Decimal("0.5")
     title="The registration names a repository by an old name",
     since="2026.3",
     version=1,
-    good=[
-        project(),
-    ],
-    bad=[
-        project(asked="somebody/notes"),
-    ],
-    unjudged=[
-        source_only_project(),
-    ],
+    good=[project()],
+    bad=[project(asked="somebody/notes")],
+    unjudged=[source_only_project()],
 )
 def repository_moved(project: Project) -> Iterator[Answer]:
     """An old name leads on only until somebody else takes it, and then to code of theirs.
