@@ -96,22 +96,22 @@ def explain_citation(cites: str) -> list[Explanation]:
 
     LookupError when no rubric has such an id.
     """
-    asked: dict[str, list[str]] = {}
+    cited: dict[str, list[str]] = {}
     for rubric in catalogue.list_rubrics():
         for criterion in rubric.criteria:
             if criterion.cites.casefold() == cites.casefold():
-                asked.setdefault(criterion.rule, []).append(f"{rubric.name}: {_citation(criterion)}")
+                cited.setdefault(criterion.rule, []).append(f"{rubric.name}: {_citation(criterion)}")
     for rule in catalogue.list_rules():
         if cites.casefold() in _known_as(rule):
             prices = [f"{rubric.name}: {_citation(criterion)}" for rubric, criterion in list_citations(rule)]
-            asked.setdefault(rule.id, prices)
-    told = [_cited(cites, rule, prices) for rule, prices in asked.items()]
-    told += [
+            cited.setdefault(rule.id, prices)
+    explained = [_cited(cites, rule, prices) for rule, prices in cited.items()]
+    explained += [
         parts[cites.casefold()] for rubric in catalogue.list_rubrics() if cites.casefold() in (parts := _parts(rubric))
     ]
-    if not told:
+    if not explained:
         raise LookupError(f"no rubric cites {cites!r}; `hallmark explain RUBRIC` lists the ids of a rubric")
-    return told
+    return explained
 
 
 def explain_fix_plan(prospect: FixPlan) -> Explanation:
@@ -157,9 +157,11 @@ def _known_as(rule: Rule) -> frozenset[str]:
 
 
 def _cited(cites: str, rule: str, prices: list[str]) -> Explanation:
-    told = explain_rule(rule)
-    kept = tuple(section for section in told.sections if section.heading != "Cited by")
-    return Explanation(f"{cites}, rule {told.title}", told.summary, (Section("Charged by", tuple(prices)), *kept))
+    explained = explain_rule(rule)
+    kept = tuple(section for section in explained.sections if section.heading != "Cited by")
+    return Explanation(
+        f"{cites}, rule {explained.title}", explained.summary, (Section("Charged by", tuple(prices)), *kept)
+    )
 
 
 def _parts(rubric: Rubric) -> dict[str, Explanation]:
@@ -167,15 +169,15 @@ def _parts(rubric: Rubric) -> dict[str, Explanation]:
     found: dict[str, Explanation] = {}
     for dimension in rubric.dimensions:
         title = f"{dimension.name}, dimension of {rubric.name}: {dimension.title}"
-        asked = Section("Components", tuple(_dimension_parts(dimension)))
-        found[dimension.name.casefold()] = Explanation(title, f"Its base weight is {dimension.weight}.", (asked,))
+        cited = Section("Components", tuple(_dimension_parts(dimension)))
+        found[dimension.name.casefold()] = Explanation(title, f"Its base weight is {dimension.weight}.", (cited,))
         whole = sum((component.weight for component in dimension.components), Decimal(0))
         for component in dimension.components:
             name = f"{dimension.name}.{component.name}"
             weight = f"It is {component.weight / whole:.0%} of the dimension {dimension.name} when all is measured."
-            asked = Section("Rules", tuple(_check(check) for check in component.checks) or (_COMPUTED,))
+            cited = Section("Rules", tuple(_check(check) for check in component.checks) or (_COMPUTED,))
             title = f"{name}, component of {rubric.name}: {component.title}"
-            found[name.casefold()] = Explanation(title, weight, (asked,))
+            found[name.casefold()] = Explanation(title, weight, (cited,))
     return found
 
 

@@ -116,9 +116,9 @@ def _found(assessment: Assessment, rubric: Rubric) -> Mapping[str, Mapping[Place
     for question in dict.fromkeys(criterion.question for criterion in rubric.criteria):
         outcome = assessment.outcome(question)
         for finding in outcome.findings if isinstance(outcome, Measured) else ():
-            told = found.setdefault(finding.rule, {}).setdefault(_place(finding), [])
-            if finding.message not in told:
-                told.append(finding.message)
+            messages = found.setdefault(finding.rule, {}).setdefault(_place(finding), [])
+            if finding.message not in messages:
+                messages.append(finding.message)
     return found
 
 

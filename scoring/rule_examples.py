@@ -59,18 +59,18 @@ def _members(thing: base.Scope) -> dict[str, Any]:
     return {name: value for name in names if (value := getattr(thing, name)) is not UNDEFINED}
 
 
-def _said(talk: Conversation) -> dict[str, Any]:
+def _said(conversation: Conversation) -> dict[str, Any]:
     """What was asked, by its step, and what came back."""
-    return {exchange.at.removeprefix("exchanges/"): _exchange(exchange) for exchange in talk.talk.exchanges}
+    return {exchange.at.removeprefix("exchanges/"): _exchange(exchange) for exchange in conversation.recorded.exchanges}
 
 
 def _exchange(exchange: Exchange) -> dict[str, Any]:
     answer = dict(exchange.answer.members) if exchange.answer else {}
-    told = {name: answer[name] for name in ("result", "error") if name in answer}
-    kept = {name: value for name, value in exchange.headers.items() if name != "content-type" or not told}
-    status = {} if exchange.status in {None, 200} and told else {"status": exchange.status}
+    answered = {name: answer[name] for name in ("result", "error") if name in answer}
+    kept = {name: value for name, value in exchange.headers.items() if name != "content-type" or not answered}
+    status = {} if exchange.status in {None, 200} and answered else {"status": exchange.status}
     failed = {"failure": exchange.failure} if exchange.failure else {}
-    return status | ({"headers": kept} if kept else {}) | failed | told
+    return status | ({"headers": kept} if kept else {}) | failed | answered
 
 
 def _called(trial: Trial) -> dict[str, Any]:

@@ -16,7 +16,7 @@ from evidence.store.community.dispute_values import Dispute
 from publish.text.redaction import redact_json
 from scoring.engine.rule import Rule, discover_rules
 
-_LISTS: Final = {"tools": "tool", "resources": "resource", "prompts": "prompt"}
+_LISTS: Final = {"tools": "build_tool", "resources": "build_resource", "prompts": "build_prompt"}
 _WIDTH: Final = 100
 
 
@@ -65,7 +65,7 @@ def _parameter(tool: dict[str, Any], name: str) -> str | None:
     properties = schema.get("properties") if isinstance(schema, dict) else None
     if not isinstance(properties, dict) or name not in properties:
         return None
-    return f"param({name!r}, {pformat(properties[name], width=_WIDTH)})"
+    return f"build_param({name!r}, {pformat(properties[name], width=_WIDTH)})"
 
 
 def _call(builder: str, members: Mapping[str, Any]) -> str:

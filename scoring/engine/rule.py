@@ -102,7 +102,7 @@ class Rule:
         The iterator raises Inapplicable or Undecided, at the latest after the last answer.
         """
         if self.checks and isinstance(thing, Conversation | Access):
-            thing = thing.within("".join(check.revisions for check in self.checks))
+            thing = thing.under_revisions("".join(check.revisions for check in self.checks))
         return self.judge(thing, **params)
 
     def with_defaults(self, params: Mapping[str, ParamValue]) -> tuple[tuple[str, ParamValue], ...]:

@@ -166,7 +166,9 @@ class Walk:
     def conversation(self) -> Conversation:
         """All exchanges, with the results that the listing holds."""
         known = None if self.absent(listing.KIND) else self.listing
-        return Conversation(at=exchanges.KIND, talk=Exchanges.parse(self._body(exchanges.KIND), known), listing=known)
+        return Conversation(
+            at=exchanges.KIND, recorded=Exchanges.parse(self._body(exchanges.KIND), known), listing=known
+        )
 
     @cached_property
     def server(self) -> base.Server:

@@ -23,7 +23,7 @@ def build_conversation(
     """A conversation of exchanges made by `legacy`, `modern` and `stdio`; `listing` is a listing body."""
     known = Listing(json.loads(json.dumps(listing))) if listing is not None else None
     body = json.dumps(build_exchanges_body(*exchanges, depth=depth)).encode()
-    return Conversation(at="exchanges", talk=Exchanges.parse(body, known), listing=known)
+    return Conversation(at="exchanges", recorded=Exchanges.parse(body, known), listing=known)
 
 
 def build_exchanges_body(*exchanges: dict[str, Any], depth: str = "full") -> dict[str, Json]:

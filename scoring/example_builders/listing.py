@@ -18,49 +18,49 @@ from scoring.scopes import base
 EMPTY_SCHEMA: Final[Mapping[str, Json]] = {"type": "object", "properties": {}}
 
 
-def tool(name: Any = "get-record", **members: Any) -> base.Tool:
+def build_tool(name: Any = "get-record", **members: Any) -> base.Tool:
     """A tool with a name, a good description and an empty input schema unless told otherwise."""
     defaults = {"description": "Retrieves one record by its identifier.", "inputSchema": EMPTY_SCHEMA}
     return base.Tool(item=_item({"name": name, **defaults, **members}), at=f"tools/{name}", position=(0,))
 
 
-def tool_with_params(*required: Any, **properties: Any) -> base.Tool:
+def build_tool_with_params(*required: Any, **properties: Any) -> base.Tool:
     """A tool whose input schema has the given properties, some of them required."""
-    return tool(inputSchema={"type": "object", "properties": properties, "required": list(required)})
+    return build_tool(inputSchema={"type": "object", "properties": properties, "required": list(required)})
 
 
-def param(name: str = "query", raw: Any = UNDEFINED, **keywords: Any) -> base.Param:
+def build_param(name: str = "query", raw: Any = UNDEFINED, **keywords: Any) -> base.Param:
     """A parameter of type string with a description unless told otherwise; `raw` replaces the whole schema."""
     if raw is UNDEFINED:
         raw = _members({"type": "string", "description": "Words to search for.", **keywords})
-    return walk.list_params(tool_with_params(**{name: raw}))[0]
+    return walk.list_params(build_tool_with_params(**{name: raw}))[0]
 
 
-def toolset(*tools: base.Tool) -> base.Toolset:
+def build_toolset(*tools: base.Tool) -> base.Toolset:
     """Tools together."""
     return base.Toolset(at="tools", tools=tools)
 
 
-def resource(**members: Any) -> base.Resource:
+def build_resource(**members: Any) -> base.Resource:
     """A resource with uri, name, description and MIME type unless told otherwise."""
     defaults = {"uri": "notes://today", "name": "today", "description": "Notes of today.", "mimeType": "text/plain"}
     return base.Resource(item=_item({**defaults, **members}), at="resources/today", position=(0,))
 
 
-def prompt(**members: Any) -> base.Prompt:
+def build_prompt(**members: Any) -> base.Prompt:
     """A prompt with name and description unless told otherwise."""
     defaults = {"name": "summarise", "description": "Summarises the notes of one day."}
     return base.Prompt(item=_item({**defaults, **members}), at="prompts/summarise", position=(0,))
 
 
-def prompt_arg(**members: Any) -> base.PromptArg:
+def build_prompt_arg(**members: Any) -> base.PromptArg:
     """An argument of a prompt with name and description unless told otherwise."""
-    return walk.list_arguments(prompt(arguments=[_members({"name": "day", "description": "Day to read.", **members})]))[
-        0
-    ]
+    return walk.list_arguments(
+        build_prompt(arguments=[_members({"name": "day", "description": "Day to read.", **members})])
+    )[0]
 
 
-def server(*, tools: int = 1, resources: int = 0, prompts: int = 0, **opening: Any) -> base.Server:
+def build_server(*, tools: int = 1, resources: int = 0, prompts: int = 0, **opening: Any) -> base.Server:
     """What a server says of itself; keywords are members of its opening result."""
     defaults = {
         "protocolVersion": "2025-11-25",
@@ -72,32 +72,32 @@ def server(*, tools: int = 1, resources: int = 0, prompts: int = 0, **opening: A
     return base.Server(at="server", listing=Listing(body), tools=tools, resources=resources, prompts=prompts)
 
 
-def said(text: str = "Reads the notes of one day.", *others: str, **members: Any) -> base.Said:
+def build_texts(text: str = "Reads the notes of one day.", *others: str, **members: Any) -> base.Said:
     """A server with a tool `read_notes` that is described so, and further tools by name."""
     tools = [{"name": "read_notes", "description": text, **members}, *({"name": name} for name in others)]
     part: dict[str, Json] = {"declared": True, "end": "complete", "error": None, "pages": [{"tools": tools}]}
     return base.Said(at="server", listing=Listing({"lists": {"tools": part}}))
 
 
-def registered(*entries: Mapping[str, Any]) -> base.Registered:
+def build_registration(*entries: Mapping[str, Any]) -> base.Registered:
     """Registry entries of one server."""
     refs = tuple(_members({"registry": "starter", "name": "io.example/notes", "entry": entry}) for entry in entries)
     return base.Registered(at="registration", registration=Registration(refs))
 
 
-def package(**members: Any) -> base.Package:
+def build_package(**members: Any) -> base.Package:
     """A package of a registry entry: npm over stdio unless told otherwise."""
     defaults = {"registryType": "npm", "identifier": "notes-mcp", "version": "1.0.0", "transport": {"type": "stdio"}}
     return base.Package(at="registration/packages/notes-mcp", raw=_members({**defaults, **members}))
 
 
-def remote(**members: Any) -> base.Remote:
+def build_remote(**members: Any) -> base.Remote:
     """A remote of a registry entry: streamable HTTP unless told otherwise."""
     defaults = {"type": "streamable-http", "url": "https://notes.example/mcp"}
     return base.Remote(at="registration/remotes/notes", raw=_members({**defaults, **members}))
 
 
-def setting(name: str = "NOTES_FOLDER", **members: Any) -> base.Setting:
+def build_setting(name: str = "NOTES_FOLDER", **members: Any) -> base.Setting:
     """A value that a user has to provide, with a description unless told otherwise."""
     raw = _members({"name": name, "description": "Folder that holds the notes.", **members})
     return base.Setting(at=f"registration/settings/{name}", raw=raw)

@@ -25,7 +25,7 @@ def days_ago(days: int) -> str:
     return (MOMENT - timedelta(days=days)).isoformat()
 
 
-def project(
+def build_project(
     source: Mapping[str, Any] | None = None, package: Mapping[str, Any] | None = None, **members: Any
 ) -> Project:
     """A small project; keywords are members of the repository's body."""
@@ -39,7 +39,7 @@ def project(
     )
 
 
-def source_only_project(**members: Any) -> Project:
+def build_source_only_project(**members: Any) -> Project:
     """A project of which only the source was seen; keywords are members of its body."""
     body = {"origin": "github", "complete": True, **members}
     return Project(at="source", moment=MOMENT, source=Source.parse(json.dumps(body).encode()))
@@ -51,7 +51,7 @@ def issue_threads(**members: Any) -> dict[str, Any]:
     return {**defaults, "median_close_s": None, **members}
 
 
-def published(registered: str = NAME, **members: Any) -> Published:
+def build_published_package(registered: str = NAME, **members: Any) -> Published:
     """A package in its index: npm, one version that is the latest, unless told otherwise."""
     body = {
         "ecosystem": "npm",
@@ -74,7 +74,7 @@ def published(registered: str = NAME, **members: Any) -> Published:
     )
 
 
-def publisher(
+def build_publisher(
     name: str = NAME,
     *,
     remote: str = "",

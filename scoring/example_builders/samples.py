@@ -9,7 +9,7 @@ from evidence.kinds.samples import Samples
 from scoring.scopes.samples import Attempt, Encounter
 
 
-def attempt(failure: str = "", *, successes: int = 8, **failures: int) -> Attempt:
+def build_attempt(failure: str = "", *, successes: int = 8, **failures: int) -> Attempt:
     """One attempt of a window with so many successes and other failures; `failure` is how this one ended."""
     counts = dict(failures)
     if failure:
@@ -19,7 +19,7 @@ def attempt(failure: str = "", *, successes: int = 8, **failures: int) -> Attemp
     return Attempt(at="samples", failure=failure, window=window)
 
 
-def encounter(
+def build_client_session(
     *,
     connected: bool = True,
     listed: Mapping[str, int] | None = None,

@@ -17,7 +17,7 @@ ISSUER: Final = "https://login.example"
 HEADER_URL: Final = "https://notes.example/.well-known/oauth-protected-resource/mcp"
 
 
-def open_access(access_class: str = "open", **members: Any) -> Access:
+def build_open_access(access_class: str = "open", **members: Any) -> Access:
     """What a look at one server found: an open one unless told otherwise; keywords are members of the body."""
     defaults: dict[str, Any] = {
         "registered": URL,
@@ -34,7 +34,7 @@ def open_access(access_class: str = "open", **members: Any) -> Access:
     return Access(at="access", seen=kind.Access.parse(json.dumps({**defaults, **members}).encode()))
 
 
-def protected_access(
+def build_protected_access(
     *challenges: Mapping[str, Any],
     status: int | None = 401,
     reason: str = "oauth_required",
@@ -57,20 +57,20 @@ def protected_access(
         else [],
         "bogus": {**where, "status": bogus[0], "outcome": bogus[1]} if bogus else None,
     }
-    return open_access("gated_at_list" if step.startswith("list-") else "gated_at_connect", **{**body, **members})
+    return build_open_access("gated_at_list" if step.startswith("list-") else "gated_at_connect", **{**body, **members})
 
 
-def challenge(scheme: str = "bearer", **parameters: str) -> dict[str, Any]:
+def build_challenge(scheme: str = "bearer", **parameters: str) -> dict[str, Any]:
     """One challenge."""
     return {"scheme": scheme, "token68": False, "parameters": parameters}
 
 
-def document(**members: Any) -> dict[str, Any]:
+def build_resource_metadata(**members: Any) -> dict[str, Any]:
     """Protected resource metadata without a flaw."""
     return {"resource": URL, "authorization_servers": [ISSUER], **members}
 
 
-def issuer_metadata(**members: Any) -> dict[str, Any]:
+def build_issuer_metadata(**members: Any) -> dict[str, Any]:
     """Authorization server metadata without a flaw."""
     return {
         "issuer": ISSUER,

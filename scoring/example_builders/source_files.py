@@ -15,17 +15,17 @@ from scoring.scopes.source_files import Code, Readme, Variable
 from scoring.scopes.supply_chain import Audit, Drifted, Locked, Searched
 
 
-def whole_source(**members: Any) -> source.Source:
+def build_whole_source(**members: Any) -> source.Source:
     """A source that was read whole; keywords are members of its body."""
     return source.Source.parse(json.dumps({"origin": "github", "complete": True, **members}).encode())
 
 
-def code(**members: Any) -> Code:
+def build_code(**members: Any) -> Code:
     """The code of a source."""
-    return Code(at="source", seen=whole_source(**members))
+    return Code(at="source", seen=build_whole_source(**members))
 
 
-def readme(*, complete: bool = True, samples: int = 0, guides: list[str] | None = None, **members: Any) -> Readme:
+def build_readme(*, complete: bool = True, samples: int = 0, guides: list[str] | None = None, **members: Any) -> Readme:
     """A README that explains everything; keywords are members of it, `samples` counts files of examples."""
     body = {
         "path": "README.md",
@@ -40,24 +40,29 @@ def readme(*, complete: bool = True, samples: int = 0, guides: list[str] | None 
         **members,
     }
     return Readme(
-        at="source/readme", seen=whole_source(readme=body, complete=complete, examples=samples, guides=guides or [])
+        at="source/readme",
+        seen=build_whole_source(readme=body, complete=complete, examples=samples, guides=guides or []),
     )
 
 
-def no_readme(*, complete: bool = True) -> Readme:
+def build_missing_readme(*, complete: bool = True) -> Readme:
     """A source without a README."""
-    return Readme(at="source/readme", seen=whole_source(readme=None, complete=complete))
+    return Readme(at="source/readme", seen=build_whole_source(readme=None, complete=complete))
 
 
-def variable(
+def build_variable(
     name: str, *, declared: frozenset[str] = frozenset(), named: bool | None = False, **members: Any
 ) -> Variable:
     """A secret variable in code beside a README; keywords are members of the README."""
     found = source.Variable(name=name, at="src/index.ts:3", secret=True, required=None, named=named)
-    return Variable(at=f"source/environment/{name}", seen=readme(**members).seen, variable=found, declared=declared)
+    return Variable(
+        at=f"source/environment/{name}", seen=build_readme(**members).seen, variable=found, declared=declared
+    )
 
 
-def audit(*groups: dict[str, Any], checked: int = 40, whole: bool = True, unlisted: str = "", **members: Any) -> Audit:
+def build_audit(
+    *groups: dict[str, Any], checked: int = 40, whole: bool = True, unlisted: str = "", **members: Any
+) -> Audit:
     """What advisories say of forty dependencies."""
     body = {"checked": checked, "groups": list(groups), **members}
     seen = Advisories.parse(json.dumps(body).encode())
@@ -77,13 +82,13 @@ def advisory_group(name: str = "GHSA-aaaa-bbbb-cccc", **members: Any) -> dict[st
     return {**defaults, **known, **members}
 
 
-def locked(*, lockfile: bool, origin: str = "github") -> Locked:
+def build_dependencies(*, lockfile: bool, origin: str = "github") -> Locked:
     """The dependencies of a project."""
     body = {"origin": origin, "from": "lockfile" if lockfile else "sbom", "complete": True, "lockfile": lockfile}
     return Locked(at="dependencies", seen=Dependencies.parse(json.dumps({**body, "dependencies": []}).encode()))
 
 
-def searched(*findings: dict[str, Any], complete: bool = True) -> Searched:
+def build_secret_scan(*findings: dict[str, Any], complete: bool = True) -> Searched:
     """Files searched for secrets."""
     body = {"files": 12, "complete": complete, "findings": list(findings)}
     return Searched(at="secrets", seen=Secrets.parse(json.dumps(body).encode()))
@@ -95,7 +100,7 @@ def leaked_secret(**members: Any) -> dict[str, Any]:
     return {**defaults, "confidence": "specific", "counts": True, "why": "", **members}
 
 
-def drifted(*changes: dict[str, Any]) -> Drifted:
+def build_drift(*changes: dict[str, Any]) -> Drifted:
     """What changed since a listing was approved."""
     alarm = any(change.get("signals") or change.get("escalations") for change in changes)
     return Drifted(

@@ -8,12 +8,12 @@ from typing import Any
 from scoring.scopes.trials import Trial, build_trials
 
 
-def trial(outcome: str = "result", kind: str = "call", *, sandbox: str = "", **members: Any) -> Trial:
+def build_trial(outcome: str = "result", kind: str = "call", *, sandbox: str = "", **members: Any) -> Trial:
     """One call of `get_note` in a sandbox, if any; keywords are members of its row (evidence/kinds/trials.py)."""
     row = {"tool": "get_note", "index": 0, "class": "read", "kind": kind, "outcome": outcome, **members}
     return build_trials(json.dumps({"policy": "read", "trials": [row]}).encode(), sandbox=sandbox)[0]
 
 
-def trial_with_mistake(outcome: str, kind: str, **members: Any) -> Trial:
+def build_trial_with_mistake(outcome: str, kind: str, **members: Any) -> Trial:
     """A call with a mistake at the parameter `note`."""
-    return trial(outcome, kind, parameter="note", **members)
+    return build_trial(outcome, kind, parameter="note", **members)

@@ -20,16 +20,16 @@ _UNVERSIONED: Final = frozenset(
 """Questions that a server of both eras may take for those of an older revision, and answer with its codes."""
 
 
-def list_emitted_errors(talk: Conversation) -> tuple[tuple[Exchange, int], ...]:
+def list_emitted_errors(conversation: Conversation) -> tuple[tuple[Exchange, int], ...]:
     """Every error with a code; Inapplicable when there is none.
 
     Left out is what an intermediary may have answered: 429, 5xx, and errors that do not say that they are JSON-RPC.
     """
     found = tuple(
         (exchange, exchange.code)
-        for exchange in talk.exchanges
+        for exchange in conversation.exchanges
         if exchange.code is not None and exchange.answer and exchange.answer.members.get("jsonrpc") == "2.0"
-        if not exchange.unclear and not (talk.is_dual_era and exchange.step in _UNVERSIONED)
+        if not exchange.unclear and not (conversation.is_dual_era and exchange.step in _UNVERSIONED)
     )
     if not found:
         raise Inapplicable("no errors")

@@ -43,24 +43,26 @@ def has_request_id(exchange: Exchange) -> bool:
     return sent == got and (number or type(sent) is type(got))
 
 
-def list_read_by_server(exchanges: Iterable[Exchange], talk: Exchanges) -> tuple[Exchange, ...]:
+def list_read_by_server(exchanges: Iterable[Exchange], recorded: Exchanges) -> tuple[Exchange, ...]:
     """Those that the server answered in JSON-RPC, having read them; Undecided when there is none.
 
     A session that was lost looks like an error of the question: HTTP 400 or 404, and nothing served after it.
     """
     found = tuple(exchanges)
-    kept = tuple(one for one in found if one.answer and not is_session_lost(one, talk))
+    kept = tuple(one for one in found if one.answer and not is_session_lost(one, recorded))
     if not kept:
         raise Undecided("the session was lost" if any(one.answer for one in found) else "no JSON-RPC answer")
     return kept
 
 
-def is_session_lost(exchange: Exchange, talk: Exchanges) -> bool:
+def is_session_lost(exchange: Exchange, recorded: Exchanges) -> bool:
     """Whether this refusal tells of the session only: HTTP 400 or 404, and nothing served on the connection after it.
 
     Servers that run in many instances, or are put to sleep, forget sessions.
     """
     if exchange.connection.session is None or exchange.status not in (BAD_REQUEST, NOT_FOUND):
         return False
-    later = (one for one in talk.exchanges[exchange.index + 1 :] if one.connection.index == exchange.connection.index)
+    later = (
+        one for one in recorded.exchanges[exchange.index + 1 :] if one.connection.index == exchange.connection.index
+    )
     return not any(one.succeeded for one in later)

@@ -14,38 +14,38 @@ STREAMABLE: Final = "streamable-http"
 _GATES: Final = frozenset({401, 402, 407})
 
 
-def only_streamable_http(talk: Conversation) -> Conversation:
+def only_streamable_http(conversation: Conversation) -> Conversation:
     """Only what was said over streamable HTTP; Inapplicable when nothing was."""
-    narrowed = talk.over(STREAMABLE)
+    narrowed = conversation.over_transport(STREAMABLE)
     if not narrowed.exchanges:
         raise Inapplicable("not over streamable HTTP")
     return narrowed
 
 
-def only_repeatable_openings(talk: Conversation) -> Conversation:
+def only_repeatable_openings(conversation: Conversation) -> Conversation:
     """Only what was said where an opening can be repeated: over stdio, in a process each, or over streamable HTTP.
 
     Inapplicable when nothing was: over HTTP+SSE every opening needs a stream of its own.
     """
-    over_stdio = talk.over("stdio")
-    return over_stdio if over_stdio.exchanges else only_streamable_http(talk)
+    over_stdio = conversation.over_transport("stdio")
+    return over_stdio if over_stdio.exchanges else only_streamable_http(conversation)
 
 
-def list_decided_exchanges(talk: Conversation, *steps: str) -> tuple[Exchange, ...]:
+def list_decided_exchanges(conversation: Conversation, *steps: str) -> tuple[Exchange, ...]:
     """Exchanges whose HTTP status is the answer, redirects and 403 included; Undecided when there is none."""
-    found = talk.asked(*steps)
+    found = conversation.exchanges_of(*steps)
     kept = tuple(one for one in found if _is_settled(one))
     if not kept:
         raise Undecided(found[0].unclear or f"HTTP {found[0].status}")
     return kept
 
 
-def list_conclusive_exchanges(talk: Conversation, asked: Iterable[Exchange]) -> tuple[Exchange, ...]:
+def list_conclusive_exchanges(conversation: Conversation, exchanges: Iterable[Exchange]) -> tuple[Exchange, ...]:
     """Like `clear`, of exchanges on connections that may not have opened, which `clear` leaves out."""
-    found = tuple(asked)
+    found = tuple(exchanges)
     kept = tuple(one for one in found if not one.unclear and not one.is_refusal)
     if not found:
-        raise Undecided(NOT_ASKED) if talk.talk.depth == CORE else Inapplicable("not asked")
+        raise Undecided(NOT_ASKED) if conversation.recorded.depth == CORE else Inapplicable("not asked")
     if not kept:
         raise Undecided(found[0].unclear or f"HTTP {found[0].status}")
     return kept

@@ -178,8 +178,8 @@ def _found(check: str, assessment: Assessment) -> Found:
         return found
     if check == "A2" and _code_knows_oauth(assessment):
         return ()
-    asked = [part for part in IN_SOURCE if part.rule != _STDIO_ONLY or _is_silent("A1", (), assessment)]
-    other = _judged(check, asked, assessment)
+    criteria_in_source = [part for part in IN_SOURCE if part.rule != _STDIO_ONLY or _is_silent("A1", (), assessment)]
+    other = _judged(check, criteria_in_source, assessment)
     return found if isinstance(other, NotMeasured) else other
 
 

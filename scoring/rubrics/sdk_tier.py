@@ -122,7 +122,7 @@ def _score(assessment: Assessment) -> Scorecard:
         return _card(assessment, NotMeasured(content.reason.value, content.detail))
     results = conformance.evaluate_checks(assessment)
     counts = count_checks(results)
-    if assessment.walks[Pages.ALL].conversation.talk.depth == CORE:
+    if assessment.walks[Pages.ALL].conversation.recorded.depth == CORE:
         return _card(assessment, NotMeasured(NOT_ASKED, "a tier needs a full probe, and only a core probe was made"))
     if counts.vacuous:
         return _card(assessment, NotMeasured(VACUOUS, "no MUST check could be made"))

@@ -24,31 +24,31 @@ class Conversation(Scope):
     """All exchanges with one server under some revisions; `listing` is the listing of the same dossier, if any."""
 
     reads: ClassVar[str] = exchanges.KIND
-    talk: Exchanges
+    recorded: Exchanges
     listing: Listing | None = None
     revisions: str = "".join(REVISIONS)
 
-    def within(self, revisions: str) -> Conversation:
+    def under_revisions(self, revisions: str) -> Conversation:
         """Only what was said under these revisions (letters); one object for many rules, which look for the same."""
-        found = self._within.get(revisions)
+        found = self._by_revisions.get(revisions)
         if found is None:
-            found = self._within[revisions] = replace(self, revisions=revisions)
+            found = self._by_revisions[revisions] = replace(self, revisions=revisions)
         return found
 
-    def over(self, transport: str) -> Conversation:
+    def over_transport(self, transport: str) -> Conversation:
         """Only what was said over this transport; one object for many rules."""
-        found = self._over.get(transport)
+        found = self._by_transport.get(transport)
         if found is None:
-            kept = tuple(one for one in self.talk.exchanges if one.connection.transport == transport)
-            found = self._over[transport] = replace(self, talk=replace(self.talk, exchanges=kept))
+            kept = tuple(one for one in self.recorded.exchanges if one.connection.transport == transport)
+            found = self._by_transport[transport] = replace(self, recorded=replace(self.recorded, exchanges=kept))
         return found
 
     @cached_property
-    def _within(self) -> dict[str, Conversation]:
+    def _by_revisions(self) -> dict[str, Conversation]:
         return {}
 
     @cached_property
-    def _over(self) -> dict[str, Conversation]:
+    def _by_transport(self) -> dict[str, Conversation]:
         return {}
 
     @cached_property
@@ -57,13 +57,13 @@ class Conversation(Scope):
 
         A server of HTTP+SSE that refuses the POST of streamable HTTP opens in its era, but not over that transport.
         """
-        opened = {(one.transport, one.era) for one in self.talk.connections if one.opened}
+        opened = {(one.transport, one.era) for one in self.recorded.connections if one.opened}
         in_force = {
             one.index
-            for one in self.talk.connections
+            for one in self.recorded.connections
             if (one.transport, one.era) in opened and one.revision and one.revision in self.revisions
         }
-        return tuple(exchange for exchange in self.talk.exchanges if exchange.connection.index in in_force)
+        return tuple(exchange for exchange in self.recorded.exchanges if exchange.connection.index in in_force)
 
     @property
     def over_http(self) -> tuple[Exchange, ...]:
@@ -81,40 +81,40 @@ class Conversation(Scope):
 
         What only a server of the modern era owes is not asked of one that may speak an older revision too.
         """
-        if MODERN not in self.talk.eras:
+        if MODERN not in self.recorded.eras:
             return False
-        handshakes = tuple(self.talk.of("initialize"))
+        handshakes = tuple(self.recorded.of("initialize"))
         unknown = bool(handshakes) and all(one.unclear or one.is_refusal for one in handshakes)
-        return LEGACY in self.talk.eras or unknown
+        return LEGACY in self.recorded.eras or unknown
 
-    def asked(self, *steps: str) -> tuple[Exchange, ...]:
+    def exchanges_of(self, *steps: str) -> tuple[Exchange, ...]:
         """The exchanges of these steps; Inapplicable without any, or Undecided when only a full probe asks them."""
         if not self.exchanges:
             raise Inapplicable("nothing was said under these revisions")
         found = tuple(exchange for exchange in self.exchanges if exchange.step in steps)
-        if not found and self.talk.depth == CORE:
+        if not found and self.recorded.depth == CORE:
             raise Undecided(NOT_ASKED)
         return self._some(found, "not asked")
 
-    def clear(self, *steps: str) -> tuple[Exchange, ...]:
-        """Those of `asked` from which something can be concluded; Undecided when there is none.
+    def conclusive(self, *steps: str) -> tuple[Exchange, ...]:
+        """Those of `exchanges_of` from which something can be concluded; Undecided when there is none.
 
         Left out are timeouts, passing failures, bodies beyond the caps and refusals of access.
         """
-        found = self.asked(*steps)
+        found = self.exchanges_of(*steps)
         kept = tuple(exchange for exchange in found if not exchange.unclear and not exchange.is_refusal)
         if not kept:
             raise Undecided(found[0].unclear or f"HTTP {found[0].status}")
         return kept
 
     def results(self, *steps: str) -> tuple[Exchange, ...]:
-        """Those of `clear` that were answered with a result; Inapplicable when there is none."""
-        return self._some(tuple(one for one in self.clear(*steps) if one.succeeded), "no result")
+        """Those of `conclusive` that were answered with a result; Inapplicable when there is none."""
+        return self._some(tuple(one for one in self.conclusive(*steps) if one.succeeded), "no result")
 
     def capabilities(self, era: str) -> Mapping[str, Json]:
         """The capabilities declared on opening in an era; empty when there are none."""
         step = "discover" if era == MODERN else "initialize"
-        for exchange in self.talk.of(step):
+        for exchange in self.recorded.of(step):
             value = exchange.fields.get("capabilities")
             if exchange.connection.era == era and isinstance(value, Mapping):
                 return value

@@ -26,7 +26,7 @@ class Access(Scope):
     seen: access.Access
     revisions: str = "".join(REVISIONS)
 
-    def within(self, revisions: str) -> Access:
+    def under_revisions(self, revisions: str) -> Access:
         """The same when its revision is among these (letters), else Inapplicable."""
         if self.seen.revision not in revisions:
             raise Inapplicable(f"not required under {REVISIONS[self.seen.revision]}")

@@ -21,7 +21,7 @@ class Trial(Scope):
     tried: TrialCall
     cut_off: bool = False
 
-    def clear(self, kind: TrialKind) -> TrialCall:
+    def conclusive_call(self, kind: TrialKind) -> TrialCall:
         """The call when it is of this kind; raise Inapplicable for another, Undecided when it tells nothing.
 
         Timeouts, passing failures, refusals of access and wishes for credentials tell nothing about a tool.

@@ -34,7 +34,7 @@ def talkative(word: str = "ordinary") -> Dossier:
         ),
         legacy_exchange("cursor-invented", failure=("timeout", word), received=[{"text": word}], status=None),
     )
-    seen = server_access.open_access(
+    seen = server_access.build_open_access(
         "open",
         resource_metadata=[{**server_access.metadata_request(), "url": word, "problem": word}],
         authorization_servers=[],
@@ -67,9 +67,9 @@ def hostile(word: str) -> Dossier:
 
 def locked_out(*, bogus: tuple[int, str] | None = (401, "oauth_required"), **parts: Any) -> Dossier:
     """A server that wants credentials, with what an invalid token got."""
-    locked = server_access.protected_access(
-        server_access.challenge(scope="read", resource_metadata=server_access.HEADER_URL),
-        resource=server_access.document(),
+    locked = server_access.build_protected_access(
+        server_access.build_challenge(scope="read", resource_metadata=server_access.HEADER_URL),
+        resource=server_access.build_resource_metadata(),
         bogus=bogus,
         **parts,
     )

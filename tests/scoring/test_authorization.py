@@ -13,16 +13,16 @@ from evidence.kinds import access as kind
 from evidence.model import Absent, Dossier, Observed, Reason, Record
 from scoring.engine.assess import ask_rule, assess_dossier
 from scoring.engine.rule import discover_rules
-from scoring.example_builders import server_access
 from scoring.example_builders.server_access import (
     HEADER_URL,
-    challenge,
+    build_challenge,
+    build_issuer_metadata,
+    build_open_access,
+    build_protected_access,
+    build_resource_metadata,
     failed_requests,
-    issuer_metadata,
     issuer_requests,
     metadata_request,
-    open_access,
-    protected_access,
 )
 from scoring.protocol import conformance
 from scoring.protocol.conformance import Verdict
@@ -72,7 +72,7 @@ def test_every_check_of_the_specification_links_to_its_page() -> None:
 
 
 def test_an_open_server_is_asked_for_nothing() -> None:
-    found = verdicts(open_access())
+    found = verdicts(build_open_access())
     assert found.pop("AUTH-00") is Verdict.PASS
     assert found.pop("AUTH-14") is Verdict.PASS
     assert set(found.values()) == {Verdict.NOT_APPLICABLE}
@@ -80,10 +80,10 @@ def test_an_open_server_is_asked_for_nothing() -> None:
 
 def test_a_locked_server_without_a_flaw_passes() -> None:
     found = verdicts(
-        protected_access(
-            challenge(resource_metadata=HEADER_URL, scope="notes:read"),
-            resource=server_access.document(),
-            issuer=issuer_metadata(),
+        build_protected_access(
+            build_challenge(resource_metadata=HEADER_URL, scope="notes:read"),
+            resource=build_resource_metadata(),
+            issuer=build_issuer_metadata(),
             revision="2026-07-28",
             step="list-tools",
         )
@@ -112,10 +112,10 @@ def test_a_server_that_was_not_reached_is_inconclusive() -> None:
     ],
 )
 def test_a_check_is_made_under_its_revisions_only(revision: str, judged: set[str]) -> None:
-    access = protected_access(
-        challenge(scope="read"),
-        resource=server_access.document(),
-        issuer=issuer_metadata(),
+    access = build_protected_access(
+        build_challenge(scope="read"),
+        resource=build_resource_metadata(),
+        issuer=build_issuer_metadata(),
         revision=revision,
         step="list-tools",
     )
@@ -134,12 +134,12 @@ def test_a_check_is_made_under_its_revisions_only(revision: str, judged: set[str
     ],
 )
 def test_the_newest_revision_counts(versions: dict[str, Any], letter: str) -> None:
-    assert open_access(versions=versions).seen.revision == letter
+    assert build_open_access(versions=versions).seen.revision == letter
 
 
 def test_the_header_is_demanded_by_2025_06_18_only() -> None:
     def verdict(revision: str) -> Verdict:
-        access = protected_access(resource=server_access.document(), revision=revision, step="list-tools")
+        access = build_protected_access(resource=build_resource_metadata(), revision=revision, step="list-tools")
         return verdicts(access)["AUTH-02"]
 
     assert [verdict(one) for one in ("2025-06-18", "2025-11-25", "2026-07-28")] == [
@@ -152,7 +152,7 @@ def test_the_header_is_demanded_by_2025_06_18_only() -> None:
 def test_one_authorization_server_that_is_unclear_does_not_hide_another_without_metadata() -> None:
     broken = issuer_requests(*failed_requests("rfc8414", "openid"), issuer="https://gone.example")
     unclear = issuer_requests(metadata_request(503, by="rfc8414"))
-    access = protected_access(resource=server_access.document(), authorization_servers=[unclear, broken])
+    access = build_protected_access(resource=build_resource_metadata(), authorization_servers=[unclear, broken])
     [finding] = ask_rule(RULES["issuer-metadata-not-found"], access)
     assert "gone.example" in finding.message
 
@@ -162,8 +162,8 @@ def test_one_authorization_server_that_is_unclear_does_not_hide_another_without_
     "junk", [None, 7, "x", [], [None, 7], {"x": 1}, [{}], [{"attempts": 7, "parameters": []}]], ids=str
 )
 def test_a_document_of_any_shape_is_judged_without_an_error(rule: Any, junk: Any) -> None:
-    shapes = dict.fromkeys((*server_access.document(), *issuer_metadata(), "scopes_supported", "jwks_uri"), junk)
-    access = protected_access(
+    shapes = dict.fromkeys((*build_resource_metadata(), *build_issuer_metadata(), "scopes_supported", "jwks_uri"), junk)
+    access = build_protected_access(
         resource=shapes, issuer=shapes, versions={"modern": "2026-07-28"}, cut=junk, answers=junk, bogus=None
     )
     try:
@@ -181,13 +181,16 @@ def charge(access: Access | Absent, entry: dict[str, Any] | None = None) -> tupl
 
 
 def test_an_open_server_without_oauth_takes_a2() -> None:
-    found, hidden = charge(open_access(resource_metadata=failed_requests("path", "root")), GOOD_ENTRY)
+    found, hidden = charge(build_open_access(resource_metadata=failed_requests("path", "root")), GOOD_ENTRY)
     assert ("A2" in found, hidden) == (True, 0)
 
 
 @pytest.mark.parametrize(
     "access",
-    [protected_access(), open_access(resource_metadata=[metadata_request(document=server_access.document())])],
+    [
+        build_protected_access(),
+        build_open_access(resource_metadata=[metadata_request(document=build_resource_metadata())]),
+    ],
     ids=["demanded", "published"],
 )
 def test_a_server_with_oauth_takes_no_a2(access: Access) -> None:
@@ -196,10 +199,10 @@ def test_a_server_with_oauth_takes_no_a2(access: Access) -> None:
 
 
 def test_a_server_that_demands_oauth_and_was_opened_with_credentials_takes_no_a3() -> None:
-    assert "A3" in charge(open_access(resource_metadata=failed_requests("path")), GOOD_ENTRY)[0]
-    assert "A3" not in charge(protected_access(), GOOD_ENTRY)[0]
+    assert "A3" in charge(build_open_access(resource_metadata=failed_requests("path")), GOOD_ENTRY)[0]
+    assert "A3" not in charge(build_protected_access(), GOOD_ENTRY)[0]
 
 
 def test_an_unclear_look_leaves_a2_open_in_the_floor() -> None:
-    found, hidden = charge(open_access(resource_metadata=[metadata_request(503)]), {**GOOD_ENTRY, "packages": []})
+    found, hidden = charge(build_open_access(resource_metadata=[metadata_request(503)]), {**GOOD_ENTRY, "packages": []})
     assert ("A2" in found, hidden) == (False, POINTS["A2"])

@@ -207,16 +207,16 @@ def put(value: Any, path: tuple[Any, ...], member: Any) -> Any:
     return value
 
 
-def heard(check: ConformanceCheck, talk: Conversation) -> tuple[Finding, ...] | None:
+def heard(check: ConformanceCheck, conversation: Conversation) -> tuple[Finding, ...] | None:
     """What a check says of a conversation, None when it does not judge it."""
     try:
-        return ask_rule(check.rule, talk, "digest", **dict(check.requirement.params))
+        return ask_rule(check.rule, conversation, "digest", **dict(check.requirement.params))
     except (Inapplicable, Undecided):
         return None
 
 
-def told(checks: Iterable[ConformanceCheck], talk: Conversation) -> dict[str, Any]:
-    answers = {check.requirement.id: heard(check, talk) for check in checks}
+def told(checks: Iterable[ConformanceCheck], conversation: Conversation) -> dict[str, Any]:
+    answers = {check.requirement.id: heard(check, conversation) for check in checks}
     return {
         name: None if found is None else sorted((one.at, one.message, one.tolerated) for one in found)
         for name, found in answers.items()
@@ -225,17 +225,19 @@ def told(checks: Iterable[ConformanceCheck], talk: Conversation) -> dict[str, An
 
 def test_every_step_is_judged_by_what_is_fed_to_the_rules() -> None:
     bodies = [body_of(*openings(*place), *everything(place)) for place in EVERYWHERE]
-    talks = [Conversation(at="exchanges", talk=Exchanges.parse(json.dumps(body).encode())) for body in bodies]
+    talks = [Conversation(at="exchanges", recorded=Exchanges.parse(json.dumps(body).encode())) for body in bodies]
     own = [check for check in CHECKS if check.rule.family in {"transport", "session", "stdio", "lifecycle"}]
-    unjudged = [one for one in own if all(heard(one, talk) is None for talk in talks)]
+    unjudged = [one for one in own if all(heard(one, conversation) is None for conversation in talks)]
     assert [one.requirement.id for one in unjudged] == []
 
 
 def judge_all(body: Any, listing: Any = None) -> None:
     known = Listing(listing) if isinstance(listing, dict) else None
-    talk = Conversation(at="exchanges", talk=Exchanges.parse(json.dumps(body).encode(), known), listing=known)
+    conversation = Conversation(
+        at="exchanges", recorded=Exchanges.parse(json.dumps(body).encode(), known), listing=known
+    )
     for check in CHECKS:
-        for finding in heard(check, talk) or ():
+        for finding in heard(check, conversation) or ():
             assert finding.message.isprintable()
             assert len(finding.message) < 400
 
@@ -378,13 +380,13 @@ BEYOND = {"DEP-01"}
 def test_a_legacy_server_is_not_judged_by_the_newest_revision(revision: str, transport: str, data: Any) -> None:
     steps = STDIO_STEPS if transport == "stdio" else LEGACY_STEPS
     chosen = data.draw(st.lists(st.sampled_from([step for step in steps if step != "discover"]), max_size=4))
-    talk = build_conversation(
+    conversation = build_conversation(
         said(MODERN, "stdio" if transport == "stdio" else "streamable-http", "E", "discover", opened=False, status=404),
         *openings(LEGACY, transport, revision),
         *(said(LEGACY, transport, revision, step, **data.draw(ANSWERED)) for step in chosen),
     )
     newest = [check for check in CHECKS if check.requirement.revisions == "E"]
-    judged = {check.requirement.id for check in newest if heard(check, talk) is not None}
+    judged = {check.requirement.id for check in newest if heard(check, conversation) is not None}
     assert judged <= BEYOND
 
 
@@ -393,13 +395,13 @@ def test_a_legacy_server_is_not_judged_by_the_newest_revision(revision: str, tra
 def test_a_modern_server_is_not_judged_by_older_revisions(transport: str, data: Any) -> None:
     steps = STDIO_STEPS if transport == "stdio" else MODERN_STEPS
     chosen = data.draw(st.lists(st.sampled_from([step for step in steps if step != "initialize"]), max_size=4))
-    talk = build_conversation(
+    conversation = build_conversation(
         *openings(MODERN, transport, "E"),
         said(LEGACY, transport, "", "initialize", opened=False, status=400, error={"code": -32601}),
         *(said(MODERN, transport, "E", step, **data.draw(ANSWERED)) for step in chosen),
     )
     older = [check for check in CHECKS if "E" not in check.requirement.revisions]
-    assert [check.requirement.id for check in older if heard(check, talk) is not None] == []
+    assert [check.requirement.id for check in older if heard(check, conversation) is not None] == []
 
 
 def test_a_refused_post_is_no_part_of_a_server_of_http_sse() -> None:
@@ -412,11 +414,11 @@ def test_a_refused_post_is_no_part_of_a_server_of_http_sse() -> None:
 
 @pytest.mark.parametrize("status", [301, 302, 307, 308])
 def test_a_redirect_says_nothing_about_the_question(status: int) -> None:
-    talk = build_conversation(
+    conversation = build_conversation(
         *openings(MODERN, "streamable-http", "E"), modern_exchange("discover-meta-missing", status=status)
     )
     with pytest.raises(Undecided):
-        talk.clear("discover-meta-missing")
+        conversation.conclusive("discover-meta-missing")
 
 
 @pytest.mark.parametrize("era", [MODERN, LEGACY])
@@ -444,6 +446,6 @@ def test_a_redirect_is_seen_from_the_address_that_was_probed(location: str, comp
         modern_exchange("redirected", status=308, headers={"location": location}),
         modern_exchange("discover", result={}),
     )
-    talk = Conversation(at="exchanges", talk=Exchanges.parse(json.dumps(body).encode()))
-    found = told([check for check in CHECKS if check.requirement.id == "HTTP-12"], talk)["HTTP-12"]
+    conversation = Conversation(at="exchanges", recorded=Exchanges.parse(json.dumps(body).encode()))
+    found = told([check for check in CHECKS if check.requirement.id == "HTTP-12"], conversation)["HTTP-12"]
     assert [message for _, message, _ in found] == [f"HTTP 308 {complaint}"] * bool(complaint)

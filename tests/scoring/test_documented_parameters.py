@@ -6,7 +6,7 @@ import pytest
 
 from scoring.engine import catalogue
 from scoring.engine.assess import ask_rule
-from scoring.example_builders.listing import tool
+from scoring.example_builders.listing import build_tool
 from tests.durations import cpu_below
 
 RULE = catalogue.get_rule("tool-documents-undeclared-parameter")
@@ -37,7 +37,9 @@ OTHERS = {
 
 
 def findings(description: str) -> int:
-    thing = tool(description=description, inputSchema={"type": "object", "properties": {"a": {"type": "integer"}}})
+    thing = build_tool(
+        description=description, inputSchema={"type": "object", "properties": {"a": {"type": "integer"}}}
+    )
     return len(ask_rule(RULE, thing))
 
 
@@ -63,6 +65,6 @@ def test_hostile_text_costs_linear_time(unit: str) -> None:
 
 def test_names_in_the_message_are_few_and_short() -> None:
     text = "Args:\n" + "".join(f"    p{number}{'x' * 50}: What.\n" for number in range(300))
-    ((found,),) = [ask_rule(RULE, tool(description=text))]
+    ((found,),) = [ask_rule(RULE, build_tool(description=text))]
     assert "and 295 more" in found.message
     assert len(found.message) < 500

@@ -13,7 +13,7 @@ from evidence.kinds.listing import Item
 from evidence.model import Observed
 from scoring.engine.assess import ask_rule, assess_dossier
 from scoring.example_builders.conversation import build_conversation, legacy_exchange, modern_exchange
-from scoring.example_builders.listing import tool, toolset
+from scoring.example_builders.listing import build_tool, build_toolset
 from scoring.protocol import conformance
 from scoring.protocol.conformance import ConformanceCheck
 from scoring.results.outcome import Finding, Inapplicable, Level, Measured, Undecided
@@ -95,16 +95,16 @@ def test_a_lost_session_is_no_answer_to_the_question(check: str) -> None:
 
 
 def test_one_bad_tool_is_charged_to_the_check_of_its_entry() -> None:
-    talk = build_conversation(
+    conversation = build_conversation(
         legacy_exchange("list-tools", result={"tools": [TOOL, {**TOOL, "description": 7}, "add"]}),
         legacy_exchange("list-prompts", result={"prompts": [{"name": 7}]}),
     )
-    assert found("SCHEMA-01", talk) == ()
-    assert [finding.at for finding in found("TOOL-01", talk) or ()] == [
+    assert found("SCHEMA-01", conversation) == ()
+    assert [finding.at for finding in found("TOOL-01", conversation) or ()] == [
         "exchanges/legacy/list-tools/add@1",
         "exchanges/legacy/list-tools/@2",
     ]
-    assert [finding.message for finding in found("PROMPT-02", talk) or ()] == [
+    assert [finding.message for finding in found("PROMPT-02", conversation) or ()] == [
         "name is the number 7, a string expected"
     ]
 
@@ -133,14 +133,14 @@ def test_a_missing_resource_costs_only_where_the_code_is_a_must() -> None:
 
 @pytest.mark.parametrize(("name", "wrong"), [("", True), (" ", True), ("a b", True), ("add", False)])
 def test_a_name_that_is_there_has_characters_of_the_grammar(name: str, wrong: bool) -> None:
-    assert bool(found("TOOL-05", tool(name=name))) is wrong
+    assert bool(found("TOOL-05", build_tool(name=name))) is wrong
 
 
 def test_a_tool_without_a_name_has_no_name_to_judge() -> None:
-    assert found("TOOL-05", tool(name=None)) == ()
-    assert found("TOOL-06", toolset(tool(name=None), tool(name=7), tool(name="add"))) == ()
-    assert found("TOOL-06", toolset(tool(name=None), tool(name=7))) is None
-    assert found("TOOL-06", toolset(tool(name=""), tool(name="")))
+    assert found("TOOL-05", build_tool(name=None)) == ()
+    assert found("TOOL-06", build_toolset(build_tool(name=None), build_tool(name=7), build_tool(name="add"))) == ()
+    assert found("TOOL-06", build_toolset(build_tool(name=None), build_tool(name=7))) is None
+    assert found("TOOL-06", build_toolset(build_tool(name=""), build_tool(name="")))
 
 
 @pytest.mark.parametrize("check", ["TOOL-02", "TOOL-03", "TOOL-04", "TOOL-09", "TOOL-10", "TOOL-11", "TOOL-12"])

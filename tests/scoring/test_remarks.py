@@ -9,13 +9,13 @@ import pytest
 from scoring.engine.assess import ask_rule, assess_dossier
 from scoring.example_builders.conversation import build_conversation, legacy_exchange, modern_exchange, stdio_exchange
 from scoring.example_builders.server_access import (
-    challenge,
-    document,
+    build_challenge,
+    build_issuer_metadata,
+    build_protected_access,
+    build_resource_metadata,
     failed_requests,
-    issuer_metadata,
     issuer_requests,
     metadata_request,
-    protected_access,
 )
 from scoring.protocol import conformance
 from scoring.protocol.conformance import ConformanceCheck, Verdict
@@ -29,7 +29,7 @@ SESSION: Final = {"length": 36, "visible": True, "same_as": None}
 OPENED: Final = legacy_exchange("initialize", result={})
 OLDER: Final = legacy_exchange("initialize", revision="C", result={})
 OWN: Final = issuer_requests(
-    metadata_request(by="rfc8414", document=issuer_metadata(code_challenge_methods_supported=None)),
+    metadata_request(by="rfc8414", document=build_issuer_metadata(code_challenge_methods_supported=None)),
     issuer="https://notes.example",
     layout="legacy",
 )
@@ -65,25 +65,28 @@ REMARKS: Final[list[tuple[str, Scope]]] = [
     ("HDR-01", build_conversation(modern_exchange("discover-version-mismatch", status=400, error={"code": -32022}))),
     ("PAGE-01", build_conversation(legacy_exchange("cursor-invented", result={"tools": []}))),
     ("TOOL-13", build_conversation(legacy_exchange("call-nonexistent", result={"content": [], "isError": True}))),
-    ("AUTH-01", protected_access(status=403)),
-    ("AUTH-01", protected_access(status=200, step="list-tools")),
+    ("AUTH-01", build_protected_access(status=403)),
+    ("AUTH-01", build_protected_access(status=200, step="list-tools")),
     (
         "AUTH-02",
-        protected_access(
-            challenge("apikey"), reason="credentials_required", resource_metadata=failed_requests("path", "root")
+        build_protected_access(
+            build_challenge("apikey"), reason="credentials_required", resource_metadata=failed_requests("path", "root")
         ),
     ),
-    ("AUTH-02", protected_access(resource_metadata=failed_requests("path", "root"), authorization_servers=[OWN])),
+    ("AUTH-02", build_protected_access(resource_metadata=failed_requests("path", "root"), authorization_servers=[OWN])),
     (
         "AUTH-02",
-        protected_access(
-            resource_metadata=[*failed_requests("header"), metadata_request(by="root", document=document())]
+        build_protected_access(
+            resource_metadata=[
+                *failed_requests("header"),
+                metadata_request(by="root", document=build_resource_metadata()),
+            ]
         ),
     ),
-    ("AUTH-04", protected_access(resource=document(resource="https://notes.example/mcp/"))),
-    ("AUTH-04", protected_access(resource=document(resource="https://notes.example/"))),
-    ("AUTH-07", protected_access(authorization_servers=[OWN])),
-    ("AUTH-13", protected_access(bogus=(403, "forbidden"))),
+    ("AUTH-04", build_protected_access(resource=build_resource_metadata(resource="https://notes.example/mcp/"))),
+    ("AUTH-04", build_protected_access(resource=build_resource_metadata(resource="https://notes.example/"))),
+    ("AUTH-07", build_protected_access(authorization_servers=[OWN])),
+    ("AUTH-13", build_protected_access(bogus=(403, "forbidden"))),
 ]
 BREACHES: Final[list[tuple[str, Scope]]] = [
     ("HTTP-03", build_conversation(OPENED, legacy_exchange("initialize-origin", result={}))),
@@ -116,10 +119,10 @@ BREACHES: Final[list[tuple[str, Scope]]] = [
             legacy_exchange("initialize-unknown", result={"protocolVersion": "2025-11-25", "capabilities": {}})
         ),
     ),
-    ("AUTH-02", protected_access(resource_metadata=failed_requests("path", "root"))),
-    ("AUTH-04", protected_access(resource=document(resource="https://notes.example/mcp/other"))),
-    ("AUTH-07", protected_access(authorization_servers=[OWN], revision="2025-11-25", step="list-tools")),
-    ("AUTH-13", protected_access(bogus=(200, "accepted"))),
+    ("AUTH-02", build_protected_access(resource_metadata=failed_requests("path", "root"))),
+    ("AUTH-04", build_protected_access(resource=build_resource_metadata(resource="https://notes.example/mcp/other"))),
+    ("AUTH-07", build_protected_access(authorization_servers=[OWN], revision="2025-11-25", step="list-tools")),
+    ("AUTH-13", build_protected_access(bogus=(200, "accepted"))),
 ]
 
 

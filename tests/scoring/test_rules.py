@@ -11,7 +11,7 @@ import pytest
 from scoring.engine import catalogue
 from scoring.engine.assess import ask_rule
 from scoring.engine.rule import InvalidRule, Rule, discover_rules, rule
-from scoring.example_builders.listing import param, tool
+from scoring.example_builders.listing import build_param, build_tool
 from scoring.protocol import conformance
 from scoring.results.outcome import Inapplicable, Severity, Undecided
 from scoring.scopes.base import Tool
@@ -59,8 +59,8 @@ def declare(**changes: Any) -> Rule:
         "title": "A title",
         "since": "2026.1",
         "version": 1,
-        "good": [tool()],
-        "bad": [tool(name="")],
+        "good": [build_tool()],
+        "bad": [build_tool(name="")],
     }
     function = changes.pop("judge", judge)
     return rule(changes.pop("rule_id", "tool-example"), **{**defaults, **changes})(function)
@@ -80,7 +80,7 @@ def test_a_complete_declaration_is_accepted() -> None:
         ({"rule_id": "Tool_Example"}, "kebab-case"),
         ({"rule_id": "tool"}, "two words"),
         ({"reads": "registration"}, "comes from 'listing'"),
-        ({"good": [param()]}, "an example is a Param"),
+        ({"good": [build_param()]}, "an example is a Param"),
         ({"version": 0}, "versions start at 1"),
         ({"judge": lambda tool: iter(())}, "no docstring"),
         ({"judge": lambda: iter(())}, "takes no argument"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from scoring.engine.rule import rule
-from scoring.example_builders.source_files import code
+from scoring.example_builders.source_files import build_code
 from scoring.results.outcome import Severity
 from scoring.scopes.source_files import Code
 
@@ -18,9 +18,9 @@ from scoring.scopes.source_files import Code
     title="The code opens no transport but stdio",
     since="2026.3",
     version=1,
-    good=[code(transports={"stdio": ["a.ts:1"], "streamable-http": ["a.ts:9"]})],
-    bad=[code(transports={"stdio": ["a.ts:1"]})],
-    unjudged=[code(), code(complete=False, transports={"stdio": ["a.ts:1"]})],
+    good=[build_code(transports={"stdio": ["a.ts:1"], "streamable-http": ["a.ts:9"]})],
+    bad=[build_code(transports={"stdio": ["a.ts:1"]})],
+    unjudged=[build_code(), build_code(complete=False, transports={"stdio": ["a.ts:1"]})],
 )
 def code_stdio_only(code: Code) -> Iterator[str]:
     """A server that speaks over stdio only takes its credentials when it starts: one process for each user.

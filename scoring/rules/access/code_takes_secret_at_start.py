@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from scoring.engine.rule import rule
-from scoring.example_builders.source_files import code
+from scoring.example_builders.source_files import build_code
 from scoring.results.outcome import Severity
 from scoring.scopes.source_files import Code
 from scoring.text.evidence_path import clip_text
@@ -19,8 +19,8 @@ from scoring.text.evidence_path import clip_text
     title="The code reads a credential from the environment",
     since="2026.3",
     version=1,
-    good=[code(), code(environment=[{"name": "NOTES_FOLDER", "at": "a.ts:1", "secret": False}])],
-    bad=[code(environment=[{"name": "NOTES_API_KEY", "at": "a.ts:1", "secret": True}])],
+    good=[build_code(), build_code(environment=[{"name": "NOTES_FOLDER", "at": "a.ts:1", "secret": False}])],
+    bad=[build_code(environment=[{"name": "NOTES_API_KEY", "at": "a.ts:1", "secret": True}])],
 )
 def code_takes_secret_at_start(code: Code) -> Iterator[str]:
     """A credential in the environment is the same for everybody and cannot be changed without a restart.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from scoring.engine.rule import rule
-from scoring.example_builders.source_files import code
+from scoring.example_builders.source_files import build_code
 from scoring.results.outcome import Severity
 from scoring.scopes.source_files import Code
 
@@ -18,9 +18,9 @@ from scoring.scopes.source_files import Code
     title="The code shows no sign of MCP's OAuth",
     since="2026.3",
     version=1,
-    good=[code(oauth=[{"marker": "oauth-protected-resource", "at": "a.ts:3"}])],
-    bad=[code(transports={"streamable-http": ["a.ts:9"]})],
-    unjudged=[code(complete=False)],
+    good=[build_code(oauth=[{"marker": "oauth-protected-resource", "at": "a.ts:3"}])],
+    bad=[build_code(transports={"streamable-http": ["a.ts:9"]})],
+    unjudged=[build_code(complete=False)],
 )
 def code_without_oauth(code: Code) -> Iterator[str]:
     """With OAuth every user has an identity and rights of their own, which can be limited and taken away again.

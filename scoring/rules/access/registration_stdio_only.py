@@ -7,7 +7,7 @@ from typing import Final
 
 from evidence.kinds.registration import transport_type
 from scoring.engine.rule import rule
-from scoring.example_builders.listing import registered
+from scoring.example_builders.listing import build_registration
 from scoring.results.outcome import Severity
 from scoring.scopes.base import Registered
 
@@ -23,11 +23,11 @@ _LOCAL: Final = frozenset({"stdio", ""})
     since="2026.1",
     version=1,
     good=[
-        registered({"remotes": [{"type": "streamable-http", "url": "https://notes.example/mcp"}]}),
-        registered({"packages": [{"transport": {"type": "sse"}}]}),
-        registered({}),
+        build_registration({"remotes": [{"type": "streamable-http", "url": "https://notes.example/mcp"}]}),
+        build_registration({"packages": [{"transport": {"type": "sse"}}]}),
+        build_registration({}),
     ],
-    bad=[registered({"packages": [{"identifier": "notes", "transport": {"type": "stdio"}}]})],
+    bad=[build_registration({"packages": [{"identifier": "notes", "transport": {"type": "stdio"}}]})],
 )
 def registration_stdio_only(registered: Registered) -> Iterator[str]:
     """A server that speaks over stdio only takes its credentials when it starts: one process for each user.

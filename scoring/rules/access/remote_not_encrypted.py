@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from scoring.engine.rule import rule
-from scoring.example_builders.listing import remote
+from scoring.example_builders.listing import build_remote
 from scoring.results.outcome import Severity
 from scoring.scopes.base import Remote
 from scoring.text.evidence_path import clip_text
@@ -22,8 +22,12 @@ _LOOPBACK = re.compile(r"http://(localhost|127\.0\.0\.1|\[::1\])(:|/|$)")
     title="Remote is not reached over HTTPS",
     since="2026.1",
     version=1,
-    good=[remote(url="https://notes.example/mcp"), remote(url="http://localhost:8080/mcp")],
-    bad=[remote(url="http://notes.example/mcp"), remote(url="http://localhost.notes.example/mcp"), remote(url=None)],
+    good=[build_remote(url="https://notes.example/mcp"), build_remote(url="http://localhost:8080/mcp")],
+    bad=[
+        build_remote(url="http://notes.example/mcp"),
+        build_remote(url="http://localhost.notes.example/mcp"),
+        build_remote(url=None),
+    ],
 )
 def remote_not_encrypted(remote: Remote) -> Iterator[str]:
     """Over plain HTTP anybody on the way can read tokens and change answers."""

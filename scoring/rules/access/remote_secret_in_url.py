@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from scoring.engine.rule import rule
-from scoring.example_builders.listing import remote
+from scoring.example_builders.listing import build_remote
 from scoring.results.outcome import Severity
 from scoring.scopes.base import Remote
 from scoring.text.evidence_path import clip_text
@@ -20,8 +20,8 @@ from scoring.text.secret_names import is_secret_name
     title="A secret travels in the address",
     since="2026.1",
     version=1,
-    good=[remote(url="https://notes.example/mcp?lang=en"), remote(url="https://notes.example/api_key/mcp")],
-    bad=[remote(url="https://notes.example/mcp?api_key={key}")],
+    good=[build_remote(url="https://notes.example/mcp?lang=en"), build_remote(url="https://notes.example/api_key/mcp")],
+    bad=[build_remote(url="https://notes.example/mcp?api_key={key}")],
 )
 def remote_secret_in_url(remote: Remote) -> Iterator[str]:
     """Addresses end up in logs, histories and error reports. Send credentials in a header, or use OAuth."""

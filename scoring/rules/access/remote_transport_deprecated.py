@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from evidence.kinds.registration import transport_type
 from scoring.engine.rule import rule
-from scoring.example_builders.listing import remote
+from scoring.example_builders.listing import build_remote
 from scoring.results.outcome import Severity
 from scoring.scopes.base import Remote
 
@@ -20,8 +20,8 @@ from scoring.scopes.base import Remote
     since="2026.1",
     version=1,
     spec="https://modelcontextprotocol.io/specification/2025-03-26/basic/transports",
-    good=[remote(type="streamable-http")],
-    bad=[remote(type="sse"), remote(type=None, transport_type="SSE")],
+    good=[build_remote(type="streamable-http")],
+    bad=[build_remote(type="sse"), build_remote(type=None, transport_type="SSE")],
 )
 def remote_transport_deprecated(remote: Remote) -> Iterator[str]:
     """HTTP with SSE was replaced by streamable HTTP in protocol version 2025-03-26, and clients are dropping it."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from scoring.engine.rule import rule
-from scoring.example_builders.listing import setting
+from scoring.example_builders.listing import build_setting
 from scoring.results.outcome import Severity
 from scoring.scopes.base import Setting
 from scoring.text.secret_names import is_secret_name
@@ -19,8 +19,8 @@ from scoring.text.secret_names import is_secret_name
     title="A credential is set when the server starts",
     since="2026.1",
     version=1,
-    good=[setting("NOTES_FOLDER"), setting("Authorization", isSecret=True)],
-    bad=[setting("NOTES_API_KEY", isSecret=True)],
+    good=[build_setting("NOTES_FOLDER"), build_setting("Authorization", isSecret=True)],
+    bad=[build_setting("NOTES_API_KEY", isSecret=True)],
 )
 def setting_secret_at_start(setting: Setting) -> Iterator[str]:
     """A credential in the environment is the same for everybody and cannot be changed without a restart.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from scoring.engine.rule import rule
-from scoring.example_builders.listing import setting
+from scoring.example_builders.listing import build_setting
 from scoring.results.outcome import Severity
 from scoring.scopes.base import Setting
 from scoring.text.secret_names import is_secret_name
@@ -19,12 +19,12 @@ from scoring.text.secret_names import is_secret_name
     title="A secret is not declared as one",
     since="2026.1",
     version=1,
-    good=[setting("NOTES_API_KEY", isSecret=True), setting("MAX_TOKENS"), setting("KEYBOARD")],
+    good=[build_setting("NOTES_API_KEY", isSecret=True), build_setting("MAX_TOKENS"), build_setting("KEYBOARD")],
     bad=[
-        setting("NOTES_API_KEY"),
-        setting("Authorization"),
-        setting("githubToken"),
-        setting("DB_PASSWORD", isSecret=False),
+        build_setting("NOTES_API_KEY"),
+        build_setting("Authorization"),
+        build_setting("githubToken"),
+        build_setting("DB_PASSWORD", isSecret=False),
     ],
 )
 def setting_secret_unmarked(setting: Setting) -> Iterator[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from scoring.engine.rule import rule
-from scoring.example_builders.listing import tool
+from scoring.example_builders.listing import build_tool
 from scoring.results.outcome import Severity
 from scoring.scopes.base import Tool
 
@@ -21,8 +21,8 @@ _HINTS = ("readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint")
     since="2026.1",
     version=1,
     spec="https://modelcontextprotocol.io/specification/2025-11-25/schema#toolannotations",
-    good=[tool(annotations={"readOnlyHint": True})],
-    bad=[tool(), tool(annotations={"title": "Get"}), tool(annotations=[])],
+    good=[build_tool(annotations={"readOnlyHint": True})],
+    bad=[build_tool(), build_tool(annotations={"title": "Get"}), build_tool(annotations=[])],
 )
 def tool_annotations_missing(tool: Tool) -> Iterator[str]:
     """Clients ask before they run a tool that may change or destroy something.

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from evidence.kinds.listing import UNDEFINED
 from scoring.engine.rule import rule
-from scoring.example_builders.listing import tool
+from scoring.example_builders.listing import build_tool
 from scoring.results.outcome import Severity
 from scoring.scopes.base import Tool
 from scoring.vocabularies import effects
@@ -22,11 +22,11 @@ from scoring.vocabularies.verbs import leading_verb
     since="2026.1",
     version=1,
     good=[
-        tool(name="delete-user", annotations={"destructiveHint": True}),
-        tool(name="address-book"),
-        tool(name="get-set-of-keys"),
+        build_tool(name="delete-user", annotations={"destructiveHint": True}),
+        build_tool(name="address-book"),
+        build_tool(name="get-set-of-keys"),
     ],
-    bad=[tool(name="deleteUser"), tool(name="github_create_issue")],
+    bad=[build_tool(name="deleteUser"), build_tool(name="github_create_issue")],
 )
 def tool_destructive_hint_missing(tool: Tool, literal: bool = False) -> Iterator[str]:
     """Without `destructiveHint` a client has to treat a tool that writes as one that may destroy.

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from evidence.kinds.listing import UNDEFINED
 from scoring.engine.rule import rule
-from scoring.example_builders.listing import tool
+from scoring.example_builders.listing import build_tool
 from scoring.results.outcome import Severity
 from scoring.scopes.base import Tool
 
@@ -19,8 +19,8 @@ from scoring.scopes.base import Tool
     title="Tool does not give a hint about its effects",
     since="2026.1",
     version=1,
-    good=[tool(annotations={"readOnlyHint": False})],
-    bad=[tool(), tool(annotations={"readOnlyHint": None})],
+    good=[build_tool(annotations={"readOnlyHint": False})],
+    bad=[build_tool(), build_tool(annotations={"readOnlyHint": None})],
 )
 def tool_hint_missing(tool: Tool, hint: str = "readOnlyHint", literal: bool = False) -> Iterator[str]:
     """Clients decide by hints whether to ask before a call and whether a failed call may be repeated.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from scoring.engine.rule import rule
-from scoring.example_builders.listing import tool
+from scoring.example_builders.listing import build_tool
 from scoring.results.outcome import Severity
 from scoring.scopes.base import Tool
 
@@ -19,8 +19,8 @@ from scoring.scopes.base import Tool
     since="2026.1",
     version=1,
     spec="https://modelcontextprotocol.io/specification/2025-11-25/server/tools",
-    good=[tool(outputSchema={"type": "object"})],
-    bad=[tool(), tool(outputSchema=True)],
+    good=[build_tool(outputSchema={"type": "object"})],
+    bad=[build_tool(), build_tool(outputSchema=True)],
 )
 def tool_output_schema_missing(tool: Tool) -> Iterator[str]:
     """With an output schema a client can check what comes back.

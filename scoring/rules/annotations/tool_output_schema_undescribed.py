@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from scoring.engine.rule import rule
-from scoring.example_builders.listing import tool
+from scoring.example_builders.listing import build_tool
 from scoring.results.outcome import Severity
 from scoring.scopes.base import Tool
 from scoring.text import javascript
@@ -20,11 +20,11 @@ from scoring.text.javascript import is_object, is_truthy
     title="Output schema leaves something open",
     since="2026.1",
     version=1,
-    good=[tool(), tool(outputSchema={"type": "array", "description": "d"})],
+    good=[build_tool(), build_tool(outputSchema={"type": "array", "description": "d"})],
     bad=[
-        tool(outputSchema={"type": "object"}),
-        tool(outputSchema={"description": "d"}),
-        tool(outputSchema={"type": "object", "description": "d", "properties": {"a": {}}}),
+        build_tool(outputSchema={"type": "object"}),
+        build_tool(outputSchema={"description": "d"}),
+        build_tool(outputSchema={"type": "object", "description": "d", "properties": {"a": {}}}),
     ],
 )
 def tool_output_schema_undescribed(tool: Tool) -> Iterator[str]:

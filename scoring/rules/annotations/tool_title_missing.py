@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from scoring.engine.rule import rule
-from scoring.example_builders.listing import tool
+from scoring.example_builders.listing import build_tool
 from scoring.results.outcome import Severity
 from scoring.scopes.base import Tool
 from scoring.text.javascript import is_truthy
@@ -20,8 +20,8 @@ from scoring.text.javascript import is_truthy
     since="2026.1",
     version=1,
     spec="https://modelcontextprotocol.io/specification/2025-11-25/server/tools",
-    good=[tool(title="Get a record"), tool(annotations={"title": "Get a record"})],
-    bad=[tool(), tool(title=" ")],
+    good=[build_tool(title="Get a record"), build_tool(annotations={"title": "Get a record"})],
+    bad=[build_tool(), build_tool(title=" ")],
 )
 def tool_title_missing(tool: Tool, literal: bool = False) -> Iterator[str]:
     """The name is for programs.

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from evidence.kinds.access import AccessClass
 from scoring.engine.rule import Answer, info, rule
-from scoring.example_builders.server_access import open_access, protected_access
+from scoring.example_builders.server_access import build_open_access, build_protected_access
 from scoring.results.outcome import Severity
 from scoring.scopes.server_access import Access
 
@@ -22,12 +22,12 @@ _PAYMENT = {"step": "initialize", "era": "legacy", "status": 402, "reason": "pay
     since="2026.2",
     version=1,
     checks=info("AUTH-00", "BCDE"),
-    good=[open_access()],
+    good=[build_open_access()],
     bad=[
-        protected_access(),
-        protected_access(step="list-tools"),
-        open_access("payment", gate=_PAYMENT),
-        open_access("blocked_by_waf"),
+        build_protected_access(),
+        build_protected_access(step="list-tools"),
+        build_open_access("payment", gate=_PAYMENT),
+        build_open_access("blocked_by_waf"),
     ],
     unjudged=[],
 )

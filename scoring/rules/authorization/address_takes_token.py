@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from scoring.engine.rule import Answer, must, rule
-from scoring.example_builders.server_access import open_access, protected_access
+from scoring.example_builders.server_access import build_open_access, build_protected_access
 from scoring.results.outcome import Severity
 from scoring.scopes.server_access import Access
 from scoring.text.evidence_path import clip_text
@@ -21,12 +21,16 @@ from scoring.text.secret_names import is_secret_name
     since="2026.2",
     version=1,
     checks=must("AUTH-14", "BCDE", "basic/authorization#token-requirements"),
-    good=[open_access(), open_access(registered="https://notes.example/mcp?lang=[removed]"), protected_access()],
-    bad=[
-        open_access(registered="https://notes.example/mcp?api_key=[removed]"),
-        protected_access(registered="https://notes.example/mcp?a=b&token=[removed]"),
+    good=[
+        build_open_access(),
+        build_open_access(registered="https://notes.example/mcp?lang=[removed]"),
+        build_protected_access(),
     ],
-    unjudged=[protected_access(revision="2024-11-05", step="list-tools")],
+    bad=[
+        build_open_access(registered="https://notes.example/mcp?api_key=[removed]"),
+        build_protected_access(registered="https://notes.example/mcp?a=b&token=[removed]"),
+    ],
+    unjudged=[build_protected_access(revision="2024-11-05", step="list-tools")],
 )
 def address_takes_token(access: Access) -> Iterator[Answer]:
     """Addresses end up in logs, histories and error reports, so a token must not be in one.

@@ -7,7 +7,7 @@ from typing import Final
 
 from evidence.kinds.access import ACCEPTED
 from scoring.engine.rule import Answer, must, rule
-from scoring.example_builders.server_access import open_access, protected_access
+from scoring.example_builders.server_access import build_open_access, build_protected_access
 from scoring.results.outcome import Inapplicable, Severity, Tolerated, Undecided
 from scoring.scopes.server_access import Access
 
@@ -23,17 +23,17 @@ _REFUSED: Final = frozenset({"oauth_required", "credentials_required", "forbidde
     since="2026.2",
     version=1,
     checks=must("AUTH-13", "BCDE", "basic/authorization#token-handling"),
-    good=[protected_access()],
+    good=[build_protected_access()],
     bad=[
-        protected_access(bogus=(200, "accepted")),
-        protected_access(bogus=(403, "forbidden")),
-        protected_access(bogus=(200, "oauth_required")),
+        build_protected_access(bogus=(200, "accepted")),
+        build_protected_access(bogus=(403, "forbidden")),
+        build_protected_access(bogus=(200, "oauth_required")),
     ],
     unjudged=[
-        open_access(),
-        protected_access(bogus=None),
-        protected_access(bogus=(503, "unreachable")),
-        protected_access(bogus=(404, "not_mcp")),
+        build_open_access(),
+        build_protected_access(bogus=None),
+        build_protected_access(bogus=(503, "unreachable")),
+        build_protected_access(bogus=(404, "not_mcp")),
     ],
 )
 def bogus_token_mishandled(access: Access) -> Iterator[Answer]:

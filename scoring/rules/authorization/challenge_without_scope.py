@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from scoring.engine.rule import Answer, rule, should
-from scoring.example_builders.server_access import challenge, open_access, protected_access
+from scoring.example_builders.server_access import build_challenge, build_open_access, build_protected_access
 from scoring.results.outcome import Inapplicable, Severity, Undecided
 from scoring.scopes.server_access import Access
 
@@ -19,13 +19,13 @@ from scoring.scopes.server_access import Access
     since="2026.2",
     version=1,
     checks=should("AUTH-09", "DE", "basic/authorization#scope-selection-strategy"),
-    good=[protected_access(challenge(scope="notes:read"))],
-    bad=[protected_access(challenge(realm="notes")), protected_access()],
+    good=[build_protected_access(build_challenge(scope="notes:read"))],
+    bad=[build_protected_access(build_challenge(realm="notes")), build_protected_access()],
     unjudged=[
-        open_access(),
-        protected_access(challenge("basic"), reason="credentials_required"),
-        protected_access(challenge(), cut=["challenges"]),
-        protected_access(status=403),
+        build_open_access(),
+        build_protected_access(build_challenge("basic"), reason="credentials_required"),
+        build_protected_access(build_challenge(), cut=["challenges"]),
+        build_protected_access(status=403),
     ],
 )
 def challenge_without_scope(access: Access) -> Iterator[Answer]:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from evidence.kinds.access import AccessClass
 from scoring.engine.rule import Answer, must, rule
-from scoring.example_builders.server_access import open_access, protected_access
+from scoring.example_builders.server_access import build_open_access, build_protected_access
 from scoring.results.outcome import Severity, Tolerated, Undecided
 from scoring.scopes.server_access import Access
 
@@ -20,9 +20,13 @@ from scoring.scopes.server_access import Access
     since="2026.2",
     version=1,
     checks=must("AUTH-01", "BCDE", "basic/authorization#error-handling"),
-    good=[protected_access(), protected_access(step="list-tools")],
-    bad=[protected_access(status=403), protected_access(status=400), protected_access(status=200, step="list-tools")],
-    unjudged=[open_access(), open_access("forbidden"), open_access("payment")],
+    good=[build_protected_access(), build_protected_access(step="list-tools")],
+    bad=[
+        build_protected_access(status=403),
+        build_protected_access(status=400),
+        build_protected_access(status=200, step="list-tools"),
+    ],
+    unjudged=[build_open_access(), build_open_access("forbidden"), build_open_access("payment")],
 )
 def gate_status_not_401(access: Access) -> Iterator[Answer]:
     """A client begins to sign in when it sees HTTP 401, and at nothing else.

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from scoring.engine.rule import Answer, must, rule
-from scoring.example_builders.server_access import issuer_metadata, open_access, protected_access
+from scoring.example_builders.server_access import build_issuer_metadata, build_open_access, build_protected_access
 from scoring.results.outcome import Severity
 from scoring.scopes.server_access import Access, is_loopback
 from scoring.text.evidence_path import clip_text
@@ -24,15 +24,15 @@ _ADDRESSES: Final = frozenset({"issuer", "jwks_uri"})
     version=1,
     checks=must("AUTH-08", "BCDE", "basic/authorization/security-considerations#communication-security"),
     good=[
-        protected_access(issuer=issuer_metadata()),
-        protected_access(issuer=issuer_metadata(registration_endpoint="http://127.0.0.1:9000/register")),
+        build_protected_access(issuer=build_issuer_metadata()),
+        build_protected_access(issuer=build_issuer_metadata(registration_endpoint="http://127.0.0.1:9000/register")),
     ],
     bad=[
-        protected_access(issuer=issuer_metadata(authorization_endpoint="http://login.example/authorize")),
-        protected_access(issuer=issuer_metadata(jwks_uri="http://login.example/keys")),
-        protected_access(issuer=issuer_metadata(issuer="http://login.example")),
+        build_protected_access(issuer=build_issuer_metadata(authorization_endpoint="http://login.example/authorize")),
+        build_protected_access(issuer=build_issuer_metadata(jwks_uri="http://login.example/keys")),
+        build_protected_access(issuer=build_issuer_metadata(issuer="http://login.example")),
     ],
-    unjudged=[open_access(), protected_access()],
+    unjudged=[build_open_access(), build_protected_access()],
 )
 def issuer_endpoint_not_encrypted(access: Access) -> Iterator[Answer]:
     """Passwords, codes and tokens pass through these addresses; over plain HTTP anybody on the way can take them.

@@ -7,13 +7,13 @@ from typing import Final
 
 from scoring.engine.rule import Answer, must, rule
 from scoring.example_builders.server_access import (
-    document,
+    build_issuer_metadata,
+    build_open_access,
+    build_protected_access,
+    build_resource_metadata,
     failed_requests,
-    issuer_metadata,
     issuer_requests,
     metadata_request,
-    open_access,
-    protected_access,
 )
 from scoring.results.outcome import Severity
 from scoring.scopes.server_access import Access, require_decided
@@ -31,25 +31,26 @@ _SECTION: Final = "basic/authorization/authorization-server-discovery#authorizat
     since="2026.2",
     version=1,
     checks=must("AUTH-05", "CDE", _SECTION),
-    good=[protected_access(resource=document(), issuer=issuer_metadata())],
+    good=[build_protected_access(resource=build_resource_metadata(), issuer=build_issuer_metadata())],
     bad=[
-        protected_access(
-            resource=document(), authorization_servers=[issuer_requests(*failed_requests("rfc8414", "openid"))]
+        build_protected_access(
+            resource=build_resource_metadata(),
+            authorization_servers=[issuer_requests(*failed_requests("rfc8414", "openid"))],
         ),
-        protected_access(
-            resource=document(),
+        build_protected_access(
+            resource=build_resource_metadata(),
             authorization_servers=[issuer_requests(metadata_request(None, problem="the URL is malformed"))],
         ),
     ],
     unjudged=[
-        open_access(),
-        protected_access(),
-        protected_access(
-            resource=document(),
+        build_open_access(),
+        build_protected_access(),
+        build_protected_access(
+            resource=build_resource_metadata(),
             authorization_servers=[issuer_requests(metadata_request(None, failure=("blocked_address", "")))],
         ),
-        protected_access(
-            resource=document(),
+        build_protected_access(
+            resource=build_resource_metadata(),
             authorization_servers=[issuer_requests(*failed_requests("rfc8414"), metadata_request(500, by="openid"))],
         ),
     ],

@@ -10,18 +10,18 @@ from evidence.kinds.access import LEGACY_LAYOUT
 from scoring.engine.rule import Answer, must, rule
 from scoring.example_builders.server_access import (
     ISSUER,
-    issuer_metadata,
+    build_issuer_metadata,
+    build_open_access,
+    build_protected_access,
     issuer_requests,
     metadata_request,
-    open_access,
-    protected_access,
 )
 from scoring.results.outcome import Inapplicable, Severity
 from scoring.scopes.server_access import Access
 from scoring.text.evidence_path import clip_text
 
 _OWN = issuer_requests(
-    metadata_request(by="rfc8414", document=issuer_metadata()), issuer="https://notes.example", layout="legacy"
+    metadata_request(by="rfc8414", document=build_issuer_metadata()), issuer="https://notes.example", layout="legacy"
 )
 
 
@@ -38,29 +38,30 @@ _SECTION: Final = "basic/authorization/authorization-server-discovery#authorizat
     version=1,
     checks=must("AUTH-06", "DE", _SECTION),
     good=[
-        protected_access(issuer=issuer_metadata()),
-        protected_access(
+        build_protected_access(issuer=build_issuer_metadata()),
+        build_protected_access(
             authorization_servers=[
                 issuer_requests(
-                    metadata_request(document=issuer_metadata(issuer=f"{ISSUER}?p=a")), issuer=f"{ISSUER}?p=[removed]"
-                )
-            ]
-        ),
-    ],
-    bad=[
-        protected_access(issuer=issuer_metadata(issuer="https://other.example")),
-        protected_access(issuer=issuer_metadata(issuer=f"{ISSUER}/")),
-        protected_access(issuer=issuer_metadata(issuer=None)),
-        protected_access(
-            authorization_servers=[
-                issuer_requests(
-                    metadata_request(document=issuer_metadata(issuer="https://other.example?p=a")),
+                    metadata_request(document=build_issuer_metadata(issuer=f"{ISSUER}?p=a")),
                     issuer=f"{ISSUER}?p=[removed]",
                 )
             ]
         ),
     ],
-    unjudged=[open_access(), protected_access(), protected_access(authorization_servers=[_OWN])],
+    bad=[
+        build_protected_access(issuer=build_issuer_metadata(issuer="https://other.example")),
+        build_protected_access(issuer=build_issuer_metadata(issuer=f"{ISSUER}/")),
+        build_protected_access(issuer=build_issuer_metadata(issuer=None)),
+        build_protected_access(
+            authorization_servers=[
+                issuer_requests(
+                    metadata_request(document=build_issuer_metadata(issuer="https://other.example?p=a")),
+                    issuer=f"{ISSUER}?p=[removed]",
+                )
+            ]
+        ),
+    ],
+    unjudged=[build_open_access(), build_protected_access(), build_protected_access(authorization_servers=[_OWN])],
 )
 def issuer_mismatched(access: Access) -> Iterator[Answer]:
     """`issuer` must be identical to what the resource metadata calls the server (RFC 8414, section 3.3).

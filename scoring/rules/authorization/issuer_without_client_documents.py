@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from scoring.engine.rule import Answer, rule, should
-from scoring.example_builders.server_access import issuer_metadata, open_access, protected_access
+from scoring.example_builders.server_access import build_issuer_metadata, build_open_access, build_protected_access
 from scoring.results.outcome import Severity
 from scoring.scopes.server_access import Access
 from scoring.text.evidence_path import clip_text
@@ -20,12 +20,12 @@ from scoring.text.evidence_path import clip_text
     since="2026.2",
     version=1,
     checks=should("AUTH-10", "DE", "basic/authorization/client-registration#client-id-metadata-documents"),
-    good=[protected_access(issuer=issuer_metadata())],
+    good=[build_protected_access(issuer=build_issuer_metadata())],
     bad=[
-        protected_access(issuer=issuer_metadata(client_id_metadata_document_supported=False)),
-        protected_access(issuer=issuer_metadata(client_id_metadata_document_supported=None)),
+        build_protected_access(issuer=build_issuer_metadata(client_id_metadata_document_supported=False)),
+        build_protected_access(issuer=build_issuer_metadata(client_id_metadata_document_supported=None)),
     ],
-    unjudged=[open_access(), protected_access()],
+    unjudged=[build_open_access(), build_protected_access()],
 )
 def issuer_without_client_documents(access: Access) -> Iterator[Answer]:
     """A client that never met a server has to register; by a client ID metadata document it does so best.

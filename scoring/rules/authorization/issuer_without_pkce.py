@@ -9,11 +9,11 @@ from evidence.kinds.access import LEGACY_LAYOUT
 from scoring.engine.rule import Answer, must, rule
 from scoring.example_builders.server_access import (
     ISSUER,
-    issuer_metadata,
+    build_issuer_metadata,
+    build_open_access,
+    build_protected_access,
     issuer_requests,
     metadata_request,
-    open_access,
-    protected_access,
 )
 from scoring.results.outcome import Inapplicable, Severity, Tolerated
 from scoring.scopes.server_access import Access
@@ -21,7 +21,7 @@ from scoring.text.evidence_path import clip_text
 
 _METHODS: Final = "code_challenge_methods_supported"
 _OWN: Final = issuer_requests(
-    metadata_request(by="rfc8414", document=issuer_metadata(**{_METHODS: None})), layout=LEGACY_LAYOUT
+    metadata_request(by="rfc8414", document=build_issuer_metadata(**{_METHODS: None})), layout=LEGACY_LAYOUT
 )
 
 
@@ -34,16 +34,16 @@ _OWN: Final = issuer_requests(
     since="2026.2",
     version=1,
     checks=must("AUTH-07", "CDE", "basic/authorization/security-considerations#authorization-code-protection"),
-    good=[protected_access(issuer=issuer_metadata())],
+    good=[build_protected_access(issuer=build_issuer_metadata())],
     bad=[
-        protected_access(issuer=issuer_metadata(code_challenge_methods_supported=["plain"])),
-        protected_access(issuer=issuer_metadata(code_challenge_methods_supported=None)),
-        protected_access(authorization_servers=[_OWN]),
+        build_protected_access(issuer=build_issuer_metadata(code_challenge_methods_supported=["plain"])),
+        build_protected_access(issuer=build_issuer_metadata(code_challenge_methods_supported=None)),
+        build_protected_access(authorization_servers=[_OWN]),
     ],
     unjudged=[
-        open_access(),
-        protected_access(),
-        protected_access(issuer={"issuer": ISSUER, "token_endpoint": f"{ISSUER}/token"}),
+        build_open_access(),
+        build_protected_access(),
+        build_protected_access(issuer={"issuer": ISSUER, "token_endpoint": f"{ISSUER}/token"}),
     ],
 )
 def issuer_without_pkce(access: Access) -> Iterator[Answer]:

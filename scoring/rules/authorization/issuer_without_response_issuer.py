@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from scoring.engine.rule import Answer, rule, should
-from scoring.example_builders.server_access import issuer_metadata, open_access, protected_access
+from scoring.example_builders.server_access import build_issuer_metadata, build_open_access, build_protected_access
 from scoring.results.outcome import Severity
 from scoring.scopes.server_access import Access
 from scoring.text.evidence_path import clip_text
@@ -20,20 +20,20 @@ from scoring.text.evidence_path import clip_text
     since="2026.2",
     version=1,
     checks=should("AUTH-12", "E", "basic/authorization#authorization-response-validation"),
-    good=[protected_access(issuer=issuer_metadata(), revision="2026-07-28", step="list-tools")],
+    good=[build_protected_access(issuer=build_issuer_metadata(), revision="2026-07-28", step="list-tools")],
     bad=[
-        protected_access(
-            issuer=issuer_metadata(authorization_response_iss_parameter_supported=False),
+        build_protected_access(
+            issuer=build_issuer_metadata(authorization_response_iss_parameter_supported=False),
             revision="2026-07-28",
             step="list-tools",
         ),
-        protected_access(
-            issuer=issuer_metadata(authorization_response_iss_parameter_supported=None),
+        build_protected_access(
+            issuer=build_issuer_metadata(authorization_response_iss_parameter_supported=None),
             revision="2026-07-28",
             step="list-tools",
         ),
     ],
-    unjudged=[open_access(), protected_access(), protected_access(issuer=issuer_metadata())],
+    unjudged=[build_open_access(), build_protected_access(), build_protected_access(issuer=build_issuer_metadata())],
 )
 def issuer_without_response_issuer(access: Access) -> Iterator[Answer]:
     """With `iss` in the authorization response (RFC 9207) a client notices when another server answers in its place.

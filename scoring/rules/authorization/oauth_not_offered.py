@@ -7,14 +7,14 @@ from collections.abc import Iterator
 from evidence.kinds.access import AccessClass
 from scoring.engine.rule import Answer, rule
 from scoring.example_builders.server_access import (
-    challenge,
-    document,
+    build_challenge,
+    build_issuer_metadata,
+    build_open_access,
+    build_protected_access,
+    build_resource_metadata,
     failed_requests,
-    issuer_metadata,
     issuer_requests,
     metadata_request,
-    open_access,
-    protected_access,
 )
 from scoring.results.outcome import Inapplicable, Severity
 from scoring.scopes.server_access import Access, require_decided
@@ -29,20 +29,20 @@ from scoring.scopes.server_access import Access, require_decided
     since="2026.2",
     version=1,
     good=[
-        protected_access(),
-        open_access(resource_metadata=[metadata_request(document=document())]),
-        protected_access(
+        build_protected_access(),
+        build_open_access(resource_metadata=[metadata_request(document=build_resource_metadata())]),
+        build_protected_access(
             reason="credentials_required",
-            authorization_servers=[issuer_requests(metadata_request(document=issuer_metadata()))],
+            authorization_servers=[issuer_requests(metadata_request(document=build_issuer_metadata()))],
         ),
     ],
     bad=[
-        open_access(resource_metadata=failed_requests("path", "root")),
-        protected_access(
-            challenge("basic"), reason="credentials_required", resource_metadata=failed_requests("path", "root")
+        build_open_access(resource_metadata=failed_requests("path", "root")),
+        build_protected_access(
+            build_challenge("basic"), reason="credentials_required", resource_metadata=failed_requests("path", "root")
         ),
     ],
-    unjudged=[open_access("blocked_by_waf"), open_access(resource_metadata=[metadata_request(503)])],
+    unjudged=[build_open_access("blocked_by_waf"), build_open_access(resource_metadata=[metadata_request(503)])],
 )
 def oauth_not_offered(access: Access) -> Iterator[Answer]:
     """With OAuth every user has an identity and rights of their own, which can be limited and taken away again.

@@ -5,7 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from scoring.engine.rule import Answer, must, rule
-from scoring.example_builders.server_access import URL, document, metadata_request, open_access, protected_access
+from scoring.example_builders.server_access import (
+    URL,
+    build_open_access,
+    build_protected_access,
+    build_resource_metadata,
+    metadata_request,
+)
 from scoring.results.outcome import Severity
 from scoring.scopes.server_access import Access
 
@@ -19,14 +25,18 @@ from scoring.scopes.server_access import Access
     since="2026.2",
     version=1,
     checks=must("AUTH-03", "CDE", "basic/authorization/authorization-server-discovery#authorization-server-location"),
-    good=[protected_access(resource=document())],
+    good=[build_protected_access(resource=build_resource_metadata())],
     bad=[
-        protected_access(resource={"resource": URL}),
-        protected_access(resource=document(authorization_servers=[])),
-        protected_access(resource=document(resource=7)),
-        protected_access(resource=document(authorization_servers="https://login.example")),
+        build_protected_access(resource={"resource": URL}),
+        build_protected_access(resource=build_resource_metadata(authorization_servers=[])),
+        build_protected_access(resource=build_resource_metadata(resource=7)),
+        build_protected_access(resource=build_resource_metadata(authorization_servers="https://login.example")),
     ],
-    unjudged=[open_access(), protected_access(), protected_access(resource_metadata=[metadata_request(429)])],
+    unjudged=[
+        build_open_access(),
+        build_protected_access(),
+        build_protected_access(resource_metadata=[metadata_request(429)]),
+    ],
 )
 def resource_metadata_incomplete(access: Access) -> Iterator[Answer]:
     """The document says in `resource` what it is about, and in `authorization_servers` who issues tokens for it.

@@ -7,7 +7,13 @@ from collections.abc import Iterator
 from typing import Final
 
 from scoring.engine.rule import Answer, must, rule
-from scoring.example_builders.server_access import ISSUER, URL, document, open_access, protected_access
+from scoring.example_builders.server_access import (
+    ISSUER,
+    URL,
+    build_open_access,
+    build_protected_access,
+    build_resource_metadata,
+)
 from scoring.results.outcome import Inapplicable, Severity, Tolerated
 from scoring.scopes.server_access import Access
 from scoring.text.evidence_path import clip_text
@@ -26,18 +32,18 @@ _PORTS: Final = {"https": ":443", "http": ":80"}
     version=1,
     checks=must("AUTH-04", "CDE", "basic/authorization/authorization-server-discovery#authorization-server-location"),
     good=[
-        protected_access(resource=document()),
-        protected_access(resource=document(resource="HTTPS://Notes.example:443/mcp")),
-        protected_access(resource=document(), registered=f"{URL}?key=[removed]"),
+        build_protected_access(resource=build_resource_metadata()),
+        build_protected_access(resource=build_resource_metadata(resource="HTTPS://Notes.example:443/mcp")),
+        build_protected_access(resource=build_resource_metadata(), registered=f"{URL}?key=[removed]"),
     ],
     bad=[
-        protected_access(resource=document(resource="https://other.example/mcp")),
-        protected_access(resource=document(resource="http://notes.example/mcp")),
-        protected_access(resource=document(resource="https://notes.example/sse")),
-        protected_access(resource=document(resource="https://notes.example/mcp/")),
-        protected_access(resource=document(resource="https://notes.example")),
+        build_protected_access(resource=build_resource_metadata(resource="https://other.example/mcp")),
+        build_protected_access(resource=build_resource_metadata(resource="http://notes.example/mcp")),
+        build_protected_access(resource=build_resource_metadata(resource="https://notes.example/sse")),
+        build_protected_access(resource=build_resource_metadata(resource="https://notes.example/mcp/")),
+        build_protected_access(resource=build_resource_metadata(resource="https://notes.example")),
     ],
-    unjudged=[open_access(), protected_access(resource={"authorization_servers": [ISSUER]})],
+    unjudged=[build_open_access(), build_protected_access(resource={"authorization_servers": [ISSUER]})],
 )
 def resource_metadata_names_other_server(access: Access) -> Iterator[Answer]:
     """`resource` must be the address that the client uses (RFC 9728, section 3.3), or the client discards the document.

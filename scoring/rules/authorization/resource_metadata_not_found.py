@@ -8,20 +8,20 @@ from evidence.kinds.access import HEADER
 from scoring.engine.rule import Answer, must, rule
 from scoring.example_builders.server_access import (
     HEADER_URL,
-    challenge,
-    document,
+    build_challenge,
+    build_issuer_metadata,
+    build_open_access,
+    build_protected_access,
+    build_resource_metadata,
     failed_requests,
-    issuer_metadata,
     issuer_requests,
     metadata_request,
-    open_access,
-    protected_access,
 )
 from scoring.results.outcome import Severity, Tolerated
 from scoring.scopes.server_access import Access, require_decided
 
 _OWN = issuer_requests(
-    metadata_request(by="rfc8414", document=issuer_metadata()), issuer="https://notes.example", layout="legacy"
+    metadata_request(by="rfc8414", document=build_issuer_metadata()), issuer="https://notes.example", layout="legacy"
 )
 
 
@@ -35,30 +35,38 @@ _OWN = issuer_requests(
     version=1,
     checks=must("AUTH-02", "CDE", "basic/authorization/authorization-server-discovery#authorization-server-location"),
     good=[
-        protected_access(challenge(resource_metadata=HEADER_URL), resource=document()),
-        protected_access(resource=document()),
-        protected_access(
-            challenge(resource_metadata=HEADER_URL), resource=document(), revision="2025-06-18", step="list-tools"
+        build_protected_access(build_challenge(resource_metadata=HEADER_URL), resource=build_resource_metadata()),
+        build_protected_access(resource=build_resource_metadata()),
+        build_protected_access(
+            build_challenge(resource_metadata=HEADER_URL),
+            resource=build_resource_metadata(),
+            revision="2025-06-18",
+            step="list-tools",
         ),
     ],
     bad=[
-        protected_access(resource_metadata=failed_requests("path", "root")),
-        protected_access(challenge(resource_metadata=HEADER_URL), resource_metadata=failed_requests("header", "root")),
-        protected_access(resource=document(), revision="2025-06-18", step="list-tools"),
-        protected_access(
-            challenge("apikey"), reason="credentials_required", resource_metadata=failed_requests("path", "root")
+        build_protected_access(resource_metadata=failed_requests("path", "root")),
+        build_protected_access(
+            build_challenge(resource_metadata=HEADER_URL), resource_metadata=failed_requests("header", "root")
         ),
-        protected_access(resource_metadata=failed_requests("path", "root"), authorization_servers=[_OWN]),
-        protected_access(
-            resource_metadata=[*failed_requests("header"), metadata_request(by="root", document=document())]
+        build_protected_access(resource=build_resource_metadata(), revision="2025-06-18", step="list-tools"),
+        build_protected_access(
+            build_challenge("apikey"), reason="credentials_required", resource_metadata=failed_requests("path", "root")
+        ),
+        build_protected_access(resource_metadata=failed_requests("path", "root"), authorization_servers=[_OWN]),
+        build_protected_access(
+            resource_metadata=[
+                *failed_requests("header"),
+                metadata_request(by="root", document=build_resource_metadata()),
+            ]
         ),
     ],
     unjudged=[
-        open_access(),
-        protected_access(resource_metadata=[metadata_request(None, failure=("timeout", "no answer in time"))]),
-        protected_access(resource_metadata=[metadata_request(503)]),
-        protected_access(resource_metadata=[metadata_request(308, location="https://notes.example/elsewhere")]),
-        protected_access(revision="2025-03-26", step="list-tools"),
+        build_open_access(),
+        build_protected_access(resource_metadata=[metadata_request(None, failure=("timeout", "no answer in time"))]),
+        build_protected_access(resource_metadata=[metadata_request(503)]),
+        build_protected_access(resource_metadata=[metadata_request(308, location="https://notes.example/elsewhere")]),
+        build_protected_access(revision="2025-03-26", step="list-tools"),
     ],
 )
 def resource_metadata_not_found(access: Access) -> Iterator[Answer]:

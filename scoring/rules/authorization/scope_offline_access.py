@@ -6,7 +6,13 @@ from collections.abc import Iterator
 from typing import Final
 
 from scoring.engine.rule import Answer, rule, should
-from scoring.example_builders.server_access import challenge, document, metadata_request, open_access, protected_access
+from scoring.example_builders.server_access import (
+    build_challenge,
+    build_open_access,
+    build_protected_access,
+    build_resource_metadata,
+    metadata_request,
+)
 from scoring.results.outcome import Inapplicable, Severity
 from scoring.scopes.server_access import Access
 
@@ -23,18 +29,22 @@ _MODERN: Final = {"modern": "2026-07-28"}
     version=1,
     checks=should("AUTH-11", "E", "basic/authorization#refresh-tokens"),
     good=[
-        open_access(
+        build_open_access(
             "open",
             versions=_MODERN,
-            resource_metadata=[metadata_request(document=document(scopes_supported=["notes:read"]))],
+            resource_metadata=[metadata_request(document=build_resource_metadata(scopes_supported=["notes:read"]))],
         ),
-        protected_access(challenge(scope="notes:read"), versions=_MODERN),
+        build_protected_access(build_challenge(scope="notes:read"), versions=_MODERN),
     ],
     bad=[
-        protected_access(challenge(scope="notes:read offline_access"), versions=_MODERN),
-        protected_access(resource=document(scopes_supported=["offline_access"]), versions=_MODERN),
+        build_protected_access(build_challenge(scope="notes:read offline_access"), versions=_MODERN),
+        build_protected_access(resource=build_resource_metadata(scopes_supported=["offline_access"]), versions=_MODERN),
     ],
-    unjudged=[open_access(), open_access(versions=_MODERN), protected_access(challenge(scope="offline_access"))],
+    unjudged=[
+        build_open_access(),
+        build_open_access(versions=_MODERN),
+        build_protected_access(build_challenge(scope="offline_access")),
+    ],
 )
 def scope_offline_access(access: Access) -> Iterator[Answer]:
     """Whether a client wants refresh tokens is between it and the authorization server, and no need of the resource.

@@ -7,7 +7,7 @@ from typing import Final
 
 from evidence.canonical import Json
 from scoring.engine.rule import Answer, rule
-from scoring.example_builders.listing import param
+from scoring.example_builders.listing import build_param
 from scoring.json_schema.parameter_schemas import ValueSchema, list_suffixes
 from scoring.results.outcome import Severity
 from scoring.scopes.base import Param
@@ -26,8 +26,8 @@ _FORMS: Final = ("uri-reference", "uri-template", "iri", "iri-reference")
     title="Address parameter is not declared as a URI",
     since="2026.1",
     version=1,
-    good=[param(name="webhookUrl", format="uri"), param(name="security"), param(name="curly")],
-    bad=[param(name="webhookUrl"), param(name="base_url", type=["string", "null"])],
+    good=[build_param(name="webhookUrl", format="uri"), build_param(name="security"), build_param(name="curly")],
+    bad=[build_param(name="webhookUrl"), build_param(name="base_url", type=["string", "null"])],
 )
 def param_address_unchecked(param: Param, literal: bool = False) -> Iterator[Answer]:
     """`"format": "uri"` lets clients refuse what is no address before the server fetches it for somebody.

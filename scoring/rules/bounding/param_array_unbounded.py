@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from scoring.engine.rule import Answer, rule
-from scoring.example_builders.listing import param
+from scoring.example_builders.listing import build_param
 from scoring.json_schema.parameter_schemas import ValueSchema, list_suffixes
 from scoring.results.outcome import Severity
 from scoring.scopes.base import Param
@@ -19,8 +19,8 @@ from scoring.scopes.base import Param
     title="Array parameter has no maximum size",
     since="2026.1",
     version=1,
-    good=[param(type="array", maxItems=50), param(type="string")],
-    bad=[param(type="array"), param(type=["array", "null"])],
+    good=[build_param(type="array", maxItems=50), build_param(type="string")],
+    bad=[build_param(type="array"), build_param(type=["array", "null"])],
 )
 def param_array_unbounded(param: Param, literal: bool = False) -> Iterator[Answer]:
     """An array without `maxItems` lets one call start any amount of work.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from scoring.engine.rule import Answer, rule
-from scoring.example_builders.listing import param
+from scoring.example_builders.listing import build_param
 from scoring.json_schema.parameter_schemas import ValueSchema, list_suffixes
 from scoring.results.outcome import Severity
 from scoring.scopes.base import Param
@@ -21,8 +21,8 @@ from scoring.vocabularies import parameters
     title="Parameter that names a choice accepts any text",
     since="2026.1",
     version=1,
-    good=[param(name="action", enum=["start", "stop"]), param(name="Note")],
-    bad=[param(name="action"), param(name="Mode", type=["string", "null"])],
+    good=[build_param(name="action", enum=["start", "stop"]), build_param(name="Note")],
+    bad=[build_param(name="action"), build_param(name="Mode", type=["string", "null"])],
 )
 def param_choice_open(param: Param, literal: bool = False) -> Iterator[Answer]:
     """A model has to guess what an `action` or a `mode` may be, unless `enum` lists the values.

@@ -7,7 +7,7 @@ from typing import Final
 
 from evidence.kinds.listing import UNDEFINED
 from scoring.engine.rule import Answer, rule
-from scoring.example_builders.listing import param
+from scoring.example_builders.listing import build_param
 from scoring.json_schema.parameter_schemas import ValueSchema, list_suffixes
 from scoring.results.outcome import Severity
 from scoring.scopes.base import Param
@@ -25,8 +25,11 @@ _DANGER: Final = compile_pattern("danger|warning|security|caution|risk|unsafe|un
     title="Parameter that is executed does not say so",
     since="2026.1",
     version=1,
-    good=[param(name="script", description="Script to run. Warning: runs with full rights."), param(name="scripture")],
-    bad=[param(name="script", description="Script to run."), param(name="SQL", description=UNDEFINED)],
+    good=[
+        build_param(name="script", description="Script to run. Warning: runs with full rights."),
+        build_param(name="scripture"),
+    ],
+    bad=[build_param(name="script", description="Script to run."), build_param(name="SQL", description=UNDEFINED)],
 )
 def param_code_unmarked(param: Param, literal: bool = False) -> Iterator[Answer]:
     """Who approves a call has to see that a value will be executed, and with whose rights. Say so in the description.

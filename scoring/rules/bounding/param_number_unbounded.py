@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from scoring.engine.rule import Answer, rule
-from scoring.example_builders.listing import param
+from scoring.example_builders.listing import build_param
 from scoring.json_schema.parameter_schemas import ValueSchema, list_suffixes
 from scoring.results.outcome import Severity
 from scoring.scopes.base import Param
@@ -24,8 +24,12 @@ _BOUNDS: Final = _INCLUSIVE | {"exclusiveMinimum", "exclusiveMaximum", "enum", "
     title="Number parameter has no bounds",
     since="2026.1",
     version=1,
-    good=[param(type="integer", minimum=1), param(type="number", exclusiveMaximum=1), param(type="string")],
-    bad=[param(type="integer"), param(type=["number", "null"])],
+    good=[
+        build_param(type="integer", minimum=1),
+        build_param(type="number", exclusiveMaximum=1),
+        build_param(type="string"),
+    ],
+    bad=[build_param(type="integer"), build_param(type=["number", "null"])],
 )
 def param_number_unbounded(param: Param, literal: bool = False) -> Iterator[Answer]:
     """Bounds keep a model from asking for a million results, and tell it what is usual.

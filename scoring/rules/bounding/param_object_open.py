@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from scoring.engine.rule import Answer, rule
-from scoring.example_builders.listing import param
+from scoring.example_builders.listing import build_param
 from scoring.json_schema.parameter_schemas import ValueSchema, list_suffixes
 from scoring.results.outcome import Severity
 from scoring.scopes.base import Param
@@ -20,10 +20,14 @@ from scoring.scopes.base import Param
     since="2026.1",
     version=1,
     good=[
-        param(type="object", additionalProperties=False),
-        param(type="object", additionalProperties={"type": "string"}),
+        build_param(type="object", additionalProperties=False),
+        build_param(type="object", additionalProperties={"type": "string"}),
     ],
-    bad=[param(type="object"), param(type="object", additionalProperties=True), param(type=["object", "null"])],
+    bad=[
+        build_param(type="object"),
+        build_param(type="object", additionalProperties=True),
+        build_param(type=["object", "null"]),
+    ],
 )
 def param_object_open(param: Param, literal: bool = False) -> Iterator[Answer]:
     """An object that accepts anything beside what it declares hides typing errors and lets unexpected data in.

@@ -7,7 +7,7 @@ from typing import Final
 
 from evidence.canonical import Json
 from scoring.engine.rule import Answer, rule
-from scoring.example_builders.listing import param
+from scoring.example_builders.listing import build_param
 from scoring.json_schema.parameter_schemas import ValueSchema, list_suffixes
 from scoring.results.outcome import Severity
 from scoring.scopes.base import Param
@@ -26,8 +26,12 @@ _WORDS: Final = {*parameters.PATHS, "paths", "files", "dirs", "directories", "fo
     title="Path parameter accepts any text",
     since="2026.1",
     version=1,
-    good=[param(name="filePath", pattern="^[a-z./]+$"), param(name="profile"), param(name="file", enum=["a"])],
-    bad=[param(name="filePath"), param(name="output_dir", type=["string", "null"])],
+    good=[
+        build_param(name="filePath", pattern="^[a-z./]+$"),
+        build_param(name="profile"),
+        build_param(name="file", enum=["a"]),
+    ],
+    bad=[build_param(name="filePath"), build_param(name="output_dir", type=["string", "null"])],
 )
 def param_path_unchecked(param: Param, literal: bool = False) -> Iterator[Answer]:
     """A path without a `pattern` invites `../../etc/passwd`. The server has to check it too.

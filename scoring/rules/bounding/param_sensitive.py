@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from scoring.engine.rule import Answer, rule
-from scoring.example_builders.listing import param
+from scoring.example_builders.listing import build_param
 from scoring.json_schema.parameter_schemas import list_suffixes
 from scoring.results.outcome import Severity
 from scoring.scopes.base import Param
@@ -21,8 +21,8 @@ from scoring.vocabularies import parameters
     title="Parameter asks for a secret",
     since="2026.1",
     version=1,
-    good=[param(name="maxTokens"), param(name="author")],
-    bad=[param(name="apiKey"), param(name="password", type="boolean")],
+    good=[build_param(name="maxTokens"), build_param(name="author")],
+    bad=[build_param(name="apiKey"), build_param(name="password", type="boolean")],
 )
 def param_sensitive(param: Param, literal: bool = False) -> Iterator[Answer]:
     """A secret in a tool call passes through the model, its provider and every log on the way.

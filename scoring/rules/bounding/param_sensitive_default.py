@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from scoring.engine.rule import Answer, rule
-from scoring.example_builders.listing import param
+from scoring.example_builders.listing import build_param
 from scoring.json_schema.parameter_schemas import ValueSchema, list_suffixes
 from scoring.results.outcome import Severity
 from scoring.scopes.base import Param
@@ -21,8 +21,8 @@ from scoring.vocabularies import parameters
     title="Secret parameter has a default value",
     since="2026.1",
     version=1,
-    good=[param(name="apiKey"), param(name="author", default="me")],
-    bad=[param(name="apiKey", default="sk-test"), param(name="password", default=None)],
+    good=[build_param(name="apiKey"), build_param(name="author", default="me")],
+    bad=[build_param(name="apiKey", default="sk-test"), build_param(name="password", default=None)],
 )
 def param_sensitive_default(param: Param, literal: bool = False) -> Iterator[Answer]:
     """A default for a secret is either a leaked secret or one that everybody shares.

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from scoring.engine.rule import Answer, rule
-from scoring.example_builders.listing import param
+from scoring.example_builders.listing import build_param
 from scoring.json_schema.parameter_schemas import ValueSchema, list_suffixes
 from scoring.results.outcome import Severity
 from scoring.scopes.base import Param
@@ -25,16 +25,16 @@ _ENDINGS: Final = {(ending,) for ending in parameters.CONTENT_ENDINGS}
     since="2026.1",
     version=1,
     good=[
-        param(name="user", maxLength=100),
-        param(name="content"),
-        param(name="user", type="integer"),
-        param(name="user", enum=["a"]),
+        build_param(name="user", maxLength=100),
+        build_param(name="content"),
+        build_param(name="user", type="integer"),
+        build_param(name="user", enum=["a"]),
     ],
     bad=[
-        param(name="user"),
-        param(name="context"),
-        param(name="user", type=["string", "null"]),
-        param(name="user", type="array", items={"type": "string"}),
+        build_param(name="user"),
+        build_param(name="context"),
+        build_param(name="user", type=["string", "null"]),
+        build_param(name="user", type="array", items={"type": "string"}),
     ],
 )
 def param_string_unbounded(param: Param, literal: bool = False) -> Iterator[Answer]:

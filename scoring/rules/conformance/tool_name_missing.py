@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from scoring.engine.rule import rule
-from scoring.example_builders.listing import tool
+from scoring.example_builders.listing import build_tool
 from scoring.results.outcome import Level, Severity
 from scoring.scopes.base import Tool
 from scoring.text.javascript import trim_whitespace
@@ -21,8 +21,8 @@ from scoring.text.javascript import trim_whitespace
     version=1,
     level=Level.MUST,
     spec="https://modelcontextprotocol.io/specification/2025-11-25/server/tools",
-    good=[tool(name="get-record")],
-    bad=[tool(name=None), tool(name=""), tool(name=7)],
+    good=[build_tool(name="get-record")],
+    bad=[build_tool(name=None), build_tool(name=""), build_tool(name=7)],
 )
 def tool_name_missing(tool: Tool, blank: bool = False) -> Iterator[str]:
     """A tool is called by its name.

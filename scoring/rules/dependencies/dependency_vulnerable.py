@@ -8,7 +8,7 @@ from decimal import Decimal
 from evidence.kinds.advisories import Group
 from scoring.analysis import advisory_costs
 from scoring.engine.rule import Answer, rule
-from scoring.example_builders.source_files import advisory_group, audit
+from scoring.example_builders.source_files import advisory_group, build_audit
 from scoring.results.outcome import PartialFailure, Severity
 from scoring.scopes.supply_chain import Audit
 from scoring.text.evidence_path import clip_text
@@ -22,17 +22,17 @@ from scoring.text.evidence_path import clip_text
     title="A published vulnerability affects a dependency",
     since="2026.3",
     version=1,
-    good=[audit(), audit(checked=0)],
+    good=[build_audit(), build_audit(checked=0)],
     bad=[
-        audit(advisory_group()),
-        audit(advisory_group(scopes=["dev"])),
-        audit(advisory_group("MAL-2026-1"), advisory_group(package="right")),
-        audit(advisory_group(relation="itself"), checked=1, whole=False, unlisted="sandbox_restricted"),
+        build_audit(advisory_group()),
+        build_audit(advisory_group(scopes=["dev"])),
+        build_audit(advisory_group("MAL-2026-1"), advisory_group(package="right")),
+        build_audit(advisory_group(relation="itself"), checked=1, whole=False, unlisted="sandbox_restricted"),
     ],
     unjudged=[
-        audit(checked=0, unknown_total=3, unknown=[{"why": "not_a_version"}]),
-        audit(checked=0, whole=False),
-        audit(checked=1, whole=False, unlisted="sandbox_restricted"),
+        build_audit(checked=0, unknown_total=3, unknown=[{"why": "not_a_version"}]),
+        build_audit(checked=0, whole=False),
+        build_audit(checked=1, whole=False, unlisted="sandbox_restricted"),
     ],
 )
 def dependency_vulnerable(audit: Audit) -> Iterator[Answer]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from scoring.engine.rule import rule
-from scoring.example_builders.source_files import locked
+from scoring.example_builders.source_files import build_dependencies
 from scoring.results.outcome import Inapplicable, Severity
 from scoring.scopes.project import GITHUB
 from scoring.scopes.supply_chain import Locked
@@ -19,9 +19,9 @@ from scoring.scopes.supply_chain import Locked
     title="The project keeps no lockfile",
     since="2026.3",
     version=1,
-    good=[locked(lockfile=True)],
-    bad=[locked(lockfile=False)],
-    unjudged=[locked(lockfile=False, origin="npm")],
+    good=[build_dependencies(lockfile=True)],
+    bad=[build_dependencies(lockfile=False)],
+    unjudged=[build_dependencies(lockfile=False, origin="npm")],
 )
 def lockfile_missing(locked: Locked) -> Iterator[str]:
     """Without a lockfile nobody knows which versions the server was tested with, and every installation may get others.

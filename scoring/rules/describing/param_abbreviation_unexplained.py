@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from scoring.engine.rule import rule
-from scoring.example_builders.listing import param
+from scoring.example_builders.listing import build_param
 from scoring.results.outcome import Severity
 from scoring.scopes.base import Param
 from scoring.text.javascript import is_object
@@ -38,11 +38,11 @@ _WORDS: Final = {
     since="2026.1",
     version=1,
     good=[
-        param(name="user_id", description="Identifier of the user."),
-        param(name="repo", description="Full name of the repository."),
-        param(name="max", description="Maximum number."),
+        build_param(name="user_id", description="Identifier of the user."),
+        build_param(name="repo", description="Full name of the repository."),
+        build_param(name="max", description="Maximum number."),
     ],
-    bad=[param(name="uid", description="The uid"), param(name="msg", description="What the user sends")],
+    bad=[build_param(name="uid", description="The uid"), build_param(name="msg", description="What the user sends")],
 )
 def param_abbreviation_unexplained(param: Param, literal: bool = False) -> Iterator[str]:
     """A model guesses what `ctx` or `po` stands for. Spell the word out in the description once.

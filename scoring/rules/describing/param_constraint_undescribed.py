@@ -9,7 +9,7 @@ from typing import Final
 from evidence.canonical import Json
 from evidence.kinds.listing import UNDEFINED, Undefined
 from scoring.engine.rule import rule
-from scoring.example_builders.listing import param
+from scoring.example_builders.listing import build_param
 from scoring.results.outcome import Severity
 from scoring.scopes.base import Param
 from scoring.text.javascript import compile_pattern, is_truthy
@@ -58,11 +58,14 @@ _HINTS: Final = {
     since="2026.1",
     version=1,
     good=[
-        param(minimum=1, description="Page, at least 1."),
-        param(description=UNDEFINED, minimum=1),
-        param(minimum=None),
+        build_param(minimum=1, description="Page, at least 1."),
+        build_param(description=UNDEFINED, minimum=1),
+        build_param(minimum=None),
     ],
-    bad=[param(minimum=1, description="Number of the page."), param(enum=["a", "b"], description="Kind of the page.")],
+    bad=[
+        build_param(minimum=1, description="Number of the page."),
+        build_param(enum=["a", "b"], description="Kind of the page."),
+    ],
 )
 def param_constraint_undescribed(param: Param, literal: bool = False) -> Iterator[str]:
     """Some clients show a model only the descriptions. A limit that is not mentioned there gets broken.

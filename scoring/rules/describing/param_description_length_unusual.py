@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from scoring.engine.rule import rule
-from scoring.example_builders.listing import param
+from scoring.example_builders.listing import build_param
 from scoring.results.outcome import Severity
 from scoring.scopes.base import Param
 from scoring.text.javascript import utf16_length
@@ -19,8 +19,8 @@ from scoring.text.javascript import utf16_length
     title="Parameter description is very short or very long",
     since="2026.1",
     version=1,
-    good=[param(description="ID of the user."), param(description=" ")],
-    bad=[param(description="ID"), param(description="x" * 201)],
+    good=[build_param(description="ID of the user."), build_param(description=" ")],
+    bad=[build_param(description="ID"), build_param(description="x" * 201)],
 )
 def param_description_length_unusual(param: Param, minimum: int = 10, maximum: int = 200) -> Iterator[str]:
     """A word or two leave format and unit open, and a long text hides what matters."""

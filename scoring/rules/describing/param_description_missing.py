@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from evidence.kinds.listing import UNDEFINED
 from scoring.engine.rule import rule
-from scoring.example_builders.listing import param
+from scoring.example_builders.listing import build_param
 from scoring.results.outcome import Severity
 from scoring.scopes.base import Param
 from scoring.text.javascript import is_object, is_truthy, trim_whitespace
@@ -20,8 +20,8 @@ from scoring.text.javascript import is_object, is_truthy, trim_whitespace
     title="Parameter has no description",
     since="2026.1",
     version=1,
-    good=[param(description="ID of the user"), param(description=5)],
-    bad=[param(description=UNDEFINED), param(description=" "), param(raw=True)],
+    good=[build_param(description="ID of the user"), build_param(description=5)],
+    bad=[build_param(description=UNDEFINED), build_param(description=" "), build_param(raw=True)],
 )
 def param_description_missing(param: Param, objects_only: bool = False, text_only: bool = False) -> Iterator[str]:
     """A model fills in a parameter from its description.

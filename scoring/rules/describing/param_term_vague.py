@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from scoring.engine.rule import rule
-from scoring.example_builders.listing import param
+from scoring.example_builders.listing import build_param
 from scoring.results.outcome import Severity
 from scoring.scopes.base import Param
 from scoring.text.javascript import is_object
@@ -25,13 +25,13 @@ _CONTEXT: Final = terms.CONTEXT - {"to", "from", "set", "type"}
     since="2026.1",
     version=1,
     good=[
-        param(name="userData", description="Profile of the account."),
-        param(name="data", description="Name of the user."),
+        build_param(name="userData", description="Profile of the account."),
+        build_param(name="data", description="Name of the user."),
     ],
     bad=[
-        param(name="data", description="Blob"),
-        param(name="record", description="Some value"),
-        param(name="data", description="The data to process"),
+        build_param(name="data", description="Blob"),
+        build_param(name="record", description="Some value"),
+        build_param(name="data", description="The data to process"),
     ],
 )
 def param_term_vague(param: Param, literal: bool = False) -> Iterator[str]:
@@ -42,16 +42,16 @@ def param_term_vague(param: Param, literal: bool = False) -> Iterator[str]:
     if not is_object(param.raw):
         return
     name = param.name_words if literal else frozenset(split_tokens(param.name))
-    named, told = not name.isdisjoint(terms.VAGUE), not param.words.isdisjoint(terms.VAGUE)
-    if not named and not told:
+    vague_name, vague_description = not name.isdisjoint(terms.VAGUE), not param.words.isdisjoint(terms.VAGUE)
+    if not vague_name and not vague_description:
         return
     described = _company(param.description)
     context = terms.CONTEXT if literal else _CONTEXT
-    if named:
+    if vague_name:
         around = described | _company(f"{param.tool.name} {param.name}") if literal else described | name
         if around.isdisjoint(context):
             yield "the name could mean anything, and nothing beside it says what it is"
-    if told and described.isdisjoint(context):
+    if vague_description and described.isdisjoint(context):
         yield "the description uses a word that could mean anything, and does not say what it is"
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from scoring.engine.rule import rule
-from scoring.example_builders.listing import prompt_arg
+from scoring.example_builders.listing import build_prompt_arg
 from scoring.results.outcome import Severity
 from scoring.scopes.base import PromptArg
 
@@ -18,8 +18,8 @@ from scoring.scopes.base import PromptArg
     title="Prompt argument has no description",
     since="2026.1",
     version=1,
-    good=[prompt_arg(description="Day to summarise.")],
-    bad=[prompt_arg(description=None)],
+    good=[build_prompt_arg(description="Day to summarise.")],
+    bad=[build_prompt_arg(description=None)],
 )
 def prompt_argument_description_missing(argument: PromptArg) -> Iterator[str]:
     """The person who runs the prompt has to fill in its arguments and needs to know what to type."""

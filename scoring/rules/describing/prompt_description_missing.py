@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from scoring.engine.rule import rule
-from scoring.example_builders.listing import prompt
+from scoring.example_builders.listing import build_prompt
 from scoring.results.outcome import Severity
 from scoring.scopes.base import Prompt
 
@@ -18,8 +18,8 @@ from scoring.scopes.base import Prompt
     title="Prompt has no description",
     since="2026.1",
     version=1,
-    good=[prompt(description="Summarises the notes of one day.")],
-    bad=[prompt(description=None)],
+    good=[build_prompt(description="Summarises the notes of one day.")],
+    bad=[build_prompt(description=None)],
 )
 def prompt_description_missing(prompt: Prompt) -> Iterator[str]:
     """A person picks a prompt from a menu. Without a description there is nothing to go by but its name."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from scoring.engine.rule import rule
-from scoring.example_builders.listing import resource
+from scoring.example_builders.listing import build_resource
 from scoring.results.outcome import Severity
 from scoring.scopes.base import Resource
 
@@ -18,8 +18,8 @@ from scoring.scopes.base import Resource
     title="Resource has no description",
     since="2026.1",
     version=1,
-    good=[resource(description="Notes of one day.")],
-    bad=[resource(description=None), resource(description=" ")],
+    good=[build_resource(description="Notes of one day.")],
+    bad=[build_resource(description=None), build_resource(description=" ")],
 )
 def resource_description_missing(resource: Resource) -> Iterator[str]:
     """Clients show the description so that a person or a model can decide whether to read the resource."""

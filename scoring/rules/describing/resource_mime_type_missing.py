@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from scoring.engine.rule import rule
-from scoring.example_builders.listing import resource
+from scoring.example_builders.listing import build_resource
 from scoring.results.outcome import Severity
 from scoring.scopes.base import Resource
 from scoring.text.javascript import is_truthy
@@ -19,8 +19,8 @@ from scoring.text.javascript import is_truthy
     title="Resource has no MIME type",
     since="2026.1",
     version=1,
-    good=[resource(mimeType="text/plain"), resource(mimeType=" ")],
-    bad=[resource(mimeType=None)],
+    good=[build_resource(mimeType="text/plain"), build_resource(mimeType=" ")],
+    bad=[build_resource(mimeType=None)],
 )
 def resource_mime_type_missing(resource: Resource) -> Iterator[str]:
     """The MIME type lets a client render the content or hand it to the right reader."""

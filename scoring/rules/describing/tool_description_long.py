@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from scoring.engine.rule import rule
-from scoring.example_builders.listing import tool
+from scoring.example_builders.listing import build_tool
 from scoring.results.outcome import Severity
 from scoring.scopes.base import Tool
 from scoring.text.javascript import utf16_length
@@ -19,8 +19,8 @@ from scoring.text.javascript import utf16_length
     title="Tool description is too long",
     since="2026.1",
     version=1,
-    good=[tool(description="x" * 500)],
-    bad=[tool(description="x" * 501), tool(description="\U0001f600" * 255)],
+    good=[build_tool(description="x" * 500)],
+    bad=[build_tool(description="x" * 501), build_tool(description="\U0001f600" * 255)],
 )
 def tool_description_long(tool: Tool, maximum: int = 500) -> Iterator[str]:
     """The description is sent with every request, so its length is paid for on every call.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from scoring.engine.rule import rule
-from scoring.example_builders.listing import tool
+from scoring.example_builders.listing import build_tool
 from scoring.results.outcome import Severity
 from scoring.scopes.base import Tool
 
@@ -18,8 +18,8 @@ from scoring.scopes.base import Tool
     title="Tool has no description",
     since="2026.1",
     version=1,
-    good=[tool(description="Retrieves a user profile by its ID.")],
-    bad=[tool(description=None), tool(description="\ufeff \n"), tool(description=7)],
+    good=[build_tool(description="Retrieves a user profile by its ID.")],
+    bad=[build_tool(description=None), build_tool(description="\ufeff \n"), build_tool(description=7)],
 )
 def tool_description_missing(tool: Tool) -> Iterator[str]:
     """A model picks a tool by its description. Without one it can only guess from the name."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from scoring.engine.rule import rule
-from scoring.example_builders.listing import tool
+from scoring.example_builders.listing import build_tool
 from scoring.results.outcome import Severity
 from scoring.scopes.base import Tool
 from scoring.text.words import split_tokens
@@ -22,8 +22,8 @@ _LONGER = 4
     title="Tool description only repeats the name",
     since="2026.1",
     version=1,
-    good=[tool(name="render_diagram", description="Renders a diagram as SVG.")],
-    bad=[tool(name="render_diagram", description="Render-Diagram")],
+    good=[build_tool(name="render_diagram", description="Renders a diagram as SVG.")],
+    bad=[build_tool(name="render_diagram", description="Render-Diagram")],
 )
 def tool_description_repeats_name(tool: Tool, by_words: bool = False) -> Iterator[str]:
     """A description that says the name again adds nothing to it.

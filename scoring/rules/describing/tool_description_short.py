@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from scoring.engine.rule import rule
-from scoring.example_builders.listing import tool
+from scoring.example_builders.listing import build_tool
 from scoring.results.outcome import Severity
 from scoring.scopes.base import Tool
 from scoring.text.javascript import utf16_length
@@ -19,8 +19,8 @@ from scoring.text.javascript import utf16_length
     title="Tool description is too short",
     since="2026.1",
     version=1,
-    good=[tool(description="Retrieves a user profile by its ID."), tool(description=None)],
-    bad=[tool(description="Gets it")],
+    good=[build_tool(description="Retrieves a user profile by its ID."), build_tool(description=None)],
+    bad=[build_tool(description="Gets it")],
 )
 def tool_description_short(tool: Tool, minimum: int = 20) -> Iterator[str]:
     """A few words carry almost no signal about when the tool applies. Say what it does and when to use it."""

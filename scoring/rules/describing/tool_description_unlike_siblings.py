@@ -9,7 +9,7 @@ from typing import Final
 from scoring.analysis import description_style
 from scoring.analysis.description_style import DescriptionStyle
 from scoring.engine.rule import Answer, rule
-from scoring.example_builders.listing import tool, toolset
+from scoring.example_builders.listing import build_tool, build_toolset
 from scoring.results.outcome import Severity
 from scoring.scopes.base import Tool, Toolset
 
@@ -29,13 +29,15 @@ _TRAITS: Final = {
     since="2026.1",
     version=1,
     good=[
-        toolset(*(tool(name=f"user-{verb}", description=f"{verb}s a user") for verb in ("create", "update", "delete")))
+        build_toolset(
+            *(build_tool(name=f"user-{verb}", description=f"{verb}s a user") for verb in ("create", "update", "delete"))
+        )
     ],
     bad=[
-        toolset(
-            tool(name="user-a", description="Creates a user"),
-            tool(name="user-b", description="Updates a user"),
-            tool(name="user-c", description="User removal"),
+        build_toolset(
+            build_tool(name="user-a", description="Creates a user"),
+            build_tool(name="user-b", description="Updates a user"),
+            build_tool(name="user-c", description="User removal"),
         )
     ],
 )

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from scoring.engine.rule import rule
-from scoring.example_builders.listing import tool
+from scoring.example_builders.listing import build_tool
 from scoring.results.outcome import Severity
 from scoring.scopes.base import Tool
 from scoring.text.javascript import compile_pattern
@@ -32,8 +32,11 @@ _MARKS: Final = (
     title="Tool description gives no example",
     since="2026.1",
     version=1,
-    good=[tool(description="Finds files, e.g. *.json."), tool(description=None)],
-    bad=[tool(description="Finds files by their name."), tool(description="Lists the user's likely files.")],
+    good=[build_tool(description="Finds files, e.g. *.json."), build_tool(description=None)],
+    bad=[
+        build_tool(description="Finds files by their name."),
+        build_tool(description="Lists the user's likely files."),
+    ],
 )
 def tool_description_without_example(tool: Tool, literal: bool = False) -> Iterator[str]:
     """One example shows format and intent at once, which saves a model from a failing first call.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from scoring.engine.rule import rule
-from scoring.example_builders.listing import tool
+from scoring.example_builders.listing import build_tool
 from scoring.results.outcome import Severity
 from scoring.scopes.base import Tool
 from scoring.vocabularies import verbs
@@ -19,8 +19,8 @@ from scoring.vocabularies import verbs
     title="Tool description does not say what the tool does",
     since="2026.1",
     version=1,
-    good=[tool(description="Creates a user."), tool(description=None)],
-    bad=[tool(description="User management endpoint."), tool(description="Authentic widgets")],
+    good=[build_tool(description="Creates a user."), build_tool(description=None)],
+    bad=[build_tool(description="User management endpoint."), build_tool(description="Authentic widgets")],
 )
 def tool_description_without_verb(tool: Tool) -> Iterator[str]:
     """A model looks for what a tool does. Begin with a verb: "Creates an account", not "Account endpoint"."""

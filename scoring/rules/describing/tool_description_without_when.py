@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from scoring.engine.rule import rule
-from scoring.example_builders.listing import tool
+from scoring.example_builders.listing import build_tool
 from scoring.results.outcome import Severity
 from scoring.scopes.base import Tool
 from scoring.text.javascript import compile_pattern
@@ -25,8 +25,8 @@ _WHEN: Final = compile_pattern(rf"\b(?:{'|'.join(_WHOLE)})\b")
     title="Tool description does not say when to use the tool",
     since="2026.1",
     version=1,
-    good=[tool(description="Lists users. Use this when you need their ids."), tool(description=None)],
-    bad=[tool(description="Photo gallery."), tool(description="Go to the whenever page.")],
+    good=[build_tool(description="Lists users. Use this when you need their ids."), build_tool(description=None)],
+    bad=[build_tool(description="Photo gallery."), build_tool(description="Go to the whenever page.")],
 )
 def tool_description_without_when(tool: Tool, literal: bool = False) -> Iterator[str]:
     """A model has to choose between similar tools. Say when this one is right: "Use this when ...".

@@ -8,7 +8,7 @@ from itertools import combinations
 from typing import Final
 
 from scoring.engine.rule import Answer, rule
-from scoring.example_builders.listing import tool, toolset
+from scoring.example_builders.listing import build_tool, build_toolset
 from scoring.results.outcome import Severity
 from scoring.scopes.base import Tool, Toolset
 from scoring.text.evidence_path import clip_text
@@ -26,8 +26,12 @@ _WORD: Final = re.compile(r"\w+")
     title="Two tools are described alike",
     since="2026.1",
     version=1,
-    good=[toolset(tool("a", description="Reads one note."), tool("b", description="Deletes all folders at once."))],
-    bad=[toolset(tool("a", description="Reads one note."), tool("b", description="Reads one note!"))],
+    good=[
+        build_toolset(
+            build_tool("a", description="Reads one note."), build_tool("b", description="Deletes all folders at once.")
+        )
+    ],
+    bad=[build_toolset(build_tool("a", description="Reads one note."), build_tool("b", description="Reads one note!"))],
 )
 def tool_descriptions_overlap(toolset: Toolset, percent: int = 75) -> Iterator[Answer]:
     """A model chooses by the description. Two that share most of their words leave it guessing.

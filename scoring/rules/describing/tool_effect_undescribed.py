@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from scoring.engine.rule import rule
-from scoring.example_builders.listing import tool
+from scoring.example_builders.listing import build_tool
 from scoring.results.outcome import Severity
 from scoring.scopes.base import Tool
 from scoring.text.javascript import compile_pattern
@@ -39,11 +39,14 @@ _DESTROYS: Final = compile_pattern(
     since="2026.1",
     version=1,
     good=[
-        tool(name="delete-user", description="Permanently deletes a user."),
-        tool(name="asset-list"),
-        tool(name="newsletter"),
+        build_tool(name="delete-user", description="Permanently deletes a user."),
+        build_tool(name="asset-list"),
+        build_tool(name="newsletter"),
     ],
-    bad=[tool(name="delete-user", description="For a user."), tool(name="x", annotations={"destructiveHint": True})],
+    bad=[
+        build_tool(name="delete-user", description="For a user."),
+        build_tool(name="x", annotations={"destructiveHint": True}),
+    ],
 )
 def tool_effect_undescribed(tool: Tool, literal: bool = False) -> Iterator[str]:
     """Whoever approves a call reads the description. A tool that changes something has to say what.

@@ -7,7 +7,7 @@ from typing import Final
 
 from scoring.analysis import tool_mentions
 from scoring.engine.rule import Answer, rule
-from scoring.example_builders.listing import tool, toolset
+from scoring.example_builders.listing import build_tool, build_toolset
 from scoring.results.outcome import Severity
 from scoring.scopes.base import Toolset
 from scoring.text.javascript import compile_pattern
@@ -28,8 +28,11 @@ _GUIDANCE: Final = compile_pattern(
     title="Tool description does not place the tool among others",
     since="2026.1",
     version=1,
-    good=[toolset(tool(description="Updates a record. Call get-record first.")), toolset(tool(description=None))],
-    bad=[toolset(tool(name="get", description="Reads."), tool(name="x", description="Widgets."))],
+    good=[
+        build_toolset(build_tool(description="Updates a record. Call get-record first.")),
+        build_toolset(build_tool(description=None)),
+    ],
+    bad=[build_toolset(build_tool(name="get", description="Reads."), build_tool(name="x", description="Widgets."))],
 )
 def tool_workflow_unguided(toolset: Toolset, literal: bool = False) -> Iterator[Answer]:
     """Say what comes before or after, or which tool to use instead, so that a model need not find out by failing.

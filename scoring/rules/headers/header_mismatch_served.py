@@ -44,7 +44,7 @@ _VERSION: Final = "discover-version-mismatch"
         build_conversation(modern_exchange(_VERSION, status=403)),
     ],
 )
-def header_mismatch_served(talk: Conversation, step: str = _VERSION) -> Iterator[Answer]:
+def header_mismatch_served(conversation: Conversation, step: str = _VERSION) -> Iterator[Answer]:
     """What stands between a client and a server routes by the headers, and the server acts on the body.
 
     When the two differ and nobody minds, a rule that lets `tools/list` pass lets through whatever the body says.
@@ -52,9 +52,11 @@ def header_mismatch_served(talk: Conversation, step: str = _VERSION) -> Iterator
     error -32020. An HTTP 400 without a JSON-RPC error is tolerated: it may come from an intermediary, which need not
     write one. So is error -32022 where the header names a version that nobody has, which the same page demands for it.
     """
-    if not talk.over_http:
+    if not conversation.over_http:
         raise Inapplicable
-    for exchange, message in list_unexpected_replies(talk.clear(step), status=BAD_REQUEST, code=HEADER_MISMATCH):
+    for exchange, message in list_unexpected_replies(
+        conversation.conclusive(step), status=BAD_REQUEST, code=HEADER_MISMATCH
+    ):
         yield Tolerated(message, exchange) if _is_refused(exchange) else (exchange, message)
 
 

@@ -30,11 +30,11 @@ from scoring.scopes.conversation import Conversation
         build_conversation(modern_exchange("call-name-encoded", failure=("timeout", "no answer in 15 s"))),
     ],
 )
-def header_name_undecoded(talk: Conversation) -> Iterator[Answer]:
+def header_name_undecoded(conversation: Conversation) -> Iterator[Answer]:
     """A name that does not fit into a header travels as `=?base64?...?=`, and has to be decoded before it is compared.
 
     Without that, every tool whose name is not plain ASCII cannot be called: the header never equals the body.
     """
-    for exchange in talk.clear("call-name-encoded"):
+    for exchange in conversation.conclusive("call-name-encoded"):
         if exchange.code == HEADER_MISMATCH:
             yield exchange, f"{describe_reply(exchange)}, although the decoded name is the one in the body"

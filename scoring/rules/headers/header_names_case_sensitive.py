@@ -32,12 +32,12 @@ from scoring.scopes.conversation import Conversation
         build_conversation(modern_exchange("discover-headers-uppercase", status=502)),
     ],
 )
-def header_names_case_sensitive(talk: Conversation) -> Iterator[Answer]:
+def header_names_case_sensitive(conversation: Conversation) -> Iterator[Answer]:
     """Header names have no case: `MCP-PROTOCOL-VERSION` is `mcp-protocol-version`.
 
     Libraries and proxies rewrite the case as they like. A server that looks names up as they are spelled serves some
     clients and turns others away.
     """
-    for exchange in talk.clear("discover-headers-uppercase"):
+    for exchange in conversation.conclusive("discover-headers-uppercase"):
         if not exchange.succeeded:
             yield exchange, f"{describe_reply(exchange)}, a result expected"

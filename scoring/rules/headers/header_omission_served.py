@@ -42,7 +42,7 @@ _VERSION: Final = "discover-version-missing"
         ),
     ],
 )
-def header_omission_served(talk: Conversation, step: str = _VERSION) -> Iterator[Answer]:
+def header_omission_served(conversation: Conversation, step: str = _VERSION) -> Iterator[Answer]:
     """A request without `Mcp-Method` or `MCP-Protocol-Version` is refused with HTTP 400 and error -32020.
 
     A server that fills in what is missing cannot tell a modern client from an old one, and a gateway that trusts the
@@ -50,8 +50,10 @@ def header_omission_served(talk: Conversation, step: str = _VERSION) -> Iterator
     for one of 2025-03-26, so the version is not judged there. An HTTP 400 without a JSON-RPC error is tolerated: it may
     come from an intermediary, which need not write one.
     """
-    if not talk.over_http or (step == _VERSION and talk.is_dual_era):
+    if not conversation.over_http or (step == _VERSION and conversation.is_dual_era):
         raise Inapplicable("the older revisions do without the header")
-    for exchange, message in list_unexpected_replies(talk.clear(step), status=BAD_REQUEST, code=HEADER_MISMATCH):
+    for exchange, message in list_unexpected_replies(
+        conversation.conclusive(step), status=BAD_REQUEST, code=HEADER_MISMATCH
+    ):
         refused = exchange.status == BAD_REQUEST and exchange.answer is None
         yield Tolerated(message, exchange) if refused else (exchange, message)

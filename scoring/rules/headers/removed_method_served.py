@@ -37,11 +37,11 @@ from scoring.scopes.conversation import Conversation
         build_conversation(modern_exchange("removed-ping", status=500)),
     ],
 )
-def removed_method_served(talk: Conversation) -> Iterator[Answer]:
+def removed_method_served(conversation: Conversation) -> Iterator[Answer]:
     """From 2026-07-28 on `ping`, `logging/setLevel` and `resources/subscribe` are unknown methods.
 
     They are answered with HTTP 404 and error -32601. A server of both eras keeps them for the older revisions only:
     `logging/setLevel` and `resources/subscribe` change the state of a connection, and there is none any more.
     """
     steps = ("removed-ping", "removed-logging", "removed-subscribe")
-    yield from list_unexpected_replies(talk.clear(*steps), status=NOT_FOUND, code=METHOD_NOT_FOUND)
+    yield from list_unexpected_replies(conversation.conclusive(*steps), status=NOT_FOUND, code=METHOD_NOT_FOUND)

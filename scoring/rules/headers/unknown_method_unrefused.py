@@ -46,13 +46,13 @@ _RIGHT: Final = {"jsonrpc": "2.0", "id": "hallmark-id", "error": _ERROR}
         build_conversation(modern_exchange("unknown-method", sent=_SENT, status=403)),
     ],
 )
-def unknown_method_unrefused(talk: Conversation) -> Iterator[Answer]:
+def unknown_method_unrefused(conversation: Conversation) -> Iterator[Answer]:
     """A method that the server does not have is answered with HTTP 404, error -32601 and the id of the request.
 
     The error tells a client that the method is missing, not the endpoint: on a bare 404 it falls back to a transport of
     years ago, and without the id it waits for an answer that has already come.
     """
-    for exchange in talk.clear("unknown-method"):
+    for exchange in conversation.conclusive("unknown-method"):
         if wrong := next(list_unexpected_replies([exchange], status=NOT_FOUND, code=METHOD_NOT_FOUND), None):
             yield wrong
         elif not has_request_id(exchange):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from scoring.engine.rule import rule
-from scoring.example_builders.listing import server
+from scoring.example_builders.listing import build_server
 from scoring.results.outcome import Severity
 from scoring.scopes.base import Server
 
@@ -19,8 +19,8 @@ from scoring.scopes.base import Server
     since="2026.1",
     version=1,
     spec="https://modelcontextprotocol.io/specification/2025-11-25/basic/lifecycle",
-    good=[server(instructions="Search first, then read what was found.")],
-    bad=[server(), server(instructions=" ")],
+    good=[build_server(instructions="Search first, then read what was found.")],
+    bad=[build_server(), build_server(instructions=" ")],
 )
 def server_instructions_missing(server: Server) -> Iterator[str]:
     """Instructions tell a model how the tools belong together. They are read once, not with every description."""

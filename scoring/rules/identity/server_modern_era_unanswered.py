@@ -34,17 +34,17 @@ from scoring.scopes.conversation import NOT_ASKED, Conversation
         ),
     ],
 )
-def server_modern_era_unanswered(talk: Conversation) -> Iterator[str]:
+def server_modern_era_unanswered(conversation: Conversation) -> Iterator[str]:
     """Since 2026-07-28 a client may ask every server at once, without a handshake and without a session.
 
     A server that only answers `initialize` still works with today's clients, and those that dropped the handshake
     cannot reach it. Current SDKs serve both eras from the same code.
     """
-    if MODERN in talk.talk.eras:
+    if MODERN in conversation.recorded.eras:
         return
-    asked = list(talk.talk.of("discover"))
-    if not asked:
+    attempts = list(conversation.recorded.of("discover"))
+    if not attempts:
         raise Undecided(NOT_ASKED)
-    if unclear := asked[0].unclear:
+    if unclear := attempts[0].unclear:
         raise Undecided(unclear)
     yield "server/discover of 2026-07-28 is not answered"

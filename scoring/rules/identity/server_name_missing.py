@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from scoring.engine.rule import rule
-from scoring.example_builders.listing import server
+from scoring.example_builders.listing import build_server
 from scoring.results.outcome import Severity
 from scoring.scopes.base import Server
 
@@ -18,8 +18,12 @@ from scoring.scopes.base import Server
     title="Server does not name itself",
     since="2026.1",
     version=1,
-    good=[server(serverInfo={"name": "notes"})],
-    bad=[server(serverInfo={"name": ""}), server(serverInfo=None), server(serverInfo={"name": "Unknown Server"})],
+    good=[build_server(serverInfo={"name": "notes"})],
+    bad=[
+        build_server(serverInfo={"name": ""}),
+        build_server(serverInfo=None),
+        build_server(serverInfo={"name": "Unknown Server"}),
+    ],
 )
 def server_name_missing(server: Server, placeholders: tuple[str, ...] = ("Unknown Server",)) -> Iterator[str]:
     """The name in `serverInfo` is what users see in lists and logs."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from scoring.engine.rule import rule
-from scoring.example_builders.listing import server
+from scoring.example_builders.listing import build_server
 from scoring.results.outcome import Severity
 from scoring.scopes.base import Server
 
@@ -18,8 +18,8 @@ from scoring.scopes.base import Server
     title="Server lists no tools, resources or prompts",
     since="2026.1",
     version=1,
-    good=[server(tools=0, prompts=1)],
-    bad=[server(tools=0)],
+    good=[build_server(tools=0, prompts=1)],
+    bad=[build_server(tools=0)],
 )
 def server_offers_nothing(server: Server) -> Iterator[str]:
     """A client has nothing to use on a server whose lists are all empty."""

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from scoring.engine.rule import rule
-from scoring.example_builders.listing import server
+from scoring.example_builders.listing import build_server
 from scoring.results.outcome import Severity
 from scoring.scopes.base import Server
 from scoring.text import javascript
@@ -22,8 +22,8 @@ _DEEPER: Final = ("resources", "prompts", "completions")
     title="Server offers tools and nothing else of the protocol",
     since="2026.2",
     version=1,
-    good=[server(capabilities={"tools": {}, "prompts": {}}), server(capabilities={"completions": {}})],
-    bad=[server(capabilities={"tools": {}}), server(capabilities=None)],
+    good=[build_server(capabilities={"tools": {}, "prompts": {}}), build_server(capabilities={"completions": {}})],
+    bad=[build_server(capabilities={"tools": {}}), build_server(capabilities=None)],
 )
 def server_offers_tools_only(server: Server) -> Iterator[str]:
     """Tools are what a model calls; resources are what it reads, prompts are what a user starts from.

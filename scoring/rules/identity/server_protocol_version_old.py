@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from scoring.engine.rule import rule
-from scoring.example_builders.listing import server
+from scoring.example_builders.listing import build_server
 from scoring.results.outcome import Severity
 from scoring.scopes.base import Server
 from scoring.text.evidence_path import clip_text
@@ -19,8 +19,8 @@ from scoring.text.evidence_path import clip_text
     title="Server speaks an old protocol version",
     since="2026.1",
     version=1,
-    good=[server(protocolVersion="2025-11-25")],
-    bad=[server(protocolVersion="2024-11-05")],
+    good=[build_server(protocolVersion="2025-11-25")],
+    bad=[build_server(protocolVersion="2024-11-05")],
 )
 def server_protocol_version_old(server: Server, oldest: str = "2025-03-26") -> Iterator[str]:
     """Clients drop old revisions over time.

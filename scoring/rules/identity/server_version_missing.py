@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from scoring.engine.rule import rule
-from scoring.example_builders.listing import server
+from scoring.example_builders.listing import build_server
 from scoring.results.outcome import Severity
 from scoring.scopes.base import Server
 
@@ -18,8 +18,8 @@ from scoring.scopes.base import Server
     title="Server does not state its version",
     since="2026.1",
     version=1,
-    good=[server(serverInfo={"name": "notes", "version": "1.0"})],
-    bad=[server(serverInfo={"name": "notes"}), server(serverInfo={"version": "unknown"})],
+    good=[build_server(serverInfo={"name": "notes", "version": "1.0"})],
+    bad=[build_server(serverInfo={"name": "notes"}), build_server(serverInfo={"version": "unknown"})],
 )
 def server_version_missing(server: Server, placeholders: tuple[str, ...] = ("unknown",)) -> Iterator[str]:
     """Without a version in `serverInfo` nobody can tell which release answered, or notice that it changed."""

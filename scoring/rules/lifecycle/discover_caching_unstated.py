@@ -30,13 +30,13 @@ from scoring.scopes.conversation import Conversation
         build_conversation(modern_exchange("discover", status=429)),
     ],
 )
-def discover_caching_unstated(talk: Conversation) -> Iterator[Answer]:
+def discover_caching_unstated(conversation: Conversation) -> Iterator[Answer]:
     """Clients keep the answer for `ttlMs` milliseconds, and share it between users when `cacheScope` is `public`.
 
     Both are required: `ttlMs` is an integer that is not negative (0 for "ask again"), `cacheScope` is `public` or
     `private`. Say `private` when the answer depends on who asks.
     """
-    for exchange in talk.results("discover"):
+    for exchange in conversation.results("discover"):
         seconds, scope = exchange.fields.get("ttlMs"), exchange.fields.get("cacheScope")
         whole = isinstance(seconds, int) or (isinstance(seconds, float) and seconds.is_integer())
         if not whole or isinstance(seconds, bool) or not isinstance(seconds, int | float) or seconds < 0:

@@ -35,12 +35,12 @@ from scoring.scopes.conversation import Conversation
         build_conversation(modern_exchange("discover", status=503)),
     ],
 )
-def discover_result_incomplete(talk: Conversation) -> Iterator[Answer]:
+def discover_result_incomplete(conversation: Conversation) -> Iterator[Answer]:
     """A client asks `server/discover` to learn which versions it may use and what is offered.
 
     `supportedVersions` is a list of strings with at least one, and `capabilities` an object.
     """
-    for exchange in talk.results("discover"):
+    for exchange in conversation.results("discover"):
         versions = exchange.fields.get("supportedVersions")
         if not isinstance(versions, list) or not versions or not all(isinstance(one, str) for one in versions):
             yield exchange, "supportedVersions is not a list of strings"

@@ -49,19 +49,19 @@ def _probed(**members: Any) -> Conversation:
         build_conversation(legacy_exchange("initialize", result={})),
     ],
 )
-def discover_unanswered_by_legacy(talk: Conversation) -> Iterator[Answer]:
+def discover_unanswered_by_legacy(conversation: Conversation) -> Iterator[Answer]:
     """Newer clients ask `server/discover` first and fall back to `initialize` when that is turned down.
 
     A JSON-RPC error or a 4xx at once is enough. Silence costs every such client its time limit, and a process that ends
     at a method it does not know never gets to the handshake. The specification leaves the answer open; this is a
     remark.
     """
-    if MODERN in talk.talk.eras or not talk.exchanges:
+    if MODERN in conversation.recorded.eras or not conversation.exchanges:
         raise Inapplicable("the newer revision is spoken")
-    asked = tuple(one for one in talk.talk.of("discover") if one.connection.era == MODERN)
-    if not asked:
+    attempts = tuple(one for one in conversation.recorded.of("discover") if one.connection.era == MODERN)
+    if not attempts:
         raise Inapplicable("not asked")
-    for exchange in asked:
+    for exchange in attempts:
         if complaint := _complaint(exchange):
             yield exchange, complaint
 

@@ -41,15 +41,15 @@ def _declared(extensions: Json) -> Conversation:
     ],
     unjudged=[_declared({}), _declared([]), build_conversation(legacy_exchange("initialize", result={}))],
 )
-def extension_id_malformed(talk: Conversation) -> Iterator[Answer]:
+def extension_id_malformed(conversation: Conversation) -> Iterator[Answer]:
     """An extension's id is a prefix of labels with dots, a slash and a name, such as `com.example/my-tools`.
 
     The prefix is what keeps extensions of different makers apart. Use a domain of your own, turned around.
     """
-    declared = talk.capabilities(MODERN).get("extensions")
+    declared = conversation.capabilities(MODERN).get("extensions")
     if not isinstance(declared, Mapping) or not declared:
         raise Inapplicable("no extension is declared")
-    for exchange in talk.results("discover")[:1]:
+    for exchange in conversation.results("discover")[:1]:
         for name in declared:
             if not _ID.fullmatch(name):
                 yield exchange, f"{clip_text(name, 40) or 'an empty id'} is no id with a prefix"

@@ -39,14 +39,14 @@ from scoring.scopes.conversation import Conversation
         build_conversation(legacy_exchange("initialize", status=503)),
     ],
 )
-def initialize_carries_request(talk: Conversation) -> Iterator[Answer]:
+def initialize_carries_request(conversation: Conversation) -> Iterator[Answer]:
     """Until the client has said `initialized`, the server asks nothing but `ping`.
 
     Many clients begin to listen only then, so the request is lost and the server waits for its answer.
     """
-    told = [one for one in talk.clear("initialize") if one.form in {"stream", "lines"}]
-    if not told:
+    conclusive = [one for one in conversation.conclusive("initialize") if one.form in {"stream", "lines"}]
+    if not conclusive:
         raise Inapplicable("no room for a request beside the answer")
-    for exchange in told:
+    for exchange in conclusive:
         if any(one.is_request and one.members.get("method") != "ping" for one in exchange.received):
             yield exchange, "a request before initialized, none but ping expected"

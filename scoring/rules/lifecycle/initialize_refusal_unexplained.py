@@ -41,22 +41,22 @@ def _refused(**members: Any) -> Conversation:
         build_conversation(modern_exchange("discover", result={})),
     ],
 )
-def initialize_refusal_unexplained(talk: Conversation) -> Iterator[Answer]:
+def initialize_refusal_unexplained(conversation: Conversation) -> Iterator[Answer]:
     """A client of an older revision begins with `initialize` and cannot go on from an error. Its user sees the message.
 
     Name the versions that the server speaks in the error, in its message or in `data.supported`, so that the user knows
     what to update. A server that also speaks an older revision is not asked.
     """
-    if LEGACY in talk.talk.eras or not talk.exchanges:
+    if LEGACY in conversation.recorded.eras or not conversation.exchanges:
         raise Inapplicable("an older revision is spoken too")
-    spoken = {REVISIONS["E"], *_supported(talk)}
-    for exchange in list_conclusive_exchanges(talk, talk.talk.of("initialize")):
+    spoken = {REVISIONS["E"], *_supported(conversation)}
+    for exchange in list_conclusive_exchanges(conversation, conversation.recorded.of("initialize")):
         words = [json.dumps(one.message) + one.text for one in exchange.received]
         if not any(version in text for version in spoken for text in words):
             yield exchange, "no version named in the refusal of initialize"
 
 
-def _supported(talk: Conversation) -> Iterator[str]:
-    for exchange in talk.talk.of("discover"):
+def _supported(conversation: Conversation) -> Iterator[str]:
+    for exchange in conversation.recorded.of("discover"):
         versions = exchange.fields.get("supportedVersions")
         yield from (one for one in (versions if isinstance(versions, list) else []) if isinstance(one, str) and one)

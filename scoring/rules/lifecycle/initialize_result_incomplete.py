@@ -44,13 +44,13 @@ from scoring.scopes.conversation import Conversation
         build_conversation(modern_exchange("discover", result={})),
     ],
 )
-def initialize_result_incomplete(talk: Conversation) -> Iterator[Answer]:
+def initialize_result_incomplete(conversation: Conversation) -> Iterator[Answer]:
     """The handshake tells the client which version is spoken, what the server offers and who it is.
 
     `protocolVersion` is a string, `capabilities` an object (an empty one when nothing is offered), and `serverInfo` has
     a `name` and a `version`. SDKs refuse the connection when one of them is missing or of another type.
     """
-    for exchange in talk.results("initialize"):
+    for exchange in conversation.results("initialize"):
         info = exchange.fields.get("serverInfo")
         if not isinstance(exchange.fields.get("protocolVersion"), str):
             yield exchange, "protocolVersion is not a string"

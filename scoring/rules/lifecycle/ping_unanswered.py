@@ -40,13 +40,13 @@ _ABOUT: Final = frozenset({"_meta", "resultType"})
         build_conversation(legacy_exchange("ping", status=404)),
     ],
 )
-def ping_unanswered(talk: Conversation) -> Iterator[Answer]:
+def ping_unanswered(conversation: Conversation) -> Iterator[Answer]:
     """A ping is how either side learns that the other still listens.
 
     It is the one request that every server of the handshake era has to answer, with an empty result. A client that gets
     an error back may take the connection for dead and drop it. Metadata, which any result may have, is no content.
     """
-    for exchange in list_read_by_server(talk.clear("ping"), talk.talk):
+    for exchange in list_read_by_server(conversation.conclusive("ping"), conversation.recorded):
         if not exchange.succeeded:
             yield exchange, f"{describe_reply(exchange)}, an empty result expected"
         elif not isinstance(exchange.result, Mapping) or exchange.result.keys() - _ABOUT:

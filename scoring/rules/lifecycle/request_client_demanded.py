@@ -27,11 +27,11 @@ from scoring.scopes.conversation import Conversation
         build_conversation(modern_exchange("discover-client-missing", status=404)),
     ],
 )
-def request_client_demanded(talk: Conversation) -> Iterator[Answer]:
+def request_client_demanded(conversation: Conversation) -> Iterator[Answer]:
     """`clientInfo` is optional: a client may be configured not to say who it is.
 
     Serve its requests like any other. What is required in `_meta` are the version and the client's capabilities.
     """
-    for exchange in list_read_by_server(talk.clear("discover-client-missing"), talk.talk):
+    for exchange in list_read_by_server(conversation.conclusive("discover-client-missing"), conversation.recorded):
         if not exchange.succeeded:
             yield exchange, f"{describe_reply(exchange)}, a result expected"

@@ -47,7 +47,7 @@ _BARE: Final = "discover-meta-missing"
         build_conversation(legacy_exchange("initialize", result={})),
     ],
 )
-def request_meta_unchecked(talk: Conversation, step: str = _BARE) -> Iterator[Answer]:
+def request_meta_unchecked(conversation: Conversation, step: str = _BARE) -> Iterator[Answer]:
     """Every request carries its version and the client's capabilities in `_meta`; one without them is malformed.
 
     It is refused with error -32602 and, over HTTP, status 400. A server that guesses instead works with one client and
@@ -55,9 +55,9 @@ def request_meta_unchecked(talk: Conversation, step: str = _BARE) -> Iterator[An
     request without any `_meta` for one of those, so that another refusal gets a remark only. So does error -32020:
     without `_meta` the version in the header has nothing to match.
     """
-    told = list_read_by_server(talk.clear(step), talk.talk)
-    for exchange, message in list_unexpected_replies(told, status=BAD_REQUEST, code=INVALID_PARAMS):
-        older = talk.is_dual_era and not exchange.succeeded
+    conclusive = list_read_by_server(conversation.conclusive(step), conversation.recorded)
+    for exchange, message in list_unexpected_replies(conclusive, status=BAD_REQUEST, code=INVALID_PARAMS):
+        older = conversation.is_dual_era and not exchange.succeeded
         mismatch = exchange.status == BAD_REQUEST and exchange.code == HEADER_MISMATCH
         remark = step == _BARE and (older or mismatch)
         yield Tolerated(message, exchange) if remark else (exchange, message)

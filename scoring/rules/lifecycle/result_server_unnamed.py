@@ -35,12 +35,12 @@ _KEY: Final = "io.modelcontextprotocol/serverInfo"
         build_conversation(modern_exchange("discover", status=500)),
     ],
 )
-def result_server_unnamed(talk: Conversation) -> Iterator[Answer]:
+def result_server_unnamed(conversation: Conversation) -> Iterator[Answer]:
     """Without a handshake each result carries the name and version of the server, for logs and error reports.
 
     Put `io.modelcontextprotocol/serverInfo` into `_meta` of every result. The SDKs do so by themselves.
     """
-    for exchange in talk.results("discover", *LIST_STEPS):
+    for exchange in conversation.results("discover", *LIST_STEPS):
         meta = exchange.fields.get("_meta")
         if not isinstance(meta, Mapping) or not isinstance(meta.get(_KEY), Mapping):
             yield exchange, f"no {_KEY} in _meta"

@@ -43,13 +43,13 @@ _OTHERS: Final = (
         build_conversation(modern_exchange("discover", status=503)),
     ],
 )
-def result_type_missing(talk: Conversation) -> Iterator[Answer]:
+def result_type_missing(conversation: Conversation) -> Iterator[Answer]:
     """`resultType` tells a finished result from one that asks the client for more, so every result needs it.
 
     A client of revision 2026-07-28 cannot know otherwise how to read the rest. Lists and `server/discover` are always
     `complete`.
     """
-    for exchange in talk.results("discover", *LIST_STEPS, *_OTHERS):
+    for exchange in conversation.results("discover", *LIST_STEPS, *_OTHERS):
         kind = exchange.fields.get("resultType")
         if not isinstance(kind, str):
             yield exchange, "no resultType"

@@ -68,19 +68,19 @@ def _said(step: str, offered: str, answered: str) -> dict[str, Any]:
         ),
     ],
 )
-def version_supported_not_agreed(talk: Conversation) -> Iterator[Answer]:
+def version_supported_not_agreed(conversation: Conversation) -> Iterator[Answer]:
     """A client offers one version; a server that speaks it answers with the same one.
 
     Answering with another makes clients that know only theirs give up, although both sides could talk. A version counts
     as spoken when the server itself answered with it to some other offer.
     """
-    narrowed = only_repeatable_openings(talk)
-    told = narrowed.results(*(f"initialize-{version}" for version in REVISIONS.values()))
+    narrowed = only_repeatable_openings(conversation)
+    openings = narrowed.results(*(f"initialize-{version}" for version in REVISIONS.values()))
     spoken = {
-        _answered(one) for one in narrowed.talk.exchanges if one.step.startswith("initialize") and not one.unclear
+        _answered(one) for one in narrowed.recorded.exchanges if one.step.startswith("initialize") and not one.unclear
     }
     first = (one for one in narrowed.exchanges if one.step == "initialize" and not one.unclear)
-    for exchange in (*first, *told):
+    for exchange in (*first, *openings):
         offered, answered = exchange.connection.offered, _answered(exchange)
         if answered and answered != offered and offered in spoken:
             yield exchange, f"{clip_text(answered, 40)} answered to {offered}, which the server speaks"

@@ -60,16 +60,16 @@ from scoring.scopes.conversation import Conversation
         build_conversation(modern_exchange("discover", result={}), depth="core"),
     ],
 )
-def version_unknown_misrefused(talk: Conversation) -> Iterator[Answer]:
+def version_unknown_misrefused(conversation: Conversation) -> Iterator[Answer]:
     """A client that meets a server of other versions learns from error -32022 which ones it may use, and asks again.
 
     Over HTTP the status is 400. `data.supported` lists the versions, `data.requested` repeats the one that was asked
     for. With any other answer the client cannot tell what is wrong.
     """
-    told = list_read_by_server(talk.clear("discover-version-unknown"), talk.talk)
-    wrong = tuple(list_unexpected_replies(told, status=400, code=-32022))
+    conclusive = list_read_by_server(conversation.conclusive("discover-version-unknown"), conversation.recorded)
+    wrong = tuple(list_unexpected_replies(conclusive, status=400, code=-32022))
     yield from wrong
-    for exchange in told:
+    for exchange in conclusive:
         data = exchange.error.get("data") if exchange.error and exchange.code == -32022 else None
         if exchange.code == -32022 and not _names_versions(data):
             yield exchange, "data.supported is not a list of versions"

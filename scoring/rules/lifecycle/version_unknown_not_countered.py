@@ -62,14 +62,14 @@ def _asked(**members: Any) -> Conversation:
         ),
     ],
 )
-def version_unknown_not_countered(talk: Conversation) -> Iterator[Answer]:
+def version_unknown_not_countered(conversation: Conversation) -> Iterator[Answer]:
     """A client that offers a version unknown to the server is told one that it does speak, its newest.
 
     Echoing the offer promises what the server cannot keep, and an error leaves the client with nothing to try. Error
     -32602, which the specification shows as an example, gets a remark only, and so does a version that no revision has.
     """
-    narrowed = only_repeatable_openings(talk)
-    for exchange in list_conclusive_exchanges(talk, narrowed.talk.of("initialize-unknown")):
+    narrowed = only_repeatable_openings(conversation)
+    for exchange in list_conclusive_exchanges(conversation, narrowed.recorded.of("initialize-unknown")):
         version = exchange.fields.get("protocolVersion")
         if exchange.code in _TELLING:
             yield Tolerated(f"error {exchange.code}, a version expected", exchange)
@@ -87,7 +87,7 @@ def version_unknown_not_countered(talk: Conversation) -> Iterator[Answer]:
             yield Tolerated(f"{clip_text(version, 40)} answered, which no revision has", exchange)
 
 
-def _opens_once(talk: Conversation) -> bool:
+def _opens_once(conversation: Conversation) -> bool:
     """True for a server that answered no further initialize, whatever version it offered."""
-    further = tuple(talk.talk.of(*(f"initialize-{version}" for version in REVISIONS.values())))
+    further = tuple(conversation.recorded.of(*(f"initialize-{version}" for version in REVISIONS.values())))
     return bool(further) and not any(exchange.succeeded for exchange in further)

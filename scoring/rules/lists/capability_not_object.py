@@ -36,7 +36,7 @@ from scoring.scopes.conversation import Conversation
         build_conversation(legacy_exchange("initialize", error={"code": -32603})),
     ],
 )
-def capability_not_object(talk: Conversation) -> Iterator[Answer]:
+def capability_not_object(conversation: Conversation) -> Iterator[Answer]:
     """A capability is declared with an object, an empty one if there is nothing more to say: `"tools": {}`.
 
     Not true, which strict clients refuse together with everything else the server said on opening, and not null, which
@@ -45,7 +45,7 @@ def capability_not_object(talk: Conversation) -> Iterator[Answer]:
     """
     declared = [
         (exchange, capabilities)
-        for exchange in talk.results("initialize", "discover")
+        for exchange in conversation.results("initialize", "discover")
         if isinstance(capabilities := exchange.fields.get("capabilities"), Mapping)
     ]
     if not declared:

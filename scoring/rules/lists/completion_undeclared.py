@@ -44,14 +44,16 @@ _PROMPTS: Final = legacy_exchange("list-prompts", result={"prompts": [{"name": "
         build_conversation(legacy_exchange("initialize", result={})),
     ],
 )
-def completion_undeclared(talk: Conversation) -> Iterator[Answer]:
+def completion_undeclared(conversation: Conversation) -> Iterator[Answer]:
     """A server that completes the arguments of prompts and resource templates declares `completions`.
 
     Whether an undeclared one answers `completion/complete` all the same could only be told by completing a real
     argument, which may cost the server something. So this is information, no requirement: there are arguments, and no
     help with them. Revision 2024-11-05 has no such capability.
     """
-    listed = [one for one in talk.results("list-prompts", "list-resourceTemplates") if one.connection.revision != "A"]
+    listed = [
+        one for one in conversation.results("list-prompts", "list-resourceTemplates") if one.connection.revision != "A"
+    ]
     takers = [
         one
         for one in listed
@@ -60,7 +62,7 @@ def completion_undeclared(talk: Conversation) -> Iterator[Answer]:
     if not takers:
         raise Inapplicable("nothing takes arguments")
     for exchange in takers:
-        if "completions" not in talk.capabilities(exchange.connection.era):
+        if "completions" not in conversation.capabilities(exchange.connection.era):
             yield exchange, "there are arguments to complete, and completions is not declared"
 
 

@@ -30,13 +30,13 @@ from scoring.scopes.conversation import Conversation
         build_conversation(legacy_exchange("cursor-invented", status=500)),
     ],
 )
-def cursor_invented_served(talk: Conversation) -> Iterator[Answer]:
+def cursor_invented_served(conversation: Conversation) -> Iterator[Answer]:
     """A cursor that the server does not know is answered with error -32602.
 
     Otherwise a client whose cursor has expired gets the first page again, or an empty one, and never learns that its
     list is not whole. It is asked of servers only that gave a cursor themselves, and costs nothing: the libraries that
     most servers are built on ignore unknown cursors.
     """
-    for exchange in list_read_by_server(talk.clear("cursor-invented"), talk.talk):
+    for exchange in list_read_by_server(conversation.conclusive("cursor-invented"), conversation.recorded):
         if exchange.code != INVALID_PARAMS:
             yield Tolerated(f"{describe_reply(exchange)}, error {INVALID_PARAMS} expected", exchange)

@@ -33,12 +33,12 @@ from scoring.scopes.conversation import Conversation
         build_conversation(legacy_exchange("list-tools", error={"code": -32603})),
     ],
 )
-def cursor_not_string(talk: Conversation) -> Iterator[Answer]:
+def cursor_not_string(conversation: Conversation) -> Iterator[Answer]:
     """`nextCursor` is a string, and on the last page it is not there.
 
     Strict clients refuse a page with `"nextCursor": null` or a number as a whole, and with it every entry on it. Leave
     the member out instead of setting it to null.
     """
-    for exchange in talk.results(*list_pages.LIST_STEPS):
+    for exchange in conversation.results(*list_pages.LIST_STEPS):
         if not isinstance(exchange.fields.get("nextCursor", ""), str):
             yield exchange, f"nextCursor is {'null' if exchange.fields['nextCursor'] is None else 'not a string'}"

@@ -38,13 +38,15 @@ _HINTS: Final[dict[str, Any]] = {"ttlMs": 0, "cacheScope": "private"}
         build_conversation(modern_exchange("list-tools", status=503)),
     ],
 )
-def list_cache_hints_missing(talk: Conversation) -> Iterator[Answer]:
+def list_cache_hints_missing(conversation: Conversation) -> Iterator[Answer]:
     """Every page of a list has `ttlMs`, milliseconds from 0, and `cacheScope`, "public" or "private".
 
     They tell clients and gateways how long they may keep the page and whether other users may see it. Without them the
     official clients refuse the page. `"ttlMs": 0` and `"cacheScope": "private"` are always right.
     """
-    hinted = [one for one in talk.results(*list_pages.LIST_STEPS) if one.fields.get("resultType") != "input_required"]
+    hinted = [
+        one for one in conversation.results(*list_pages.LIST_STEPS) if one.fields.get("resultType") != "input_required"
+    ]
     if not hinted:
         raise Inapplicable("no complete result")
     for exchange in hinted:

@@ -43,14 +43,14 @@ from scoring.scopes.conversation import Conversation
         ),
     ],
 )
-def list_cache_scope_changed(talk: Conversation) -> Iterator[Answer]:
+def list_cache_scope_changed(conversation: Conversation) -> Iterator[Answer]:
     """All pages of a list have the same `cacheScope`.
 
     When the first page is private and the second public, a shared cache hands the second one to users who were not
     meant to see it. If one page is private, all are. Pages without a scope are a matter of `list-cache-hints-missing`.
     """
     paged = False
-    for walk in list_pages.list_page_exchanges(talk.results(*list_pages.LIST_STEPS)):
+    for walk in list_pages.list_page_exchanges(conversation.results(*list_pages.LIST_STEPS)):
         scopes = [scope for one in walk if isinstance(scope := one.fields.get("cacheScope"), str)]
         paged = paged or len(scopes) > 1
         if len(set(scopes)) > 1:

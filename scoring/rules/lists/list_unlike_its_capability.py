@@ -43,7 +43,7 @@ from scoring.scopes.conversation import Conversation
         build_conversation(legacy_exchange("list-prompts", error={"code": -32601})),
     ],
 )
-def list_unlike_its_capability(talk: Conversation, name: str = "tools") -> Iterator[Answer]:
+def list_unlike_its_capability(conversation: Conversation, name: str = "tools") -> Iterator[Answer]:
     """A capability is a promise, and its absence is one too: a list is declared exactly when it is answered.
 
     A client believes the declaration. What is declared and answered with -32601 breaks it, and what is answered without
@@ -51,7 +51,7 @@ def list_unlike_its_capability(talk: Conversation, name: str = "tools") -> Itera
     list, and only then. Other errors are not judged here. Resource templates have no capability of their own.
     """
     promised, undeclared = f"list-{name}", f"list-{name}-undeclared"
-    for exchange in talk.clear(promised, undeclared):
+    for exchange in conversation.conclusive(promised, undeclared):
         if exchange.step == promised and exchange.code == METHOD_NOT_FOUND:
             yield exchange, f"{name} is declared, and listing it answers {METHOD_NOT_FOUND} (method not found)"
         elif exchange.step == undeclared and exchange.succeeded:

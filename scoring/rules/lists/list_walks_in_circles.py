@@ -44,7 +44,7 @@ def _second(*names: str, **members: Any) -> dict[str, Any]:
         build_conversation(legacy_exchange("list-tools", error={"code": -32603})),
     ],
 )
-def list_walks_in_circles(talk: Conversation) -> Iterator[Answer]:
+def list_walks_in_circles(conversation: Conversation) -> Iterator[Answer]:
     """Following `nextCursor` page by page comes to an end.
 
     A cursor that comes back leads around in a circle, and so does a walk on whose later pages everything has been seen
@@ -52,7 +52,7 @@ def list_walks_in_circles(talk: Conversation) -> Iterator[Answer]:
     list may change while it is read. The empty string is a cursor like any other.
     """
     judged = False
-    for walk in list_pages.list_page_exchanges(talk.results(*list_pages.LIST_STEPS)):
+    for walk in list_pages.list_page_exchanges(conversation.results(*list_pages.LIST_STEPS)):
         cursors = [cursor for one in walk if isinstance(cursor := one.fields.get("nextCursor"), str)]
         met, fresh = _met(walk)
         if len(set(cursors)) < len(cursors):

@@ -42,16 +42,18 @@ _RESOURCE_NOT_FOUND: Final = -32002
         build_conversation(modern_exchange("read-nonexistent", status=500)),
     ],
 )
-def missing_resource_misreported(talk: Conversation) -> Iterator[Answer]:
+def missing_resource_misreported(conversation: Conversation) -> Iterator[Answer]:
     """Reading a resource that does not exist is an error: -32602 from 2026-07-28 on, -32002 before.
 
     An empty `contents` can mean an empty resource, so a client cannot tell the two apart. Before 2026-07-28 the code is
     a SHOULD that hardly any library keeps, so anything else is only mentioned there.
     """
-    read = [one for one in talk.clear("read-nonexistent") if one.fields.get("resultType") != "input_required"]
+    read = [
+        one for one in conversation.conclusive("read-nonexistent") if one.fields.get("resultType") != "input_required"
+    ]
     if not read:
         raise Undecided("input was asked for")
-    for exchange in list_read_by_server(read, talk.talk):
+    for exchange in list_read_by_server(read, conversation.recorded):
         is_modern = exchange.connection.revision == "E"
         expected = INVALID_PARAMS if is_modern else _RESOURCE_NOT_FOUND
         if exchange.code == expected:

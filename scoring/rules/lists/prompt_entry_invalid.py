@@ -40,14 +40,14 @@ _RIGHT: Final[dict[str, Any]] = {"name": "sum", "arguments": [{"name": "day", "r
         build_conversation(legacy_exchange("ping", result={})),
     ],
 )
-def prompt_entry_invalid(talk: Conversation) -> Iterator[Answer]:
+def prompt_entry_invalid(conversation: Conversation) -> Iterator[Answer]:
     """Every listed prompt is an object with the members that the schema of the revision gives it.
 
     The official clients validate a page of the list as a whole, so that one prompt without a name, or with arguments
     that are no array, takes all the others with it. Each prompt is judged alone, under the revision that was agreed on,
     and the finding names the first member that does not fit.
     """
-    listed = [one for one in talk.results("list-prompts") if list_pages.list_page_entries(one, "prompts")]
+    listed = [one for one in conversation.results("list-prompts") if list_pages.list_page_entries(one, "prompts")]
     if not listed:
         raise Inapplicable("no prompts")
     for exchange in listed:

@@ -42,14 +42,14 @@ def _listed(*templates: Any) -> Conversation:
         build_conversation(legacy_exchange("ping", result={})),
     ],
 )
-def resource_template_invalid(talk: Conversation) -> Iterator[Answer]:
+def resource_template_invalid(conversation: Conversation) -> Iterator[Answer]:
     """`uriTemplate` is a URI template by RFC 6570: text that may stand in a URI, and expressions such as `{topic}`.
 
     A client that cannot parse it cannot fill it in, so nothing behind the template can be read. Variables are named
     with letters, digits, underscores and dots. A hyphen in a name is only mentioned: most libraries take it.
     """
     judged = False
-    for exchange in talk.results("list-resourceTemplates"):
+    for exchange in conversation.results("list-resourceTemplates"):
         for place, entry in list_pages.list_entry_places(exchange, "resourceTemplates"):
             if not isinstance(entry, Mapping):
                 continue

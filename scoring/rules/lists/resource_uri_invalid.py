@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 
 from evidence.kinds.listing import UNDEFINED, Item
 from scoring.engine.rule import Answer, must, rule
-from scoring.example_builders.listing import resource
+from scoring.example_builders.listing import build_resource
 from scoring.results.outcome import Inapplicable, Severity, Tolerated
 from scoring.scopes.base import Resource
 from scoring.text.uris import find_uri_flaw
@@ -22,19 +22,19 @@ from scoring.text.uris import find_uri_flaw
     version=1,
     checks=must("RES-01", "ABCDE", "server/resources#custom-uri-schemes"),
     good=[
-        resource(uri="file:///notes/2026%20plans.txt"),
-        resource(uri="memo:today"),
-        resource(uri="git+ssh://[::1]:22/x?y#z"),
+        build_resource(uri="file:///notes/2026%20plans.txt"),
+        build_resource(uri="memo:today"),
+        build_resource(uri="git+ssh://[::1]:22/x?y#z"),
     ],
     bad=[
-        resource(uri="notes/today"),
-        resource(uri="file:///notes/2026 plans.txt"),
-        resource(uri="memo://{topic}"),
-        resource(uri="memo://100%"),
-        resource(uri="memo://a#b#c"),
-        resource(uri="memo://caf\u00e9"),
-        resource(uri=UNDEFINED),
-        resource(uri=7),
+        build_resource(uri="notes/today"),
+        build_resource(uri="file:///notes/2026 plans.txt"),
+        build_resource(uri="memo://{topic}"),
+        build_resource(uri="memo://100%"),
+        build_resource(uri="memo://a#b#c"),
+        build_resource(uri="memo://caf\u00e9"),
+        build_resource(uri=UNDEFINED),
+        build_resource(uri=7),
     ],
     unjudged=[Resource(item=Item("notes://today", 0))],
 )

@@ -38,14 +38,14 @@ _RIGHT: Final[dict[str, Any]] = {"name": "add", "inputSchema": {"type": "object"
         build_conversation(legacy_exchange("ping", result={})),
     ],
 )
-def tool_entry_invalid(talk: Conversation) -> Iterator[Answer]:
+def tool_entry_invalid(conversation: Conversation) -> Iterator[Answer]:
     """Every listed tool is an object with the members that the schema of the revision gives it.
 
     The official clients validate a page of the list as a whole, so that one tool without a name or with `"inputSchema":
     null` takes all the others with it. Each tool is judged alone, under the revision that was agreed on, and the
     finding names the first member that does not fit.
     """
-    listed = [one for one in talk.results("list-tools") if list_pages.list_page_entries(one, "tools")]
+    listed = [one for one in conversation.results("list-tools") if list_pages.list_page_entries(one, "tools")]
     if not listed:
         raise Inapplicable("no tools")
     for exchange in listed:

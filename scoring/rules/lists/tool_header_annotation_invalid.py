@@ -8,7 +8,7 @@ from typing import Final
 
 from evidence.canonical import Json
 from scoring.engine.rule import Answer, must, rule
-from scoring.example_builders.listing import tool, tool_with_params
+from scoring.example_builders.listing import build_tool, build_tool_with_params
 from scoring.json_schema.subschemas import Subschema, list_subschemas
 from scoring.results.outcome import Inapplicable, Severity, Tolerated
 from scoring.scopes.base import Tool
@@ -29,26 +29,26 @@ _REGION: Final = {"type": "string", _KEYWORD: "Region"}
     version=1,
     checks=must("TOOL-10", "E", "server/tools#x-mcp-header"),
     good=[
-        tool_with_params(region=_REGION, dry={"type": "boolean", _KEYWORD: "Dry-Run"}),
-        tool_with_params(place={"type": "object", "properties": {"region": _REGION}}),
+        build_tool_with_params(region=_REGION, dry={"type": "boolean", _KEYWORD: "Dry-Run"}),
+        build_tool_with_params(place={"type": "object", "properties": {"region": _REGION}}),
     ],
     bad=[
-        tool_with_params(region={**_REGION, _KEYWORD: ""}),
-        tool_with_params(region={**_REGION, _KEYWORD: "Re gion"}),
-        tool_with_params(region={**_REGION, _KEYWORD: 7}),
-        tool_with_params(region={**_REGION, "type": "number"}),
-        tool_with_params(region={**_REGION, "type": ["string", "object"]}),
-        tool_with_params(region={**_REGION, "type": ["string", "null"]}),
-        tool_with_params(region={_KEYWORD: "Region"}),
-        tool_with_params(first=_REGION, second={**_REGION, _KEYWORD: "REGION"}),
-        tool_with_params(regions={"type": "array", "items": _REGION}),
-        tool_with_params(region={"anyOf": [_REGION, {"type": "null"}]}),
-        tool(inputSchema={"type": "object", _KEYWORD: "Region"}),
+        build_tool_with_params(region={**_REGION, _KEYWORD: ""}),
+        build_tool_with_params(region={**_REGION, _KEYWORD: "Re gion"}),
+        build_tool_with_params(region={**_REGION, _KEYWORD: 7}),
+        build_tool_with_params(region={**_REGION, "type": "number"}),
+        build_tool_with_params(region={**_REGION, "type": ["string", "object"]}),
+        build_tool_with_params(region={**_REGION, "type": ["string", "null"]}),
+        build_tool_with_params(region={_KEYWORD: "Region"}),
+        build_tool_with_params(first=_REGION, second={**_REGION, _KEYWORD: "REGION"}),
+        build_tool_with_params(regions={"type": "array", "items": _REGION}),
+        build_tool_with_params(region={"anyOf": [_REGION, {"type": "null"}]}),
+        build_tool(inputSchema={"type": "object", _KEYWORD: "Region"}),
     ],
     unjudged=[
-        tool_with_params(region={"type": "string"}),
-        tool(inputSchema=None),
-        tool_with_params(region={"const": {_KEYWORD: ""}}),
+        build_tool_with_params(region={"type": "string"}),
+        build_tool(inputSchema=None),
+        build_tool_with_params(region={"const": {_KEYWORD: ""}}),
     ],
 )
 def tool_header_annotation_invalid(tool: Tool) -> Iterator[Answer]:

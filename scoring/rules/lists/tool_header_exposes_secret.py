@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from scoring.engine.rule import Answer, rule, should
-from scoring.example_builders.listing import tool_with_params
+from scoring.example_builders.listing import build_tool_with_params
 from scoring.json_schema.subschemas import list_subschemas
 from scoring.results.outcome import Inapplicable, Severity
 from scoring.scopes.base import Tool
@@ -25,15 +25,15 @@ _KEYWORD: Final = "x-mcp-header"
     version=1,
     checks=should("TOOL-11", "E", "server/tools#x-mcp-header"),
     good=[
-        tool_with_params(region={"type": "string", _KEYWORD: "Region"}, token={"type": "string"}),
-        tool_with_params(max_tokens={"type": "integer", _KEYWORD: "Limit"}),
+        build_tool_with_params(region={"type": "string", _KEYWORD: "Region"}, token={"type": "string"}),
+        build_tool_with_params(max_tokens={"type": "integer", _KEYWORD: "Limit"}),
     ],
     bad=[
-        tool_with_params(api_key={"type": "string", _KEYWORD: "Key"}),
-        tool_with_params(value={"type": "string", _KEYWORD: "Access-Token"}),
-        tool_with_params(value={"type": "string", "format": "password", _KEYWORD: "Value"}),
+        build_tool_with_params(api_key={"type": "string", _KEYWORD: "Key"}),
+        build_tool_with_params(value={"type": "string", _KEYWORD: "Access-Token"}),
+        build_tool_with_params(value={"type": "string", "format": "password", _KEYWORD: "Value"}),
     ],
-    unjudged=[tool_with_params(token={"type": "string"})],
+    unjudged=[build_tool_with_params(token={"type": "string"})],
 )
 def tool_header_exposes_secret(tool: Tool) -> Iterator[Answer]:
     """A password, a token or a key does not belong into a header.

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from scoring.engine.rule import Answer, must, rule
-from scoring.example_builders.listing import tool
+from scoring.example_builders.listing import build_tool
 from scoring.results.outcome import Inapplicable, Severity
 from scoring.scopes.base import Tool
 
@@ -22,9 +22,9 @@ _HINTS: Final = ("readOnlyHint", "destructiveHint", "idempotentHint", "openWorld
     since="2026.2",
     version=1,
     checks=must("TOOL-12", "BCDE", "schema#toolannotations"),
-    good=[tool(annotations={"readOnlyHint": True, "title": "Get record"})],
-    bad=[tool(annotations={"readOnlyHint": "true"}), tool(annotations={"destructiveHint": None})],
-    unjudged=[tool(), tool(annotations={"title": "Get record"}), tool(annotations=[])],
+    good=[build_tool(annotations={"readOnlyHint": True, "title": "Get record"})],
+    bad=[build_tool(annotations={"readOnlyHint": "true"}), build_tool(annotations={"destructiveHint": None})],
+    unjudged=[build_tool(), build_tool(annotations={"title": "Get record"}), build_tool(annotations=[])],
 )
 def tool_hint_not_boolean(tool: Tool) -> Iterator[Answer]:
     """`readOnlyHint`, `destructiveHint`, `idempotentHint` and `openWorldHint` are true or false, or not there.

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 
 from evidence.kinds.listing import UNDEFINED, Item
 from scoring.engine.rule import Answer, must, rule
-from scoring.example_builders.listing import tool
+from scoring.example_builders.listing import build_tool
 from scoring.results.outcome import Inapplicable, Severity
 from scoring.scopes.base import Tool
 
@@ -20,14 +20,14 @@ from scoring.scopes.base import Tool
     since="2026.2",
     version=1,
     checks=must("TOOL-02", "ABCDE", "server/tools#tool"),
-    good=[tool(inputSchema={"type": "object"})],
+    good=[build_tool(inputSchema={"type": "object"})],
     bad=[
-        tool(inputSchema=None),
-        tool(inputSchema=UNDEFINED),
-        tool(inputSchema=[]),
-        tool(inputSchema={}),
-        tool(inputSchema={"type": "string"}),
-        tool(inputSchema={"type": ["object", "null"]}),
+        build_tool(inputSchema=None),
+        build_tool(inputSchema=UNDEFINED),
+        build_tool(inputSchema=[]),
+        build_tool(inputSchema={}),
+        build_tool(inputSchema={"type": "string"}),
+        build_tool(inputSchema={"type": ["object", "null"]}),
     ],
     unjudged=[Tool(item=Item("add", 0))],
 )

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 
 from evidence.kinds.listing import UNDEFINED
 from scoring.engine.rule import Answer, must, rule
-from scoring.example_builders.listing import tool
+from scoring.example_builders.listing import build_tool
 from scoring.results.outcome import Inapplicable, Severity
 from scoring.scopes.base import Tool
 
@@ -20,9 +20,9 @@ from scoring.scopes.base import Tool
     since="2026.2",
     version=1,
     checks=must("TOOL-04", "CD", "server/tools#output-schema"),
-    good=[tool(outputSchema={"type": "object"})],
-    bad=[tool(outputSchema={"type": "array"}), tool(outputSchema=None), tool(outputSchema={})],
-    unjudged=[tool()],
+    good=[build_tool(outputSchema={"type": "object"})],
+    bad=[build_tool(outputSchema={"type": "array"}), build_tool(outputSchema=None), build_tool(outputSchema={})],
+    unjudged=[build_tool()],
 )
 def tool_output_schema_not_object(tool: Tool) -> Iterator[Answer]:
     """In 2025-06-18 and 2025-11-25 structured output is an object, and `outputSchema` says so at its root.

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from scoring.engine.rule import Answer, must, rule
-from scoring.example_builders.listing import tool
+from scoring.example_builders.listing import build_tool
 from scoring.json_schema import dialects
 from scoring.results.outcome import Inapplicable, Severity, Tolerated, Undecided
 from scoring.scopes.base import Tool
@@ -29,19 +29,21 @@ def _nested(levels: int) -> dict[str, Any]:
     version=1,
     checks=must("TOOL-03", "DE", "basic#schema-validation"),
     good=[
-        tool(inputSchema={"type": "object", "properties": {"query": {"type": "string"}}}),
-        tool(inputSchema={"$schema": _DRAFT_07, "type": "object", "properties": {"mail": {"pattern": r"^[\w-.]+$"}}}),
-        tool(outputSchema={"$schema": _DRAFT_07, "type": "object", "items": {"$ref": "#/definitions/A B"}}),
+        build_tool(inputSchema={"type": "object", "properties": {"query": {"type": "string"}}}),
+        build_tool(
+            inputSchema={"$schema": _DRAFT_07, "type": "object", "properties": {"mail": {"pattern": r"^[\w-.]+$"}}}
+        ),
+        build_tool(outputSchema={"$schema": _DRAFT_07, "type": "object", "items": {"$ref": "#/definitions/A B"}}),
     ],
     bad=[
-        tool(inputSchema={"type": "object", "properties": {"query": {"type": "strng"}}}),
-        tool(outputSchema={"type": "object", "required": "name"}),
-        tool(inputSchema={"$schema": "https://schemas.example/own", "type": "object"}),
+        build_tool(inputSchema={"type": "object", "properties": {"query": {"type": "strng"}}}),
+        build_tool(outputSchema={"type": "object", "required": "name"}),
+        build_tool(inputSchema={"$schema": "https://schemas.example/own", "type": "object"}),
     ],
     unjudged=[
-        tool(inputSchema=None),
-        tool(inputSchema={"type": "object", "\ud800": {}}),
-        tool(inputSchema=_nested(dialects.MAX_DEPTH)),
+        build_tool(inputSchema=None),
+        build_tool(inputSchema={"type": "object", "\ud800": {}}),
+        build_tool(inputSchema=_nested(dialects.MAX_DEPTH)),
     ],
 )
 def tool_schema_against_dialect(tool: Tool) -> Iterator[Answer]:

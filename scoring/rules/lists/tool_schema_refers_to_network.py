@@ -7,7 +7,7 @@ from typing import Final
 
 from evidence.canonical import Json
 from scoring.engine.rule import Answer, rule, should
-from scoring.example_builders.listing import tool
+from scoring.example_builders.listing import build_tool
 from scoring.json_schema import dialects
 from scoring.json_schema.subschemas import list_subschemas
 from scoring.results.outcome import Inapplicable, Severity
@@ -29,18 +29,26 @@ _NETWORK: Final = ("http:", "https:", "ftp:", "ws:", "wss:", "//")
     version=1,
     checks=should("TOOL-09", "E", "basic#ref-resolution"),
     good=[
-        tool(inputSchema={"type": "object", "properties": {"query": {"$ref": "#/$defs/query"}}}),
-        tool(inputSchema={"type": "object", "properties": {"$ref": {"const": {"$ref": "https://schemas.example/q"}}}}),
-        tool(inputSchema={"type": "object", "$id": "https://schemas.example/q", "not": {"$ref": "#/$defs/query"}}),
-        tool(outputSchema={"$ref": "https://schemas.example/q", "$defs": {"q": {"$id": "https://schemas.example/q"}}}),
-        tool(outputSchema={"$ref": "http://json-schema.org/draft-07/schema#"}),
+        build_tool(inputSchema={"type": "object", "properties": {"query": {"$ref": "#/$defs/query"}}}),
+        build_tool(
+            inputSchema={"type": "object", "properties": {"$ref": {"const": {"$ref": "https://schemas.example/q"}}}}
+        ),
+        build_tool(
+            inputSchema={"type": "object", "$id": "https://schemas.example/q", "not": {"$ref": "#/$defs/query"}}
+        ),
+        build_tool(
+            outputSchema={"$ref": "https://schemas.example/q", "$defs": {"q": {"$id": "https://schemas.example/q"}}}
+        ),
+        build_tool(outputSchema={"$ref": "http://json-schema.org/draft-07/schema#"}),
     ],
     bad=[
-        tool(inputSchema={"type": "object", "properties": {"query": {"$ref": "https://schemas.example/query.json"}}}),
-        tool(outputSchema={"$id": "https://schemas.example/root", "allOf": [{"$ref": "other"}]}),
-        tool(outputSchema={"$ref": "http://[bad"}),
+        build_tool(
+            inputSchema={"type": "object", "properties": {"query": {"$ref": "https://schemas.example/query.json"}}}
+        ),
+        build_tool(outputSchema={"$id": "https://schemas.example/root", "allOf": [{"$ref": "other"}]}),
+        build_tool(outputSchema={"$ref": "http://[bad"}),
     ],
-    unjudged=[tool(inputSchema=None)],
+    unjudged=[build_tool(inputSchema=None)],
 )
 def tool_schema_refers_to_network(tool: Tool) -> Iterator[Answer]:
     """A `$ref` stays inside its schema: `#/$defs/query`, not an address on the network.

@@ -39,14 +39,14 @@ def _listed(step: str, *tools: Any) -> dict[str, Any]:
         build_conversation(modern_exchange("list-tools", status=429), _listed("list-tools-again", _ADD)),
     ],
 )
-def tools_reordered(talk: Conversation) -> Iterator[Answer]:
+def tools_reordered(conversation: Conversation) -> Iterator[Answer]:
     """While the tools stay the same, so does their order.
 
     Clients put the list into the prompt of a model. The same list in the same order comes out of the model's cache; in
     another order it is paid for again with every request. Sort the tools, or keep them in a list instead of a set.
     """
-    first = next((one for one in talk.results("list-tools") if not one.page), None)
-    again = talk.results("list-tools-again")[0]
+    first = next((one for one in conversation.results("list-tools") if not one.page), None)
+    again = conversation.results("list-tools-again")[0]
     if first is None:
         raise Undecided("the first page is not there")
     before, after = (

@@ -61,15 +61,15 @@ def _listed(step: str, *tools: Any, **members: Any) -> dict[str, Any]:
         ),
     ],
 )
-def tools_vary_by_connection(talk: Conversation) -> Iterator[Answer]:
+def tools_vary_by_connection(conversation: Conversation) -> Iterator[Answer]:
     """Which tools there are does not depend on the connection.
 
     There are no sessions any more: requests of one client may travel over any connection and reach any instance. A tool
     that is offered on one and not on the other is gone when it is called. Tools that change with time, as seen on
     asking twice over the same connection, are not judged. The same tools with other definitions are only mentioned.
     """
-    first, other = _first_page(talk, "list-tools"), _first_page(talk, "list-tools-elsewhere")
-    again = next(iter(talk.talk.of("list-tools-again")), None)
+    first, other = _first_page(conversation, "list-tools"), _first_page(conversation, "list-tools-elsewhere")
+    again = next(iter(conversation.recorded.of("list-tools-again")), None)
     here, there = _tools(first), _tools(other)
     if again is not None and again.succeeded and _tools(again) != here:
         raise Undecided("the tools change on the same connection too")
@@ -81,9 +81,9 @@ def tools_vary_by_connection(talk: Conversation) -> Iterator[Answer]:
         yield Tolerated("the same tools are defined differently", other)
 
 
-def _first_page(talk: Conversation, step: str) -> Exchange:
+def _first_page(conversation: Conversation, step: str) -> Exchange:
     found = next(
-        (one for one in talk.results(step) if not one.page and isinstance(one.fields.get("tools"), list)), None
+        (one for one in conversation.results(step) if not one.page and isinstance(one.fields.get("tools"), list)), None
     )
     if found is None:
         raise Undecided("the first page is not there")

@@ -33,13 +33,15 @@ from scoring.scopes.conversation import Conversation
         ),
     ],
 )
-def unknown_prompt_misreported(talk: Conversation) -> Iterator[Answer]:
+def unknown_prompt_misreported(conversation: Conversation) -> Iterator[Answer]:
     """Asking for a prompt that does not exist is answered with error -32602.
 
     A client can then tell that the name is wrong. Other codes look like a fault of the server, and some libraries
     answer 0 for everything that was raised while a prompt was looked up.
     """
-    asked = [one for one in talk.clear("prompt-nonexistent") if one.fields.get("resultType") != "input_required"]
-    for exchange in list_read_by_server(asked, talk.talk):
+    exchanges = [
+        one for one in conversation.conclusive("prompt-nonexistent") if one.fields.get("resultType") != "input_required"
+    ]
+    for exchange in list_read_by_server(exchanges, conversation.recorded):
         if exchange.code != INVALID_PARAMS:
             yield exchange, f"{describe_reply(exchange)}, error {INVALID_PARAMS} expected"

@@ -32,16 +32,16 @@ from scoring.scopes.conversation import Conversation
         build_conversation(legacy_exchange("call-nonexistent", status=404, form="other")),
     ],
 )
-def unknown_tool_served(talk: Conversation) -> Iterator[Answer]:
+def unknown_tool_served(conversation: Conversation) -> Iterator[Answer]:
     """A call of a tool that does not exist is an error, -32602.
 
     The specification says so in prose, without a MUST, so this is information. A result with `isError` is what most
     libraries answer, and other codes tell a client as much; both are only mentioned. A call that succeeds is worse: the
     model believes that something was done.
     """
-    for exchange in list_read_by_server(talk.clear("call-nonexistent"), talk.talk):
+    for exchange in list_read_by_server(conversation.conclusive("call-nonexistent"), conversation.recorded):
         if exchange.succeeded and exchange.fields.get("isError") is not True:
             yield exchange, "a tool that does not exist was called with success"
         elif exchange.code != INVALID_PARAMS:
-            said = "a result with isError" if exchange.succeeded else describe_reply(exchange)
-            yield Tolerated(f"{said}, error {INVALID_PARAMS} expected", exchange)
+            reply = "a result with isError" if exchange.succeeded else describe_reply(exchange)
+            yield Tolerated(f"{reply}, error {INVALID_PARAMS} expected", exchange)

@@ -54,13 +54,13 @@ _NUMBER: Final = {"jsonrpc": "2.0", "id": 1, "method": "ping"}
         build_conversation(legacy_exchange("ping", sent=_NUMBER, failure=("timeout", "no answer in 15 s"))),
     ],
 )
-def answer_id_changed(talk: Conversation) -> Iterator[Answer]:
+def answer_id_changed(conversation: Conversation) -> Iterator[Answer]:
     """A client finds the request that an answer belongs to by its id, which comes back as it was sent.
 
     A string stays a string and a number a number. Most clients drop an answer with another id and wait until they time
     out. An error under HTTP 400 and above without the id is not judged: there the request may not have been read.
     """
-    answers = [one for one in talk.exchanges if _is_judged(one)]
+    answers = [one for one in conversation.exchanges if _is_judged(one)]
     if not answers:
         raise Undecided("no answer to a request with an id")
     for exchange in answers:

@@ -64,7 +64,7 @@ from scoring.scopes.conversation import Conversation
         build_conversation(legacy_exchange("ping", status=502, message={"error": "Bad Gateway"})),
     ],
 )
-def answer_malformed(talk: Conversation) -> Iterator[Answer]:
+def answer_malformed(conversation: Conversation) -> Iterator[Answer]:
     """A response says `"jsonrpc": "2.0"` and has a result or an error, one of them.
 
     An error has a whole number as its `code` and a text as its `message`. Clients validate responses before they look
@@ -72,7 +72,7 @@ def answer_malformed(talk: Conversation) -> Iterator[Answer]:
     and what comes back for a GET or a DELETE, which ask nothing, is not.
     """
     checked = False
-    for exchange in talk.exchanges:
+    for exchange in conversation.exchanges:
         missing = exchange.answer.missing if exchange.answer else ""
         if exchange.is_refusal or exchange.unclear != missing:
             continue

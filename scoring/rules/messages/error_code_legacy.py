@@ -41,13 +41,13 @@ from scoring.scopes.conversation import Conversation
         ),
     ],
 )
-def error_code_legacy(talk: Conversation) -> Iterator[Answer]:
+def error_code_legacy(conversation: Conversation) -> Iterator[Answer]:
     """The codes from -32000 to -32019 were taken by implementations before anyone shared them out.
 
     No client knows what they mean, so new servers use the codes of JSON-RPC, those that the specification defines, or
     codes of their own outside of -32768 to -32000. The usual finding is -32000, which some libraries answer for
     anything. -32002 is a matter of `error-code-reserved`.
     """
-    for exchange, code in list_emitted_errors(talk):
+    for exchange, code in list_emitted_errors(conversation):
         if -32019 <= code <= -32000 and code != -32002:
             yield exchange, f"error {code}"

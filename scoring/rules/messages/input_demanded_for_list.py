@@ -35,12 +35,12 @@ from scoring.scopes.conversation import Conversation
         build_conversation(modern_exchange("discover", error={"code": -32603})),
     ],
 )
-def input_demanded_for_list(talk: Conversation) -> Iterator[Answer]:
+def input_demanded_for_list(conversation: Conversation) -> Iterator[Answer]:
     """Only `tools/call`, `prompts/get` and `resources/read` may ask for input before they are done.
 
     Clients list and discover in the background, with nobody there to answer. A list that says `input_required` stays
     empty for them.
     """
-    for exchange in talk.results("discover", *list_pages.LIST_STEPS):
+    for exchange in conversation.results("discover", *list_pages.LIST_STEPS):
         if exchange.fields.get("resultType") == "input_required":
             yield exchange, "resultType is input_required"

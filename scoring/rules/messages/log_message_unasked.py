@@ -34,16 +34,16 @@ def _heard(what: str) -> dict[str, Json]:
         build_conversation(modern_exchange("discover", status=503)),
     ],
 )
-def log_message_unasked(talk: Conversation) -> Iterator[Answer]:
+def log_message_unasked(conversation: Conversation) -> Iterator[Answer]:
     """Log messages go to a client that put `io.modelcontextprotocol/logLevel` into its request, and to no other.
 
     A client that did not ask has nobody to read them, and on a stream it may not expect anything but the answer. None
     of our requests asks for them. Write logs to stderr.
     """
-    if not talk.exchanges:
+    if not conversation.exchanges:
         raise Inapplicable
-    if not any(exchange.received for exchange in talk.exchanges if not exchange.is_refusal):
+    if not any(exchange.received for exchange in conversation.exchanges if not exchange.is_refusal):
         raise Undecided("nothing was received")
-    for exchange in talk.exchanges:
+    for exchange in conversation.exchanges:
         if any(one.is_notification and one.members["method"] == "notifications/message" for one in exchange.received):
             yield exchange, "notifications/message, although the request has no log level"

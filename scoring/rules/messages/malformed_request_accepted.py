@@ -46,14 +46,16 @@ _CODES: Final = frozenset({-32700, -32600})
         build_conversation(stdio_exchange("malformed", error={"code": -32000})),
     ],
 )
-def malformed_request_accepted(talk: Conversation) -> Iterator[Answer]:
+def malformed_request_accepted(conversation: Conversation) -> Iterator[Answer]:
     """A body that is not JSON is answered with an HTTP error, or with error -32700 (parse error) or -32600.
 
     A server that takes it as if nothing were wrong hides the fault from whoever has to find it, and one that calls it
     an internal error sends its own maintainer to look for it. Where all answers share one channel, only an error that
     says what it is about is judged: any other may be the late answer to an earlier request.
     """
-    judged = [one for one in talk.clear("malformed") if one.connection.transport == STREAMABLE or _is_meant(one)]
+    judged = [
+        one for one in conversation.conclusive("malformed") if one.connection.transport == STREAMABLE or _is_meant(one)
+    ]
     if not judged:
         raise Undecided("no answer on the other channel")
     for exchange in judged:

@@ -39,14 +39,14 @@ from scoring.scopes.conversation import Conversation
         build_conversation(legacy_exchange("initialized", failure=("timeout", "no answer in 15 s"))),
     ],
 )
-def notification_answered(talk: Conversation) -> Iterator[Answer]:
+def notification_answered(conversation: Conversation) -> Iterator[Answer]:
     """A notification has no id and gets no answer, neither a result nor an error.
 
     An answer to `notifications/initialized` belongs to no request: clients warn about it, or take the connection for
     broken. Over HTTP the body of the 202 is empty. A notification that is refused with an HTTP error is not judged
     here, nor is an answer with an id where all answers share one channel: it is a late one to a request.
     """
-    accepted = [one for one in talk.clear("initialized") if (one.status or 0) < BAD_REQUEST]
+    accepted = [one for one in conversation.conclusive("initialized") if (one.status or 0) < BAD_REQUEST]
     if not accepted:
         raise Undecided("the notification was refused")
     for exchange in accepted:

@@ -70,14 +70,14 @@ _MODERN: Final = {"resultType": "complete", "ttlMs": 0, "cacheScope": "private"}
         build_conversation(legacy_exchange("ping", result={})),
     ],
 )
-def result_breaks_schema(talk: Conversation) -> Iterator[Answer]:
+def result_breaks_schema(conversation: Conversation) -> Iterator[Answer]:
     """What a server says on opening and in its lists has the shape that the schema of the revision gives it.
 
     Clients built on the official libraries validate a result as a whole: one member of the wrong type, and all of it is
     lost. Judged is the revision that was agreed on, and of a list everything but its tools and prompts, which
     `tool-entry-invalid` and `prompt-entry-invalid` judge one by one. Formats are not: they are hints.
     """
-    for exchange in talk.results(*_OPENINGS, "discover", *list_pages.LIST_STEPS):
+    for exchange in conversation.results(*_OPENINGS, "discover", *list_pages.LIST_STEPS):
         if complaint := _complaint(exchange):
             yield exchange, complaint
 

@@ -64,21 +64,23 @@ def _heard(method: str, meta: Json) -> dict[str, Json]:
         build_conversation(_CHANGING),
     ],
 )
-def subscription_unacknowledged(talk: Conversation) -> Iterator[Answer]:
+def subscription_unacknowledged(conversation: Conversation) -> Iterator[Answer]:
     """The first message on a subscription is `notifications/subscriptions/acknowledged`, with its id.
 
     It tells the client that it listens, and to what. A client that never sees it does not know whether silence means
     that nothing changed. A server that declares `listChanged` has to take `subscriptions/listen`, its only way to say
     so.
     """
-    asked = talk.asked("listen")
-    tools = talk.capabilities("modern").get("tools")
+    exchanges = conversation.exchanges_of("listen")
+    tools = conversation.capabilities("modern").get("tools")
     if not isinstance(tools, Mapping) or tools.get("listChanged") is not True:
         raise Inapplicable("listChanged is not declared")
-    heard = [one for one in asked if one.code == METHOD_NOT_FOUND or any(each.is_notification for each in one.received)]
-    if not heard:
-        raise Undecided(asked[0].unclear or describe_reply(asked[0]))
-    for exchange in heard:
+    conclusive = [
+        one for one in exchanges if one.code == METHOD_NOT_FOUND or any(each.is_notification for each in one.received)
+    ]
+    if not conclusive:
+        raise Undecided(exchanges[0].unclear or describe_reply(exchanges[0]))
+    for exchange in conclusive:
         if complaint := _complaint(exchange):
             yield exchange, complaint
 

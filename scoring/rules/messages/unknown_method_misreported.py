@@ -43,13 +43,13 @@ _SESSION: Final = {"length": 32, "visible": True, "same_as": None}
         build_conversation(legacy_exchange("unknown-method", status=500)),
     ],
 )
-def unknown_method_misreported(talk: Conversation) -> Iterator[Answer]:
+def unknown_method_misreported(conversation: Conversation) -> Iterator[Answer]:
     """A method that the server does not have is answered with error -32601, and no other.
 
     Clients try what is optional and take -32601 for "not here". Any other error looks like a fault of the request,
     which they repeat or report. Check the method before the parameters.
     """
-    found = talk.clear("unknown-method")
-    for exchange in list_read_by_server(found, talk.talk):
+    found = conversation.conclusive("unknown-method")
+    for exchange in list_read_by_server(found, conversation.recorded):
         if exchange.code != METHOD_NOT_FOUND:
             yield exchange, f"{describe_reply(exchange)}, error {METHOD_NOT_FOUND} expected"

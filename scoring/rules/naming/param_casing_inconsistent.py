@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from scoring.engine.rule import rule
-from scoring.example_builders.listing import tool_with_params
+from scoring.example_builders.listing import build_tool_with_params
 from scoring.results.outcome import Severity
 from scoring.scopes.base import Tool
 from scoring.text import javascript
@@ -35,11 +35,11 @@ _FORMS: Final = (
     since="2026.1",
     version=1,
     good=[
-        tool_with_params(userId={}, limit={}),
-        tool_with_params(user_id={}, page_size={}, limit={}),
-        tool_with_params(_a={}, a__b={}),
+        build_tool_with_params(userId={}, limit={}),
+        build_tool_with_params(user_id={}, page_size={}, limit={}),
+        build_tool_with_params(_a={}, a__b={}),
     ],
-    bad=[tool_with_params(userId={}, page_size={}), tool_with_params(MaxResults={}, user_id={})],
+    bad=[build_tool_with_params(userId={}, page_size={}), build_tool_with_params(MaxResults={}, user_id={})],
 )
 def param_casing_inconsistent(tool: Tool, literal: bool = False) -> Iterator[str]:
     """A model that has seen `userId` writes `pageSize` next, and the call fails if the name is `page_size`.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from scoring.engine.rule import rule
-from scoring.example_builders.listing import resource
+from scoring.example_builders.listing import build_resource
 from scoring.results.outcome import Severity
 from scoring.scopes.base import Resource
 from scoring.text.javascript import trim_whitespace
@@ -19,8 +19,8 @@ from scoring.text.javascript import trim_whitespace
     title="Resource has no name",
     since="2026.1",
     version=1,
-    good=[resource(name="today"), resource(name=" ")],
-    bad=[resource(name=None), resource(name="")],
+    good=[build_resource(name="today"), build_resource(name=" ")],
+    bad=[build_resource(name=None), build_resource(name="")],
 )
 def resource_name_missing(resource: Resource, blank: bool = False) -> Iterator[str]:
     """Clients list resources by name. A URI alone tells a person little. With `blank`, white space is no name."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from scoring.engine.rule import rule
-from scoring.example_builders.listing import tool
+from scoring.example_builders.listing import build_tool
 from scoring.results.outcome import Severity
 from scoring.scopes.base import Tool
 from scoring.text.javascript import trim_whitespace, utf16_length
@@ -19,8 +19,8 @@ from scoring.text.javascript import trim_whitespace, utf16_length
     title="Tool name is very short or very long",
     since="2026.1",
     version=1,
-    good=[tool(name="get"), tool(name="")],
-    bad=[tool(name="go"), tool(name="x" * 51)],
+    good=[build_tool(name="get"), build_tool(name="")],
+    bad=[build_tool(name="go"), build_tool(name="x" * 51)],
 )
 def tool_name_length_unusual(tool: Tool, minimum: int = 3, maximum: int = 50) -> Iterator[str]:
     """Two letters describe nothing, and a very long name is cut off in menus and costs tokens in every call."""

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from scoring.engine.rule import rule
-from scoring.example_builders.listing import tool
+from scoring.example_builders.listing import build_tool
 from scoring.results.outcome import Severity
 from scoring.scopes.base import Tool
 from scoring.text.javascript import trim_whitespace
@@ -23,8 +23,8 @@ _KEBAB: Final = re.compile(r"[a-z][a-z0-9]*(?:-[a-z0-9]+)*")
     title="Tool name is not kebab-case",
     since="2026.1",
     version=1,
-    good=[tool(name="get-user-2"), tool(name=" ")],
-    bad=[tool(name="get_user"), tool(name="getUser"), tool(name="get-"), tool(name="2-get")],
+    good=[build_tool(name="get-user-2"), build_tool(name=" ")],
+    bad=[build_tool(name="get_user"), build_tool(name="getUser"), build_tool(name="get-"), build_tool(name="2-get")],
 )
 def tool_name_not_kebab_case(tool: Tool) -> Iterator[str]:
     """One spelling for all tools of a server is easier to read and to guess.

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from scoring.engine.rule import rule, should
-from scoring.example_builders.listing import tool
+from scoring.example_builders.listing import build_tool
 from scoring.results.outcome import Severity
 from scoring.scopes.base import Tool
 from scoring.text.javascript import trim_whitespace
@@ -24,8 +24,8 @@ _GRAMMAR: Final = re.compile(r"[A-Za-z0-9_.-]+")
     since="2026.1",
     version=1,
     checks=should("TOOL-05", "DE", "server/tools#tool-names", blank=True),
-    good=[tool(name="get_user.v2"), tool(name=" ")],
-    bad=[tool(name="get user"), tool(name="récupérer"), tool(name="x" * 129)],
+    good=[build_tool(name="get_user.v2"), build_tool(name=" ")],
+    bad=[build_tool(name="get user"), build_tool(name="récupérer"), build_tool(name="x" * 129)],
 )
 def tool_name_outside_grammar(tool: Tool, maximum: int = 128, blank: bool = False) -> Iterator[str]:
     """The specification names the characters of a tool name: ASCII letters, digits, `_`, `-` and `.`, 1 to 128 of them.

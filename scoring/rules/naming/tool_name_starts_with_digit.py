@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from scoring.engine.rule import rule
-from scoring.example_builders.listing import tool
+from scoring.example_builders.listing import build_tool
 from scoring.results.outcome import Severity
 from scoring.scopes.base import Tool
 
@@ -21,8 +21,8 @@ _DIGITS: Final = frozenset("0123456789")
     title="Tool name starts with a digit",
     since="2026.1",
     version=1,
-    good=[tool(name="verify-2fa")],
-    bad=[tool(name="2fa-verify")],
+    good=[build_tool(name="verify-2fa")],
+    bad=[build_tool(name="2fa-verify")],
 )
 def tool_name_starts_with_digit(tool: Tool) -> Iterator[str]:
     """Generated code turns tool names into identifiers, which cannot start with a digit in most languages."""

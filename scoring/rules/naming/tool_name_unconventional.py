@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from scoring.engine.rule import rule
-from scoring.example_builders.listing import tool
+from scoring.example_builders.listing import build_tool
 from scoring.results.outcome import Severity
 from scoring.scopes.base import Tool
 
@@ -22,8 +22,14 @@ _SNAKE_OR_KEBAB = re.compile(r"[a-z][a-z0-9]*(?:_[a-z0-9]+|-[a-z0-9]+)*")
     title="Tool name has unusual characters",
     since="2026.1",
     version=1,
-    good=[tool(name="get-record"), tool(name="GetRecord"), tool(name="get-")],
-    bad=[tool(name="get.record"), tool(name="1st"), tool(name="récupérer"), tool(name=None), tool(name="get\n")],
+    good=[build_tool(name="get-record"), build_tool(name="GetRecord"), build_tool(name="get-")],
+    bad=[
+        build_tool(name="get.record"),
+        build_tool(name="1st"),
+        build_tool(name="récupérer"),
+        build_tool(name=None),
+        build_tool(name="get\n"),
+    ],
 )
 def tool_name_unconventional(tool: Tool, lower_case: bool = False) -> Iterator[str]:
     """Some clients fail on unusual names. ASCII letters, digits, `_` and `-` are safe, with a letter first.

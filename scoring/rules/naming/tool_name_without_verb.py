@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from scoring.engine.rule import rule
-from scoring.example_builders.listing import tool
+from scoring.example_builders.listing import build_tool
 from scoring.results.outcome import Severity
 from scoring.scopes.base import Tool
 from scoring.text.javascript import trim_whitespace
@@ -24,8 +24,8 @@ _PREFIXES: Final = tuple(sorted(verbs.NAMING))
     title="Tool name does not say what it does",
     since="2026.1",
     version=1,
-    good=[tool(name="get-user"), tool(name="github_createIssue"), tool(name=" ")],
-    bad=[tool(name="user-profile"), tool(name="userHandler"), tool(name="address-book")],
+    good=[build_tool(name="get-user"), build_tool(name="github_createIssue"), build_tool(name=" ")],
+    bad=[build_tool(name="user-profile"), build_tool(name="userHandler"), build_tool(name="address-book")],
 )
 def tool_name_without_verb(tool: Tool, literal: bool = False) -> Iterator[str]:
     """A verb at the start tells a model at a glance what a tool does: `get-user`, not `user-profile`.

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator
 
 from scoring.engine.rule import rule, should
-from scoring.example_builders.listing import tool, toolset
+from scoring.example_builders.listing import build_tool, build_toolset
 from scoring.results.outcome import Inapplicable, Severity
 from scoring.scopes.base import Toolset
 from scoring.text.evidence_path import clip_text
@@ -21,8 +21,8 @@ from scoring.text.evidence_path import clip_text
     since="2026.1",
     version=1,
     checks=should("TOOL-06", "DE", "server/tools#tool-names", named=True),
-    good=[toolset(tool(name="get"), tool(name="Get")), toolset()],
-    bad=[toolset(tool(name="get"), tool(name="get"))],
+    good=[build_toolset(build_tool(name="get"), build_tool(name="Get")), build_toolset()],
+    bad=[build_toolset(build_tool(name="get"), build_tool(name="get"))],
 )
 def tool_names_duplicated(toolset: Toolset, named: bool = False) -> Iterator[str]:
     """A tool is called by its name, so of two tools with the same name only one can be reached.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from scoring.engine.rule import rule
-from scoring.example_builders.project import published
+from scoring.example_builders.project import build_published_package
 from scoring.results.outcome import Severity
 from scoring.scopes.project import Published
 from scoring.text.evidence_path import clip_text
@@ -19,8 +19,8 @@ from scoring.text.evidence_path import clip_text
     title="The package is deprecated",
     since="2026.3",
     version=1,
-    good=[published()],
-    bad=[published(deprecated="use notes-server")],
+    good=[build_published_package()],
+    bad=[build_published_package(deprecated="use notes-server")],
 )
 def package_deprecated(published: Published) -> Iterator[str]:
     """Its publisher says that it should not be used any more.

@@ -7,7 +7,7 @@ from decimal import Decimal
 from typing import Final
 
 from scoring.engine.rule import Answer, rule
-from scoring.example_builders.project import published
+from scoring.example_builders.project import build_published_package
 from scoring.results.outcome import Inapplicable, PartialFailure, Severity
 from scoring.scopes.project import Published
 from scoring.text.evidence_path import clip_text
@@ -24,9 +24,9 @@ _HALF: Final = Decimal("0.5")
     since="2026.3",
     version=1,
     spec="https://github.com/modelcontextprotocol/registry/blob/main/docs/modelcontextprotocol-io/package-types.mdx",
-    good=[published(), published(mcp_name="COM.example/notes")],
-    bad=[published(mcp_name=None), published(mcp_name="com.other/notes")],
-    unjudged=[published(registered=""), published(version_exists=False)],
+    good=[build_published_package(), build_published_package(mcp_name="COM.example/notes")],
+    bad=[build_published_package(mcp_name=None), build_published_package(mcp_name="com.other/notes")],
+    unjudged=[build_published_package(registered=""), build_published_package(version_exists=False)],
 )
 def package_not_linked_back(published: Published) -> Iterator[Answer]:
     """Anybody may register anybody's package. Only the package itself can say which server it belongs to.

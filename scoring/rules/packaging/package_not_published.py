@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from scoring.engine.rule import rule
-from scoring.example_builders.project import published
+from scoring.example_builders.project import build_published_package
 from scoring.results.outcome import Severity
 from scoring.scopes.project import Published
 from scoring.text.evidence_path import clip_text
@@ -19,8 +19,8 @@ from scoring.text.evidence_path import clip_text
     title="The declared package does not exist",
     since="2026.3",
     version=1,
-    good=[published()],
-    bad=[published(exists=False, version_exists=False)],
+    good=[build_published_package()],
+    bad=[build_published_package(exists=False, version_exists=False)],
 )
 def package_not_published(published: Published) -> Iterator[str]:
     """Nobody can install a package that its index does not have, and anybody may publish one under that name tomorrow.

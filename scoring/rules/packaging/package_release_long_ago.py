@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from scoring.engine.rule import Answer, rule
-from scoring.example_builders.project import days_ago, published
+from scoring.example_builders.project import build_published_package, days_ago
 from scoring.results import weighting
 from scoring.results.outcome import Inapplicable, NotMeasured, PartialFailure, Severity
 from scoring.scopes import maintenance
@@ -20,9 +20,9 @@ from scoring.scopes.project import Published
     title="The last version of the package is long ago",
     since="2026.3",
     version=1,
-    good=[published()],
-    bad=[published(latest_published=days_ago(900))],
-    unjudged=[published(latest_published=None)],
+    good=[build_published_package()],
+    bad=[build_published_package(latest_published=days_ago(900))],
+    unjudged=[build_published_package(latest_published=None)],
 )
 def package_release_long_ago(published: Published) -> Iterator[Answer]:
     """Users get what is published. Of a project without a known repository the index alone tells when that was last.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from scoring.engine.rule import rule
-from scoring.example_builders.project import published
+from scoring.example_builders.project import build_published_package
 from scoring.results.outcome import Severity, Undecided
 from scoring.scopes.project import Published
 from scoring.text.evidence_path import clip_text
@@ -19,9 +19,12 @@ from scoring.text.evidence_path import clip_text
     title="Installing the package runs its code",
     since="2026.3",
     version=1,
-    good=[published(), published(ecosystem="PyPI", install_scripts=[])],
-    bad=[published(install_scripts=["postinstall"]), published(ecosystem="PyPI", install_scripts=["build"])],
-    unjudged=[published(install_scripts=None)],
+    good=[build_published_package(), build_published_package(ecosystem="PyPI", install_scripts=[])],
+    bad=[
+        build_published_package(install_scripts=["postinstall"]),
+        build_published_package(ecosystem="PyPI", install_scripts=["build"]),
+    ],
+    unjudged=[build_published_package(install_scripts=None)],
 )
 def package_runs_install_scripts(published: Published) -> Iterator[str]:
     """A script that runs at installation runs with the user's rights before anybody has looked at the package. It is

@@ -7,7 +7,7 @@ from decimal import Decimal
 from typing import Final
 
 from scoring.engine.rule import Answer, rule
-from scoring.example_builders.project import days_ago, published
+from scoring.example_builders.project import build_published_package, days_ago
 from scoring.results.outcome import PartialFailure, Severity
 from scoring.scopes.project import Published
 from scoring.text import timestamps
@@ -26,11 +26,11 @@ _HALF: Final = Decimal("0.5")
     since="2026.3",
     version=1,
     good=[
-        published(),
-        published(declared="2.0.0-beta", version="2.0.0-beta", published=days_ago(1)),
-        published(declared=None),
+        build_published_package(),
+        build_published_package(declared="2.0.0-beta", version="2.0.0-beta", published=days_ago(1)),
+        build_published_package(declared=None),
     ],
-    bad=[published(latest="2.0.0", published=days_ago(200), latest_published=days_ago(60))],
+    bad=[build_published_package(latest="2.0.0", published=days_ago(200), latest_published=days_ago(60))],
 )
 def package_version_outdated(published: Published) -> Iterator[Answer]:
     """Clients install the version that is registered, without what was mended since.

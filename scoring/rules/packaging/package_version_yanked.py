@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from scoring.engine.rule import rule
-from scoring.example_builders.project import published
+from scoring.example_builders.project import build_published_package
 from scoring.results.outcome import Severity
 from scoring.scopes.project import Published
 from scoring.text.evidence_path import clip_text
@@ -19,8 +19,11 @@ from scoring.text.evidence_path import clip_text
     title="The declared version was withdrawn",
     since="2026.3",
     version=1,
-    good=[published()],
-    bad=[published(ecosystem="PyPI", yanked=""), published(ecosystem="PyPI", yanked="leaks tokens")],
+    good=[build_published_package()],
+    bad=[
+        build_published_package(ecosystem="PyPI", yanked=""),
+        build_published_package(ecosystem="PyPI", yanked="leaks tokens"),
+    ],
 )
 def package_version_yanked(published: Published) -> Iterator[str]:
     """A version is withdrawn because it should not be used.

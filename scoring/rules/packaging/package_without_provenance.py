@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from scoring.engine.rule import rule
-from scoring.example_builders.project import published
+from scoring.example_builders.project import build_published_package
 from scoring.results.outcome import Severity, Undecided
 from scoring.scopes.project import Published
 
@@ -18,9 +18,9 @@ from scoring.scopes.project import Published
     title="Nothing shows what the package was built from",
     since="2026.3",
     version=1,
-    good=[published()],
-    bad=[published(provenance={"attested": False, "repository": None, "predicates": []})],
-    unjudged=[published(provenance=None)],
+    good=[build_published_package()],
+    bad=[build_published_package(provenance={"attested": False, "repository": None, "predicates": []})],
+    unjudged=[build_published_package(provenance=None)],
 )
 def package_without_provenance(published: Published) -> Iterator[str]:
     """A provenance attestation ties a version to the commit and the build that made it, so that a stolen token cannot

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from scoring.engine.rule import rule
-from scoring.example_builders.listing import tool
+from scoring.example_builders.listing import build_tool
 from scoring.results.outcome import Severity
 from scoring.scopes.base import Tool
 from scoring.text.words import split_tokens
@@ -29,10 +29,10 @@ _PAGES: Final = frozenset(
     since="2026.1",
     version=1,
     good=[
-        tool("get_note", description="Reads one note."),
-        tool("list_notes", inputSchema={"properties": {"pageSize": {}}}),
+        build_tool("get_note", description="Reads one note."),
+        build_tool("list_notes", inputSchema={"properties": {"pageSize": {}}}),
     ],
-    bad=[tool("list_notes")],
+    bad=[build_tool("list_notes")],
 )
 def list_without_pagination(tool: Tool) -> Iterator[str]:
     """A list that comes whole can be a whole table of customers, in the context of a model.

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from evidence.canonical import Json
 from scoring.engine.rule import Answer, rule
-from scoring.example_builders.listing import tool, toolset
+from scoring.example_builders.listing import build_tool, build_toolset
 from scoring.results.outcome import Severity
 from scoring.scopes.base import Toolset
 
@@ -26,10 +26,10 @@ def _schema(**keywords: object) -> dict[str, object]:
     since="2026.1",
     version=1,
     good=[
-        toolset(tool("send_note", inputSchema=_schema(maxLength=80))),
-        toolset(tool("get_note", inputSchema=_schema())),
+        build_toolset(build_tool("send_note", inputSchema=_schema(maxLength=80))),
+        build_toolset(build_tool("get_note", inputSchema=_schema())),
     ],
-    bad=[toolset(tool("send_note", inputSchema=_schema()))],
+    bad=[build_toolset(build_tool("send_note", inputSchema=_schema()))],
 )
 def tool_deed_unconstrained(toolset: Toolset) -> Iterator[Answer]:
     """Types and limits are the guard between a model that was talked into something and what the tool then does.

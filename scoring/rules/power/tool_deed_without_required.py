@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from scoring.engine.rule import Answer, rule
-from scoring.example_builders.listing import tool, toolset
+from scoring.example_builders.listing import build_tool, build_toolset
 from scoring.results.outcome import Severity
 from scoring.scopes.base import Toolset
 
@@ -21,11 +21,11 @@ _SCHEMA = {"type": "object", "properties": {"id": {"type": "string"}}}
     since="2026.1",
     version=1,
     good=[
-        toolset(),
-        toolset(tool("get_note", inputSchema=_SCHEMA)),
-        toolset(tool("delete_note", inputSchema={**_SCHEMA, "required": ["id"]})),
+        build_toolset(),
+        build_toolset(build_tool("get_note", inputSchema=_SCHEMA)),
+        build_toolset(build_tool("delete_note", inputSchema={**_SCHEMA, "required": ["id"]})),
     ],
-    bad=[toolset(tool("delete_note", inputSchema=_SCHEMA))],
+    bad=[build_toolset(build_tool("delete_note", inputSchema=_SCHEMA))],
 )
 def tool_deed_without_required(toolset: Toolset) -> Iterator[Answer]:
     """A tool that writes or deletes and declares no parameter as required can be called with nothing.

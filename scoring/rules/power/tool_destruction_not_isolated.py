@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from evidence.authority import Authority, classify_actions
 from scoring.engine.rule import rule
-from scoring.example_builders.listing import tool, tool_with_params
+from scoring.example_builders.listing import build_tool, build_tool_with_params
 from scoring.results.outcome import Severity
 from scoring.scopes.base import Tool
 
@@ -19,8 +19,8 @@ from scoring.scopes.base import Tool
     title="Destroying is one action among others of a tool",
     since="2026.1",
     version=1,
-    good=[tool("delete_note"), tool_with_params(action={"enum": ["list", "create"]})],
-    bad=[tool_with_params(action={"enum": ["create", "delete"]})],
+    good=[build_tool("delete_note"), build_tool_with_params(action={"enum": ["list", "create"]})],
+    bad=[build_tool_with_params(action={"enum": ["create", "delete"]})],
 )
 def tool_destruction_not_isolated(tool: Tool) -> Iterator[str]:
     """A deletion that hides among the actions of a tool can neither be switched off nor asked about on its own.

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from evidence.authority import Authority, classify_actions
 from scoring.engine.rule import rule
-from scoring.example_builders.listing import tool, tool_with_params
+from scoring.example_builders.listing import build_tool, build_tool_with_params
 from scoring.results.outcome import Severity
 from scoring.scopes.base import Tool
 
@@ -20,11 +20,11 @@ from scoring.scopes.base import Tool
     since="2026.1",
     version=1,
     good=[
-        tool("get_note"),
-        tool_with_params(action={"enum": ["list", "get"]}),
-        tool_with_params(action={"enum": ["create", "update"]}),
+        build_tool("get_note"),
+        build_tool_with_params(action={"enum": ["list", "get"]}),
+        build_tool_with_params(action={"enum": ["create", "update"]}),
     ],
-    bad=[tool_with_params(action={"enum": ["list", "create"]}), tool("get_or_create_note")],
+    bad=[build_tool_with_params(action={"enum": ["list", "create"]}), build_tool("get_or_create_note")],
 )
 def tool_reads_and_writes(tool: Tool) -> Iterator[str]:
     """Whoever wants to allow reading only cannot allow half a tool.

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from scoring.engine.rule import rule
-from scoring.example_builders.listing import tool, tool_with_params
+from scoring.example_builders.listing import build_tool, build_tool_with_params
 from scoring.results.outcome import Severity
 from scoring.scopes.base import Tool
 from scoring.text.words import split_tokens
@@ -26,13 +26,13 @@ _RUNS: Final = frozenset({"eval", "evaluate", "exec", "execute", "query", "run"}
     since="2026.1",
     version=1,
     good=[
-        tool_with_params(query={"type": "string"}),
-        tool_with_params(command={"enum": ["start", "stop"]}),
-        tool("run_report"),
+        build_tool_with_params(query={"type": "string"}),
+        build_tool_with_params(command={"enum": ["start", "stop"]}),
+        build_tool("run_report"),
     ],
     bad=[
-        tool_with_params(sql={"type": "string"}),
-        tool("execute", inputSchema={"properties": {"text": {"type": "string"}}}),
+        build_tool_with_params(sql={"type": "string"}),
+        build_tool("execute", inputSchema={"properties": {"text": {"type": "string"}}}),
     ],
 )
 def tool_runs_code(tool: Tool) -> Iterator[str]:

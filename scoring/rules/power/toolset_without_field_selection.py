@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from scoring.engine.rule import rule
-from scoring.example_builders.listing import tool, tool_with_params, toolset
+from scoring.example_builders.listing import build_tool, build_tool_with_params, build_toolset
 from scoring.results.outcome import Severity
 from scoring.scopes.base import Toolset
 
@@ -25,8 +25,8 @@ _WORD: Final = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
     title="No tool lets the caller choose fields",
     since="2026.1",
     version=1,
-    good=[toolset(), toolset(tool_with_params(fields={"type": "array"}))],
-    bad=[toolset(tool("get_note"))],
+    good=[build_toolset(), build_toolset(build_tool_with_params(fields={"type": "array"}))],
+    bad=[build_toolset(build_tool("get_note"))],
 )
 def toolset_without_field_selection(toolset: Toolset) -> Iterator[str]:
     """Whole records put into a model's context what nobody asked for.

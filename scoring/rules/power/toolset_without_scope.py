@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from scoring.engine.rule import rule
-from scoring.example_builders.listing import tool, toolset
+from scoring.example_builders.listing import build_tool, build_toolset
 from scoring.results.outcome import Severity
 from scoring.scopes.base import Toolset
 
@@ -28,8 +28,8 @@ _BOUND: Final = re.compile(
     title="Most descriptions do not say what a tool can reach",
     since="2026.1",
     version=1,
-    good=[toolset(), toolset(tool(description="Lists the notes of the current user."))],
-    bad=[toolset(tool(description="Deletes notes."))],
+    good=[build_toolset(), build_toolset(build_tool(description="Lists the notes of the current user."))],
+    bad=[build_toolset(build_tool(description="Deletes notes."))],
 )
 def toolset_without_scope(toolset: Toolset) -> Iterator[str]:
     """Somebody who decides which tools an agent may use needs to know what each can reach.

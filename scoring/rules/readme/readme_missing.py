@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from scoring.engine.rule import rule
-from scoring.example_builders.source_files import no_readme, readme
+from scoring.example_builders.source_files import build_missing_readme, build_readme
 from scoring.results.outcome import Severity
 from scoring.scopes.source_files import Readme
 
@@ -18,9 +18,9 @@ from scoring.scopes.source_files import Readme
     title="There is no README",
     since="2026.3",
     version=1,
-    good=[readme()],
-    bad=[no_readme()],
-    unjudged=[no_readme(complete=False)],
+    good=[build_readme()],
+    bad=[build_missing_readme()],
+    unjudged=[build_missing_readme(complete=False)],
 )
 def readme_missing(readme: Readme) -> Iterator[str]:
     """The README is the first thing that anybody sees, and often the last.

@@ -7,7 +7,7 @@ from decimal import Decimal
 from typing import Final
 
 from scoring.engine.rule import Answer, rule
-from scoring.example_builders.source_files import no_readme, readme
+from scoring.example_builders.source_files import build_missing_readme, build_readme
 from scoring.results.outcome import PartialFailure, Severity
 from scoring.scopes.source_files import Readme
 
@@ -23,9 +23,9 @@ _HALF: Final = Decimal("0.5")
     title="The README says next to nothing",
     since="2026.3",
     version=1,
-    good=[readme(), no_readme()],
-    bad=[readme(words=12)],
-    unjudged=[no_readme(complete=False)],
+    good=[build_readme(), build_missing_readme()],
+    bad=[build_readme(words=12)],
+    unjudged=[build_missing_readme(complete=False)],
 )
 def readme_short(readme: Readme) -> Iterator[Answer]:
     """A name and a sentence do not tell a user whether the server is for them.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from scoring.engine.rule import rule
-from scoring.example_builders.source_files import no_readme, readme
+from scoring.example_builders.source_files import build_missing_readme, build_readme
 from scoring.results.outcome import Severity
 from scoring.scopes.source_files import Readme
 
@@ -18,9 +18,9 @@ from scoring.scopes.source_files import Readme
     title="No configuration for a client to copy",
     since="2026.3",
     version=1,
-    good=[readme()],
-    bad=[no_readme(), readme(snippet=None)],
-    unjudged=[no_readme(complete=False)],
+    good=[build_readme()],
+    bad=[build_missing_readme(), build_readme(snippet=None)],
+    unjudged=[build_missing_readme(complete=False)],
 )
 def readme_without_client_configuration(readme: Readme) -> Iterator[str]:
     """Users paste a configuration into their client; writing it themselves is where most give up.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from scoring.engine.rule import rule
-from scoring.example_builders.source_files import no_readme, readme
+from scoring.example_builders.source_files import build_missing_readme, build_readme
 from scoring.results.outcome import Severity
 from scoring.scopes.source_files import Readme
 
@@ -18,9 +18,9 @@ from scoring.scopes.source_files import Readme
     title="No example of what the server is good for",
     since="2026.3",
     version=1,
-    good=[readme(), readme(examples=None, samples=2)],
-    bad=[no_readme(), readme(examples=None)],
-    unjudged=[no_readme(complete=False)],
+    good=[build_readme(), build_readme(examples=None, samples=2)],
+    bad=[build_missing_readme(), build_readme(examples=None)],
+    unjudged=[build_missing_readme(complete=False)],
 )
 def readme_without_example(readme: Readme) -> Iterator[str]:
     """An example tells in a line what a page of parameters does not.

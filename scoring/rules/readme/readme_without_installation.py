@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from scoring.engine.rule import rule
-from scoring.example_builders.source_files import no_readme, readme
+from scoring.example_builders.source_files import build_missing_readme, build_readme
 from scoring.results.outcome import Severity
 from scoring.scopes.source_files import Readme
 
@@ -18,9 +18,13 @@ from scoring.scopes.source_files import Readme
     title="Nothing says how the server is installed",
     since="2026.3",
     version=1,
-    good=[readme(), readme(install=None), readme(install=None, snippet=None, guides=["docs/setup.md"])],
-    bad=[no_readme(), readme(install=None, snippet=None)],
-    unjudged=[no_readme(complete=False)],
+    good=[
+        build_readme(),
+        build_readme(install=None),
+        build_readme(install=None, snippet=None, guides=["docs/setup.md"]),
+    ],
+    bad=[build_missing_readme(), build_readme(install=None, snippet=None)],
+    unjudged=[build_missing_readme(complete=False)],
 )
 def readme_without_installation(readme: Readme) -> Iterator[str]:
     """Without the command nobody gets further.

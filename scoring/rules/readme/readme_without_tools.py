@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from scoring.engine.rule import rule
-from scoring.example_builders.source_files import no_readme, readme
+from scoring.example_builders.source_files import build_missing_readme, build_readme
 from scoring.results.outcome import Severity
 from scoring.scopes.source_files import Readme
 
@@ -18,9 +18,9 @@ from scoring.scopes.source_files import Readme
     title="The README does not tell which tools there are",
     since="2026.3",
     version=1,
-    good=[readme()],
-    bad=[no_readme(), readme(tools=None)],
-    unjudged=[no_readme(complete=False)],
+    good=[build_readme()],
+    bad=[build_missing_readme(), build_readme(tools=None)],
+    unjudged=[build_missing_readme(complete=False)],
 )
 def readme_without_tools(readme: Readme) -> Iterator[str]:
     """Before installing anything a user wants to know what the model will be able to do, above all what it may change.

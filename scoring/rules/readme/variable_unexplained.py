@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from scoring.engine.rule import rule
-from scoring.example_builders.source_files import variable
+from scoring.example_builders.source_files import build_variable
 from scoring.results.outcome import Severity
 from scoring.scopes.source_files import Variable
 from scoring.text.evidence_path import clip_text
@@ -20,12 +20,12 @@ from scoring.text.evidence_path import clip_text
     since="2026.3",
     version=1,
     good=[
-        variable("NOTES_API_KEY"),
-        variable("NOTES_TOKEN", named=True),
-        variable("NOTES_TOKEN", declared=frozenset({"NOTES_TOKEN"})),
+        build_variable("NOTES_API_KEY"),
+        build_variable("NOTES_TOKEN", named=True),
+        build_variable("NOTES_TOKEN", declared=frozenset({"NOTES_TOKEN"})),
     ],
-    bad=[variable("NOTES_TOKEN"), variable("NOTES_API", environment="NOTES_API_KEY: key")],
-    unjudged=[variable("NOTES_TOKEN", named=None), variable("NOTES_TOKEN", guides=["docs/setup.md"])],
+    bad=[build_variable("NOTES_TOKEN"), build_variable("NOTES_API", environment="NOTES_API_KEY: key")],
+    unjudged=[build_variable("NOTES_TOKEN", named=None), build_variable("NOTES_TOKEN", guides=["docs/setup.md"])],
 )
 def variable_unexplained(variable: Variable) -> Iterator[str]:
     """A server that stops because a variable is missing leaves its user to read the code.

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from evidence.kinds.registration import transport_type
 from scoring.engine.rule import rule
-from scoring.example_builders.listing import package
+from scoring.example_builders.listing import build_package
 from scoring.results.outcome import Severity
 from scoring.scopes.base import Package
 
@@ -19,8 +19,8 @@ from scoring.scopes.base import Package
     title="Package does not say how to talk to it",
     since="2026.1",
     version=1,
-    good=[package()],
-    bad=[package(transport=None), package(transport={})],
+    good=[build_package()],
+    bad=[build_package(transport=None), build_package(transport={})],
 )
 def package_transport_undeclared(package: Package) -> Iterator[str]:
     """A client that starts the package has to know whether to speak over stdio or to connect to a port."""

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from scoring.engine.rule import rule
-from scoring.example_builders.listing import package
+from scoring.example_builders.listing import build_package
 from scoring.results.outcome import Severity
 from scoring.scopes.base import Package
 from scoring.text.evidence_path import clip_text
@@ -24,10 +24,10 @@ _RANGE = re.compile(r"[\^~<>=*]")
     since="2026.1",
     version=1,
     good=[
-        package(version="1.0.0"),
-        package(registryType="oci", identifier="docker.io/example/notes:1.0", version=None),
+        build_package(version="1.0.0"),
+        build_package(registryType="oci", identifier="docker.io/example/notes:1.0", version=None),
     ],
-    bad=[package(version=None), package(version="latest"), package(version="^1.2.3")],
+    bad=[build_package(version=None), build_package(version="latest"), build_package(version="^1.2.3")],
 )
 def package_version_floating(package: Package) -> Iterator[str]:
     """Without an exact version two users of the same entry run different code.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from scoring.engine.rule import rule
-from scoring.example_builders.listing import registered
+from scoring.example_builders.listing import build_registration
 from scoring.results.outcome import Severity
 from scoring.scopes.base import Registered
 
@@ -18,8 +18,8 @@ from scoring.scopes.base import Registered
     title="Registry entry has no description",
     since="2026.1",
     version=1,
-    good=[registered({"description": "Reads and searches notes."}, {"name": "io.evil/notes"})],
-    bad=[registered({"name": "io.example/notes", "description": "Notes"}), registered()],
+    good=[build_registration({"description": "Reads and searches notes."}, {"name": "io.evil/notes"})],
+    bad=[build_registration({"name": "io.example/notes", "description": "Notes"}), build_registration()],
 )
 def registration_description_missing(registered: Registered, minimum: int = 20) -> Iterator[str]:
     """The description is what people find in a registry before they install anything."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from scoring.engine.rule import rule
-from scoring.example_builders.listing import registered
+from scoring.example_builders.listing import build_registration
 from scoring.results.outcome import Severity
 from scoring.scopes.base import Registered
 
@@ -19,10 +19,10 @@ from scoring.scopes.base import Registered
     since="2026.1",
     version=1,
     good=[
-        registered({"packages": [{"identifier": "notes-mcp"}]}),
-        registered({"remotes": [{"url": "https://notes.example/mcp"}]}),
+        build_registration({"packages": [{"identifier": "notes-mcp"}]}),
+        build_registration({"remotes": [{"url": "https://notes.example/mcp"}]}),
     ],
-    bad=[registered({"name": "io.example/notes", "packages": []}), registered({"remotes": None})],
+    bad=[build_registration({"name": "io.example/notes", "packages": []}), build_registration({"remotes": None})],
 )
 def registration_not_installable(registered: Registered) -> Iterator[str]:
     """The entry has neither a package nor a remote. The reader has to find out alone how to start the server."""

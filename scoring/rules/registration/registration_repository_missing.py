@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from scoring.engine.rule import rule
-from scoring.example_builders.listing import registered
+from scoring.example_builders.listing import build_registration
 from scoring.results.outcome import Severity
 from scoring.scopes.base import Registered
 
@@ -18,8 +18,8 @@ from scoring.scopes.base import Registered
     title="Registry entry names no repository",
     since="2026.1",
     version=1,
-    good=[registered({"repository": {"url": "https://code.example/notes"}})],
-    bad=[registered({"name": "io.example/notes"}), registered({"repository": {}})],
+    good=[build_registration({"repository": {"url": "https://code.example/notes"}})],
+    bad=[build_registration({"name": "io.example/notes"}), build_registration({"repository": {}})],
 )
 def registration_repository_missing(registered: Registered) -> Iterator[str]:
     """A repository lets people read the source, report problems and see who maintains the server."""

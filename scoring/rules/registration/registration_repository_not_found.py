@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from scoring.engine.rule import rule
-from scoring.example_builders.listing import registered
+from scoring.example_builders.listing import build_registration
 from scoring.results.outcome import Severity
 from scoring.scopes.base import Registered
 from scoring.text.evidence_path import clip_text
@@ -20,8 +20,8 @@ from scoring.text.evidence_path import clip_text
     title="The repository of the registry entry does not exist",
     since="2026.3",
     version=1,
-    good=[registered({"repository": {"url": "https://code.example/notes"}})],
-    bad=[replace(registered({"repository": {"url": "https://code.example/notes"}}), gone="HTTP 404")],
+    good=[build_registration({"repository": {"url": "https://code.example/notes"}})],
+    bad=[replace(build_registration({"repository": {"url": "https://code.example/notes"}}), gone="HTTP 404")],
 )
 def registration_repository_not_found(registered: Registered) -> Iterator[str]:
     """A link that leads nowhere lets nobody read the source, report a problem or see who maintains the server.

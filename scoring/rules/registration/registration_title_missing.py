@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from scoring.engine.rule import rule
-from scoring.example_builders.listing import registered
+from scoring.example_builders.listing import build_registration
 from scoring.results.outcome import Severity
 from scoring.scopes.base import Registered
 
@@ -18,8 +18,8 @@ from scoring.scopes.base import Registered
     title="Registry entry has no title",
     since="2026.1",
     version=1,
-    good=[registered({"title": "Notes"})],
-    bad=[registered({"name": "io.example/notes"})],
+    good=[build_registration({"title": "Notes"})],
+    bad=[build_registration({"name": "io.example/notes"})],
 )
 def registration_title_missing(registered: Registered) -> Iterator[str]:
     """The name of an entry is an identifier. A title is what a catalogue shows to people."""

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from evidence.kinds.registration import transport_type
 from scoring.engine.rule import rule
-from scoring.example_builders.listing import registered
+from scoring.example_builders.listing import build_registration
 from scoring.results.outcome import Severity
 from scoring.scopes.base import Registered
 from scoring.text.evidence_path import clip_text
@@ -20,8 +20,8 @@ from scoring.text.evidence_path import clip_text
     title="No current transport is offered",
     since="2026.1",
     version=1,
-    good=[registered({"remotes": [{"type": "streamable-http"}, {"type": "sse"}]}), registered({})],
-    bad=[registered({"remotes": [{"type": "sse"}]})],
+    good=[build_registration({"remotes": [{"type": "streamable-http"}, {"type": "sse"}]}), build_registration({})],
+    bad=[build_registration({"remotes": [{"type": "sse"}]})],
 )
 def registration_transport_unsupported(
     registered: Registered, current: tuple[str, ...] = ("stdio", "streamable-http")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from scoring.engine.rule import rule
-from scoring.example_builders.listing import registered
+from scoring.example_builders.listing import build_registration
 from scoring.results.outcome import Severity
 from scoring.scopes.base import Registered
 
@@ -18,8 +18,8 @@ from scoring.scopes.base import Registered
     title="Registry entry has no version",
     since="2026.1",
     version=1,
-    good=[registered({"version": "1.0.0"}), registered({"version_detail": {"version": "1.0.0"}})],
-    bad=[registered({"name": "io.example/notes"}), registered({"version": ""})],
+    good=[build_registration({"version": "1.0.0"}), build_registration({"version_detail": {"version": "1.0.0"}})],
+    bad=[build_registration({"name": "io.example/notes"}), build_registration({"version": ""})],
 )
 def registration_version_missing(registered: Registered) -> Iterator[str]:
     """Without a version nobody can tell which release an entry describes, or pin it."""

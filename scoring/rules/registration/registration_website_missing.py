@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from scoring.engine.rule import rule
-from scoring.example_builders.listing import registered
+from scoring.example_builders.listing import build_registration
 from scoring.results.outcome import Severity
 from scoring.scopes.base import Registered
 
@@ -18,8 +18,8 @@ from scoring.scopes.base import Registered
     title="Registry entry names no website",
     since="2026.1",
     version=1,
-    good=[registered({"websiteUrl": "https://notes.example"})],
-    bad=[registered({"name": "io.example/notes"})],
+    good=[build_registration({"websiteUrl": "https://notes.example"})],
+    bad=[build_registration({"name": "io.example/notes"})],
 )
 def registration_website_missing(registered: Registered) -> Iterator[str]:
     """A website or documentation page tells people what a registry entry has no room for."""

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Mapping
 
 from scoring.engine.rule import rule
-from scoring.example_builders.listing import remote
+from scoring.example_builders.listing import build_remote
 from scoring.results.outcome import Severity
 from scoring.scopes.base import Remote
 from scoring.text.evidence_path import clip_text
@@ -23,10 +23,10 @@ _VARIABLE = re.compile(r"\{([^{}]+)\}")
     since="2026.1",
     version=1,
     good=[
-        remote(),
-        remote(url="https://{tenant}.notes.example/mcp", variables={"tenant": {"description": "Your tenant"}}),
+        build_remote(),
+        build_remote(url="https://{tenant}.notes.example/mcp", variables={"tenant": {"description": "Your tenant"}}),
     ],
-    bad=[remote(url="https://{tenant}.notes.example/mcp")],
+    bad=[build_remote(url="https://{tenant}.notes.example/mcp")],
 )
 def remote_variable_undeclared(remote: Remote) -> Iterator[str]:
     """A placeholder in the address has to be filled in by the user, who needs to know with what.

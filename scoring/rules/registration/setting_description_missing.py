@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from scoring.engine.rule import rule
-from scoring.example_builders.listing import setting
+from scoring.example_builders.listing import build_setting
 from scoring.results.outcome import Severity
 from scoring.scopes.base import Setting
 
@@ -18,8 +18,8 @@ from scoring.scopes.base import Setting
     title="A setting is not explained",
     since="2026.1",
     version=1,
-    good=[setting(description="Folder that holds the notes.")],
-    bad=[setting(description=None), setting(description=" ")],
+    good=[build_setting(description="Folder that holds the notes.")],
+    bad=[build_setting(description=None), build_setting(description=" ")],
 )
 def setting_description_missing(setting: Setting) -> Iterator[str]:
     """Whoever sets the server up has to provide this value and needs to know what it is and where to get it."""

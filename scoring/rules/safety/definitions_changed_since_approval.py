@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from evidence.kinds.drift import ALARMING
 from scoring.engine.rule import Answer, rule
-from scoring.example_builders.source_files import drifted, listing_change
+from scoring.example_builders.source_files import build_drift, listing_change
 from scoring.results.outcome import Severity, Tolerated
 from scoring.scopes.supply_chain import Drifted
 from scoring.text.evidence_path import clip_text
@@ -20,8 +20,11 @@ from scoring.text.evidence_path import clip_text
     title="A definition changed since it was approved, and for the worse",
     since="2026.3",
     version=1,
-    good=[drifted(), drifted(listing_change())],
-    bad=[drifted(listing_change(signals=["override-1"])), drifted(listing_change(escalations=["asks-for-credential"]))],
+    good=[build_drift(), build_drift(listing_change())],
+    bad=[
+        build_drift(listing_change(signals=["override-1"])),
+        build_drift(listing_change(escalations=["asks-for-credential"])),
+    ],
 )
 def definitions_changed_since_approval(drifted: Drifted) -> Iterator[Answer]:
     """A server that was looked at and approved may change what it says afterwards. A change that adds an order to the

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from evidence.patterns.poisoning import Threat
 from scoring.engine.rule import rule
-from scoring.example_builders.listing import said
+from scoring.example_builders.listing import build_texts
 from scoring.results.outcome import Severity
 from scoring.scopes.base import Said
 
@@ -19,10 +19,10 @@ from scoring.scopes.base import Said
     title="A text holds characters that nobody sees",
     since="2026.1",
     version=2,
-    good=[said(), said("Notes \U0001f469\u200d\U0001f4bb with emoji.")],
-    bad=[said("Reads notes\U000e0061\U000e0062."), said("Reads \u202enotes\u202c.")],
+    good=[build_texts(), build_texts("Notes \U0001f469\u200d\U0001f4bb with emoji.")],
+    bad=[build_texts("Reads notes\U000e0061\U000e0062."), build_texts("Reads \u202enotes\u202c.")],
 )
-def text_hides_characters(said: Said) -> Iterator[str]:
+def text_hides_characters(texts: Said) -> Iterator[str]:
     """Tag characters, direction overrides, runs of zero-width characters and variation selectors carry text that a
     model reads and a reviewer does not. Emoji, flags and the joiners that scripts need are left alone.
 
@@ -30,6 +30,6 @@ def text_hides_characters(said: Said) -> Iterator[str]:
 
     This is check SEC-005 of the security lane that mcptest publishes.
     """
-    for hit in said.hits:
+    for hit in texts.hits:
         if hit.is_grave and hit.threat is Threat.HIDDEN:
             yield f"{hit.at}: {hit.title.lower()}"

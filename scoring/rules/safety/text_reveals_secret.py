@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from evidence.patterns.poisoning import Threat
 from scoring.engine.rule import rule
-from scoring.example_builders.listing import said
+from scoring.example_builders.listing import build_texts
 from scoring.results.outcome import Severity
 from scoring.scopes.base import Said
 
@@ -19,16 +19,16 @@ from scoring.scopes.base import Said
     title="A listing contains a credential",
     since="2026.1",
     version=2,
-    good=[said(), said("Key such as AKIAIOSFODNN7EXAMPLE.")],
-    bad=[said("Key " + "AKIA" + "Q7RZ2MWX5KPL9TBN.")],
+    good=[build_texts(), build_texts("Key such as AKIAIOSFODNN7EXAMPLE.")],
+    bad=[build_texts("Key " + "AKIA" + "Q7RZ2MWX5KPL9TBN.")],
 )
-def text_reveals_secret(said: Said) -> Iterator[str]:
+def text_reveals_secret(texts: Said) -> Iterator[str]:
     """Whoever connects can read the listing, so a credential in it is public.
 
     Revoke it, then remove it. Defaults and examples take placeholders.
 
     This is check SEC-008 of the security lane that mcptest publishes.
     """
-    for hit in said.hits:
+    for hit in texts.hits:
         if hit.is_grave and hit.threat is Threat.SECRET:
             yield f"{hit.at}: {hit.title.lower()}"

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from evidence.authority import Authority, classify_actions, classify_tool
 from evidence.canonical import Json
 from scoring.engine.rule import rule
-from scoring.example_builders.listing import tool, tool_with_params
+from scoring.example_builders.listing import build_tool, build_tool_with_params
 from scoring.results.outcome import Severity
 from scoring.scopes.base import Tool
 
@@ -22,17 +22,17 @@ from scoring.scopes.base import Tool
     version=1,
     spec="https://modelcontextprotocol.io/specification/2025-11-25/schema#toolannotations",
     good=[
-        tool("delete_note", annotations={"destructiveHint": True}),
-        tool("clear_selection", annotations={"destructiveHint": False}),
-        tool("list_deleted_notes"),
-        tool("create_note"),
-        tool_with_params(action={"enum": ["create", "list"]}),
+        build_tool("delete_note", annotations={"destructiveHint": True}),
+        build_tool("clear_selection", annotations={"destructiveHint": False}),
+        build_tool("list_deleted_notes"),
+        build_tool("create_note"),
+        build_tool_with_params(action={"enum": ["create", "list"]}),
     ],
     bad=[
-        tool("delete_note"),
-        tool("delete_note", annotations={"readOnlyHint": False, "destructiveHint": "yes"}),
-        tool("notes_purge", annotations=[]),
-        tool_with_params(action={"enum": ["create", "delete"]}),
+        build_tool("delete_note"),
+        build_tool("delete_note", annotations={"readOnlyHint": False, "destructiveHint": "yes"}),
+        build_tool("notes_purge", annotations=[]),
+        build_tool_with_params(action={"enum": ["create", "delete"]}),
     ],
 )
 def tool_destruction_unannotated(tool: Tool) -> Iterator[str]:

@@ -7,7 +7,7 @@ from typing import Final
 
 from evidence.kinds.listing import UNDEFINED
 from scoring.engine.rule import rule
-from scoring.example_builders.listing import param
+from scoring.example_builders.listing import build_param
 from scoring.results.outcome import Severity
 from scoring.scopes.base import Param
 from scoring.text.javascript import is_truthy
@@ -28,15 +28,15 @@ _NULL: Final = frozenset({"null"})
     since="2026.1",
     version=1,
     good=[
-        param(type="object", examples=[{}]),
-        param(type="array", default=None),
-        param(type="string"),
-        param(anyOf=[{"type": "string"}, {"type": "null"}], type=UNDEFINED),
+        build_param(type="object", examples=[{}]),
+        build_param(type="array", default=None),
+        build_param(type="string"),
+        build_param(anyOf=[{"type": "string"}, {"type": "null"}], type=UNDEFINED),
     ],
     bad=[
-        param(type="object"),
-        param(type=UNDEFINED, anyOf=[{"type": "string"}, {"type": "integer"}]),
-        param(type=["array", "null"]),
+        build_param(type="object"),
+        build_param(type=UNDEFINED, anyOf=[{"type": "string"}, {"type": "integer"}]),
+        build_param(type=["array", "null"]),
     ],
 )
 def param_examples_missing(param: Param, literal: bool = False) -> Iterator[str]:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from evidence.kinds.listing import UNDEFINED
 from scoring.engine.rule import rule
-from scoring.example_builders.listing import param
+from scoring.example_builders.listing import build_param
 from scoring.results.outcome import Severity
 from scoring.scopes.base import Param
 
@@ -19,8 +19,8 @@ from scoring.scopes.base import Param
     title="Array parameter does not say what it holds",
     since="2026.1",
     version=1,
-    good=[param(type="array", items={"type": "string"}), param(type="string")],
-    bad=[param(type="array")],
+    good=[build_param(type="array", items={"type": "string"}), build_param(type="string")],
+    bad=[build_param(type="array")],
 )
 def param_items_missing(param: Param) -> Iterator[str]:
     """An array without `items` leaves open what its elements are. Several model APIs refuse such a schema."""

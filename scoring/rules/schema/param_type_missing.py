@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from evidence.kinds.listing import UNDEFINED
 from scoring.engine.rule import rule
-from scoring.example_builders.listing import param
+from scoring.example_builders.listing import build_param
 from scoring.results.outcome import Severity
 from scoring.scopes.base import Param
 from scoring.text.javascript import is_truthy
@@ -22,8 +22,8 @@ _TYPING = ("type", "enum", "oneOf", "anyOf", "allOf", "$ref")
     title="Parameter has no type",
     since="2026.1",
     version=1,
-    good=[param(type="string"), param(type=UNDEFINED, enum=[])],
-    bad=[param(type=UNDEFINED), param(type=UNDEFINED, const=1), param(raw=True)],
+    good=[build_param(type="string"), build_param(type=UNDEFINED, enum=[])],
+    bad=[build_param(type=UNDEFINED), build_param(type=UNDEFINED, const=1), build_param(raw=True)],
 )
 def param_type_missing(param: Param, constants: bool = False) -> Iterator[str]:
     """Without a type a client cannot validate the input, and a model has to guess its form.

@@ -9,7 +9,7 @@ from typing import Final
 
 from evidence.canonical import Json
 from scoring.engine.rule import Answer, rule
-from scoring.example_builders.listing import tool_with_params, toolset
+from scoring.example_builders.listing import build_tool_with_params, build_toolset
 from scoring.results.outcome import Severity
 from scoring.scopes.base import Toolset
 from scoring.text.evidence_path import clip_text
@@ -33,15 +33,15 @@ uniqueItems
     since="2026.1",
     version=1,
     good=[
-        toolset(
-            tool_with_params(a={"type": "object", "properties": {"x": {}}}),
-            tool_with_params(b={"type": "object", "properties": {"y": {}}}),
+        build_toolset(
+            build_tool_with_params(a={"type": "object", "properties": {"x": {}}}),
+            build_tool_with_params(b={"type": "object", "properties": {"y": {}}}),
         )
     ],
     bad=[
-        toolset(
-            tool_with_params(a={"type": "string", "minLength": 1, "maxLength": 9}),
-            tool_with_params(b={"maxLength": 9, "minLength": 1, "type": "string"}),
+        build_toolset(
+            build_tool_with_params(a={"type": "string", "minLength": 1, "maxLength": 9}),
+            build_tool_with_params(b={"maxLength": 9, "minLength": 1, "type": "string"}),
         )
     ],
 )

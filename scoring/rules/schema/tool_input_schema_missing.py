@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from evidence.kinds.listing import UNDEFINED
 from scoring.engine.rule import rule
-from scoring.example_builders.listing import tool
+from scoring.example_builders.listing import build_tool
 from scoring.results.outcome import Severity
 from scoring.scopes.base import Tool
 from scoring.text.javascript import is_object
@@ -20,8 +20,8 @@ from scoring.text.javascript import is_object
     title="Tool has no input schema",
     since="2026.1",
     version=1,
-    good=[tool(inputSchema={"type": "object"}), tool(inputSchema=[])],
-    bad=[tool(inputSchema=UNDEFINED), tool(inputSchema=None), tool(inputSchema=True)],
+    good=[build_tool(inputSchema={"type": "object"}), build_tool(inputSchema=[])],
+    bad=[build_tool(inputSchema=UNDEFINED), build_tool(inputSchema=None), build_tool(inputSchema=True)],
 )
 def tool_input_schema_missing(tool: Tool) -> Iterator[str]:
     """Without `inputSchema` neither a client nor a model knows which arguments the tool takes.

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from evidence.kinds.listing import UNDEFINED
 from scoring.engine.rule import rule
-from scoring.example_builders.listing import tool
+from scoring.example_builders.listing import build_tool
 from scoring.results.outcome import Severity
 from scoring.scopes.base import Tool
 from scoring.text.evidence_path import clip_text
@@ -22,8 +22,8 @@ from scoring.text.javascript import is_object
     title="Input schema is not of type object",
     since="2026.1",
     version=1,
-    good=[tool(inputSchema={"type": "object"}), tool(inputSchema=UNDEFINED)],
-    bad=[tool(inputSchema={"type": ["object"]}), tool(inputSchema={}), tool(inputSchema=[])],
+    good=[build_tool(inputSchema={"type": "object"}), build_tool(inputSchema=UNDEFINED)],
+    bad=[build_tool(inputSchema={"type": ["object"]}), build_tool(inputSchema={}), build_tool(inputSchema=[])],
 )
 def tool_input_schema_not_object(tool: Tool) -> Iterator[str]:
     """Arguments are sent as a JSON object.

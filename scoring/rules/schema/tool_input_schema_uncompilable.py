@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from scoring.engine.rule import Answer, rule
-from scoring.example_builders.listing import tool, tool_with_params, toolset
+from scoring.example_builders.listing import build_tool, build_tool_with_params, build_toolset
 from scoring.json_schema.compilation import SchemaCompiler, ValidatorDialect
 from scoring.results.outcome import Severity
 from scoring.scopes.base import Toolset
@@ -24,15 +24,15 @@ _NEWER: Final = {"$schema": "https://json-schema.org/draft/2020-12/schema", "typ
     since="2026.1",
     version=1,
     good=[
-        toolset(tool_with_params(query={"type": "string", "pattern": "^a"})),
-        toolset(tool(inputSchema=_NEWER), tool()),
+        build_toolset(build_tool_with_params(query={"type": "string", "pattern": "^a"})),
+        build_toolset(build_tool(inputSchema=_NEWER), build_tool()),
     ],
     bad=[
-        toolset(tool_with_params(query={"type": "text"})),
-        toolset(tool_with_params(query={"type": "string", "pattern": "("})),
-        toolset(tool_with_params(query={"$ref": "#/$defs/query"})),
-        toolset(tool_with_params(query={"enum": []})),
-        toolset(tool(inputSchema={"$schema": "https://schemas.example/own", "type": "object"})),
+        build_toolset(build_tool_with_params(query={"type": "text"})),
+        build_toolset(build_tool_with_params(query={"type": "string", "pattern": "("})),
+        build_toolset(build_tool_with_params(query={"$ref": "#/$defs/query"})),
+        build_toolset(build_tool_with_params(query={"enum": []})),
+        build_toolset(build_tool(inputSchema={"$schema": "https://schemas.example/own", "type": "object"})),
     ],
 )
 def tool_input_schema_uncompilable(toolset: Toolset, reading: str = "declared") -> Iterator[Answer]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from scoring.engine.rule import rule
-from scoring.example_builders.listing import tool, tool_with_params
+from scoring.example_builders.listing import build_tool, build_tool_with_params
 from scoring.results.outcome import Severity
 from scoring.scopes.base import Tool
 
@@ -18,8 +18,8 @@ from scoring.scopes.base import Tool
     title="Tool takes many parameters",
     since="2026.1",
     version=1,
-    good=[tool()],
-    bad=[tool_with_params(**{f"p{index}": {} for index in range(11)})],
+    good=[build_tool()],
+    bad=[build_tool_with_params(**{f"p{index}": {} for index in range(11)})],
 )
 def tool_parameters_many(tool: Tool, maximum: int = 10) -> Iterator[str]:
     """Every parameter is a chance to fill in the wrong one. Split the tool by task, or group what belongs together."""

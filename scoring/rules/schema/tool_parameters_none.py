@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from scoring.engine.rule import rule
-from scoring.example_builders.listing import tool, tool_with_params
+from scoring.example_builders.listing import build_tool, build_tool_with_params
 from scoring.results.outcome import Severity
 from scoring.scopes.base import Tool
 from scoring.text.javascript import is_object
@@ -19,8 +19,8 @@ from scoring.text.javascript import is_object
     title="Tool declares no parameters",
     since="2026.1",
     version=1,
-    good=[tool_with_params(query={"type": "string"}), tool(inputSchema=None)],
-    bad=[tool(inputSchema={"type": "object", "properties": {}}), tool(inputSchema={"type": "object"})],
+    good=[build_tool_with_params(query={"type": "string"}), build_tool(inputSchema=None)],
+    bad=[build_tool(inputSchema={"type": "object", "properties": {}}), build_tool(inputSchema={"type": "object"})],
 )
 def tool_parameters_none(tool: Tool, closed: bool = False) -> Iterator[str]:
     """A schema without properties says nothing about the input.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from scoring.engine.rule import rule
-from scoring.example_builders.listing import tool
+from scoring.example_builders.listing import build_tool
 from scoring.results.outcome import Severity
 from scoring.scopes.base import Tool
 from scoring.text.javascript import is_object
@@ -19,8 +19,8 @@ from scoring.text.javascript import is_object
     title="Input schema has no properties member",
     since="2026.1",
     version=1,
-    good=[tool(inputSchema={"type": "object", "properties": {}}), tool(inputSchema=None)],
-    bad=[tool(inputSchema={"type": "object"}), tool(inputSchema={"type": "object", "properties": None})],
+    good=[build_tool(inputSchema={"type": "object", "properties": {}}), build_tool(inputSchema=None)],
+    bad=[build_tool(inputSchema={"type": "object"}), build_tool(inputSchema={"type": "object", "properties": None})],
 )
 def tool_properties_missing(tool: Tool) -> Iterator[str]:
     """An object schema without `properties` accepts anything and documents nothing.

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from scoring.engine.rule import rule
-from scoring.example_builders.listing import tool_with_params
+from scoring.example_builders.listing import build_tool_with_params
 from scoring.results.outcome import Severity
 from scoring.scopes.base import Tool
 
@@ -21,8 +21,8 @@ _NONE: Final = "there are parameters, and none is required"
     title="No parameter is marked as required",
     since="2026.1",
     version=1,
-    good=[tool_with_params("query", query={"type": "string"}), tool_with_params()],
-    bad=[tool_with_params(query={"type": "string"})],
+    good=[build_tool_with_params("query", query={"type": "string"}), build_tool_with_params()],
+    bad=[build_tool_with_params(query={"type": "string"})],
 )
 def tool_required_missing(tool: Tool, allow_none: bool = False) -> Iterator[str]:
     """When nothing is required, a model may leave out what the call cannot work without.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from scoring.engine.rule import rule
-from scoring.example_builders.listing import tool, tool_with_params
+from scoring.example_builders.listing import build_tool, build_tool_with_params
 from scoring.results.outcome import Severity
 from scoring.scopes.base import Tool
 from scoring.text.evidence_path import clip_text
@@ -21,10 +21,13 @@ from scoring.text.javascript import is_object
     since="2026.1",
     version=1,
     good=[
-        tool_with_params("query", query={"type": "string"}),
-        tool(inputSchema={"type": "object", "required": ["query"]}),
+        build_tool_with_params("query", query={"type": "string"}),
+        build_tool(inputSchema={"type": "object", "required": ["query"]}),
     ],
-    bad=[tool_with_params("ghost", query={"type": "string"}), tool_with_params(7, query={"type": "string"})],
+    bad=[
+        build_tool_with_params("ghost", query={"type": "string"}),
+        build_tool_with_params(7, query={"type": "string"}),
+    ],
 )
 def tool_required_undeclared(tool: Tool, without_properties: bool = False) -> Iterator[str]:
     """`required` names a parameter that `properties` does not have. No call can be both valid and understood.

@@ -7,7 +7,7 @@ from typing import Final
 
 from evidence.canonical import Json
 from scoring.engine.rule import rule
-from scoring.example_builders.listing import tool, tool_with_params
+from scoring.example_builders.listing import build_tool, build_tool_with_params
 from scoring.results.outcome import Severity
 from scoring.scopes.base import Tool
 from scoring.text import javascript
@@ -24,8 +24,8 @@ _NESTED: Final = ("properties", "items", "additionalProperties")
     title="Input schema is deeply nested",
     since="2026.1",
     version=1,
-    good=[tool(), tool_with_params(a={"anyOf": [{"anyOf": [{"anyOf": [{"anyOf": [{}]}]}]}]})],
-    bad=[tool_with_params(a={"items": {"items": {"items": {"items": {"type": "string"}}}}})],
+    good=[build_tool(), build_tool_with_params(a={"anyOf": [{"anyOf": [{"anyOf": [{"anyOf": [{}]}]}]}]})],
+    bad=[build_tool_with_params(a={"items": {"items": {"items": {"items": {"type": "string"}}}}})],
 )
 def tool_schema_deep(tool: Tool, maximum: int = 4) -> Iterator[str]:
     """Models lose track of deep structures and get brackets wrong.

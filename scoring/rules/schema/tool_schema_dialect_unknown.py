@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from scoring.engine.rule import rule
-from scoring.example_builders.listing import tool
+from scoring.example_builders.listing import build_tool
 from scoring.json_schema import dialects
 from scoring.results.outcome import Severity
 from scoring.scopes.base import Tool
@@ -20,10 +20,13 @@ from scoring.text.evidence_path import clip_text
     title="The input schema names an unknown dialect",
     since="2026.1",
     version=1,
-    good=[tool(), tool(inputSchema={"$schema": "http://json-schema.org/draft-07/schema#", "type": "object"})],
+    good=[
+        build_tool(),
+        build_tool(inputSchema={"$schema": "http://json-schema.org/draft-07/schema#", "type": "object"}),
+    ],
     bad=[
-        tool(inputSchema={"$schema": "https://schemas.example/own", "type": "object"}),
-        tool(inputSchema={"$schema": 7}),
+        build_tool(inputSchema={"$schema": "https://schemas.example/own", "type": "object"}),
+        build_tool(inputSchema={"$schema": 7}),
     ],
 )
 def tool_schema_dialect_unknown(tool: Tool) -> Iterator[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from scoring.engine.rule import rule
-from scoring.example_builders.listing import tool
+from scoring.example_builders.listing import build_tool
 from scoring.json_schema import dialects
 from scoring.results.outcome import Severity
 from scoring.scopes.base import Tool
@@ -19,8 +19,11 @@ from scoring.scopes.base import Tool
     title="A schema of the tool is not valid JSON Schema",
     since="2026.1",
     version=1,
-    good=[tool(inputSchema={"type": "object", "properties": {"query": {"type": "string"}}}), tool(inputSchema=None)],
-    bad=[tool(inputSchema={"type": "objekt"}), tool(outputSchema={"type": "object", "required": "name"})],
+    good=[
+        build_tool(inputSchema={"type": "object", "properties": {"query": {"type": "string"}}}),
+        build_tool(inputSchema=None),
+    ],
+    bad=[build_tool(inputSchema={"type": "objekt"}), build_tool(outputSchema={"type": "object", "required": "name"})],
 )
 def tool_schema_invalid(tool: Tool) -> Iterator[tuple[str, str]]:
     """A schema that breaks the rules of its own dialect is read differently by every client, or refused.

@@ -7,7 +7,7 @@ from decimal import Decimal
 from typing import Final
 
 from scoring.engine.rule import Answer, rule
-from scoring.example_builders.source_files import leaked_secret, searched
+from scoring.example_builders.source_files import build_secret_scan, leaked_secret
 from scoring.results.outcome import PartialFailure, Severity
 from scoring.scopes.supply_chain import Searched
 from scoring.text.evidence_path import clip_text
@@ -24,8 +24,15 @@ _SHARE: Final = Decimal("0.8")
     title="A credential stands in the source",
     since="2026.3",
     version=1,
-    good=[searched(), searched(leaked_secret(counts=False, why="test")), searched(leaked_secret(confidence="generic"))],
-    bad=[searched(leaked_secret()), searched(leaked_secret(), leaked_secret(path="src/b.ts", hash="01"))],
+    good=[
+        build_secret_scan(),
+        build_secret_scan(leaked_secret(counts=False, why="test")),
+        build_secret_scan(leaked_secret(confidence="generic")),
+    ],
+    bad=[
+        build_secret_scan(leaked_secret()),
+        build_secret_scan(leaked_secret(), leaked_secret(path="src/b.ts", hash="01")),
+    ],
 )
 def source_holds_secret(searched: Searched) -> Iterator[Answer]:
     """Whoever can read the source can use the credential, and it stays in the history when it is removed.

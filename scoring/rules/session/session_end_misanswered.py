@@ -49,16 +49,16 @@ from scoring.scopes.conversation import Conversation
         ),
     ],
 )
-def session_end_misanswered(talk: Conversation) -> Iterator[Answer]:
+def session_end_misanswered(conversation: Conversation) -> Iterator[Answer]:
     """404 tells a client that its session is over, and it starts a new one by itself.
 
     After any other status it keeps asking in a session that is gone, until a person restarts it. A server that does not
     let clients end a session answers DELETE with 405 and is not asked further.
     """
-    ended = [one for one in only_streamable_http(talk).clear("end") if _has_ended(one)]
+    ended = [one for one in only_streamable_http(conversation).conclusive("end") if _has_ended(one)]
     if not ended:
         raise Inapplicable("sessions are not ended by clients")
-    for exchange in only_streamable_http(talk).clear("after-end"):
+    for exchange in only_streamable_http(conversation).conclusive("after-end"):
         if exchange.status != 404:
             yield exchange, f"{describe_reply(exchange)} after the session was ended, HTTP 404 expected"
 

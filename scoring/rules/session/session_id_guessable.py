@@ -51,19 +51,19 @@ from scoring.scopes.conversation import CORE, NOT_ASKED, Conversation
         ),
     ],
 )
-def session_id_guessable(talk: Conversation, shortest: int = 16) -> Iterator[Answer]:
+def session_id_guessable(conversation: Conversation, shortest: int = 16) -> Iterator[Answer]:
     """Whoever knows a session id can speak in that session, so it must not be guessed.
 
     A counter, a time or one fixed value can be. Use a UUID of version 4 or at least 16 random bytes.
     """
-    narrowed = only_streamable_http(talk)
-    narrowed.clear("initialize")
-    told = (one for one in narrowed.exchanges if one.step.startswith("initialize") and not one.unclear)
-    given = [one for one in told if one.connection.session is not None]
+    narrowed = only_streamable_http(conversation)
+    narrowed.conclusive("initialize")
+    openings = (one for one in narrowed.exchanges if one.step.startswith("initialize") and not one.unclear)
+    given = [one for one in openings if one.connection.session is not None]
     if not given:
         raise Inapplicable("no session is assigned")
     complaints = [(one, words) for one in given if (words := _complaint(one.connection.session or {}, shortest))]
-    if len(given) == 1 and not complaints and talk.talk.depth == CORE:
+    if len(given) == 1 and not complaints and conversation.recorded.depth == CORE:
         raise Undecided(NOT_ASKED)
     yield from complaints
 

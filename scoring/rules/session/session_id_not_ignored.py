@@ -33,16 +33,16 @@ from scoring.scopes.conversation import Conversation
     ],
     unjudged=[build_conversation(modern_exchange("discover-session-faked", status=503))],
 )
-def session_id_not_ignored(talk: Conversation) -> Iterator[Answer]:
+def session_id_not_ignored(conversation: Conversation) -> Iterator[Answer]:
     """Revision 2026-07-28 has no sessions. A client that still sends `Mcp-Session-Id` is served as if it did not.
 
     Refusing the request, or handing out an id, makes older clients believe in a session. A server that also speaks an
     older revision may take the id for one of those and gets a remark only.
     """
-    for exchange in only_streamable_http(talk).clear("discover-session-faked"):
+    for exchange in only_streamable_http(conversation).conclusive("discover-session-faked"):
         if "mcp-session-id" in exchange.headers:
             yield exchange, "a session id in the answer, none expected"
-        elif not exchange.succeeded and talk.is_dual_era:
+        elif not exchange.succeeded and conversation.is_dual_era:
             yield Tolerated(f"{describe_reply(exchange)}, the session id to be ignored expected", exchange)
         elif not exchange.succeeded:
             yield exchange, f"{describe_reply(exchange)}, the session id to be ignored expected"

@@ -35,12 +35,14 @@ from scoring.scopes.conversation import Conversation
         build_conversation(legacy_exchange("initialize", status=503, session={"visible": False})),
     ],
 )
-def session_id_unprintable(talk: Conversation) -> Iterator[Answer]:
+def session_id_unprintable(conversation: Conversation) -> Iterator[Answer]:
     """A session id is sent back in a header, so only visible ASCII characters (0x21 to 0x7E) survive the way.
 
     Proxies drop, trim or refuse others. A UUID, or random bytes in hexadecimal, is always right.
     """
-    given = [one for one in only_streamable_http(talk).results("initialize") if one.connection.session is not None]
+    given = [
+        one for one in only_streamable_http(conversation).results("initialize") if one.connection.session is not None
+    ]
     if not given:
         raise Inapplicable("no session is assigned")
     for exchange in given:

@@ -41,16 +41,20 @@ from scoring.scopes.conversation import Conversation
         ),
     ],
 )
-def session_missing_misanswered(talk: Conversation) -> Iterator[Answer]:
+def session_missing_misanswered(conversation: Conversation) -> Iterator[Answer]:
     """A server that gives out sessions refuses what comes without one, with 400.
 
     Serving it means that the session protects nothing and that nobody notices a client which forgets it. If sessions
     are not needed, do not assign any. Another refusal than 400 gets a remark only: 404 makes clients start anew.
     """
-    told = [one for one in only_streamable_http(talk).clear("session-missing") if one.connection.session is not None]
-    if not told:
+    conclusive = [
+        one
+        for one in only_streamable_http(conversation).conclusive("session-missing")
+        if one.connection.session is not None
+    ]
+    if not conclusive:
         raise Inapplicable("no session is assigned")
-    for exchange in told:
+    for exchange in conclusive:
         if exchange.status is not None and exchange.status >= 400:
             if exchange.status != 400:
                 yield Tolerated(f"HTTP {exchange.status}, 400 expected", exchange)

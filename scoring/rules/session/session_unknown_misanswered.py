@@ -31,11 +31,11 @@ from scoring.scopes.conversation import Conversation
         build_conversation(stdio_exchange("ping", result={})),
     ],
 )
-def session_unknown_misanswered(talk: Conversation) -> Iterator[Answer]:
+def session_unknown_misanswered(conversation: Conversation) -> Iterator[Answer]:
     """After a restart a server sees session ids that it does not know any more. 404 makes clients start anew.
 
     The specification speaks only of sessions that the server itself ended, so this is a remark.
     """
-    for exchange in only_streamable_http(talk).clear("session-random"):
+    for exchange in only_streamable_http(conversation).conclusive("session-random"):
         if exchange.status != 404:
             yield exchange, f"{describe_reply(exchange)}, HTTP 404 expected"

@@ -7,7 +7,7 @@ from typing import Final
 
 from evidence.kinds import samples
 from scoring.engine.rule import rule
-from scoring.example_builders.samples import attempt
+from scoring.example_builders.samples import build_attempt
 from scoring.results.outcome import Severity, Undecided
 from scoring.scopes.samples import TOO_FEW, Attempt
 
@@ -27,9 +27,9 @@ _WORDS: Final = {
     title="Attempts to connect fail",
     since="2026.1",
     version=1,
-    good=[attempt(), attempt(timeout=2)],
-    bad=[attempt("unreachable"), attempt("5xx"), attempt("timeout"), attempt("tls_error")],
-    unjudged=[attempt("timeout", successes=1)],
+    good=[build_attempt(), build_attempt(timeout=2)],
+    bad=[build_attempt("unreachable"), build_attempt("5xx"), build_attempt("timeout"), build_attempt("tls_error")],
+    unjudged=[build_attempt("timeout", successes=1)],
 )
 def connection_unstable(tried: Attempt, minimum: int = 3) -> Iterator[str]:
     """A server that cannot always be connected to fails its users at random.

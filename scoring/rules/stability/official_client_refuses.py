@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from scoring.engine.rule import info, rule
-from scoring.example_builders.samples import encounter
+from scoring.example_builders.samples import build_client_session
 from scoring.results.outcome import Severity
 from scoring.scopes.samples import Encounter
 
@@ -19,18 +19,18 @@ from scoring.scopes.samples import Encounter
     since="2026.1",
     version=1,
     checks=info("INTEROP-01", "ABCDE"),
-    good=[encounter(listed={"tools": 3})],
+    good=[build_client_session(listed={"tools": 3})],
     bad=[
-        encounter(connected=False, asked="connect", error="ConnectError"),
-        encounter(asked="tools/list", error="ValidationError"),
+        build_client_session(connected=False, asked="connect", error="ConnectError"),
+        build_client_session(asked="tools/list", error="ValidationError"),
     ],
 )
-def official_client_refuses(met: Encounter) -> Iterator[str]:
+def official_client_refuses(session: Encounter) -> Iterator[str]:
     """Whoever builds on the official Python SDK sees what its client sees.
 
     The client checks every answer against its own models: one malformed tool makes it refuse a whole list. What it says
     is evidence about interoperability only, and no score reads it.
     """
-    seen = met.seen
+    seen = session.seen
     if seen.error:
         yield f"{seen.client} {seen.version} at {seen.asked}: {seen.error}: {seen.message}".removesuffix(": ")

@@ -26,14 +26,14 @@ from scoring.scopes.conversation import Conversation
         build_conversation(stdio_exchange("close", ended=False)),
     ],
 )
-def process_outlives_stdin(talk: Conversation) -> Iterator[Answer]:
+def process_outlives_stdin(conversation: Conversation) -> Iterator[Answer]:
     """A client ends a server by closing its input. A process that goes on has to be killed, or stays behind unnoticed.
 
     Leave the main loop at the end of input; timers and open connections must not keep the process alive.
     """
-    told = [one for one in talk.asked("close") if one.ended is not None]
-    if not told:
+    conclusive = [one for one in conversation.exchanges_of("close") if one.ended is not None]
+    if not conclusive:
         raise Undecided("the end was not watched")
-    for exchange in told:
+    for exchange in conclusive:
         if not exchange.ended:
             yield exchange, "still running 5 seconds after its input was closed"

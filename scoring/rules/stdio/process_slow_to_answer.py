@@ -24,14 +24,14 @@ from scoring.scopes.conversation import Conversation
     bad=[build_conversation(stdio_exchange("initialize", failure=("timeout", "no answer within 30 s")))],
     unjudged=[build_conversation(legacy_exchange("initialize", result={}))],
 )
-def process_slow_to_answer(talk: Conversation) -> Iterator[Answer]:
+def process_slow_to_answer(conversation: Conversation) -> Iterator[Answer]:
     """Clients wait half a minute at most for the first answer of a process that they started.
 
     Load models, caches and connections after the handshake, not before it. Installing does not count. No revision sets
     a limit, so this is a remark; how long it took each night is in the record's observation, and only that no answer
     came at all is in the evidence.
     """
-    for connection in sorted({one.connection.index for one in talk.over_stdio if one.connection.opened}):
-        first = next(one for one in talk.over_stdio if one.connection.index == connection)
+    for connection in sorted({one.connection.index for one in conversation.over_stdio if one.connection.opened}):
+        first = next(one for one in conversation.over_stdio if one.connection.index == connection)
         if first.failure == Reason.TIMEOUT:
             yield first, "no answer to the first question in time"

@@ -41,14 +41,16 @@ from scoring.scopes.conversation import Conversation
         build_conversation(stdio_exchange("initialized", sent={"method": "notifications/initialized"})),
     ],
 )
-def stdio_answer_malformed(talk: Conversation) -> Iterator[Answer]:
+def stdio_answer_malformed(conversation: Conversation) -> Iterator[Answer]:
     """Over stdio answers of many requests share one line-up, and only their id says which is which.
 
     Each has `jsonrpc: "2.0"`, the id of the request with its type, and either a result or an error.
     """
-    told = [one for one in talk.over_stdio if isinstance(one.sent, Mapping) and "id" in one.sent and not one.unclear]
+    conclusive = [
+        one for one in conversation.over_stdio if isinstance(one.sent, Mapping) and "id" in one.sent and not one.unclear
+    ]
     answered = [
-        (one, one.sent["id"], one.answer.members) for one in told if isinstance(one.sent, Mapping) and one.answer
+        (one, one.sent["id"], one.answer.members) for one in conclusive if isinstance(one.sent, Mapping) and one.answer
     ]
     if not answered:
         raise Undecided("nothing was answered")

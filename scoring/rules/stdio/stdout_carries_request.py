@@ -30,15 +30,15 @@ from scoring.scopes.conversation import Conversation
         build_conversation(stdio_exchange("discover", revision="E", failure=("timeout", "no answer"))),
     ],
 )
-def stdout_carries_request(talk: Conversation) -> Iterator[Answer]:
+def stdout_carries_request(conversation: Conversation) -> Iterator[Answer]:
     """Since revision 2026-07-28 a server asks the client nothing by itself.
 
     What it needs it puts into an `input_required` result, and the client asks again with the answers. A client of this
     revision has no way to answer a request.
     """
-    told = [one for one in talk.over_stdio if not one.unclear]
-    if not told:
+    conclusive = [one for one in conversation.over_stdio if not one.unclear]
+    if not conclusive:
         raise Undecided("nothing was answered")
-    for exchange in told:
+    for exchange in conclusive:
         if any(one.is_request for one in exchange.received):
             yield exchange, "a request on standard output, none expected"

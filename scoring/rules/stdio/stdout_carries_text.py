@@ -39,16 +39,16 @@ from scoring.text.evidence_path import clip_text
         build_conversation(stdio_exchange("initialize", failure=("timeout", "no answer"))),
     ],
 )
-def stdout_carries_text(talk: Conversation) -> Iterator[Answer]:
+def stdout_carries_text(conversation: Conversation) -> Iterator[Answer]:
     """Over stdio every line of standard output is a message. A banner or a log line breaks the client's parser.
 
     Write logs to standard error. Look for `print`, `console.log` and loggers that write to standard output by default,
     also in libraries.
     """
-    told = [one for one in talk.over_stdio if not one.unclear]
-    if not told:
+    conclusive = [one for one in conversation.over_stdio if not one.unclear]
+    if not conclusive:
         raise Undecided("nothing was answered")
-    for exchange in told:
+    for exchange in conclusive:
         batches = exchange.connection.revision == "B"  # the one revision with arrays of messages
         told_by = (one for one in exchange.received if not (batches and isinstance(one.message, list)))
         stray = [words for one in told_by if (words := _stray(one))]

@@ -40,15 +40,15 @@ _MOST: Final = 64
         build_conversation(stdio_exchange("initialize", failure=("timeout", "no answer"))),
     ],
 )
-def stdout_message_broken(talk: Conversation) -> Iterator[Answer]:
+def stdout_message_broken(conversation: Conversation) -> Iterator[Answer]:
     """A message is one line; a newline inside cuts it in two, and neither half can be read.
 
     Write JSON without indentation, and let the JSON library escape newlines in texts.
     """
-    told = [one for one in talk.over_stdio if not one.unclear]
-    if not told:
+    conclusive = [one for one in conversation.over_stdio if not one.unclear]
+    if not conclusive:
         raise Undecided("nothing was answered")
-    for exchange in told:
+    for exchange in conclusive:
         if _has_broken([one.text if one.message is None else None for one in exchange.received]):
             yield exchange, "a message with a newline inside"
 

@@ -27,14 +27,16 @@ from scoring.scopes.conversation import Conversation
         build_conversation(legacy_exchange("ping", status=404)),
     ],
 )
-def http_answer_batched(talk: Conversation) -> Iterator[Answer]:
+def http_answer_batched(conversation: Conversation) -> Iterator[Answer]:
     """The answer to one request is one object.
 
     Batches left the protocol with revision 2025-06-18, and clients that look for an object do not find one in an array
     of one.
     """
     answers = [
-        one for one in only_streamable_http(talk).exchanges if one.step != "batch" and one.answer and not one.unclear
+        one
+        for one in only_streamable_http(conversation).exchanges
+        if one.step != "batch" and one.answer and not one.unclear
     ]
     if not answers:
         raise Inapplicable("nothing was answered")

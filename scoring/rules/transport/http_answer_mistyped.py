@@ -46,16 +46,16 @@ _TYPES: Final = frozenset({"application/json", "text/event-stream"})
         build_conversation(legacy_exchange("malformed", headers={"content-type": "text/plain"})),
     ],
 )
-def http_answer_mistyped(talk: Conversation) -> Iterator[Answer]:
+def http_answer_mistyped(conversation: Conversation) -> Iterator[Answer]:
     """Clients choose how to read an answer by its content type.
 
     A request is answered with `application/json` or `text/event-stream`. Under any other type, or none, most clients
     report an unexpected content type or wait until they time out, although the answer is there. A text that is no
     request may be answered with anything.
     """
-    posted = (one for one in only_streamable_http(talk).exchanges if one.verb == "POST")
-    asked = (one for one in posted if one.is_question and one.step != "malformed")
-    answers = [one for one in asked if one.status == 200 and (one.failure == Reason.NOT_MCP or not one.unclear)]
+    posted = (one for one in only_streamable_http(conversation).exchanges if one.verb == "POST")
+    requests = (one for one in posted if one.is_question and one.step != "malformed")
+    answers = [one for one in requests if one.status == 200 and (one.failure == Reason.NOT_MCP or not one.unclear)]
     if not answers:
         raise Inapplicable("no request was answered with 200")
     for exchange in answers:

@@ -38,14 +38,14 @@ from scoring.scopes.conversation import Conversation
         ),
     ],
 )
-def http_batch_refused(talk: Conversation) -> Iterator[Answer]:
+def http_batch_refused(conversation: Conversation) -> Iterator[Answer]:
     """Revision 2025-03-26 is the only one with batches, and whoever speaks it has to accept them.
 
     A server that does not read arrays should not agree to that version: leave it out of the versions that it
     negotiates. Several SDKs agree to it and refuse batches, which the next revision took out again and hardly any
     client ever sent, so a refusal gets a remark only. Saying nothing at all fails.
     """
-    for exchange in exclude_lost_sessions(only_streamable_http(talk).clear("batch")):
+    for exchange in exclude_lost_sessions(only_streamable_http(conversation).conclusive("batch")):
         if exchange.succeeded or exchange.batch:
             continue
         if exchange.form == "stream" and exchange.answer is None:

@@ -47,7 +47,7 @@ from scoring.scopes.conversation import Conversation
         build_conversation(legacy_exchange("ping", utf8=False, failure=("timeout", "no answer within 30 s"))),
     ],
 )
-def http_body_not_utf8(talk: Conversation) -> Iterator[Answer]:
+def http_body_not_utf8(conversation: Conversation) -> Iterator[Answer]:
     """Messages are JSON in UTF-8, whatever the content type says of a charset.
 
     Bytes of another encoding make the message unreadable for most clients, and silently change letters for the rest.
@@ -55,7 +55,7 @@ def http_body_not_utf8(talk: Conversation) -> Iterator[Answer]:
     it is read.
     """
     # A stream is read until its answer, which may cut what follows in the middle of a character.
-    bodies = [one for one in talk.over_http if one.content_type == "application/json" and _whole(one)]
+    bodies = [one for one in conversation.over_http if one.content_type == "application/json" and _whole(one)]
     if not bodies:
         raise Inapplicable("no message was received")
     for exchange in bodies:

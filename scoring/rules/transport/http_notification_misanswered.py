@@ -45,14 +45,14 @@ _SESSION: Final = {"length": 36, "visible": True, "same_as": None}
         build_conversation(legacy_exchange("initialized", status=404, session=_SESSION)),
     ],
 )
-def http_notification_misanswered(talk: Conversation) -> Iterator[Answer]:
+def http_notification_misanswered(conversation: Conversation) -> Iterator[Answer]:
     """A notification has no answer, so HTTP has to say that it arrived: 202 and no body.
 
     Clients take anything else for a failure, or try to read a message where there is none. `notifications/initialized`
     ends the handshake, so a server that refuses it cannot be used. A body under 202 gets a remark only.
     """
-    for exchange in exclude_lost_sessions(only_streamable_http(talk).clear("initialized")):
-        if is_session_lost(exchange, talk.talk):
+    for exchange in exclude_lost_sessions(only_streamable_http(conversation).conclusive("initialized")):
+        if is_session_lost(exchange, conversation.recorded):
             raise Undecided("the session was lost")
         if exchange.status != 202:
             yield exchange, f"HTTP {exchange.status}, 202 expected"

@@ -45,7 +45,7 @@ from scoring.scopes.conversation import Conversation
         build_conversation(stdio_exchange("initialize", result={})),
     ],
 )
-def http_origin_unchecked(talk: Conversation) -> Iterator[Answer]:
+def http_origin_unchecked(conversation: Conversation) -> Iterator[Answer]:
     """A browser names the page that a request comes from in `Origin`; a server that ignores it can be used by any page.
 
     Through DNS rebinding such a page reaches servers on the user's own machine or network. Answer 403 when the origin
@@ -53,8 +53,8 @@ def http_origin_unchecked(talk: Conversation) -> Iterator[Answer]:
     than 403, which revisions before 2025-11-25 leave open, gets a remark only. Some public servers allow every origin
     on purpose: the requirement stands, and methodologies with weights weigh it lightly.
     """
-    for exchange in list_decided_exchanges(only_streamable_http(talk), "initialize-origin", "discover-origin"):
-        revision = _revision(talk, exchange)
+    for exchange in list_decided_exchanges(only_streamable_http(conversation), "initialize-origin", "discover-origin"):
+        revision = _revision(conversation, exchange)
         if exchange.status == 403 or revision == "A" or is_redirect(exchange):
             continue
         if exchange.status is not None and exchange.status >= 400:
@@ -66,8 +66,8 @@ def http_origin_unchecked(talk: Conversation) -> Iterator[Answer]:
             yield exchange, "served, HTTP 403 expected for an origin that is not the server's"
 
 
-def _revision(talk: Conversation, exchange: Exchange) -> str:
+def _revision(conversation: Conversation, exchange: Exchange) -> str:
     """The revision that the server negotiates when nothing is wrong: a refusal names none."""
-    usual = (one for one in talk.talk.of("initialize") if one.connection.opened)
-    known = next(usual, exchange) if exchange.connection.era == LEGACY else exchange
+    openings = (one for one in conversation.recorded.of("initialize") if one.connection.opened)
+    known = next(openings, exchange) if exchange.connection.era == LEGACY else exchange
     return known.connection.revision

@@ -60,7 +60,7 @@ _OPENING: Final = ("redirected", "discover", "initialize")
     ],
     unjudged=[build_conversation(stdio_exchange("ping", result={}))],
 )
-def http_redirect_breaking(talk: Conversation) -> Iterator[Answer]:
+def http_redirect_breaking(conversation: Conversation) -> Iterator[Answer]:
     """A redirect costs every client a round trip, and most follow only some of them.
 
     Under 301, 302 and 303 many HTTP libraries repeat a POST as a GET. A redirect from https to http, often made by a
@@ -69,8 +69,8 @@ def http_redirect_breaking(talk: Conversation) -> Iterator[Answer]:
     No revision says anything about redirects, so this is a remark.
     """
     seen: list[tuple[int | None, str]] = []
-    base = talk.talk.target.get("identifier")
-    for exchange in only_streamable_http(talk).talk.of(*_OPENING):
+    base = conversation.recorded.target.get("identifier")
+    for exchange in only_streamable_http(conversation).recorded.of(*_OPENING):
         hop = (exchange.status, exchange.headers.get("location", ""))
         if exchange.verb != "POST" or not is_redirect(exchange) or hop in seen:
             continue

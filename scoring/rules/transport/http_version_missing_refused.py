@@ -36,11 +36,11 @@ from scoring.scopes.conversation import Conversation
         ),
     ],
 )
-def http_version_missing_refused(talk: Conversation) -> Iterator[Answer]:
+def http_version_missing_refused(conversation: Conversation) -> Iterator[Answer]:
     """Clients of revision 2025-03-26 do not send `MCP-Protocol-Version`; without it that version is assumed.
 
     Within a session the negotiated version is known anyway. Refusing such requests locks out older clients for nothing.
     """
-    for exchange in exclude_lost_sessions(only_streamable_http(talk).clear("version-missing")):
+    for exchange in exclude_lost_sessions(only_streamable_http(conversation).conclusive("version-missing")):
         if not exchange.succeeded and exchange.code != -32601:
             yield exchange, f"{describe_reply(exchange)}, an answer under 2025-03-26 expected"

@@ -31,13 +31,13 @@ from scoring.scopes.conversation import Conversation
         build_conversation(legacy_exchange("version-unknown", revision="B", result={})),
     ],
 )
-def http_version_unknown_accepted(talk: Conversation) -> Iterator[Answer]:
+def http_version_unknown_accepted(conversation: Conversation) -> Iterator[Answer]:
     """`MCP-Protocol-Version` says which version a request is written in; one that the server does not know is 400.
 
     A server that serves such a request guesses what the client meant. Compare the header with the versions that the
     server negotiates. Any other refusal than 400 gets a remark only.
     """
-    for exchange in only_streamable_http(talk).clear("version-unknown"):
+    for exchange in only_streamable_http(conversation).conclusive("version-unknown"):
         if exchange.status is not None and exchange.status >= 400:
             if exchange.status != 400:
                 yield Tolerated(f"HTTP {exchange.status}, 400 expected", exchange)

@@ -34,14 +34,14 @@ from scoring.scopes.conversation import Conversation
         build_conversation(modern_exchange("get", verb="GET", status=401)),
     ],
 )
-def modern_get_allowed(talk: Conversation) -> Iterator[Answer]:
+def modern_get_allowed(conversation: Conversation) -> Iterator[Answer]:
     """Older clients open a stream with GET and end a session with DELETE. Both are gone since revision 2026-07-28.
 
     405 tells them so at once; after a 404 they look for the server elsewhere, and a 200 promises a stream that nothing
     will ever be sent on. A server that also speaks an older revision needs both and is not asked.
     """
-    if talk.is_dual_era:
+    if conversation.is_dual_era:
         raise Inapplicable("an older revision is spoken too")
-    for exchange in only_streamable_http(talk).clear("get", "delete"):
+    for exchange in only_streamable_http(conversation).conclusive("get", "delete"):
         if exchange.status != 405:
             yield exchange, f"HTTP {exchange.status}, 405 expected"

@@ -27,13 +27,13 @@ from scoring.scopes.conversation import Conversation
     bad=[build_conversation(legacy_exchange("sse-open", transport="sse"))],
     unjudged=[build_conversation(stdio_exchange("initialize", result={}))],
 )
-def server_transport_deprecated(talk: Conversation) -> Iterator[Answer]:
+def server_transport_deprecated(conversation: Conversation) -> Iterator[Answer]:
     """HTTP+SSE is deprecated since revision 2025-03-26 and may be removed, and clients are dropping it.
 
     Serve streamable HTTP, at the same address or beside it; the SDKs can do both for a while. This looks at servers of
     every revision, since it is about those that have not moved.
     """
-    opened = {one.transport for one in talk.talk.connections if one.opened}
+    opened = {one.transport for one in conversation.recorded.connections if one.opened}
     if not opened & {"sse", STREAMABLE}:
         raise Inapplicable("not over HTTP")
     if "sse" in opened and STREAMABLE not in opened:

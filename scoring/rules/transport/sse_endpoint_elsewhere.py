@@ -28,15 +28,17 @@ def _opened(endpoint: str) -> dict[str, Any]:
     bad=[build_conversation(_opened("other-origin"))],
     unjudged=[build_conversation(legacy_exchange("initialize", result={})), build_conversation(_opened("none"))],
 )
-def sse_endpoint_elsewhere(talk: Conversation) -> Iterator[Answer]:
+def sse_endpoint_elsewhere(conversation: Conversation) -> Iterator[Answer]:
     """Clients refuse an endpoint on another origin, since a server could send their messages anywhere with it.
 
     The usual cause is a proxy: the server names its own address or scheme instead of the public one. A relative
     address is always right. The specification does not say so; this is a remark.
     """
-    told = [one for one in talk.talk.of("sse-open") if one.headers.get("x-endpoint", "none") != "none"]
-    if not told:
+    conclusive = [
+        one for one in conversation.recorded.of("sse-open") if one.headers.get("x-endpoint", "none") != "none"
+    ]
+    if not conclusive:
         raise Inapplicable("no endpoint of HTTP+SSE")
-    for exchange in told:
+    for exchange in conclusive:
         if exchange.headers["x-endpoint"] == "other-origin":
             yield exchange, "the endpoint is on another origin"

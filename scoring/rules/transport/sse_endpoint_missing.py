@@ -34,15 +34,15 @@ def _opened(endpoint: str, kind: str = "text/event-stream", **members: Any) -> d
         build_conversation(_opened("none", status=503)),
     ],
 )
-def sse_endpoint_missing(talk: Conversation) -> Iterator[Answer]:
+def sse_endpoint_missing(conversation: Conversation) -> Iterator[Answer]:
     """Under HTTP+SSE the first event, `endpoint`, says where to POST. Without it a client cannot say anything.
 
     The transport belongs to revision 2024-11-05 and is judged whatever revision was agreed to over it.
     """
-    opened = [one for one in talk.talk.of("sse-open") if one.connection.opened]
+    opened = [one for one in conversation.recorded.of("sse-open") if one.connection.opened]
     if not opened:
         raise Inapplicable("not over HTTP+SSE")
-    for exchange in list_conclusive_exchanges(talk, opened):
+    for exchange in list_conclusive_exchanges(conversation, opened):
         if exchange.content_type != "text/event-stream":
             yield exchange, f"content type {clip_text(exchange.content_type) or 'missing'}, an event stream expected"
         elif exchange.headers.get("x-endpoint") == "none":

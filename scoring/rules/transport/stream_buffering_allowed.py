@@ -26,16 +26,18 @@ from scoring.scopes.conversation import Conversation
     bad=[build_conversation(modern_exchange("discover", form="stream", result={}))],
     unjudged=[build_conversation(modern_exchange("discover", result={}))],
 )
-def stream_buffering_allowed(talk: Conversation) -> Iterator[Answer]:
+def stream_buffering_allowed(conversation: Conversation) -> Iterator[Answer]:
     """A proxy such as nginx collects an answer before it passes it on, so that progress arrives with the result.
 
     `X-Accel-Buffering: no` tells it not to.
     """
-    streams = [one for one in only_streamable_http(talk).exchanges if one.verb == "POST" and one.form == "stream"]
-    told = [one for one in streams if not one.unclear]
-    if not told:
+    streams = [
+        one for one in only_streamable_http(conversation).exchanges if one.verb == "POST" and one.form == "stream"
+    ]
+    conclusive = [one for one in streams if not one.unclear]
+    if not conclusive:
         raise Inapplicable("no answer came as a stream")
-    silent = (one for one in told if one.headers.get("x-accel-buffering", "").strip().lower() != "no")
+    silent = (one for one in conclusive if one.headers.get("x-accel-buffering", "").strip().lower() != "no")
     # A server does so with all its streams, or with none: one of them is enough to say.
     for exchange in sorted(silent, key=lambda one: one.at)[:1]:
         yield exchange, "no header X-Accel-Buffering: no"

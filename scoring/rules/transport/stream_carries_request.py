@@ -31,17 +31,19 @@ from scoring.scopes.conversation import Conversation
         build_conversation(legacy_exchange("ping", form="stream", message={"id": 7, "method": "ping"})),
     ],
 )
-def stream_carries_request(talk: Conversation) -> Iterator[Answer]:
+def stream_carries_request(conversation: Conversation) -> Iterator[Answer]:
     """Since revision 2026-07-28 a server asks nothing on a stream.
 
     What it needs from the client it puts into an `input_required` result, and the client asks again with the answers.
     A client of this revision has no way to answer a request.
     """
-    streams = [one for one in only_streamable_http(talk).exchanges if one.verb == "POST" and one.form == "stream"]
-    told = [one for one in streams if not one.unclear or _asks(one)]
-    if not told:
+    streams = [
+        one for one in only_streamable_http(conversation).exchanges if one.verb == "POST" and one.form == "stream"
+    ]
+    conclusive = [one for one in streams if not one.unclear or _asks(one)]
+    if not conclusive:
         raise Inapplicable("no answer came as a stream")
-    for exchange in told:
+    for exchange in conclusive:
         if _asks(exchange):
             yield exchange, "a request on the stream, none expected"
 

@@ -27,13 +27,15 @@ from scoring.scopes.conversation import Conversation
         build_conversation(legacy_exchange("ping", form="stream", result={})),
     ],
 )
-def stream_left_open(talk: Conversation) -> Iterator[Answer]:
+def stream_left_open(conversation: Conversation) -> Iterator[Answer]:
     """The stream of an answer ends with the answer.
 
     One that stays open keeps a connection on both sides, and clients that read to the end wait for nothing. Close the
     response once the answer is sent; what the server says of its own accord belongs on another stream.
     """
-    streams = [one for one in only_streamable_http(talk).exchanges if one.verb == "POST" and one.form == "stream"]
+    streams = [
+        one for one in only_streamable_http(conversation).exchanges if one.verb == "POST" and one.form == "stream"
+    ]
     watched = [one for one in streams if one.step != "listen" and one.ended is not None and not one.unclear]
     if not watched:
         raise Inapplicable("no answer came as a stream whose end was watched")

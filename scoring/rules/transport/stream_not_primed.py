@@ -47,18 +47,20 @@ def _streamed(first: dict[str, Any], step: str = "ping", **members: Any) -> dict
         build_conversation(legacy_exchange("initialize-unknown", form="stream", result={})),
     ],
 )
-def stream_not_primed(talk: Conversation) -> Iterator[Answer]:
+def stream_not_primed(conversation: Conversation) -> Iterator[Answer]:
     """An event with an id and no data at the beginning of a stream lets a client resume when the connection breaks.
 
     The specification asks for it, but only servers that keep what they sent can do anything with the id, and revision
     2026-07-28 has dropped it. So this is a remark. It looks at ordinary requests only: without a version, or under an
     older one, a stream must not begin so.
     """
-    streams = [one for one in only_streamable_http(talk).exchanges if one.step in _ORDINARY and one.form == "stream"]
-    told = [one for one in streams if one.received and not one.unclear]
-    if not told:
+    streams = [
+        one for one in only_streamable_http(conversation).exchanges if one.step in _ORDINARY and one.form == "stream"
+    ]
+    conclusive = [one for one in streams if one.received and not one.unclear]
+    if not conclusive:
         raise Inapplicable("no answer came as a stream")
-    unprimed = (one for one in told if not _primes(one.received[0]))
+    unprimed = (one for one in conclusive if not _primes(one.received[0]))
     # A server does so with all its streams, or with none: one of them is enough to say.
     for exchange in sorted(unprimed, key=lambda one: one.at)[:1]:
         yield exchange, "the first event is not an empty one with an id"

@@ -18,8 +18,8 @@ _REMOTE: Final = ("streamable-http", "sse")
 
 
 def _reached(address: Json, kind: str = "streamable-http") -> Conversation:
-    talk = build_conversation(legacy_exchange("initialize", result={}))
-    return replace(talk, talk=replace(talk.talk, target={"type": kind, "identifier": address}))
+    conversation = build_conversation(legacy_exchange("initialize", result={}))
+    return replace(conversation, recorded=replace(conversation.recorded, target={"type": kind, "identifier": address}))
 
 
 @rule(
@@ -39,12 +39,12 @@ def _reached(address: Json, kind: str = "streamable-http") -> Conversation:
     bad=[_reached("http://notes.example/mcp"), _reached("HTTP://localhost.notes.example/mcp")],
     unjudged=[_reached("https://notes.example/notes.mcpb", "mcpb"), _reached(None), _reached("http://[bad")],
 )
-def target_not_encrypted(talk: Conversation) -> Iterator[Answer]:
+def target_not_encrypted(conversation: Conversation) -> Iterator[Answer]:
     """Over plain HTTP anybody on the way can read tokens and questions, and change the answers.
 
     Serve the endpoint over https and register that address. Only servers on the user's own machine may do without.
     """
-    address, kind = talk.talk.target.get("identifier"), talk.talk.target.get("type")
+    address, kind = conversation.recorded.target.get("identifier"), conversation.recorded.target.get("type")
     if kind not in _REMOTE or not isinstance(address, str):
         raise Inapplicable("not reached by an address")
     origin = parse_origin(address)

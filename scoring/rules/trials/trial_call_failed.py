@@ -8,7 +8,7 @@ from typing import Final
 
 from evidence.kinds.trials import TrialKind, TrialOutcome
 from scoring.engine.rule import rule
-from scoring.example_builders.trials import trial
+from scoring.example_builders.trials import build_trial
 from scoring.results.outcome import Severity, Undecided
 from scoring.scopes.trials import Trial
 from scoring.text.evidence_path import clip_text
@@ -34,25 +34,25 @@ _ABOUT_VALUES: Final = re.compile(
     title="A tool answers a fitting call with a protocol error",
     since="2026.2",
     version=1,
-    good=[trial(), trial("tool_error", text="No note is called example.")],
+    good=[build_trial(), build_trial("tool_error", text="No note is called example.")],
     bad=[
-        trial("protocol_error", code=-32601, text="Method not found"),
-        trial("protocol_error", code=-32602, text="Unknown tool: get_note"),
-        trial("protocol_error", code=-32602, text="Tool 'get_note' not found"),
-        trial("protocol_error", code=-32603, text="Internal error"),
-        trial("malformed", detail="the result is not an object"),
+        build_trial("protocol_error", code=-32601, text="Method not found"),
+        build_trial("protocol_error", code=-32602, text="Unknown tool: get_note"),
+        build_trial("protocol_error", code=-32602, text="Tool 'get_note' not found"),
+        build_trial("protocol_error", code=-32603, text="Internal error"),
+        build_trial("malformed", detail="the result is not an object"),
     ],
     unjudged=[
-        trial("protocol_error", code=-32602, text="Invalid time zone: example"),
-        trial("protocol_error", code=-32602, text="Tool get_note: note example not found"),
-        trial("protocol_error", code=-32603, text="Repository example/example not found"),
-        trial("protocol_error", code=-32000, text="Server error"),
-        trial("protocol_error", code=-32603, text="Internal error", sandbox="bubblewrap"),
-        trial("tool_error", text="Missing API key", locked=True),
-        trial("failure", reason="timeout", detail="no answer in # s"),
-        trial("failure", reason="unreachable", detail="HTTP 503 to tools/call"),
-        trial("input_required"),
-        trial("tool_error", "invalid_type", text="note: string expected"),
+        build_trial("protocol_error", code=-32602, text="Invalid time zone: example"),
+        build_trial("protocol_error", code=-32602, text="Tool get_note: note example not found"),
+        build_trial("protocol_error", code=-32603, text="Repository example/example not found"),
+        build_trial("protocol_error", code=-32000, text="Server error"),
+        build_trial("protocol_error", code=-32603, text="Internal error", sandbox="bubblewrap"),
+        build_trial("tool_error", text="Missing API key", locked=True),
+        build_trial("failure", reason="timeout", detail="no answer in # s"),
+        build_trial("failure", reason="unreachable", detail="HTTP 503 to tools/call"),
+        build_trial("input_required"),
+        build_trial("tool_error", "invalid_type", text="note: string expected"),
     ],
 )
 def trial_call_failed(trial: Trial) -> Iterator[str]:
@@ -64,7 +64,7 @@ def trial_call_failed(trial: Trial) -> Iterator[str]:
     Our arguments are made up, so an error that may be about their values is not held against a tool, whatever its form;
     neither is an internal error in our sandbox, which has no network.
     """
-    tried = trial.clear(TrialKind.CALL)
+    tried = trial.conclusive_call(TrialKind.CALL)
     if tried.outcome is TrialOutcome.MALFORMED:
         yield f"answered by no result of a tool: {clip_text(tried.detail)}"
     if tried.outcome is not TrialOutcome.PROTOCOL_ERROR:

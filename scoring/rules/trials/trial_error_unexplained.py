@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from scoring.engine.rule import rule
-from scoring.example_builders.trials import trial, trial_with_mistake
+from scoring.example_builders.trials import build_trial, build_trial_with_mistake
 from scoring.results.outcome import Level, Severity
 from scoring.scopes.trials import Trial
 from scoring.text.evidence_path import clip_text
@@ -30,16 +30,16 @@ _SAYS_NOTHING: Final = frozenset(
     level=Level.SHOULD,
     spec="https://modelcontextprotocol.io/specification/2025-11-25/server/tools#error-handling",
     good=[
-        trial("tool_error", text="No note is called example."),
-        trial_with_mistake("protocol_error", "missing_required", code=-32602, text="note is required"),
+        build_trial("tool_error", text="No note is called example."),
+        build_trial_with_mistake("protocol_error", "missing_required", code=-32602, text="note is required"),
     ],
     bad=[
-        trial("tool_error", text=""),
-        trial("tool_error", text="[object Object]"),
-        trial_with_mistake("tool_error", "invalid_type", text="Error: undefined"),
-        trial("protocol_error", code=-32603, text="Internal error"),
+        build_trial("tool_error", text=""),
+        build_trial("tool_error", text="[object Object]"),
+        build_trial_with_mistake("tool_error", "invalid_type", text="Error: undefined"),
+        build_trial("protocol_error", code=-32603, text="Internal error"),
     ],
-    unjudged=[trial(), trial("failure", reason="timeout")],
+    unjudged=[build_trial(), build_trial("failure", reason="timeout")],
 )
 def trial_error_unexplained(trial: Trial) -> Iterator[str]:
     """An error is read by a model, which can mend its call only when the text says what was wrong with it.

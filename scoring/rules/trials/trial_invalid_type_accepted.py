@@ -7,7 +7,7 @@ from typing import Final
 
 from evidence.kinds.trials import TrialKind, TrialOutcome
 from scoring.engine.rule import Answer, rule
-from scoring.example_builders.trials import trial, trial_with_mistake
+from scoring.example_builders.trials import build_trial, build_trial_with_mistake
 from scoring.results.outcome import Level, Severity, Tolerated
 from scoring.scopes.trials import Trial
 from scoring.text.evidence_path import clip_text
@@ -26,20 +26,22 @@ _INVALID_PARAMS: Final = -32602
     level=Level.MUST,
     spec="https://modelcontextprotocol.io/specification/2025-11-25/server/tools#security-considerations",
     good=[
-        trial_with_mistake("tool_error", "invalid_type", text="note: expected a string"),
-        trial_with_mistake("protocol_error", "invalid_type", code=-32602, text="Invalid params"),
+        build_trial_with_mistake("tool_error", "invalid_type", text="note: expected a string"),
+        build_trial_with_mistake("protocol_error", "invalid_type", code=-32602, text="Invalid params"),
     ],
     bad=[
-        trial_with_mistake("result", "invalid_type"),
-        trial_with_mistake("protocol_error", "invalid_type", code=-32603, text="Cannot read properties of undefined"),
+        build_trial_with_mistake("result", "invalid_type"),
+        build_trial_with_mistake(
+            "protocol_error", "invalid_type", code=-32603, text="Cannot read properties of undefined"
+        ),
     ],
     unjudged=[
-        trial(),
-        trial_with_mistake("failure", "invalid_type", reason="unreachable", detail="HTTP 500 to tools/call"),
-        trial_with_mistake(
+        build_trial(),
+        build_trial_with_mistake("failure", "invalid_type", reason="unreachable", detail="HTTP 500 to tools/call"),
+        build_trial_with_mistake(
             "failure", "invalid_type", reason="oauth_required", detail="HTTP 401 with a Bearer challenge"
         ),
-        trial_with_mistake("tool_error", "invalid_type", text="Set NOTES_API_KEY", locked=True),
+        build_trial_with_mistake("tool_error", "invalid_type", text="Set NOTES_API_KEY", locked=True),
     ],
 )
 def trial_invalid_type_accepted(trial: Trial) -> Iterator[Answer]:
@@ -51,7 +53,7 @@ def trial_invalid_type_accepted(trial: Trial) -> Iterator[Answer]:
     One tool is called once with a wrong type for a required parameter, an object for a text, words for a number: one
     that only reads, or in our sandbox another when none does.
     """
-    tried = trial.clear(TrialKind.INVALID_TYPE)
+    tried = trial.conclusive_call(TrialKind.INVALID_TYPE)
     if tried.outcome is TrialOutcome.RESULT:
         yield f"got a value of a wrong type for {clip_text(tried.parameter)} and was answered as if nothing were wrong"
     elif tried.outcome is TrialOutcome.PROTOCOL_ERROR and tried.code != _INVALID_PARAMS:

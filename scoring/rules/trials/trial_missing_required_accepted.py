@@ -7,7 +7,7 @@ from typing import Final
 
 from evidence.kinds.trials import TrialKind, TrialOutcome
 from scoring.engine.rule import Answer, rule
-from scoring.example_builders.trials import trial, trial_with_mistake
+from scoring.example_builders.trials import build_trial, build_trial_with_mistake
 from scoring.results.outcome import Level, Severity, Tolerated
 from scoring.scopes.trials import Trial
 from scoring.text.evidence_path import clip_text
@@ -26,22 +26,22 @@ _INVALID_PARAMS: Final = -32602
     level=Level.MUST,
     spec="https://modelcontextprotocol.io/specification/2025-11-25/server/tools#security-considerations",
     good=[
-        trial_with_mistake("tool_error", "missing_required", text="note: this argument is required"),
-        trial_with_mistake("protocol_error", "missing_required", code=-32602, text="Invalid params"),
+        build_trial_with_mistake("tool_error", "missing_required", text="note: this argument is required"),
+        build_trial_with_mistake("protocol_error", "missing_required", code=-32602, text="Invalid params"),
     ],
     bad=[
-        trial_with_mistake("result", "missing_required"),
-        trial_with_mistake(
+        build_trial_with_mistake("result", "missing_required"),
+        build_trial_with_mistake(
             "protocol_error", "missing_required", code=-32603, text="Cannot read properties of undefined"
         ),
     ],
     unjudged=[
-        trial(),
-        trial_with_mistake("failure", "missing_required", reason="unreachable", detail="HTTP 500 to tools/call"),
-        trial_with_mistake(
+        build_trial(),
+        build_trial_with_mistake("failure", "missing_required", reason="unreachable", detail="HTTP 500 to tools/call"),
+        build_trial_with_mistake(
             "failure", "missing_required", reason="oauth_required", detail="HTTP 401 with a Bearer challenge"
         ),
-        trial_with_mistake("tool_error", "missing_required", text="Set NOTES_API_KEY", locked=True),
+        build_trial_with_mistake("tool_error", "missing_required", text="Set NOTES_API_KEY", locked=True),
     ],
 )
 def trial_missing_required_accepted(trial: Trial) -> Iterator[Answer]:
@@ -53,7 +53,7 @@ def trial_missing_required_accepted(trial: Trial) -> Iterator[Answer]:
     One tool is called once without its first required parameter: one that only reads, or in our sandbox another when
     none does.
     """
-    tried = trial.clear(TrialKind.MISSING_REQUIRED)
+    tried = trial.conclusive_call(TrialKind.MISSING_REQUIRED)
     if tried.outcome is TrialOutcome.RESULT:
         yield f"got no value for the required {clip_text(tried.parameter)} and was answered as if nothing were wrong"
     elif tried.outcome is TrialOutcome.PROTOCOL_ERROR and tried.code != _INVALID_PARAMS:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from evidence.kinds.trials import Structured, TrialKind, TrialOutcome
 from scoring.engine.rule import rule
-from scoring.example_builders.trials import trial
+from scoring.example_builders.trials import build_trial
 from scoring.results.outcome import Inapplicable, Level, Severity, Undecided
 from scoring.scopes.trials import Trial
 from scoring.text.evidence_path import clip_text
@@ -22,14 +22,14 @@ from scoring.text.evidence_path import clip_text
     version=1,
     level=Level.MUST,
     spec="https://modelcontextprotocol.io/specification/2025-11-25/server/tools#output-schema",
-    good=[trial(structured="valid")],
-    bad=[trial(structured="missing"), trial(structured="invalid", complaint="properties/count/type")],
+    good=[build_trial(structured="valid")],
+    bad=[build_trial(structured="missing"), build_trial(structured="invalid", complaint="properties/count/type")],
     unjudged=[
-        trial(structured="not_declared"),
-        trial(structured="unjudged", complaint="a reference leads out of the schema"),
-        trial("tool_error", text="No note is called example."),
-        trial("failure", reason="rate_limited", detail="HTTP 429"),
-        trial(structured="missing", kind="invalid_type"),
+        build_trial(structured="not_declared"),
+        build_trial(structured="unjudged", complaint="a reference leads out of the schema"),
+        build_trial("tool_error", text="No note is called example."),
+        build_trial("failure", reason="rate_limited", detail="HTTP 429"),
+        build_trial(structured="missing", kind="invalid_type"),
     ],
 )
 def trial_output_breaks_schema(trial: Trial) -> Iterator[str]:
@@ -38,7 +38,7 @@ def trial_output_breaks_schema(trial: Trial) -> Iterator[str]:
     Clients validate it, and the official ones throw the whole answer away when it does not fit: the tool then works
     in the author's tests and for nobody else.
     """
-    tried = trial.clear(TrialKind.CALL)
+    tried = trial.conclusive_call(TrialKind.CALL)
     if tried.outcome is not TrialOutcome.RESULT or tried.structured in {None, Structured.NOT_DECLARED}:
         raise Inapplicable("no output schema was to be kept")
     if tried.structured is Structured.UNJUDGED:

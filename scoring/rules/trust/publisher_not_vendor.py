@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from scoring.engine.rule import rule
-from scoring.example_builders.project import publisher
+from scoring.example_builders.project import build_publisher
 from scoring.results.outcome import Severity, Undecided
 from scoring.scopes.publisher import Publisher
 
@@ -19,11 +19,18 @@ from scoring.scopes.publisher import Publisher
     since="2026.3",
     version=1,
     good=[
-        publisher(remote="https://mcp.example.com/"),
-        publisher("io.github.acme/acme-mcp", owner={"login": "acme", "type": "Organization"}),
+        build_publisher(remote="https://mcp.example.com/"),
+        build_publisher("io.github.acme/acme-mcp", owner={"login": "acme", "type": "Organization"}),
     ],
-    bad=[publisher("io.github.someone/slack", owner={"login": "someone", "type": "User"}, repository="someone/slack")],
-    unjudged=[publisher(), publisher("io.github.acme/slack", owner={"login": "acme", "type": "Organization"})],
+    bad=[
+        build_publisher(
+            "io.github.someone/slack", owner={"login": "someone", "type": "User"}, repository="someone/slack"
+        )
+    ],
+    unjudged=[
+        build_publisher(),
+        build_publisher("io.github.acme/slack", owner={"login": "acme", "type": "Organization"}),
+    ],
 )
 def publisher_not_vendor(publisher: Publisher) -> Iterator[str]:
     """Whoever runs a service has reason to keep its server working; a volunteer may stop.

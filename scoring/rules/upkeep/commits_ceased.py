@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from scoring.engine.rule import Answer, rule
-from scoring.example_builders.project import days_ago, project, source_only_project
+from scoring.example_builders.project import build_project, build_source_only_project, days_ago
 from scoring.results import weighting
 from scoring.results.outcome import Inapplicable, NotMeasured, PartialFailure, Severity
 from scoring.scopes import maintenance
@@ -20,12 +20,12 @@ from scoring.scopes.project import Project
     title="Nobody has committed for long",
     since="2026.3",
     version=1,
-    good=[project(last_commit_at=days_ago(90))],
+    good=[build_project(last_commit_at=days_ago(90))],
     bad=[
-        project(last_commit_at=days_ago(400)),
-        project(last_commit_at=days_ago(150), stars=5000, contributors={"count": 90}),
+        build_project(last_commit_at=days_ago(400)),
+        build_project(last_commit_at=days_ago(150), stars=5000, contributors={"count": 90}),
     ],
-    unjudged=[project(last_commit_at=None), source_only_project()],
+    unjudged=[build_project(last_commit_at=None), build_source_only_project()],
 )
 def commits_ceased(project: Project) -> Iterator[Answer]:
     """A project in which nobody works any more will not follow the protocol or mend what breaks.

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from scoring.analysis.response_times import judge_response_times
 from scoring.engine.rule import Answer, rule
-from scoring.example_builders.project import issue_threads, project, source_only_project
+from scoring.example_builders.project import build_project, build_source_only_project, issue_threads
 from scoring.results.outcome import Severity
 from scoring.scopes.project import Project
 
@@ -19,15 +19,15 @@ from scoring.scopes.project import Project
     title="Issues of others wait long for an answer",
     since="2026.3",
     version=1,
-    good=[project(issues=issue_threads()), project(issues=issue_threads(unanswered=2, answered=8))],
+    good=[build_project(issues=issue_threads()), build_project(issues=issue_threads(unanswered=2, answered=8))],
     bad=[
-        project(issues=issue_threads(median_response_s=90 * 86_400)),
-        project(issues=issue_threads(unanswered=8, answered=2)),
+        build_project(issues=issue_threads(median_response_s=90 * 86_400)),
+        build_project(issues=issue_threads(unanswered=8, answered=2)),
     ],
     unjudged=[
-        project(issues=issue_threads(sampled=2, answered=0, unanswered=2)),
-        project(issues=None),
-        source_only_project(),
+        build_project(issues=issue_threads(sampled=2, answered=0, unanswered=2)),
+        build_project(issues=None),
+        build_source_only_project(),
     ],
 )
 def issues_unanswered(project: Project) -> Iterator[Answer]:

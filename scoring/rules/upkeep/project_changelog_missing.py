@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from scoring.engine.rule import rule
-from scoring.example_builders.project import project, source_only_project
+from scoring.example_builders.project import build_project, build_source_only_project
 from scoring.results.outcome import Severity
 from scoring.scopes.project import Project
 
@@ -18,9 +18,9 @@ from scoring.scopes.project import Project
     title="The project has no changelog",
     since="2026.3",
     version=1,
-    good=[project(changelog=True), source_only_project(changelog="CHANGELOG.md")],
-    bad=[project(changelog=False), source_only_project()],
-    unjudged=[project(), source_only_project(origin="npm"), source_only_project(complete=False)],
+    good=[build_project(changelog=True), build_source_only_project(changelog="CHANGELOG.md")],
+    bad=[build_project(changelog=False), build_source_only_project()],
+    unjudged=[build_project(), build_source_only_project(origin="npm"), build_source_only_project(complete=False)],
 )
 def project_changelog_missing(project: Project) -> Iterator[str]:
     """Before an upgrade a user wants to know what changes.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from scoring.engine.rule import rule
-from scoring.example_builders.project import project, source_only_project
+from scoring.example_builders.project import build_project, build_source_only_project
 from scoring.results.outcome import Severity
 from scoring.scopes.project import Project
 
@@ -18,9 +18,9 @@ from scoring.scopes.project import Project
     title="No automation builds and tests the project",
     since="2026.3",
     version=1,
-    good=[project(ci=True), source_only_project(ci=[".github/workflows/test.yml"])],
-    bad=[project(ci=False), source_only_project()],
-    unjudged=[project(), source_only_project(origin="npm"), source_only_project(complete=False)],
+    good=[build_project(ci=True), build_source_only_project(ci=[".github/workflows/test.yml"])],
+    bad=[build_project(ci=False), build_source_only_project()],
+    unjudged=[build_project(), build_source_only_project(origin="npm"), build_source_only_project(complete=False)],
 )
 def project_ci_missing(project: Project) -> Iterator[str]:
     """A change that nobody tested breaks what worked.

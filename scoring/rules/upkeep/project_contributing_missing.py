@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from scoring.engine.rule import rule
-from scoring.example_builders.project import project, source_only_project
+from scoring.example_builders.project import build_project, build_source_only_project
 from scoring.results.outcome import Severity
 from scoring.scopes.project import Project
 
@@ -18,9 +18,9 @@ from scoring.scopes.project import Project
     title="The project has no guide for contributors",
     since="2026.3",
     version=1,
-    good=[project(community={"contributing": True}), source_only_project(contributing="CONTRIBUTING.md")],
-    bad=[project(community={"contributing": False}), source_only_project()],
-    unjudged=[project(), source_only_project(origin="npm"), source_only_project(complete=False)],
+    good=[build_project(community={"contributing": True}), build_source_only_project(contributing="CONTRIBUTING.md")],
+    bad=[build_project(community={"contributing": False}), build_source_only_project()],
+    unjudged=[build_project(), build_source_only_project(origin="npm"), build_source_only_project(complete=False)],
 )
 def project_contributing_missing(project: Project) -> Iterator[str]:
     """Whoever wants to help needs to know how to build, test and submit.

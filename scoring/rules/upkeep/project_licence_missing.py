@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from scoring.engine.rule import rule
-from scoring.example_builders.project import project, source_only_project
+from scoring.example_builders.project import build_project, build_source_only_project
 from scoring.results.outcome import Severity
 from scoring.scopes.project import Project
 
@@ -18,9 +18,13 @@ from scoring.scopes.project import Project
     title="The project has no licence",
     since="2026.3",
     version=1,
-    good=[project(licence="MIT"), source_only_project(licence="/LICENSE"), project(package={"licence": "MIT"})],
-    bad=[source_only_project(), project(source={"origin": "github", "complete": True})],
-    unjudged=[project(), source_only_project(origin="npm"), source_only_project(complete=False)],
+    good=[
+        build_project(licence="MIT"),
+        build_source_only_project(licence="/LICENSE"),
+        build_project(package={"licence": "MIT"}),
+    ],
+    bad=[build_source_only_project(), build_project(source={"origin": "github", "complete": True})],
+    unjudged=[build_project(), build_source_only_project(origin="npm"), build_source_only_project(complete=False)],
 )
 def project_licence_missing(project: Project) -> Iterator[str]:
     """Without a licence nobody has the right to use, change or pass on the code.

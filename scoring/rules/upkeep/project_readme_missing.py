@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from scoring.engine.rule import rule
-from scoring.example_builders.project import project, source_only_project
+from scoring.example_builders.project import build_project, build_source_only_project
 from scoring.results.outcome import Severity
 from scoring.scopes.project import Project
 
@@ -18,9 +18,9 @@ from scoring.scopes.project import Project
     title="The repository has no README",
     since="2026.3",
     version=1,
-    good=[project(readme=True), source_only_project(readme={"path": "README.md"})],
-    bad=[project(readme=False), source_only_project()],
-    unjudged=[project(), source_only_project(origin="npm"), source_only_project(complete=False)],
+    good=[build_project(readme=True), build_source_only_project(readme={"path": "README.md"})],
+    bad=[build_project(readme=False), build_source_only_project()],
+    unjudged=[build_project(), build_source_only_project(origin="npm"), build_source_only_project(complete=False)],
 )
 def project_readme_missing(project: Project) -> Iterator[str]:
     """The README is the first thing that anybody sees, and often the last.

@@ -7,7 +7,7 @@ from decimal import Decimal
 from typing import Final
 
 from scoring.engine.rule import Answer, rule
-from scoring.example_builders.project import issue_threads, project, source_only_project
+from scoring.example_builders.project import build_project, build_source_only_project, issue_threads
 from scoring.results.outcome import PartialFailure, Severity, Undecided
 from scoring.scopes import maintenance
 from scoring.scopes.project import Project
@@ -24,9 +24,9 @@ _SMALL: Final = Decimal("0.4")
     title="Half of the work is one person's",
     since="2026.3",
     version=1,
-    good=[project(bus_factor=2), project(bus_factor=1)],
-    bad=[project(bus_factor=1, stars=4000, contributors={"count": 20}, issues=issue_threads(opened_year=90))],
-    unjudged=[project(), source_only_project()],
+    good=[build_project(bus_factor=2), build_project(bus_factor=1)],
+    bad=[build_project(bus_factor=1, stars=4000, contributors={"count": 20}, issues=issue_threads(opened_year=90))],
+    unjudged=[build_project(), build_source_only_project()],
 )
 def project_rests_on_one_person(project: Project) -> Iterator[Answer]:
     """When the only person who knows a project stops, it stops.

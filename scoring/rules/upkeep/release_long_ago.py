@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from scoring.engine.rule import Answer, rule
-from scoring.example_builders.project import days_ago, project, source_only_project
+from scoring.example_builders.project import build_project, build_source_only_project, days_ago
 from scoring.results import weighting
 from scoring.results.outcome import Inapplicable, NotMeasured, PartialFailure, Severity
 from scoring.scopes import maintenance
@@ -21,11 +21,11 @@ from scoring.scopes.project import Project
     since="2026.3",
     version=1,
     good=[
-        project(releases={"count": 1, "latest_at": days_ago(200)}),
-        project(package={"latest_published": days_ago(9)}, releases={"count": 1, "latest_at": days_ago(900)}),
+        build_project(releases={"count": 1, "latest_at": days_ago(200)}),
+        build_project(package={"latest_published": days_ago(9)}, releases={"count": 1, "latest_at": days_ago(900)}),
     ],
-    bad=[project(releases={"count": 1, "latest_at": days_ago(900)})],
-    unjudged=[project(releases={"count": 0}), source_only_project()],
+    bad=[build_project(releases={"count": 1, "latest_at": days_ago(900)})],
+    unjudged=[build_project(releases={"count": 0}), build_source_only_project()],
 )
 def release_long_ago(project: Project) -> Iterator[Answer]:
     """Users get what is released. A fix that is only in the repository does not reach them.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from scoring.engine.rule import rule
-from scoring.example_builders.project import project, source_only_project
+from scoring.example_builders.project import build_project, build_source_only_project
 from scoring.results.outcome import Severity
 from scoring.scopes.project import Project
 
@@ -18,9 +18,9 @@ from scoring.scopes.project import Project
     title="The repository is archived",
     since="2026.3",
     version=1,
-    good=[project(archived=False), project()],
-    bad=[project(archived=True), project(disabled=True)],
-    unjudged=[source_only_project()],
+    good=[build_project(archived=False), build_project()],
+    bad=[build_project(archived=True), build_project(disabled=True)],
+    unjudged=[build_source_only_project()],
 )
 def repository_archived(project: Project) -> Iterator[str]:
     """An archived repository takes no reports and no fixes: its owner has said that the work is over.

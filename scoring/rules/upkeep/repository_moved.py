@@ -7,7 +7,7 @@ from decimal import Decimal
 from typing import Final
 
 from scoring.engine.rule import Answer, rule
-from scoring.example_builders.project import project, source_only_project
+from scoring.example_builders.project import build_project, build_source_only_project
 from scoring.results.outcome import PartialFailure, Severity
 from scoring.scopes.project import Project
 from scoring.text.evidence_path import clip_text
@@ -23,9 +23,9 @@ _HALF: Final = Decimal("0.5")
     title="The registration names a repository by an old name",
     since="2026.3",
     version=1,
-    good=[project()],
-    bad=[project(asked="somebody/notes")],
-    unjudged=[source_only_project()],
+    good=[build_project()],
+    bad=[build_project(asked="somebody/notes")],
+    unjudged=[build_source_only_project()],
 )
 def repository_moved(project: Project) -> Iterator[Answer]:
     """An old name leads on only until somebody else takes it, and then to code of theirs.

@@ -65,8 +65,8 @@ def test_a_core_probe_leaves_the_other_questions_open() -> None:
 
 
 def test_an_era_that_did_not_open_is_not_judged() -> None:
-    talk = talked(modern_exchange("discover", status=400, opened=False), legacy_exchange("ping", result={}))
-    for found in conformance.evaluate_checks(assess_dossier(talk)):
+    conversation = talked(modern_exchange("discover", status=400, opened=False), legacy_exchange("ping", result={}))
+    for found in conformance.evaluate_checks(assess_dossier(conversation)):
         wire = found.check.rule.reads == exchanges.KIND and found.check.requirement.id != "DEP-01"
         if wire and found.check.requirement.revisions == "E":
             assert found.verdict is Verdict.NOT_APPLICABLE, found

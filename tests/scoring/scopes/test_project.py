@@ -8,8 +8,14 @@ from typing import Any
 
 import pytest
 
-from scoring.example_builders.project import days_ago, issue_threads, project, published, source_only_project
-from scoring.example_builders.source_files import leaked_secret, readme, searched, variable
+from scoring.example_builders.project import (
+    build_project,
+    build_published_package,
+    build_source_only_project,
+    days_ago,
+    issue_threads,
+)
+from scoring.example_builders.source_files import build_readme, build_secret_scan, build_variable, leaked_secret
 from scoring.results.outcome import Undecided
 from scoring.text import timestamps
 
@@ -43,12 +49,12 @@ def test_the_newest_of_some_times_is_by_moment_and_not_by_text() -> None:
 
 
 def test_a_project_is_as_large_as_its_year() -> None:
-    size = project(
+    size = build_project(
         contributors={"count": 90, "year": 3}, stars=7, issues=issue_threads(opened_year=12), pulls=issue_threads()
     ).size
     assert (size.contributors, size.stars, size.issues) == (3, 7, 22)
-    assert project().size.contributors == 0
-    assert published(maintainers=["a", "b"]).size.contributors == 2
+    assert build_project().size.contributors == 0
+    assert build_published_package(maintainers=["a", "b"]).size.contributors == 2
 
 
 @pytest.mark.parametrize(
@@ -61,33 +67,33 @@ def test_a_project_is_as_large_as_its_year() -> None:
     ],
 )
 def test_a_file_that_either_the_host_or_the_source_shows_is_there(members: dict[str, Any], known: bool) -> None:
-    assert project(**members).has("security_policy") is known
+    assert build_project(**members).has("security_policy") is known
 
 
 def test_a_package_tells_of_its_licence_and_of_no_file_that_packages_leave_out() -> None:
     packed = {"origin": "npm", "complete": True, "changelog": "CHANGELOG.md", "licence": "LICENSE"}
-    alone = replace(project(source=packed, package={"version_exists": True}), repository=None)
+    alone = replace(build_project(source=packed, package={"version_exists": True}), repository=None)
     assert alone.has("licence")
     with pytest.raises(Undecided):
         alone.has("changelog")
-    assert project(source=packed, changelog=False).has("changelog"), "the host may not know the name of the file"
-    bare = replace(project(source={**packed, "licence": None}, package={"version_exists": True}), repository=None)
+    assert build_project(source=packed, changelog=False).has("changelog"), "the host may not know the name of the file"
+    bare = replace(build_project(source={**packed, "licence": None}, package={"version_exists": True}), repository=None)
     assert not bare.has("licence")
 
 
 def test_a_host_that_told_of_the_files_told_of_the_licence() -> None:
-    assert not project(licence=None, readme=True).has("licence")
+    assert not build_project(licence=None, readme=True).has("licence")
     with pytest.raises(Undecided):
-        project(licence=None).has("licence")
+        build_project(licence=None).has("licence")
 
 
 @pytest.mark.parametrize(
     "seen",
     [
-        project(),
-        source_only_project(origin="npm"),
-        source_only_project(origin="npm", ci=["x"]),
-        source_only_project(complete=False),
+        build_project(),
+        build_source_only_project(origin="npm"),
+        build_source_only_project(origin="npm", ci=["x"]),
+        build_source_only_project(complete=False),
     ],
 )
 def test_a_file_of_which_nobody_tells_is_neither_there_nor_missing(seen: Any) -> None:
@@ -96,18 +102,18 @@ def test_a_file_of_which_nobody_tells_is_neither_there_nor_missing(seen: Any) ->
 
 
 def test_the_newest_release_is_that_of_repository_or_package() -> None:
-    both = project(package={"latest_published": days_ago(3)}, releases={"count": 1, "latest_at": days_ago(40)})
+    both = build_project(package={"latest_published": days_ago(3)}, releases={"count": 1, "latest_at": days_ago(40)})
     assert both.days_since(both.released_at) == 3
-    assert project(releases={"count": 0}).released_at is None
+    assert build_project(releases={"count": 0}).released_at is None
 
 
 def test_a_name_inside_another_explains_nothing() -> None:
-    assert not variable("NOTES_API", environment="NOTES_API_KEY: key").is_documented
-    assert readme().seen.readme is not None
+    assert not build_variable("NOTES_API", environment="NOTES_API_KEY: key").is_documented
+    assert build_readme().seen.readme is not None
 
 
 def test_a_secret_in_two_places_is_one_secret() -> None:
-    found = searched(
+    found = build_secret_scan(
         leaked_secret(),
         leaked_secret(path="b.ts"),
         leaked_secret(path="c.ts", hash="01"),

@@ -65,7 +65,7 @@ def test_an_accepted_dispute_leaves_an_example_of_the_rule(hallmark: Hallmark, f
     comment, where, *code = accepted.out.splitlines()
     assert f"good= of {line.rule or line.cites}" in comment
     assert number in where
-    made = eval("\n".join(code).rstrip(","), {"tool": listing.tool})  # what was printed is Python
+    made = eval("\n".join(code).rstrip(","), {"build_tool": listing.build_tool})  # what was printed is Python
     assert made.at == line.at
     shown = hallmark("disputes", "show", number, "--json").rows[0]
     assert (shown["state"], shown["answer"], shown["shown"]) == ("accepted", "mended", True)
