@@ -1,4 +1,4 @@
-"""Scorecards, rules, published ids and rubrics in words: plain values that any front end can lay out."""
+"""Explains scorecards, rules, published ids and rubrics as plain values that any front end can lay out."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _COMPUTED: Final = "computed by the methodology"
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """A title, a paragraph or two, and sections of lines."""
+    """A title, a summary and sections of lines."""
 
     title: str
     summary: str
@@ -47,7 +47,7 @@ class Section:
 
 
 def explain_scorecard(card: Scorecard) -> Explanation:
-    """The receipt of one server: what it scored, where every point went, and what could not be seen."""
+    """The receipt of one server: score, lines, and what could not be measured."""
     sections = [
         Section("Dimensions", tuple(_dimension_line(part) for part in card.dimensions)),
         *(_component_section(part) for part in card.dimensions),
@@ -60,7 +60,7 @@ def explain_scorecard(card: Scorecard) -> Explanation:
 
 
 def explain_rule(rule_id: str) -> Explanation:
-    """One rule: why it exists, what it reads, and who cites it at what price; LookupError when there is none."""
+    """One rule: rationale, evidence, and the criteria that cite it; LookupError for an unknown id."""
     found = catalogue.get_rule(rule_id)
     facts = [
         f"judges: each {found.scope.__name__}",
@@ -82,7 +82,7 @@ def explain_rule(rule_id: str) -> Explanation:
 
 
 def list_published_ids() -> frozenset[str]:
-    """Every id that stands on a receipt for rules: criteria, dimensions and their components."""
+    """Every published id that a receipt can cite: criteria, dimensions and their components."""
     cited = {criterion.cites for rubric in catalogue.list_rubrics() for criterion in rubric.criteria}
     elsewhere = {name.upper() for rule in catalogue.list_rules() for name in _known_as(rule)}
     return frozenset(cited.union(elsewhere, (name for rubric in catalogue.list_rubrics() for name in _parts(rubric))))
@@ -115,7 +115,7 @@ def explain_citation(cites: str) -> list[Explanation]:
 
 
 def explain_fix_plan(prospect: FixPlan) -> Explanation:
-    """What to change on one server, where, and how many points that would bring."""
+    """The fixes for one server: places and gains in points."""
     card = prospect.card
     everything = prospect.everything
     summary = "Nothing was found that costs points." if isinstance(card.score, Decimal) else "There is no score."
@@ -126,7 +126,7 @@ def explain_fix_plan(prospect: FixPlan) -> Explanation:
 
 
 def explain_rubric(name: str) -> Explanation:
-    """One methodology: formula, criteria or dimensions, grades, what we settled; LookupError when there is none."""
+    """One methodology: formula, criteria or dimensions, grades and our decisions; LookupError for an unknown name."""
     rubric = catalogue.get_rubric(name)
     known = [f"{other.name} (source version {other.source_version})" for other in catalogue.list_rubrics()]
     sections = [
@@ -144,7 +144,6 @@ def explain_rubric(name: str) -> Explanation:
 
 
 def list_citations(rule: Rule) -> Iterator[tuple[Rubric, Criterion]]:
-    """Every criterion of every rubric that cites a rule."""
     for rubric in catalogue.list_rubrics():
         for criterion in rubric.criteria:
             if criterion.rule == rule.id:
@@ -152,7 +151,7 @@ def list_citations(rule: Rule) -> Iterator[tuple[Rubric, Criterion]]:
 
 
 def _known_as(rule: Rule) -> frozenset[str]:
-    """The ids, in lower case, of checks of other publications that a rule's rationale says it is."""
+    """The ids, in lower case, of the other publications' checks that a rule's rationale names."""
     return frozenset(found.casefold() for found in _CHECK.findall(rule.rationale))
 
 
@@ -165,7 +164,7 @@ def _cited(cites: str, rule: str, prices: list[str]) -> Explanation:
 
 
 def _parts(rubric: Rubric) -> dict[str, Explanation]:
-    """What each dimension and component of a rubric weighs and asks."""
+    """An explanation for each dimension and component of a rubric, by name in lower case."""
     found: dict[str, Explanation] = {}
     for dimension in rubric.dimensions:
         title = f"{dimension.name}, dimension of {rubric.name}: {dimension.title}"
@@ -182,7 +181,7 @@ def _parts(rubric: Rubric) -> dict[str, Explanation]:
 
 
 def _formula(rubric: Rubric) -> str:
-    """What the module of the methodology says of itself."""
+    """The docstring of the methodology's module."""
     return inspect.getdoc(importlib.import_module(rubric.judge.__module__)) or rubric.summary
 
 

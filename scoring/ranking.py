@@ -1,4 +1,4 @@
-"""Where a server stands among others: by what its evidence guarantees, so that hiding evidence never moves it up."""
+"""Order of servers in rankings: by the guaranteed score, so that hiding evidence never improves the rank."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def rank_key(card: Scorecard) -> RankKey:
 
 
 def rank_key_of_columns(*, floor: Decimal, coverage: Decimal, score: Decimal | None, server: str) -> RankKey:
-    """The same key from columns of a table, for callers that do not hold the card; no score is the lowest."""
+    """The key of `rank_key` from columns of a table; no score sorts lowest."""
     return (-floor, -coverage, Decimal(1) if score is None else -score, server)
 
 

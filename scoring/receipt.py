@@ -1,4 +1,4 @@
-"""The scorecard as bytes: canonical JSON, exact both ways, and the score recomputed from the lines."""
+"""Encodes a scorecard as canonical JSON, decodes it exactly, and recomputes the score from the lines."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class NotAReceipt(ValueError):
 
 
 def encode_scorecard(card: Scorecard) -> bytes:
-    """The card as RFC 8785 JSON; decimals are strings, so nothing is rounded."""
+    """Encode the card as RFC 8785 JSON; decimals are strings, so nothing is rounded."""
     body = _plain_card(card)
     if any(max(key, default="") > "\uffff" for key in card.facts):
         return canonical_json(body)  # only the order of astral keys differs from what the faster encoder writes
@@ -39,33 +39,33 @@ def encode_scorecard(card: Scorecard) -> bytes:
 
 
 def decode_scorecard(data: bytes) -> Scorecard:
-    """The card that was encoded; raise NotAReceipt on anything else."""
+    """Decode a card; raise NotAReceipt for other bytes."""
     return _read(data, parse_json)
 
 
 def decode_stored_scorecard(data: bytes) -> Scorecard:
-    """The same, several times faster; only for what `encode` wrote."""
+    """Decode without validation, several times faster; only for bytes of `encode_scorecard`."""
     return _read(data, orjson.loads)
 
 
 def decode_summary(data: bytes) -> Scorecard:
-    """The card without lines and dimensions, many times faster, for tables; only for what `encode` wrote."""
+    """Decode without lines and dimensions, many times faster, for tables; only for bytes of `encode_scorecard`."""
     return _read(data, lambda body: _headed(orjson.loads(body)))
 
 
 def parse_summary(body: Mapping[str, Any]) -> Scorecard:
-    """The same of a receipt that was read already."""
+    """`decode_summary` for parsed JSON."""
     return _card(_headed(body))
 
 
 def parse_outline(body: Mapping[str, Any], parts: Container[str]) -> Scorecard:
-    """The card of a receipt that was read already, with some of its dimensions and without any line."""
+    """The card of a parsed receipt with some of its dimensions and without lines."""
     unlined = [_unlined(part) for part in body["dimensions"] if part["name"] in parts]
     return _card({**body, "lines": (), "dimensions": unlined})
 
 
 def replace_moment(data: bytes, as_of: datetime) -> bytes:
-    """The same receipt as of another moment; raise NotAReceipt on anything that `encode` did not write."""
+    """Replace the moment of a receipt; raise NotAReceipt for bytes that `encode_scorecard` did not write."""
     moment, quote, rest = data.removeprefix(_OPENING).partition(b'"')
     if not data.startswith(_OPENING) or not moment or not quote:
         raise NotAReceipt(f"not a scorecard: {_OPENING.decode()} expected at its start")
@@ -73,7 +73,7 @@ def replace_moment(data: bytes, as_of: datetime) -> bytes:
 
 
 def replace_evidence_digests(data: bytes, evidence: Mapping[str, str]) -> bytes:
-    """The same receipt with other digests of evidence listed; raise NotAReceipt on what `encode` did not write."""
+    """Replace the evidence digests of a receipt; raise NotAReceipt for bytes that `encode_scorecard` did not write."""
     before, mark, rest = data.partition(_EVIDENCE)
     _, brace, after = rest.partition(b"}")
     if not mark or not brace:
@@ -82,7 +82,7 @@ def replace_evidence_digests(data: bytes, evidence: Mapping[str, str]) -> bytes:
 
 
 def remove_moment(data: bytes) -> bytes:
-    """The same receipt without its moment; raise NotAReceipt on anything that `encode` did not write."""
+    """Remove the moment of a receipt; raise NotAReceipt for bytes that `encode_scorecard` did not write."""
     moment, quote, rest = data.removeprefix(_OPENING).partition(b'",')
     if not data.startswith(_OPENING) or not moment or not quote:
         raise NotAReceipt(f"not a scorecard: {_OPENING.decode()} expected at its start")
@@ -90,7 +90,7 @@ def remove_moment(data: bytes) -> bytes:
 
 
 def recompute_score(card: Scorecard) -> Decimal | NotMeasured:
-    """The score that the card's own lines give; equals `card.score` unless the card was tampered with."""
+    """Recompute the score from the card's lines; it equals `card.score` unless the card was changed."""
     if isinstance(card.score, NotMeasured):
         return card.score
     if card.dimensions:
@@ -195,7 +195,7 @@ def _card(body: dict[str, Any]) -> Scorecard:
 
 
 def _bounds(body: dict[str, Any]) -> dict[str, Any]:
-    """Receipts written before there were bounds have none; the card then takes them from its score."""
+    """Floor and ceiling; empty for receipts of older versions, whose bounds follow from the score."""
     return {name: Decimal(body[name]) for name in _BOUNDS if name in body}
 
 

@@ -1,4 +1,4 @@
-"""What a maintainer gains by fixing what was found: the rubric judges again without the finding.
+"""Gains of fixes: the rubric judges again without the findings.
 
 No formula of any rubric is repeated here, so clamps, bonuses, means and redistributed weights come out as they would.
 """
@@ -28,7 +28,7 @@ Place: TypeAlias = tuple[str, str]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FixGain:
-    """Points that a fix brings, before the score is rounded, and what the receipt would then say."""
+    """Points that a fix brings before rounding, and the resulting score."""
 
     points: Decimal
     score: Decimal
@@ -46,7 +46,7 @@ class FixLocation:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Remedy:
-    """Everything one rule found, what fixing all of it brings, and under which published ids it is charged."""
+    """All findings of one rule, the gain of fixing all of them, and the published ids that charge for them."""
 
     rule: str
     title: str
@@ -58,7 +58,7 @@ class Remedy:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FixPlan:
-    """A receipt as it stands under this code, the remedies with the largest gain first, and the gain of all of them."""
+    """The current receipt, the remedies with the largest gain first, and the gain of fixing everything."""
 
     card: Scorecard
     remedies: tuple[Remedy, ...] = ()
@@ -66,7 +66,7 @@ class FixPlan:
 
 
 def plan_fixes(assessment: Assessment, rubric: Rubric) -> FixPlan:
-    """What could be fixed; a server without a score has nothing to gain from what was not seen."""
+    """Plan all fixes of one server; without a score there are no gains."""
     card = rubric.score(assessment)
     if not isinstance(card.score, Decimal):
         return FixPlan(card=card)
@@ -81,13 +81,13 @@ def plan_fixes(assessment: Assessment, rubric: Rubric) -> FixPlan:
 
 
 def exact_score(card: Scorecard) -> Decimal:
-    """The score before it was rounded, 0 when there is none."""
+    """The score before rounding, 0 without a score."""
     score = card.score if isinstance(card.score, Decimal) else Decimal(0)
     return score - sum((line.points for line in card.lines if line.cites == ROUNDING), Decimal(0))
 
 
 class _Scales:
-    """Judges one server again and again, each time without some findings."""
+    """Judges one server repeatedly, each time without some findings."""
 
     def __init__(self, assessment: Assessment, rubric: Rubric, card: Scorecard) -> None:
         self._assessment, self._rubric, self._before = assessment, rubric, exact_score(card)
@@ -111,7 +111,7 @@ class _Scales:
 
 
 def _found(assessment: Assessment, rubric: Rubric) -> Mapping[str, Mapping[Place, list[str]]]:
-    """By rule and place, every message of the findings that a rubric reads."""
+    """The messages of the findings that a rubric reads, by rule and place."""
     found: dict[str, dict[Place, list[str]]] = {}
     for question in dict.fromkeys(criterion.question for criterion in rubric.criteria):
         outcome = assessment.outcome(question)
@@ -123,7 +123,7 @@ def _found(assessment: Assessment, rubric: Rubric) -> Mapping[str, Mapping[Place
 
 
 def _first(order: list[str], found: Mapping[str, Mapping[Place, list[str]]]) -> set[Place]:
-    """The places to weigh one by one when there are too many: those of the rules with the largest gain."""
+    """The MAX_PLACES places that get their own gain: places of the rules with the largest gain first."""
     return set([place for rule in order for place in found[rule]][:MAX_PLACES])
 
 

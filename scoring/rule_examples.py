@@ -1,4 +1,4 @@
-"""The examples of a rule as text: what a server would have to send."""
+"""Renders the examples of a rule as JSON text."""
 
 from __future__ import annotations
 
@@ -28,23 +28,21 @@ MAX_LENGTH: Final = 400
 
 
 def list_good_examples(rule: Rule) -> tuple[str, ...]:
-    """Examples that the rule has nothing to say about."""
     return _shown(rule.good)
 
 
 def list_bad_examples(rule: Rule) -> tuple[str, ...]:
-    """Examples that the rule finds fault with."""
     return _shown(rule.bad)
 
 
 def render_example(thing: base.Scope) -> str:
-    """A thing as JSON on one line, cut where it gets long."""
+    """A thing as JSON on one line, at most MAX_LENGTH characters."""
     text = json.dumps(_plain(thing), ensure_ascii=False, default=str)
     return evidence_path.clip_text(text, MAX_LENGTH)
 
 
 def _shown(things: Iterable[base.Scope]) -> tuple[str, ...]:
-    """The shortest examples: they show the point best."""
+    """The MAX_EXAMPLES shortest examples, which are the clearest."""
     return tuple(sorted(map(render_example, things), key=len)[:MAX_EXAMPLES])
 
 
@@ -54,13 +52,13 @@ def _plain(thing: base.Scope) -> Any:
 
 
 def _members(thing: base.Scope) -> dict[str, Any]:
-    """A scope that has no form of its own here, member by member."""
+    """The members of a scope without an entry in _FORMS."""
     names = [name for name in getattr(thing, "__dataclass_fields__", ()) if name not in {"at", "position"}]
     return {name: value for name in names if (value := getattr(thing, name)) is not UNDEFINED}
 
 
 def _said(conversation: Conversation) -> dict[str, Any]:
-    """What was asked, by its step, and what came back."""
+    """The exchanges by step."""
     return {exchange.at.removeprefix("exchanges/"): _exchange(exchange) for exchange in conversation.recorded.exchanges}
 
 
@@ -80,7 +78,7 @@ def _called(trial: Trial) -> dict[str, Any]:
 
 
 def _told(**views: Any) -> dict[str, Any]:
-    """What views of evidence hold, without what they leave open."""
+    """The members of views of evidence without empty values."""
     return {name: plain for name, view in views.items() if (plain := _kept(view)) not in _NOTHING}
 
 

@@ -1,4 +1,4 @@
-"""What published advisories cost: severity times reach times scope times age of the fix (docs/decisions/0019)."""
+"""Costs of published advisories: severity times reach times scope times age of the fix (docs/decisions/0019)."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Final
 from evidence.kinds.advisories import Group, Reach, Severity
 
 MAX_TOTAL_COST: Final = Decimal(9)
-"""Points that known vulnerabilities may cost together."""
+"""Most points that all known vulnerabilities may cost together."""
 
 _SEVERITY: Final[Mapping[Severity, Decimal]] = {
     Severity.CRITICAL: Decimal(5),
@@ -30,11 +30,11 @@ _YOUNG: Final = Decimal("0.5")
 _RECENT_DAYS: Final = 30
 _OLD_DAYS: Final = 90
 _FURTHER: Final = Decimal("0.1")
-"""What a further flaw of the same version counts: one upgrade mends them all."""
+"""Factor for each further flaw of the same version: one upgrade fixes all of them."""
 
 
 def compute_advisory_costs(groups: Sequence[Group], days_since: Callable[[str], int | None]) -> list[Decimal]:
-    """Points that each group costs, before they are cut to MOST together; `days_since` gives the age of a fix."""
+    """Points that each group costs, before the limit MAX_TOTAL_COST; `days_since` gives the age of a fix."""
     alone = [_cost(group, days_since(group.fixed_since)) for group in groups]
     worst: dict[tuple[str, str, str], int] = {}
     for index, group in enumerate(groups):
@@ -60,7 +60,7 @@ def _scope(group: Group) -> Decimal:
 
 
 def _age(fixed_for: int | None) -> Decimal:
-    """Half for what was fixed lately or not at all, whole for what could have been upgraded long ago."""
+    """Half for a recent fix or none, rising to the whole cost for fixes of at least _OLD_DAYS."""
     if fixed_for is None or fixed_for <= _RECENT_DAYS:
         return _YOUNG
     if fixed_for >= _OLD_DAYS:

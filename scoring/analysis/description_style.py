@@ -1,4 +1,4 @@
-"""How a description is built: its first word, its length, whether it says when and gives an example.
+"""Style of a description: its first word and length, and whether it says when to use the tool and gives an example.
 
 The methodology that compares siblings publishes neither its verbs nor its words for when and example. These were
 chosen so that the verdicts agree with the reference on every recorded capture.
@@ -23,7 +23,7 @@ _EXAMPLE: Final = compile_pattern(r"\b(?:example|for instance|such as)\b|\be\.g\
 
 @dataclass(frozen=True, slots=True)
 class DescriptionStyle:
-    """What two descriptions can have in common."""
+    """The properties by which descriptions are compared."""
 
     verb_first: bool
     length: str
@@ -32,7 +32,7 @@ class DescriptionStyle:
 
 
 def extract_sibling_prefix(name: str) -> str:
-    """The part of a name that its siblings share: before the first hyphen, else underscore, else hump."""
+    """The prefix of a name that sibling tools share: up to the first hyphen, else underscore, else capital letter."""
     for separator in "-_":
         head, found, _ = name.partition(separator)
         if found:
@@ -42,7 +42,6 @@ def extract_sibling_prefix(name: str) -> str:
 
 
 def parse_style(tool: Tool) -> DescriptionStyle:
-    """How the description of a tool is built."""
     text = tool.description
     length = utf16_length(text)
     lowered = text.lower()

@@ -1,4 +1,4 @@
-"""How long the issues and requests of others wait for an answer."""
+"""Response times to the issues and pull requests of outsiders."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from scoring.scopes import maintenance
 
 _DAY: Final = 86_400
 _FEWEST: Final = 3
-"""Fewer say nothing: the only one may be of yesterday."""
+"""With fewer threads the median means nothing: the only thread may be one day old."""
 
 
 def judge_response_times(threads: Threads | None, size: maintenance.ProjectSize) -> Iterator[Answer]:
-    """What is bad about the answers in a project of a size; raise Inapplicable for too few threads."""
+    """Judges response times relative to the project's size; raise Inapplicable for fewer than _FEWEST threads."""
     if threads is None or threads.sampled < _FEWEST:
         raise Inapplicable("others opened too few")
     if threads.unanswered * 2 > threads.sampled:

@@ -1,4 +1,4 @@
-"""Which texts mention another tool by its name, found in time that is linear in the texts and the names."""
+"""Finds mentions of other tools in descriptions, in time that is linear in the texts and the names."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from typing import Final
 from scoring.scopes.base import Tool
 
 MAX_NAME_LENGTH: Final = 256
-"""No text is searched for a name that is longer: the protocol allows 128 characters."""
+"""Longer names are not searched for: the protocol allows 128 characters."""
 
 _FEW: Final = 64
 _NAME: Final = re.compile(r"[A-Za-z0-9_.-]+")
 
 
 class SubstringMentions:
-    """Finds names anywhere in a text, whatever the case, also inside words."""
+    """Finds names anywhere in a text, also inside words, ignoring case."""
 
     def __init__(self, names: Iterable[str]) -> None:
         self._names = list(
@@ -26,7 +26,7 @@ class SubstringMentions:
         self._machine = _Machine(self._names) if len(self._names) > _FEW else None
 
     def another(self, tool: Tool) -> bool:
-        """Whether the description of a tool holds the name of another one."""
+        """Whether the description of a tool contains the name of another tool."""
         text, own = tool.item.description.lower(), tool.name.lower()
         if self._machine is None:
             return any(name in text for name in self._names if name != own)
@@ -34,19 +34,19 @@ class SubstringMentions:
 
 
 class WordMentions:
-    """Finds names that stand alone: not inside a longer name or word."""
+    """Finds names that are not part of a longer name or word."""
 
     def __init__(self, tools: Iterable[Tool]) -> None:
         self._names = frozenset(tool.name for tool in tools if tool.name)
 
     def another(self, tool: Tool) -> bool:
-        """Whether the description of a tool holds the name of another one."""
+        """Whether the description of a tool contains the name of another tool."""
         found = {word.rstrip(".") for word in _NAME.findall(tool.item.description)}
         return not (found & self._names) <= {tool.name}
 
 
 class _Machine:
-    """The automaton of Aho and Corasick: one step a character, however many names there are."""
+    """The Aho-Corasick automaton: one step per character for any number of names."""
 
     def __init__(self, names: Iterable[str]) -> None:
         self._next: list[dict[str, int]] = [{}]
@@ -58,7 +58,7 @@ class _Machine:
         self._link()
 
     def found(self, text: str) -> Iterator[str]:
-        """The names in a text, where one ends, longest first."""
+        """The names in a text; of names that end at the same character the longest first."""
         state = 0
         for character in text:
             while state and character not in self._next[state]:

@@ -20,14 +20,13 @@ _CONNECTION: Final = "connection"
 def build_conversation(
     *exchanges: dict[str, Any], depth: str = "full", listing: Mapping[str, Any] | None = None
 ) -> Conversation:
-    """A conversation of exchanges made by `legacy`, `modern` and `stdio`; `listing` is a listing body."""
+    """A conversation of exchanges made by the `*_exchange` functions; `listing` is a listing body."""
     known = Listing(json.loads(json.dumps(listing))) if listing is not None else None
     body = json.dumps(build_exchanges_body(*exchanges, depth=depth)).encode()
     return Conversation(at="exchanges", recorded=Exchanges.parse(body, known), listing=known)
 
 
 def build_exchanges_body(*exchanges: dict[str, Any], depth: str = "full") -> dict[str, Json]:
-    """The body of a record with these exchanges."""
     connections: list[Json] = []
     rows: list[Json] = []
     for exchange in exchanges:
@@ -39,7 +38,7 @@ def build_exchanges_body(*exchanges: dict[str, Any], depth: str = "full") -> dic
 
 
 def legacy_exchange(step: str, *, revision: str = "D", **members: Any) -> dict[str, Any]:
-    """One exchange of the legacy era over streamable HTTP, under the revision of this letter."""
+    """One exchange of the legacy era over streamable HTTP; `revision` is a letter of REVISIONS."""
     members.setdefault("offered", "2025-11-25")
     return _exchange(step, era="legacy", negotiated=REVISIONS.get(revision, revision), **members)
 
@@ -51,7 +50,6 @@ def modern_exchange(step: str, **members: Any) -> dict[str, Any]:
 
 
 def stdio_exchange(step: str, *, revision: str = "D", **members: Any) -> dict[str, Any]:
-    """One exchange over stdio."""
     made = modern_exchange if revision == "E" else legacy_exchange
     lines: dict[str, Any] = {"transport": "stdio", "verb": "", "status": None, "form": "lines", "headers": {}}
     rest = {} if revision == "E" else {"revision": revision}
@@ -83,7 +81,7 @@ def _exchange(
     failure: tuple[str, str] | None = None,
     page: int = 0,
 ) -> dict[str, Any]:
-    """`result` and `error` make one response with id 1, `message` any one message, `received` everything."""
+    """`result` or `error` makes one response with id 1, `message` any one message, `received` all messages."""
     answer: dict[str, Any] = {"jsonrpc": "2.0", "id": 1}
     given = {name: value for name, value in (("result", result), ("error", error)) if value is not UNDEFINED}
     messages = [{"message": answer | given}] if given else []

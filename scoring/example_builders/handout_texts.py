@@ -7,10 +7,8 @@ from scoring.scopes.handout_texts import ReadResource, ToolResult
 
 
 def build_resource_text(text: str, uri: str = "note://welcome") -> ReadResource:
-    """A resource that holds this text."""
     return ReadResource(at="resources/note:~1~1welcome/text", handed=Handout(name=uri, index=0, text=text))
 
 
 def build_tool_result(text: str, tool: str = "get_note") -> ToolResult:
-    """The answer of a tool."""
     return ToolResult(at=f"results/{tool}", handed=Handout(name=tool, index=0, text=text))

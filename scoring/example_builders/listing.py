@@ -19,7 +19,7 @@ EMPTY_SCHEMA: Final[Mapping[str, Json]] = {"type": "object", "properties": {}}
 
 
 def build_tool(name: Any = "get-record", **members: Any) -> base.Tool:
-    """A tool with a name, a good description and an empty input schema unless told otherwise."""
+    """A tool; the defaults are a name, a good description and an empty input schema."""
     defaults = {"description": "Retrieves one record by its identifier.", "inputSchema": EMPTY_SCHEMA}
     return base.Tool(item=_item({"name": name, **defaults, **members}), at=f"tools/{name}", position=(0,))
 
@@ -30,38 +30,37 @@ def build_tool_with_params(*required: Any, **properties: Any) -> base.Tool:
 
 
 def build_param(name: str = "query", raw: Any = UNDEFINED, **keywords: Any) -> base.Param:
-    """A parameter of type string with a description unless told otherwise; `raw` replaces the whole schema."""
+    """A parameter; the default is a string with a description; `raw` replaces the whole schema."""
     if raw is UNDEFINED:
         raw = _members({"type": "string", "description": "Words to search for.", **keywords})
     return walk.list_params(build_tool_with_params(**{name: raw}))[0]
 
 
 def build_toolset(*tools: base.Tool) -> base.Toolset:
-    """Tools together."""
     return base.Toolset(at="tools", tools=tools)
 
 
 def build_resource(**members: Any) -> base.Resource:
-    """A resource with uri, name, description and MIME type unless told otherwise."""
+    """A resource; the defaults are URI, name, description and MIME type."""
     defaults = {"uri": "notes://today", "name": "today", "description": "Notes of today.", "mimeType": "text/plain"}
     return base.Resource(item=_item({**defaults, **members}), at="resources/today", position=(0,))
 
 
 def build_prompt(**members: Any) -> base.Prompt:
-    """A prompt with name and description unless told otherwise."""
+    """A prompt; the defaults are a name and a description."""
     defaults = {"name": "summarise", "description": "Summarises the notes of one day."}
     return base.Prompt(item=_item({**defaults, **members}), at="prompts/summarise", position=(0,))
 
 
 def build_prompt_arg(**members: Any) -> base.PromptArg:
-    """An argument of a prompt with name and description unless told otherwise."""
+    """An argument of a prompt; the defaults are a name and a description."""
     return walk.list_arguments(
         build_prompt(arguments=[_members({"name": "day", "description": "Day to read.", **members})])
     )[0]
 
 
 def build_server(*, tools: int = 1, resources: int = 0, prompts: int = 0, **opening: Any) -> base.Server:
-    """What a server says of itself; keywords are members of its opening result."""
+    """A server; keywords are members of its `initialize` result."""
     defaults = {
         "protocolVersion": "2025-11-25",
         "capabilities": {"tools": {}},
@@ -73,32 +72,31 @@ def build_server(*, tools: int = 1, resources: int = 0, prompts: int = 0, **open
 
 
 def build_texts(text: str = "Reads the notes of one day.", *others: str, **members: Any) -> base.Said:
-    """A server with a tool `read_notes` that is described so, and further tools by name."""
+    """The texts of a server: tool `read_notes` with this description, and further tools by name."""
     tools = [{"name": "read_notes", "description": text, **members}, *({"name": name} for name in others)]
     part: dict[str, Json] = {"declared": True, "end": "complete", "error": None, "pages": [{"tools": tools}]}
     return base.Said(at="server", listing=Listing({"lists": {"tools": part}}))
 
 
 def build_registration(*entries: Mapping[str, Any]) -> base.Registered:
-    """Registry entries of one server."""
     refs = tuple(_members({"registry": "starter", "name": "io.example/notes", "entry": entry}) for entry in entries)
     return base.Registered(at="registration", registration=Registration(refs))
 
 
 def build_package(**members: Any) -> base.Package:
-    """A package of a registry entry: npm over stdio unless told otherwise."""
+    """A package of a registry entry; the default is npm over stdio."""
     defaults = {"registryType": "npm", "identifier": "notes-mcp", "version": "1.0.0", "transport": {"type": "stdio"}}
     return base.Package(at="registration/packages/notes-mcp", raw=_members({**defaults, **members}))
 
 
 def build_remote(**members: Any) -> base.Remote:
-    """A remote of a registry entry: streamable HTTP unless told otherwise."""
+    """A remote of a registry entry; the default is streamable HTTP."""
     defaults = {"type": "streamable-http", "url": "https://notes.example/mcp"}
     return base.Remote(at="registration/remotes/notes", raw=_members({**defaults, **members}))
 
 
 def build_setting(name: str = "NOTES_FOLDER", **members: Any) -> base.Setting:
-    """A value that a user has to provide, with a description unless told otherwise."""
+    """A value that a user has to provide; the default has a description."""
     raw = _members({"name": name, "description": "Folder that holds the notes.", **members})
     return base.Setting(at=f"registration/settings/{name}", raw=raw)
 
@@ -108,7 +106,7 @@ def _item(members: Mapping[str, Any]) -> Item:
 
 
 def _members(members: Mapping[str, Any]) -> dict[str, Json]:
-    """The members as parsed JSON, so that an example cannot hold what a server cannot send."""
+    """The members as parsed JSON, so that examples hold only values that a server can send."""
     kept = {name: value for name, value in members.items() if value is not UNDEFINED}
     parsed: dict[str, Json] = json.loads(json.dumps(kept))
     return parsed

@@ -15,13 +15,13 @@ from scoring.scopes.project import Project, Published
 from scoring.scopes.publisher import Publisher
 
 MOMENT: Final = datetime(2026, 11, 1, tzinfo=UTC)
-"""The moment that examples stand for."""
+"""`as_of` of all examples."""
 
 NAME: Final = "com.example/notes"
 
 
 def days_ago(days: int) -> str:
-    """A time so many days before MOMENT."""
+    """A timestamp `days` days before MOMENT."""
     return (MOMENT - timedelta(days=days)).isoformat()
 
 
@@ -40,19 +40,19 @@ def build_project(
 
 
 def build_source_only_project(**members: Any) -> Project:
-    """A project of which only the source was seen; keywords are members of its body."""
+    """A project without repository evidence; keywords are members of the source's body."""
     body = {"origin": "github", "complete": True, **members}
     return Project(at="source", moment=MOMENT, source=Source.parse(json.dumps(body).encode()))
 
 
 def issue_threads(**members: Any) -> dict[str, Any]:
-    """How the issues of outsiders were met: ten, all answered within a day, unless told otherwise."""
+    """Statistics of outsiders' issues; the default is ten issues, all answered within a day."""
     defaults = {"sampled": 10, "opened_year": 10, "answered": 10, "median_response_s": 86_400, "unanswered": 0}
     return {**defaults, "median_close_s": None, **members}
 
 
 def build_published_package(registered: str = NAME, **members: Any) -> Published:
-    """A package in its index: npm, one version that is the latest, unless told otherwise."""
+    """A package in its index; the default is an npm package with one version."""
     body = {
         "ecosystem": "npm",
         "name": "notes-mcp",
@@ -82,7 +82,7 @@ def build_publisher(
     repository: str = "example/notes",
     package: str = "",
 ) -> Publisher:
-    """A registration under a name; `owner` is that of its repository."""
+    """A registration under a name; `owner` is the owner of its repository."""
     entry: dict[str, Any] = {"name": name, "remotes": [{"url": remote}] if remote else []}
     hosted = {"name": repository, "owner": owner}
     index = {"ecosystem": "npm", "name": package, "exists": True}

@@ -10,7 +10,7 @@ from scoring.scopes.samples import Attempt, Encounter
 
 
 def build_attempt(failure: str = "", *, successes: int = 8, **failures: int) -> Attempt:
-    """One attempt of a window with so many successes and other failures; `failure` is how this one ended."""
+    """One attempt within a window; `failure` is its failure, `failures` counts the other failures of the window."""
     counts = dict(failures)
     if failure:
         counts[failure] = counts.get(failure, 0) + 1
@@ -28,7 +28,6 @@ def build_client_session(
     code: int | None = None,
     message: str = "",
 ) -> Encounter:
-    """What the official client saw."""
     return Encounter(
         at="interop",
         seen=Interop(

@@ -18,7 +18,7 @@ HEADER_URL: Final = "https://notes.example/.well-known/oauth-protected-resource/
 
 
 def build_open_access(access_class: str = "open", **members: Any) -> Access:
-    """What a look at one server found: an open one unless told otherwise; keywords are members of the body."""
+    """The access evidence of a server without authorization; keywords are members of the body."""
     defaults: dict[str, Any] = {
         "registered": URL,
         "class": access_class,
@@ -45,7 +45,7 @@ def build_protected_access(
     bogus: tuple[int, str] | None = (401, "oauth_required"),
     **members: Any,
 ) -> Access:
-    """A server that wants credentials. `resource` and `issuer` are documents that were found, `revision` a version."""
+    """A server that asks for credentials; `resource` and `issuer` are metadata documents, `revision` is a version."""
     where = {"step": step, "status": status, "detail": ""}
     body = {
         "gate": {**where, "era": "legacy", "reason": reason},
@@ -61,17 +61,16 @@ def build_protected_access(
 
 
 def build_challenge(scheme: str = "bearer", **parameters: str) -> dict[str, Any]:
-    """One challenge."""
     return {"scheme": scheme, "token68": False, "parameters": parameters}
 
 
 def build_resource_metadata(**members: Any) -> dict[str, Any]:
-    """Protected resource metadata without a flaw."""
+    """Valid protected resource metadata; keywords replace members."""
     return {"resource": URL, "authorization_servers": [ISSUER], **members}
 
 
 def build_issuer_metadata(**members: Any) -> dict[str, Any]:
-    """Authorization server metadata without a flaw."""
+    """Valid authorization server metadata; keywords replace members."""
     return {
         "issuer": ISSUER,
         "authorization_endpoint": f"{ISSUER}/authorize",
@@ -97,7 +96,6 @@ def metadata_request(
     problem: str = "",
     failure: tuple[str, str] | None = None,
 ) -> dict[str, Any]:
-    """One request for a document."""
     return {
         "by": by,
         "url": HEADER_URL,
@@ -110,5 +108,5 @@ def metadata_request(
 
 
 def failed_requests(*by: str) -> Sequence[Mapping[str, Any]]:
-    """Requests that all found nothing."""
+    """Requests that all get HTTP 404."""
     return [metadata_request(404, by=name) for name in by]

@@ -16,17 +16,16 @@ from scoring.scopes.supply_chain import Audit, Drifted, Locked, Searched
 
 
 def build_whole_source(**members: Any) -> source.Source:
-    """A source that was read whole; keywords are members of its body."""
+    """A completely read source; keywords are members of its body."""
     return source.Source.parse(json.dumps({"origin": "github", "complete": True, **members}).encode())
 
 
 def build_code(**members: Any) -> Code:
-    """The code of a source."""
     return Code(at="source", seen=build_whole_source(**members))
 
 
 def build_readme(*, complete: bool = True, samples: int = 0, guides: list[str] | None = None, **members: Any) -> Readme:
-    """A README that explains everything; keywords are members of it, `samples` counts files of examples."""
+    """A README that explains everything; keywords are its members, `samples` is the number of example files."""
     body = {
         "path": "README.md",
         "words": 400,
@@ -46,14 +45,13 @@ def build_readme(*, complete: bool = True, samples: int = 0, guides: list[str] |
 
 
 def build_missing_readme(*, complete: bool = True) -> Readme:
-    """A source without a README."""
     return Readme(at="source/readme", seen=build_whole_source(readme=None, complete=complete))
 
 
 def build_variable(
     name: str, *, declared: frozenset[str] = frozenset(), named: bool | None = False, **members: Any
 ) -> Variable:
-    """A secret variable in code beside a README; keywords are members of the README."""
+    """A secret variable in code, with a README; keywords are members of the README."""
     found = source.Variable(name=name, at="src/index.ts:3", secret=True, required=None, named=named)
     return Variable(
         at=f"source/environment/{name}", seen=build_readme(**members).seen, variable=found, declared=declared
@@ -63,7 +61,7 @@ def build_variable(
 def build_audit(
     *groups: dict[str, Any], checked: int = 40, whole: bool = True, unlisted: str = "", **members: Any
 ) -> Audit:
-    """What advisories say of forty dependencies."""
+    """The advisories about forty dependencies."""
     body = {"checked": checked, "groups": list(groups), **members}
     seen = Advisories.parse(json.dumps(body).encode())
     return Audit(at="advisories", moment=MOMENT, seen=seen, whole=whole, unlisted=unlisted)
@@ -83,25 +81,22 @@ def advisory_group(name: str = "GHSA-aaaa-bbbb-cccc", **members: Any) -> dict[st
 
 
 def build_dependencies(*, lockfile: bool, origin: str = "github") -> Locked:
-    """The dependencies of a project."""
     body = {"origin": origin, "from": "lockfile" if lockfile else "sbom", "complete": True, "lockfile": lockfile}
     return Locked(at="dependencies", seen=Dependencies.parse(json.dumps({**body, "dependencies": []}).encode()))
 
 
 def build_secret_scan(*findings: dict[str, Any], complete: bool = True) -> Searched:
-    """Files searched for secrets."""
     body = {"files": 12, "complete": complete, "findings": list(findings)}
     return Searched(at="secrets", seen=Secrets.parse(json.dumps(body).encode()))
 
 
 def leaked_secret(**members: Any) -> dict[str, Any]:
-    """A secret in code that counts."""
+    """A leaked secret in code that counts as a finding."""
     defaults = {"pattern": "github-token", "path": "src/index.ts", "line": 3, "hash": "00", "context": "token = ****"}
     return {**defaults, "confidence": "specific", "counts": True, "why": "", **members}
 
 
 def build_drift(*changes: dict[str, Any]) -> Drifted:
-    """What changed since a listing was approved."""
     alarm = any(change.get("signals") or change.get("escalations") for change in changes)
     return Drifted(
         at="drift", seen=Drift.parse(json.dumps({"alarm": alarm, "complete": True, "changes": list(changes)}).encode())
@@ -109,5 +104,4 @@ def build_drift(*changes: dict[str, Any]) -> Drifted:
 
 
 def listing_change(at: str = "tools/read_notes/description", **members: Any) -> dict[str, Any]:
-    """One place that changed."""
     return {"at": at, "what": "changed", "before": "0" * 16, "after": "1" * 16, **members}

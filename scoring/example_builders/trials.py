@@ -9,7 +9,7 @@ from scoring.scopes.trials import Trial, build_trials
 
 
 def build_trial(outcome: str = "result", kind: str = "call", *, sandbox: str = "", **members: Any) -> Trial:
-    """One call of `get_note` in a sandbox, if any; keywords are members of its row (evidence/kinds/trials.py)."""
+    """One call of `get_note`; keywords are members of its row (evidence/kinds/trials.py)."""
     row = {"tool": "get_note", "index": 0, "class": "read", "kind": kind, "outcome": outcome, **members}
     return build_trials(json.dumps({"policy": "read", "trials": [row]}).encode(), sandbox=sandbox)[0]
 

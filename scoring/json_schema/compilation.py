@@ -1,4 +1,4 @@
-"""Can a validator compile a schema? Its meta-schema, its references, its patterns, and what else compilers refuse."""
+"""Checks whether validators can compile a schema: meta-schema, references, patterns and other refused members."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from scoring.text.evidence_path import clip_text
 
 
 class _Holds(Enum):
-    """Which schemas the value of a keyword holds."""
+    """The shape in which the value of a keyword contains schemas."""
 
     ONE = auto()
     MANY = auto()
@@ -45,13 +45,13 @@ _REMARKABLE: Final = tuple(
     f'"{name}'.encode()
     for name in ('$ref"', '$id"', '$anchor"', '$dynamicAnchor"', "pattern", 'enum":[]', 'id":', 'nullable"', *_LIMITS)
 )
-"""What a schema holds, as text, that has to be looked at part by part."""
+"""Text in a serialized schema that requires the check of every subschema."""
 
 _ANCHOR: Final = re.compile(r"[a-z_][-a-z0-9._]*", re.IGNORECASE | re.ASCII)
 
 
 class ValidatorDialect(StrEnum):
-    """Which validator is asked."""
+    """The validator whose behaviour is reproduced."""
 
     AJV = "ajv"  # Ajv 8 with its default dialect, not strict: draft-07 whatever the schema says
     DECLARED = "declared"  # any validator that reads the declared dialect, 2020-12 when none is declared
@@ -65,13 +65,13 @@ class _Node:
 
 @dataclass
 class SchemaCompiler:
-    """Compiles the schemas of one server in their order. Ajv keeps one register of `$id`s for all of them."""
+    """Compiles the schemas of one server in order. Ajv keeps one register of `$id`s for all of them."""
 
     reading: ValidatorDialect
     _register: dict[str, Mapping[str, Json] | None] = field(default_factory=dict)
 
     def complaint(self, schema: Json) -> str | None:
-        """Why the schema does not compile, or None."""
+        """The reason why the schema does not compile, or None."""
         if not isinstance(schema, dict):
             return "a schema is an object"
         return next(self._complaints(schema), None)
@@ -94,7 +94,6 @@ class SchemaCompiler:
             yield from self._compile(schema, local)
 
     def _enter(self, schema: Mapping[str, Json], local: dict[str, Mapping[str, Json]]) -> Iterator[str]:
-        """Register the `$id`s of a schema."""
         named = schema.get("$id")
         root = references.strip_empty_fragment(named) if isinstance(named, str) else ""
         bases: dict[int, str] = {0: root}
@@ -119,7 +118,7 @@ class SchemaCompiler:
             self._register |= {address: None for address in local if address and address not in self._register}
 
     def _anchors(self, schema: Mapping[str, Json], *, at_root: bool) -> list[str]:
-        """The anchors that a schema sets. Ajv passes over those of the root."""
+        """The anchors that a schema sets. Ajv ignores anchors of the root."""
         if at_root and self.reading is ValidatorDialect.AJV:
             return []
         return [value for name in ("$anchor", "$dynamicAnchor") if isinstance(value := schema.get(name), str)]
@@ -134,7 +133,7 @@ class SchemaCompiler:
         return draft07.ADDRESS if known else None
 
     def _compile(self, root: Mapping[str, Json], local: Mapping[str, Mapping[str, Json]]) -> Iterator[str]:
-        """Walk what a compiler would walk: definitions only where something refers to them."""
+        """Visit the subschemas that a compiler visits: definitions only when a reference leads to them."""
         named = root.get("$id")
         base = references.strip_empty_fragment(named) if isinstance(named, str) else ""
         waiting, seen = [_Node(root, base)], {id(root)}
@@ -222,7 +221,7 @@ class SchemaCompiler:
 
 
 def _against(validator: jsonschema_rs.Validator, schema: Json) -> str | None:
-    """What a meta-schema says; formats are left to the other checks."""
+    """The first error against the meta-schema; formats are checked elsewhere."""
     try:
         if validator.is_valid(schema):
             return None
@@ -234,7 +233,7 @@ def _against(validator: jsonschema_rs.Validator, schema: Json) -> str | None:
 
 
 def _is_plain(schema: Json) -> bool:
-    """Whether nothing in a schema has or needs an address, is a pattern, or is what only a compiler refuses."""
+    """Whether a schema has no addresses, references, patterns or other members that need a compiler."""
     try:
         text = orjson.dumps(schema)
     except (TypeError, ValueError, RecursionError):
@@ -243,7 +242,7 @@ def _is_plain(schema: Json) -> bool:
 
 
 def _names_parts(schema: Json) -> bool:
-    """Whether anything in the schema may have an address of its own."""
+    """Whether any part of the schema may have its own address."""
     waiting: list[Json] = [schema]
     while waiting:
         part = waiting.pop()

@@ -1,4 +1,4 @@
-"""Is a JSON Schema valid under its own dialect? Bounded, offline, and indifferent to `$ref` and `$schema` addresses."""
+"""Validates a JSON Schema under its own dialect: bounded, offline, without resolving `$ref` or `$schema` addresses."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ MAX_DEPTH: Final = 64
 MAX_NODES: Final = 50_000
 
 DEFAULT_DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
-"""The dialect of a schema that names none, by MCP 2025-11-25."""
+"""The default dialect of MCP 2025-11-25."""
 
 NOT_UNICODE: Final = "a key is not valid Unicode"
-"""The complaint about a schema that cannot be validated for its lone surrogates."""
+"""The complaint about a schema with lone surrogates, which cannot be validated."""
 
 DIALECTS: Final[Mapping[str, type[jsonschema_rs.Validator]]] = {
     DEFAULT_DIALECT: jsonschema_rs.Draft202012Validator,
@@ -30,7 +30,7 @@ DIALECTS: Final[Mapping[str, type[jsonschema_rs.Validator]]] = {
 
 
 def detect_dialect(schema: Json) -> str | None:
-    """The known dialect that a schema names, the default when it names none, None when it names another."""
+    """The known dialect that a schema names, the default without a name, None for an unknown dialect."""
     named = schema.get("$schema", DEFAULT_DIALECT) if isinstance(schema, dict) else DEFAULT_DIALECT
     plain = named.removesuffix("#") if isinstance(named, str) else ""
     return plain if plain in DIALECTS else None
@@ -62,7 +62,7 @@ def _validator(name: str) -> jsonschema_rs.Validator:
 
 
 def is_within_bounds(schema: Json) -> bool:
-    """Whether a schema keeps to MAX_DEPTH and MAX_NODES; neither depth nor size costs more than those."""
+    """Whether a schema is within MAX_DEPTH and MAX_NODES; the check itself is bounded by them."""
     level: list[Json] = [schema]
     seen = 0
     for _ in range(MAX_DEPTH):

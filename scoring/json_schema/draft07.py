@@ -1,4 +1,4 @@
-"""JSON Schema draft-07 as Ajv 8 reads it: its meta-schema, and the keywords that it compiles."""
+"""JSON Schema draft-07 in Ajv 8: its meta-schema, and the keywords that Ajv compiles."""
 
 from __future__ import annotations
 
@@ -54,18 +54,17 @@ _KEYWORDS: Final[tuple[tuple[str, dict[str, Json]], ...]] = (
 
 @cache
 def build_meta_schema_validator() -> jsonschema_rs.Validator:
-    """The validator of schemas."""
     properties = {name: form for names, form in _KEYWORDS for name in names.split()}
     return jsonschema_rs.Draft7Validator({"type": ["object", "boolean"], "properties": properties})
 
 
 def accepts_everything(schema: Json) -> bool:
-    """Whether Ajv takes a schema for one that accepts everything, and so generates no code for it."""
+    """Whether Ajv treats a schema as accepting everything and generates no code for it."""
     return schema is True or (isinstance(schema, dict) and COMPILED.isdisjoint(schema))
 
 
 def list_compiled_patterns(schema: Mapping[str, Json]) -> list[str]:
-    """The names in `patternProperties` that Ajv compiles: none when no schema beside them asks for anything."""
+    """The names in `patternProperties` that Ajv compiles; empty when all their schemas accept everything."""
     named = schema.get("patternProperties")
     if not isinstance(named, dict):
         return []
@@ -74,7 +73,7 @@ def list_compiled_patterns(schema: Mapping[str, Json]) -> list[str]:
 
 
 def list_refusals(schema: Mapping[str, Json]) -> Iterator[str]:
-    """What Ajv refuses although the meta-schema allows it."""
+    """Members that Ajv refuses although the meta-schema allows them."""
     nullable, kind = schema.get("nullable"), schema.get("type")
     if "nullable" in schema and not isinstance(nullable, bool):
         yield "nullable is not a boolean"

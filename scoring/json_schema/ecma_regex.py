@@ -69,7 +69,7 @@ class _Parser:
         self._wanted: set[str] = set()
 
     def parse(self) -> None:
-        """Read to the end; raise _Wrong where the grammar is broken."""
+        """Parse the whole pattern; raise _Wrong on a syntax error."""
         while self._at < len(self._text):
             self._term()
         if self._open or self._largest > self._groups or not self._wanted <= self._names:
@@ -132,7 +132,7 @@ class _Parser:
         self._skip("?")
 
     def _escape(self) -> bool:
-        """Read what follows a backslash; whether it may be repeated."""
+        """Parse an escape after its backslash; return whether a quantifier may follow."""
         character = self._take()
         if character in "bB":
             return False
@@ -157,7 +157,7 @@ class _Parser:
                     raise _Wrong
 
     def _class_atom(self) -> int | None:
-        """The code point of one member of a class, None for a class inside it."""
+        """The code point of one member of a class, None for a nested class."""
         character = self._take()
         if character != "\\":
             return ord(character)
@@ -188,7 +188,7 @@ class _Parser:
         return ord(character)
 
     def _pair(self, high: int) -> int:
-        """A surrogate pair that is written as two escapes is one character."""
+        """The code point of a surrogate pair written as two escapes, or `high` alone."""
         found = re.compile(r"\\u([Dd][C-Fc-f][0-9A-Fa-f]{2})").match(self._text, self._at)
         if not (0xD800 <= high < 0xDC00 and found):
             return high
@@ -223,6 +223,6 @@ class _Parser:
 
 
 def _longer(low: str, high: str) -> bool:
-    """Whether one written number is greater than another, without converting thousands of digits."""
+    """Whether the first decimal numeral is greater, without converting thousands of digits."""
     low, high = low.lstrip("0"), high.lstrip("0")
     return (len(low), low) > (len(high), high)

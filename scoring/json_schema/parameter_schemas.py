@@ -1,4 +1,4 @@
-"""The places of an input schema that hold a value: parameters, what is nested in them, and branches of unions."""
+"""The parts of an input schema that describe values: parameters, nested schemas and branches of unions."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ _INHERITED: Final = (
     "pattern",
 )
 _LEADING: Final = frozenset({*_UNIONS, "$ref", "properties", "items"})
-"""Keywords by which a schema may have more than one place."""
+"""Keywords by which a schema may contain further value schemas."""
 
 _REFERENCES_IN_A_ROW: Final = 16
 
 
 @dataclass(frozen=True, slots=True)
 class ValueSchema:
-    """A schema that a value has to meet. `suffix` leads to it from its parameter and is empty for the parameter."""
+    """A schema that describes a value. `suffix` is its path from the parameter, empty for the parameter itself."""
 
     name: str
     schema: Mapping[str, Json]
@@ -51,7 +51,7 @@ def list_value_schemas(root: Mapping[str, Json], properties: Mapping[str, Json])
 
 
 def list_suffixes(places: tuple[ValueSchema, ...], wrong: Callable[[ValueSchema], bool]) -> list[str]:
-    """The suffixes of the places that are wrong, each once: several branches of a union are one place."""
+    """The distinct suffixes of the places for which `wrong` holds; branches of a union share one suffix."""
     if len(places) == 1:
         return [places[0].suffix] if wrong(places[0]) else []
     found = [place.suffix for place in places if wrong(place)]
@@ -61,7 +61,7 @@ def list_suffixes(places: tuple[ValueSchema, ...], wrong: Callable[[ValueSchema]
 def _of(
     name: str, schema: Mapping[str, Json], root: Mapping[str, Json], seen: dict[int, Mapping[str, Json]]
 ) -> tuple[ValueSchema, ...]:
-    """The places of one parameter. Most have nothing inside and refer to nothing."""
+    """The value schemas of one parameter; most parameters have no nested schema and no reference."""
     if not _LEADING.isdisjoint(schema):
         return tuple(_walk(ValueSchema(name, schema, frozenset()), root, seen))
     seen[id(schema)] = schema
@@ -103,7 +103,7 @@ def _inside(place: ValueSchema, schema: Mapping[str, Json]) -> Iterator[ValueSch
 
 
 def _resolved(schema: Mapping[str, Json], root: Mapping[str, Json]) -> Mapping[str, Json]:
-    """What a chain of references inside the document leads to; the schema itself when there is none."""
+    """The target of a chain of local references; the schema itself without a reference."""
     for _ in range(_REFERENCES_IN_A_ROW):
         reference = schema.get("$ref")
         target = _pointed(reference, root) if isinstance(reference, str) else None
@@ -125,7 +125,7 @@ def _pointed(reference: str, root: Mapping[str, Json]) -> Mapping[str, Json] | N
 
 
 def _with_own(written: Mapping[str, Json], resolved: Mapping[str, Json]) -> Mapping[str, Json]:
-    """The schema with the bounds that stand beside its reference and in the members of its allOf."""
+    """The schema with the bounds next to its reference and in the members of its allOf."""
     own = {keyword: written[keyword] for keyword in _INHERITED if keyword in written} if written is not resolved else {}
     members = resolved.get("allOf")
     for member in members if isinstance(members, list) else ():

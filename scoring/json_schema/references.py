@@ -1,4 +1,4 @@
-"""Addresses of schemas: `$id`, `$ref` and JSON pointers. Nothing is fetched."""
+"""Resolves addresses of schemas: `$id`, `$ref` and JSON pointers. Nothing is fetched."""
 
 from __future__ import annotations
 
@@ -24,12 +24,11 @@ _MAPS: Final = parse_word_list("$defs definitions properties patternProperties d
 
 
 def strip_empty_fragment(address: str) -> str:
-    """An address without an empty fragment."""
     return address.removesuffix("/").removesuffix("#") if address.endswith(("#", "#/")) else address
 
 
 def resolve_reference(base: str, reference: str) -> str:
-    """A reference seen from a base address."""
+    """Resolve a reference against a base address."""
     if not base or reference.startswith("#"):
         return base.partition("#")[0] + reference
     scheme, host, path = _split(reference)
@@ -46,7 +45,7 @@ def resolve_reference(base: str, reference: str) -> str:
 
 
 def resolve_pointer(schema: Json, pointer: str) -> Json:
-    """What a JSON pointer leads to; raise LookupError where it leads nowhere."""
+    """The value at a JSON pointer; raise LookupError when there is none."""
     for part in pointer.split("/")[1:]:
         name = _decoded(part).replace("~1", "/").replace("~0", "~")
         if isinstance(schema, dict):
@@ -59,7 +58,7 @@ def resolve_pointer(schema: Json, pointer: str) -> Json:
 
 
 def iterate_schemas(schema: Mapping[str, Json]) -> Iterator[tuple[Mapping[str, Json], str | None, int]]:
-    """Every object that may be a schema, outermost first, with its `$id` and the id() of the one around it."""
+    """Every object that may be a schema, outermost first, with its `$id` and the id() of its parent."""
     waiting: list[tuple[Mapping[str, Json], int]] = [(schema, 0)]
     while waiting:
         part, outer = waiting.pop()

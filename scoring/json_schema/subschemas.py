@@ -1,4 +1,4 @@
-"""Every place of a JSON Schema that holds a schema, without following references or mistaking data for schemas."""
+"""Lists all subschemas of a JSON Schema without following references and without reading data as schemas."""
 
 from __future__ import annotations
 
@@ -8,22 +8,13 @@ from typing import Final
 
 from evidence.canonical import Json
 from scoring.json_schema.dialects import MAX_DEPTH
+from scoring.text.words import parse_word_list
 
-_ONE: Final = frozenset(
-    [
-        "additionalItems",
-        "additionalProperties",
-        "contains",
-        "contentSchema",
-        "else",
-        "if",
-        "items",
-        "not",
-        "propertyNames",
-        "then",
-        "unevaluatedItems",
-        "unevaluatedProperties",
-    ]
+_ONE: Final = parse_word_list(
+    """
+    additionalItems additionalProperties contains contentSchema else if items not propertyNames then unevaluatedItems
+    unevaluatedProperties
+    """
 )
 _SEVERAL: Final = frozenset({"allOf", "anyOf", "oneOf", "prefixItems", "items"})
 _NAMED: Final = frozenset(
@@ -33,7 +24,7 @@ _NAMED: Final = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Subschema:
-    """A schema and the steps from the root to it. `reachable`: every second step is `properties`, and no other."""
+    """A schema and the steps from the root to it. `reachable`: the steps pass only through `properties`."""
 
     steps: tuple[str, ...]
     schema: Mapping[str, Json]
@@ -46,7 +37,7 @@ class Subschema:
 
 
 def list_subschemas(root: Json) -> Iterator[Subschema]:
-    """The root and all schemas inside of it in document order, down to MAX_DEPTH steps."""
+    """The root and all schemas inside it in document order, down to MAX_DEPTH steps."""
     waiting: list[tuple[tuple[str, ...], Json, bool]] = [((), root, True)]
     while waiting:
         steps, schema, reachable = waiting.pop()

@@ -1,4 +1,4 @@
-"""The checks of the protocol, one by one: what each requires and how one server did."""
+"""The checks of the protocol: their requirements and the verdicts for one server."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ SECTIONS: Final[Mapping[str, tuple[str, ...]]] = {
     "stdio and HTTP+SSE": ("IO", "SSE", "DEP"),
     "Beyond the specification": ("INTEROP",),
 }
-"""Parts of the table of checks, with what their ids begin with; the last is ours and requires nothing."""
+"""Sections of the table of checks with the prefixes of their ids; the last section is ours and has no requirements."""
 
 _ORDER: Final = {prefix: place for place, prefix in enumerate(chain(*SECTIONS.values()))}
 
 
 class Verdict(StrEnum):
-    """How a check ended. `warn`: a SHOULD that is not kept, or a deviation that practice tolerates."""
+    """The result of a check. `warn`: a violated SHOULD or a tolerated deviation."""
 
     PASS = "pass"  # noqa: S105 - a verdict, not a password
     FAIL = "fail"
@@ -50,30 +50,28 @@ class ConformanceCheck:
 
     @property
     def prefix(self) -> str:
-        """What its id begins with, such as `HTTP`."""
+        """The prefix of the check's id, such as `HTTP`."""
         return self.requirement.id.partition("-")[0]
 
     @property
     def section(self) -> str:
-        """The section of the table that it belongs to."""
+        """The title of the check's section in SECTIONS."""
         return next(title for title, prefixes in SECTIONS.items() if self.prefix in prefixes)
 
     @cached_property
     def criterion(self) -> Criterion:
-        """The check as a rubric cites it."""
         return Criterion(
             cites=self.requirement.id, rule=self.rule.id, severity=self.rule.severity, params=self.requirement.params
         )
 
     @property
     def question(self) -> Question:
-        """What is asked of the evidence."""
         return self.criterion.question
 
 
 @dataclass(frozen=True, slots=True)
 class CheckResult:
-    """How one server did in one check. `why` says why it is inconclusive; `findings` are what is wrong."""
+    """The verdict of one check for one server. `why` is the reason when it is inconclusive."""
 
     check: ConformanceCheck
     verdict: Verdict
@@ -89,7 +87,6 @@ def list_checks() -> tuple[ConformanceCheck, ...]:
 
 
 def evaluate_checks(assessment: Assessment) -> tuple[CheckResult, ...]:
-    """The verdict of every check about one server."""
     return tuple(_checked(check, assessment) for check in list_checks())
 
 

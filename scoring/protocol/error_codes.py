@@ -1,4 +1,4 @@
-"""The error codes that a modern server emits, where they are its own and of the modern revision."""
+"""The error codes that a modern server itself emits under the modern revision."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _UNVERSIONED: Final = frozenset(
         "malformed",
     }
 )
-"""Questions that a server of both eras may take for those of an older revision, and answer with its codes."""
+"""Steps that a dual-era server may read as requests of an older revision and answer with its codes."""
 
 
 def list_emitted_errors(conversation: Conversation) -> tuple[tuple[Exchange, int], ...]:

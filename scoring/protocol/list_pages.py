@@ -1,4 +1,4 @@
-"""The pages of the four lists as they were answered in a conversation."""
+"""The pages of the four lists in a conversation."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from scoring.scopes.base import Scope
 from scoring.text import evidence_path
 
 LIST_STEPS: Final = tuple(f"list-{name}" for name in LISTS)
-"""The steps in which the lists are asked for, page by page."""
+"""The steps that request the lists page by page."""
 
 
 def list_member(exchange: Exchange) -> str:
@@ -28,13 +28,13 @@ def list_page_exchanges(exchanges: Iterable[Exchange]) -> list[tuple[Exchange, .
 
 
 def list_page_entries(exchange: Exchange, name: str) -> Sequence[Json]:
-    """The entries of one page; none when the member is not an array."""
+    """The entries of one page; empty when the member is not an array."""
     found = exchange.fields.get(name)
     return found if isinstance(found, list) else ()
 
 
 def list_entry_places(exchange: Exchange, name: str) -> Iterator[tuple[Scope, Json]]:
-    """Every entry of one page with the place that a finding names."""
+    """Every entry of one page with the place for a finding."""
     found = list_page_entries(exchange, name)
     labels = evidence_path.name_segments([entry_label(entry) for entry in found])
     for index, (entry, segment) in enumerate(zip(found, labels, strict=True)):
@@ -42,7 +42,7 @@ def list_entry_places(exchange: Exchange, name: str) -> Iterator[tuple[Scope, Js
 
 
 def entry_label(entry: Json) -> str:
-    """The name of an entry, else its address, else the empty string."""
+    """The name of an entry, else its URI, else the empty string."""
     members = entry if isinstance(entry, dict) else {}
     found = (members.get(name) for name in ("name", "uri", "uriTemplate"))
     return next((value for value in found if isinstance(value, str) and value), "")

@@ -1,4 +1,4 @@
-"""How a server replied: in stable words, against what was expected, and whether it looked at the question at all."""
+"""Replies of a server: stable descriptions, unexpected replies, and replies that were lost with a session."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ NOT_FOUND: Final = 404
 
 
 def describe_reply(exchange: Exchange) -> str:
-    """What came back, such as `HTTP 200 with error -32601`; the status is left out over stdio."""
+    """A reply in words, such as `HTTP 200 with error -32601`; without the status over stdio."""
     if exchange.error is not None:
         body = f"error {exchange.code}" if exchange.code is not None else "an error without a code"
     else:
@@ -28,7 +28,7 @@ def describe_reply(exchange: Exchange) -> str:
 
 
 def list_unexpected_replies(exchanges: Iterable[Exchange], *, status: int, code: int) -> Iterator[tuple[Exchange, str]]:
-    """Those that were not turned down with this HTTP status and error code. Over stdio there is no status to keep."""
+    """The exchanges that were not refused with this HTTP status and error code; stdio has no status."""
     for exchange in exchanges:
         if exchange.code != code or exchange.status not in (status, None):
             expected = f"error {code}" if exchange.status is None else f"HTTP {status} with error {code}"
@@ -36,7 +36,7 @@ def list_unexpected_replies(exchanges: Iterable[Exchange], *, status: int, code:
 
 
 def has_request_id(exchange: Exchange) -> bool:
-    """Whether the answer has the id of the request, string for string and number for number."""
+    """Whether the response has the id of the request, with the same JSON type."""
     sent = exchange.sent.get("id", UNDEFINED) if isinstance(exchange.sent, Mapping) else UNDEFINED
     got = exchange.answer.members.get("id", UNDEFINED) if exchange.answer else UNDEFINED
     number = isinstance(sent, int) and isinstance(got, int | float) and not isinstance(got, bool)

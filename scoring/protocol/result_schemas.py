@@ -185,7 +185,7 @@ SchemaPlace: TypeAlias = "str | tuple[SchemaPlace, str]"
 
 
 def find_mismatch(shape: str, value: Json, revision: str, *, at: str = "") -> str | None:
-    """The first way in which a value is not of a shape under a revision (letter), or None: `icons/0/src is missing`."""
+    """The first mismatch of a value with a shape under a revision (letter), such as `icons/0 is missing`; or None."""
     return next(_complaints(shape, value, revision, at), None)
 
 
@@ -224,7 +224,7 @@ def _path(place: SchemaPlace) -> str:
 
 
 def has_type(kind: str, value: Json) -> bool:  # noqa: PLR0911 - one return a kind
-    """Whether a value is of a type that is neither a shape nor made of others."""
+    """Whether a value has a primitive type (not a shape, array or map)."""
     if kind[0] == "=":
         return isinstance(value, str) and value in kind[1:].split("|")
     match kind:
@@ -248,7 +248,7 @@ def has_type(kind: str, value: Json) -> bool:  # noqa: PLR0911 - one return a ki
 
 
 def is_integer(value: Json) -> bool:
-    """Whether JSON calls it an integer: 3 and 3.0, not true."""
+    """Whether a value is a JSON integer: 3 and 3.0, not true."""
     return _is_number(value) and (isinstance(value, int) or float(value).is_integer())  # type: ignore[arg-type]
 
 

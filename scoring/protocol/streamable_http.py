@@ -1,4 +1,4 @@
-"""What was said over streamable HTTP, where the status alone is the answer, and where connections opened or did not."""
+"""Selects exchanges over streamable HTTP, exchanges that the status decides, and attempts to open connections."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _GATES: Final = frozenset({401, 402, 407})
 
 
 def only_streamable_http(conversation: Conversation) -> Conversation:
-    """Only what was said over streamable HTTP; Inapplicable when nothing was."""
+    """The conversation over streamable HTTP only; raise Inapplicable without exchanges."""
     narrowed = conversation.over_transport(STREAMABLE)
     if not narrowed.exchanges:
         raise Inapplicable("not over streamable HTTP")
@@ -32,7 +32,7 @@ def only_repeatable_openings(conversation: Conversation) -> Conversation:
 
 
 def list_decided_exchanges(conversation: Conversation, *steps: str) -> tuple[Exchange, ...]:
-    """Exchanges whose HTTP status is the answer, redirects and 403 included; Undecided when there is none."""
+    """Exchanges whose HTTP status is the answer, including redirects and 403; Undecided without any."""
     found = conversation.exchanges_of(*steps)
     kept = tuple(one for one in found if _is_settled(one))
     if not kept:
@@ -41,7 +41,7 @@ def list_decided_exchanges(conversation: Conversation, *steps: str) -> tuple[Exc
 
 
 def list_conclusive_exchanges(conversation: Conversation, exchanges: Iterable[Exchange]) -> tuple[Exchange, ...]:
-    """Like `clear`, of exchanges on connections that may not have opened, which `clear` leaves out."""
+    """Like `Conversation.conclusive`, for exchanges on connections that may not have opened."""
     found = tuple(exchanges)
     kept = tuple(one for one in found if not one.unclear and not one.is_refusal)
     if not found:
@@ -52,7 +52,6 @@ def list_conclusive_exchanges(conversation: Conversation, exchanges: Iterable[Ex
 
 
 def is_redirect(exchange: Exchange) -> bool:
-    """True for an answer that sends the client elsewhere."""
     return not exchange.failure and exchange.status is not None and 300 <= exchange.status < 400
 
 
@@ -68,7 +67,7 @@ def exclude_lost_sessions(exchanges: Iterable[Exchange]) -> tuple[Exchange, ...]
 
 
 def _is_settled(exchange: Exchange) -> bool:
-    """True when the status is the server's word: no failure, no passing state, no gate in front of it."""
+    """Whether the status comes from the server: no failure, no temporary state, no gate in front of it."""
     if exchange.failure or exchange.status is None or exchange.status in _GATES:
         return False
     return not exchange.unclear or is_redirect(exchange)

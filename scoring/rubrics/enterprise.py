@@ -38,7 +38,7 @@ MAX_LINES: Final = 20
 
 @dataclass(frozen=True, slots=True)
 class Category:
-    """One category, its points, and its checks with what each deducts."""
+    """One category with its points and the deductions of its checks."""
 
     name: str
     points: int
@@ -124,14 +124,13 @@ _SETTLED: Final = (
 
 
 def compute_category_points(hits: Collection[str]) -> dict[str, int]:
-    """What is left in each pot after the checks that hit, each once; the values sum to the score."""
+    """The remaining points of each category after deducting each failed check once; they sum to the score."""
     return {
         pot.name: pot.points - sum(cost for check, cost in pot.checks.items() if check in hits) for pot in CATEGORIES
     }
 
 
 def find_grade(score: Decimal) -> str:
-    """The letter of a score."""
     return arithmetic.find_band(score, BANDS, FAILED)
 
 
@@ -168,7 +167,7 @@ Found = tuple[Line, ...] | NotMeasured
 
 
 def _found(check: str, assessment: Assessment) -> Found:
-    """The lines of one check, the first with its points; empty when it passed; NotMeasured when it was not made."""
+    """The lines of one check, the first with its points; empty when it passed, NotMeasured when it was not made."""
     if (check in {"A2", "A3"} and _demands_oauth(assessment)) or (check == "A2" and _offers_oauth(assessment)):
         return ()
     found = _judged(check, CRITERIA, assessment)
@@ -204,7 +203,7 @@ def _judged(check: str, criteria: Sequence[Criterion], assessment: Assessment) -
 
 
 def _is_silent(check: str, found: Found, assessment: Assessment) -> bool:
-    """Whether what comes before the source says nothing about a check: no listing, no transport, no variable."""
+    """Whether the evidence other than the source does not answer a check: no listing, transport or variable."""
     walk = assessment.walks[CRITERIA[0].pages]
     if check[0] in "SPLD":
         return walk.absent("listing") is not None
@@ -224,7 +223,7 @@ def _code_knows_oauth(assessment: Assessment) -> bool:
 
 
 def _demands_oauth(assessment: Assessment) -> bool:
-    """Whether it does: then nothing is listed, or only for the credentials that the operator configured."""
+    """Whether the server requires OAuth: then nothing is listed, or only with the configured credentials."""
     walk = assessment.walks[CRITERIA[0].pages]
     absent = walk.absent("listing")
     if absent is not None or walk.absent("access"):
@@ -234,7 +233,7 @@ def _demands_oauth(assessment: Assessment) -> bool:
 
 
 def _offers_oauth(assessment: Assessment) -> bool:
-    """Whether the look at access decided so; the registry has nothing to add then."""
+    """Whether the access evidence shows OAuth; then the registry is not needed."""
     part = next(part for part in CRITERIA if part.rule == "oauth-not-offered")
     outcome = assessment.outcome(part.question)
     return isinstance(outcome, Measured) and outcome.checked > 0 and not outcome.findings
@@ -257,7 +256,7 @@ def _line(part: Criterion, finding: Finding, *, first: bool) -> Line:
 
 
 def _pot(pot: Category, lines: Mapping[str, Found]) -> DimensionScore:
-    """The pot as a part of the whole: on the scale of 0 to 10, weighing as many points as it holds."""
+    """The category as a dimension on the scale of 0 to 10, weighted by its points."""
     per_point = weighting.FULL_POINTS / pot.points
     unknown = {check: found for check in pot.checks if isinstance(found := lines[check], NotMeasured)}
     hits = {check: cost for check, cost in pot.checks.items() if _hit(lines[check])}

@@ -1,4 +1,4 @@
-"""Receipts of bounded length: after so many lines of one kind, the rest share a line that keeps their points."""
+"""Limits the length of receipts: the lines of one id beyond a limit are summed up in one line."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from scoring.results.scorecard import Line
 
 
 def fold_lines(lines: Iterable[Line], limit: int) -> tuple[Line, ...]:
-    """The first `limit` lines of each published id in their order, then one line for the rest of each."""
+    """The first `limit` lines of each published id in order, then one line with the points of the rest of each id."""
     lines = tuple(lines)
     if len(lines) <= limit:
         return lines

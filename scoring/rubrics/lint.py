@@ -40,7 +40,7 @@ LISTS: Final = ("tools", "resources", "prompts")
 def lint_criterion(
     cites: str, rule: str, severity: Severity, params: Mapping[str, ParamValue] = NO_PARAMS, *, pages: Pages = Pages.ALL
 ) -> Criterion:
-    """A rule under its published id, at the price of the severity; the bonus has no price."""
+    """A rule under its published id with the points of its severity; the bonus has no points."""
     points = POINTS[severity] if cites != BONUS_ID else Decimal(0)
     return Criterion(cites=cites, rule=rule, severity=severity, points=points, params=params, pages=pages)
 
@@ -90,14 +90,13 @@ _SETTLED: Final = (
 
 @dataclass(frozen=True, slots=True)
 class LintVersion:
-    """In what the versions differ beside their criteria."""
+    """The differences between the versions apart from their criteria."""
 
     unread_counts_as_empty: bool
     error_for_grade_f: bool
 
 
 def judge_lint(assessment: Assessment, rubric: Rubric, reading: LintVersion) -> Scorecard:
-    """The scorecard of one server under one version."""
     walk = assessment.walks[rubric.criteria[0].pages]
     absent = walk.absent(listing.KIND)
     if absent:
@@ -128,7 +127,7 @@ def _with_caveats(card: Scorecard, declared: list[str], unread: list[str], skip:
 
 
 def _deductions(assessment: Assessment, rubric: Rubric, skip: frozenset[str]) -> Iterator[Line]:
-    """A line for every finding, in the reference's order: server, then each tool, each resource, each prompt."""
+    """A line for every finding in the order of the reference: server, tools, resources, prompts."""
     located: list[tuple[tuple[int, ...], Line]] = []
     scored = [part for part in rubric.criteria if part.cites != BONUS_ID]
     scopes = [part.declared.scope for part in scored]
@@ -141,7 +140,7 @@ def _deductions(assessment: Assessment, rubric: Rubric, skip: frozenset[str]) ->
 
 
 def _adjustments(assessment: Assessment, rubric: Rubric, score: Decimal, *, empty: bool) -> Iterator[Line]:
-    """The lines that are not findings: bonus, then clamp, then the zero of an empty server."""
+    """The lines that are not findings: bonus, clamp to 0..100, and the 0 of an empty server."""
     if _deserves_bonus(assessment, rubric):
         gained = min(FULL, score + BONUS) - score
         score += gained
@@ -167,7 +166,7 @@ def _place(judged: type[base.Scope]) -> int:
 
 
 def _about(judged: type[base.Scope]) -> str:
-    """The list that a scope comes from; empty for the server itself."""
+    """The name of the list of a scope; empty for the server itself."""
     if issubclass(judged, base.Toolset):
         return "tools"
     return ("", *LISTS)[_place(judged)]
@@ -242,7 +241,7 @@ def _facts(walk: Walk, lines: Sequence[Line]) -> dict[str, str]:
 
 
 def _tokens(tool: base.Tool) -> int:
-    """What the tool costs in a model's context: characters of name, description and schema, 3.5 to a token."""
+    """Tokens of a tool in a model's context: characters of name, description and schema divided by 3.5."""
     length = javascript.utf16_length(f"{tool.name} {tool.item.description} ")
     length += javascript.stringified_length(tool.input_schema)
     return math.ceil(length / CHARACTERS_PER_TOKEN)

@@ -1,4 +1,4 @@
-"""The checks of the protocol as parts of a weighted methodology: which count where, and what each weighs."""
+"""The checks of the protocol as weighted checks of a methodology."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _ELSEWHERE: Final = frozenset({"TOOL-02", "TOOL-03", "AUTH-01"})
 
 
 def build_protocol_checks() -> Iterator[Check]:
-    """One check per requirement of the protocol, access left out; what can only be told does not count."""
+    """One check per requirement of the protocol without authorization; requirements without a level do not count."""
     for check in conformance.list_checks():
         requirement = check.requirement
         if requirement.level in {Level.MUST, Level.SHOULD} and check.prefix != _ACCESS and not _is_elsewhere(check):

@@ -39,7 +39,7 @@ _MADE: Final = frozenset({Verdict.PASS, Verdict.WARN, Verdict.FAIL})
 
 
 class Tier(Enum):
-    """The verdict; its value is the badge."""
+    """The tier; its value is the text of the badge."""
 
     TIER1 = "T1"
     TIER2 = "T2"
@@ -49,7 +49,7 @@ class Tier(Enum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TierInput:
-    """Counts of one run; raise ValueError on counts that no run can have."""
+    """Counts of one run; raise ValueError for impossible counts."""
 
     must_passed: int
     must_total: int
@@ -63,18 +63,18 @@ class TierInput:
 
     @property
     def vacuous(self) -> bool:
-        """No MUST check was made, so that the tier says nothing. Such a tier is never published."""
+        """Whether no MUST check was made; such a tier is never published."""
         return self.must_total == 0
 
     @property
     def percentage(self) -> int:
-        """Share of all checks that passed, in whole per cent, rounded down; 100 when there was none."""
+        """Share of the checks that passed in whole per cent, rounded down; 100 without checks."""
         total = self.must_total + self.should_total
         return 100 * (self.must_passed + self.should_passed) // total if total else 100
 
 
 def score_tier(counts: TierInput) -> Tier:
-    """The published rule to the letter, its edge cases included: no MUST checks, or no SHOULD checks, is Tier 1."""
+    """The published rule with its edge cases: no MUST checks, or no SHOULD checks, is Tier 1."""
     if counts.must_total == 0:
         return Tier.TIER1
     if counts.must_passed < counts.must_total:
@@ -99,7 +99,7 @@ _SETTLED: Final = (
 
 
 def count_checks(results: Iterable[CheckResult]) -> TierInput:
-    """MUST and SHOULD checks that were made, and those that passed; a tolerated deviation from a MUST passes."""
+    """Number of MUST and SHOULD checks that were made and that passed; a tolerated deviation from a MUST passes."""
     made: Counter[tuple[Level, bool]] = Counter()
     for result in results:
         if result.verdict in _MADE:
@@ -135,7 +135,7 @@ def _score(assessment: Assessment) -> Scorecard:
 
 
 def _unsettled(results: Iterable[CheckResult]) -> int:
-    """MUST and SHOULD checks that apply and could not be made."""
+    """Number of MUST and SHOULD checks that apply and were inconclusive."""
     required = (result for result in results if result.check.requirement.level in {Level.MUST, Level.SHOULD})
     return sum(result.verdict is Verdict.INCONCLUSIVE for result in required)
 

@@ -51,7 +51,7 @@ def tool_design_criterion(
     pages: Pages = Pages.ALL,
     charged: bool = True,
 ) -> Criterion:
-    """A rule under its published id, at the price of the severity, or for nothing when another id charges for it."""
+    """A rule under its published id with the points of its severity, or 0 when another id charges for it."""
     points = POINTS[severity] if charged else Decimal(0)
     return Criterion(cites=cites, rule=rule, severity=severity, points=points, params=params, pages=pages)
 
@@ -133,7 +133,6 @@ Positions: TypeAlias = dict[tuple[int, ...], list[Found]]
 
 
 def judge_tool_design(assessment: Assessment, rubric: Rubric) -> Scorecard:
-    """The scorecard of one server under one version."""
     pages = rubric.criteria[0].pages
     walk = assessment.walks[pages]
     absent = walk.absent(listing.KIND)
@@ -156,7 +155,7 @@ def judge_tool_design(assessment: Assessment, rubric: Rubric) -> Scorecard:
 
 
 def _found(assessment: Assessment, rubric: Rubric, tools: Sequence[Tool]) -> Positions:
-    """The findings about each tool, in the order of the criteria. One about all tools together counts on the first."""
+    """The findings by tool, in the order of the criteria. A finding about the toolset counts for the first tool."""
     found: Positions = defaultdict(list)
     first = tools[0].position if tools else ()
     for part in rubric.criteria:
@@ -188,7 +187,7 @@ def _lines(tools: Sequence[Tool], found: Positions, costs: Sequence[Decimal]) ->
 
 
 def _rounding(rest: Decimal) -> Iterator[Line]:
-    """The line that leads from the sum of the shares to the published whole number."""
+    """The line for the difference between the sum of the shares and the rounded score."""
     if rest:
         yield Line(cites="rounding", points=rest, why="The mean is rounded to a whole number, half up")
 

@@ -1,4 +1,4 @@
-"""What a rule judges: one tool, one parameter, one registry entry. Tolerant values over the evidence views."""
+"""The basic scopes: one tool, one parameter, one registry entry, as tolerant views of the evidence."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from scoring.text import javascript, words
 
 @dataclass(frozen=True, kw_only=True)
 class Scope:
-    """One thing in the evidence. `at` is its path, `position` its place in the order of the evidence."""
+    """One thing in the evidence. `at` is its path, `position` its order in the evidence."""
 
     reads: ClassVar[str]
     at: str = ""
@@ -31,7 +31,7 @@ class Scope:
 
 @dataclass(frozen=True, kw_only=True)
 class ListEntry(Scope):
-    """An entry of one of the lists, whatever shape the server sent."""
+    """An entry of one of the lists, in any shape that the server sent."""
 
     reads: ClassVar[str] = listing.KIND
     item: Item
@@ -52,7 +52,6 @@ class ListEntry(Scope):
 
     @cached_property
     def words(self) -> frozenset[str]:
-        """The words of the description."""
         return words.split_words(self.item.description)
 
 
@@ -62,27 +61,26 @@ class Tool(ListEntry):
 
     @cached_property
     def input_schema(self) -> Json | Undefined:
-        """`inputSchema` as sent."""
         return self.get("inputSchema")
 
     @cached_property
     def schema(self) -> Mapping[str, Json]:
-        """`inputSchema` when it is an object, else an empty one."""
+        """`inputSchema` when it is an object, else an empty object."""
         return self.input_schema if isinstance(self.input_schema, dict) else {}
 
     @cached_property
     def properties(self) -> Mapping[str, Json]:
-        """Top-level properties of the input schema, null ones included."""
+        """Top-level properties of the input schema, including null properties."""
         return javascript.object_entries(self.schema.get("properties"))
 
     @cached_property
     def places(self) -> Mapping[str, tuple[ValueSchema, ...]]:
-        """For each parameter that is an object schema, the places in it."""
+        """The value schemas of each parameter that is an object schema."""
         return parameter_schemas.list_value_schemas(self.schema, self.properties)
 
     @cached_property
     def annotations(self) -> Mapping[str, Json]:
-        """`annotations` when it is an object, else an empty one."""
+        """`annotations` when it is an object, else an empty object."""
         value = self.get("annotations")
         return value if isinstance(value, dict) else {}
 
@@ -108,7 +106,6 @@ class Param(Scope):
 
     @cached_property
     def words(self) -> frozenset[str]:
-        """The words of the description."""
         return words.split_words(self.description)
 
     @cached_property
@@ -118,14 +115,14 @@ class Param(Scope):
 
     @cached_property
     def top(self) -> tuple[ValueSchema, ...]:
-        """The parameter itself as the only place, with its type when that is a single one."""
+        """The parameter itself as its only value schema, with its type when it is a single type."""
         kind = self.get("type")
         schema = self.raw if isinstance(self.raw, dict) else {}
         return (ValueSchema(self.name, schema, frozenset([kind]) if isinstance(kind, str) else frozenset()),)
 
     @cached_property
     def places(self) -> tuple[ValueSchema, ...]:
-        """The parameter with everything nested in it: branches of unions, properties, items, local references."""
+        """The parameter and all schemas nested in it: branches of unions, properties, items, local references."""
         return self.tool.places.get(self.name, self.top)
 
 
@@ -153,27 +150,27 @@ class Toolset(Scope):
 
     @cached_property
     def judged(self) -> tuple[tuple[Tool, Authority], ...]:
-        """Every tool with what it may do."""
+        """Every tool with its authority."""
         found = authority.classify_tools([tool.item.raw for tool in self.tools])
         return tuple((tool, each.authority) for tool, each in zip(self.tools, found, strict=True))
 
 
 @dataclass(frozen=True, kw_only=True)
 class Said(Scope):
-    """Everything that a server says where a model may read it."""
+    """All texts of a server that a model may read."""
 
     reads: ClassVar[str] = listing.KIND
     listing: Listing
 
     @cached_property
     def hits(self) -> tuple[Hit, ...]:
-        """The places where it speaks past the user."""
+        """The hits of the poisoning patterns."""
         return scan_listing_cached(self.listing)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Server(Scope):
-    """What the server says of itself, and how many things it lists."""
+    """The server's self-description and the number of things that it lists."""
 
     reads: ClassVar[str] = listing.KIND
     listing: Listing
@@ -189,7 +186,7 @@ class Server(Scope):
 
 @dataclass(frozen=True, kw_only=True)
 class Registered(Scope):
-    """Everything the registries say of one server. `gone` is what its host says of a repository that does not exist."""
+    """All registry entries of one server. `gone` is the host's answer for a repository that does not exist."""
 
     reads: ClassVar[str] = registration.KIND
     registration: Registration
@@ -221,4 +218,4 @@ class Remote(RegistryObject):
 
 @dataclass(frozen=True, kw_only=True)
 class Setting(RegistryObject):
-    """One value a user has to provide: an environment variable of a package or a header of a remote."""
+    """One value that a user has to provide: an environment variable of a package or a header of a remote."""

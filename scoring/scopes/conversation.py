@@ -1,4 +1,4 @@
-"""The scope `Conversation`: everything that was asked of a server and answered, for rules about the protocol."""
+"""The scope `Conversation`: all exchanges with a server, for rules about the protocol."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from scoring.scopes.base import Scope
 
 CORE: Final = "core"
 NOT_ASKED: Final = "not_asked"
-"""A core probe does not ask it, a full one does."""
+"""The reason for steps that only a full probe performs."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -29,14 +29,14 @@ class Conversation(Scope):
     revisions: str = "".join(REVISIONS)
 
     def under_revisions(self, revisions: str) -> Conversation:
-        """Only what was said under these revisions (letters); one object for many rules, which look for the same."""
+        """The conversation limited to these revisions (letters); cached, because many rules use the same."""
         found = self._by_revisions.get(revisions)
         if found is None:
             found = self._by_revisions[revisions] = replace(self, revisions=revisions)
         return found
 
     def over_transport(self, transport: str) -> Conversation:
-        """Only what was said over this transport; one object for many rules."""
+        """The conversation limited to this transport; cached, because many rules use the same."""
         found = self._by_transport.get(transport)
         if found is None:
             kept = tuple(one for one in self.recorded.exchanges if one.connection.transport == transport)
@@ -67,12 +67,12 @@ class Conversation(Scope):
 
     @property
     def over_http(self) -> tuple[Exchange, ...]:
-        """Those over HTTP, of either transport; Inapplicable when there is none."""
+        """The exchanges over HTTP, of either transport; Inapplicable without any."""
         return self._some(tuple(exchange for exchange in self.exchanges if exchange.over_http), "not over HTTP")
 
     @property
     def over_stdio(self) -> tuple[Exchange, ...]:
-        """Those over stdio; Inapplicable when there is none."""
+        """The exchanges over stdio; Inapplicable without any."""
         return self._some(tuple(exchange for exchange in self.exchanges if not exchange.over_http), "not over stdio")
 
     @cached_property
@@ -88,7 +88,7 @@ class Conversation(Scope):
         return LEGACY in self.recorded.eras or unknown
 
     def exchanges_of(self, *steps: str) -> tuple[Exchange, ...]:
-        """The exchanges of these steps; Inapplicable without any, or Undecided when only a full probe asks them."""
+        """The exchanges of these steps; Inapplicable without any, or Undecided when only a full probe performs them."""
         if not self.exchanges:
             raise Inapplicable("nothing was said under these revisions")
         found = tuple(exchange for exchange in self.exchanges if exchange.step in steps)
@@ -108,11 +108,11 @@ class Conversation(Scope):
         return kept
 
     def results(self, *steps: str) -> tuple[Exchange, ...]:
-        """Those of `conclusive` that were answered with a result; Inapplicable when there is none."""
+        """The `conclusive` exchanges that were answered with a result; Inapplicable without any."""
         return self._some(tuple(one for one in self.conclusive(*steps) if one.succeeded), "no result")
 
     def capabilities(self, era: str) -> Mapping[str, Json]:
-        """The capabilities declared on opening in an era; empty when there are none."""
+        """The capabilities that the server declared in the first exchange of an era; may be empty."""
         step = "discover" if era == MODERN else "initialize"
         for exchange in self.recorded.of(step):
             value = exchange.fields.get("capabilities")

@@ -1,4 +1,4 @@
-"""What the walk finds outside a server: its project, package, files, dependencies, and who publishes it."""
+"""Builds the scopes of evidence outside the server: project, package, files, dependencies and publisher."""
 
 from __future__ import annotations
 
@@ -32,12 +32,12 @@ _GONE: Final = re.compile(r"\b(404|410|451)\b")
 
 
 def build_scopes(wanted: type[Scope], dossier: Dossier, *, with_repository: bool = True) -> tuple[Scope, ...]:
-    """The things of one of SCOPES in a dossier that has the kind which it reads, or for a project its source."""
+    """Build the things of one of SCOPES; the dossier must hold the kind that the scope reads (or the source)."""
     return SCOPES[wanted](dossier) if with_repository or wanted is not Project else (_project(dossier, None),)
 
 
 def list_skipped(wanted: type[Scope], dossier: Dossier) -> tuple[Skipped, ...]:
-    """What of the things of one of SCOPES could not be looked at."""
+    """The parts of the evidence for one of SCOPES that could not be read."""
     if wanted is Audit and (seen := _view(dossier, advisories.KIND, Advisories.parse)):
         return supply_chain.list_skipped_dependencies(seen, whole=_is_whole(dossier))
     if wanted is Searched and (searched := _view(dossier, secrets.KIND, Secrets.parse)):
@@ -46,7 +46,7 @@ def list_skipped(wanted: type[Scope], dossier: Dossier) -> tuple[Skipped, ...]:
 
 
 def missing_repository_detail(dossier: Dossier) -> str:
-    """What the host says of a declared repository that does not exist; empty when it does, or nobody could look."""
+    """The host's answer for a declared repository that does not exist; empty when it exists or is unknown."""
     content = dossier.read(repository.KIND)
     if isinstance(content, Absent) and content.reason is Reason.NO_REPOSITORY and _GONE.search(content.detail):
         return content.detail
@@ -105,7 +105,7 @@ def _audits(dossier: Dossier) -> tuple[Scope, ...]:
 
 
 def _is_whole(dossier: Dossier) -> bool:
-    """Whether there is a list of the dependencies, and all are on it."""
+    """Whether there is a complete list of the dependencies."""
     known = _view(dossier, dependencies.KIND, Dependencies.parse)
     return known is not None and known.complete
 
@@ -128,7 +128,7 @@ def _view(dossier: Dossier, kind: str, parse: Callable[[bytes], View]) -> View |
 
 @lru_cache(maxsize=len(_KINDS))
 def _parsed(parse: Callable[[bytes], Any], body: bytes) -> Any:
-    """A view over a body that several scopes share."""
+    """A cached view of a body, which several scopes share."""
     return parse(body)
 
 

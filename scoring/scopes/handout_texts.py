@@ -25,22 +25,22 @@ class HandedOutText(Scope):
 
     @cached_property
     def hits(self) -> tuple[Hit, ...]:
-        """Where it gives the model orders."""
+        """Places that give the model instructions."""
         return scan_handout(self.handed.text, at=self.at)
 
 
 @dataclass(frozen=True, kw_only=True)
 class ReadResource(HandedOutText):
-    """One resource that was read; its place is `resources/URI/text`."""
+    """One resource that was read; its path is `resources/URI/text`."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class ToolResult(HandedOutText):
-    """What one tool answered; its place is `results/TOOL`."""
+    """The result of one tool; its path is `results/TOOL`."""
 
 
 def build_handout_scopes(wanted: type[Scope], body: bytes) -> tuple[HandedOutText, ...]:
-    """One scope per text in a body, in its order; raise NotJson when it is no JSON."""
+    """One scope per text in a body, in order; raise NotJson for a body that is not JSON."""
     return tuple(
         SCOPES[wanted](at=at, position=(place,), handed=handed)
         for place, (at, handed) in enumerate(_placed(wanted, Handouts.parse(body)))
@@ -49,7 +49,7 @@ def build_handout_scopes(wanted: type[Scope], body: bytes) -> tuple[HandedOutTex
 
 
 def list_skipped_handouts(wanted: type[Scope], body: bytes) -> tuple[Skipped, ...]:
-    """What was listed and not looked at, or not to its end."""
+    """Texts that were listed and not read, or not read completely."""
     seen = Handouts.parse(body)
     left = [Skipped(at, handed.why or "cut") for at, handed in _placed(wanted, seen) if handed.why or not handed.whole]
     if wanted is ReadResource and seen.unread:

@@ -24,7 +24,7 @@ _TOPS: Final = {"contributors": 50, "stars": 5000, "issues": 500}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProjectSize:
-    """What is known of a project's size: people who committed, stars, issues and requests opened, in the last year."""
+    """The size of a project: committers, stars, and issues and pull requests opened within the last year."""
 
     contributors: int
     stars: int
@@ -33,7 +33,7 @@ class ProjectSize:
 
 @dataclass(frozen=True, slots=True)
 class GracePeriod:
-    """Days without loss, and days after which nothing is left, for the smallest and for the largest projects."""
+    """Days without loss and days until no points are left, for the smallest and for the largest projects."""
 
     grace_small: int
     grace_large: int
@@ -52,7 +52,7 @@ RESPONSE: Final = GracePeriod(30, 7, 180, 60)
 
 
 def compute_scale(project: ProjectSize) -> Decimal:
-    """The size of a project from 0 (one person, nobody watching) to 1."""
+    """The size of a project from 0 (one person, no stars) to 1."""
     parts = [_share(getattr(project, name), top) for name, top in _TOPS.items()]
     return arithmetic.round_to_quantum(sum(parts, Decimal(0)) / len(parts))
 
@@ -60,7 +60,7 @@ def compute_scale(project: ProjectSize) -> Decimal:
 def compute_points(
     days: int | None, patience: GracePeriod, project: ProjectSize, *, archived: bool = False
 ) -> Decimal | NotMeasured:
-    """Points for a time span; NotMeasured when there is none, 0 for an archived project whatever the span."""
+    """Points for a time span; NotMeasured without a span, always 0 for an archived project."""
     if archived:
         return Decimal(0)
     if days is None:

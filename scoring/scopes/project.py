@@ -24,7 +24,7 @@ GITHUB: Final = "github"
 
 @dataclass(frozen=True, kw_only=True)
 class Project(Scope):
-    """A server's project as of one moment: its repository where that is known, its source and its package beside it."""
+    """A server's project as of one moment: its repository, source and package, as far as they are known."""
 
     reads: ClassVar[str] = repository.KIND
     moment: datetime
@@ -34,14 +34,14 @@ class Project(Scope):
 
     @property
     def hosted(self) -> Repository:
-        """The repository; Undecided when only the source was seen."""
+        """The repository; raise Undecided when there is only the source."""
         if self.repository is None:
             raise Undecided("nothing is known of the repository")
         return self.repository
 
     @cached_property
     def size(self) -> maintenance.ProjectSize:
-        """Its size, by which time is measured; what is not known counts as small."""
+        """The size, which scales time limits; unknown values count as small."""
         hosted = self.hosted
         people = hosted.contributors
         threads = [part.opened_year or part.sampled for part in (hosted.issues, hosted.pulls) if part]
@@ -53,18 +53,17 @@ class Project(Scope):
 
     @property
     def released_at(self) -> str | None:
-        """The newest release of the repository or its package."""
+        """The newest release date of the repository or the package."""
         released = self.repository.releases if self.repository else None
         return timestamps.newest_timestamp(
             [released.latest_at if released else None, self.package.latest_published if self.package else None]
         )
 
     def days_since(self, text: str | None) -> int | None:
-        """Whole days since a time in the evidence."""
         return timestamps.days_between(text, self.moment)
 
     def has(self, file: ProjectFile) -> bool:
-        """Whether the project has a file; Undecided when neither its host nor a whole look at its files tells."""
+        """Whether the project has a file; Undecided when neither its host nor a complete source shows it."""
         hosted = self._hosted_file(file)
         own = self._own_file(file, beside_host=hosted is not None)
         if hosted or own:
@@ -110,7 +109,7 @@ def _holds(source: Source, file: ProjectFile) -> bool:
 
 @dataclass(frozen=True, kw_only=True)
 class Published(Scope):
-    """The package of a server in its index, as of one moment, and the name under which the server is registered."""
+    """The package of a server in its index as of one moment, and the registered name of the server."""
 
     reads: ClassVar[str] = package.KIND
     moment: datetime
@@ -119,14 +118,13 @@ class Published(Scope):
 
     @property
     def size(self) -> maintenance.ProjectSize:
-        """Its size as far as an index shows it: those who may publish."""
+        """The size as far as an index shows it: the number of maintainers."""
         return maintenance.ProjectSize(contributors=len(self.package.maintainers or ()), stars=0, issues=0)
 
     def days_since(self, text: str | None) -> int | None:
-        """Whole days since a time in the evidence."""
         return timestamps.days_between(text, self.moment)
 
 
 def evidence_moment(dossier: Dossier) -> datetime:
-    """The moment by which time is judged: that of the evidence, never the clock."""
+    """The moment from which ages are computed: the evidence's moment, never the clock."""
     return dossier.as_of

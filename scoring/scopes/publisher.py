@@ -24,7 +24,7 @@ _SHORTEST: Final = 3
 
 @dataclass(frozen=True, kw_only=True)
 class Publisher(Scope):
-    """A registration with the repository and the package that it names, where they are known."""
+    """A registration with its repository and its package, as far as they are known."""
 
     reads: ClassVar[str] = registration.KIND
     registration: Registration
@@ -33,20 +33,20 @@ class Publisher(Scope):
 
     @cached_property
     def services(self) -> frozenset[str]:
-        """Domains of the service: those of the declared remotes."""
+        """The domains of the declared remotes."""
         found = (domains.domain_of_url(_text(remote.raw.get("url"))) for remote in self.registration.remotes)
         return frozenset(domain for domain in found if domain)
 
     @cached_property
     def sites(self) -> frozenset[str]:
-        """Domains that the publisher controls: that of the name, which registries verify, and a verified owner's."""
+        """Domains that the publisher controls: of the name, which registries verify, and of a verified owner."""
         owner = self.repository.owner if self.repository else None
         website = domains.domain_of_url(owner.website) if owner and (owner.verified or owner.type == _PERSON) else ""
         return frozenset(domain for domain in (domains.domain_of_namespace(self._name), website) if domain)
 
     @cached_property
     def accounts(self) -> frozenset[str]:
-        """Accounts under which the publisher acts: of the repository's organisation, and the package's npm scope."""
+        """Accounts of the publisher: the repository's organisation and the package's npm scope."""
         found: set[str] = set()
         if self.is_organisation and self.repository:
             found.add(_plain(self.repository.owner.login))
@@ -56,12 +56,11 @@ class Publisher(Scope):
 
     @property
     def is_organisation(self) -> bool:
-        """Whether the repository belongs to an organisation."""
         return self.repository is not None and self.repository.owner.type == _ORGANIZATION
 
     @property
     def is_person(self) -> bool:
-        """Whether the repository belongs to a person, and nothing in the registration speaks for somebody else."""
+        """Whether the repository belongs to a person and the registration names no other publisher."""
         return (
             self.repository is not None
             and self.repository.owner.type == _PERSON
@@ -70,21 +69,21 @@ class Publisher(Scope):
 
     @property
     def is_vendor(self) -> bool:
-        """Whether the publisher is the service: the same domain, or an account of the service's own name."""
+        """Whether the publisher is the service: the same domain, or an account with the service's name."""
         if self.sites & self.services:
             return True
         owned = {_plain(domains.organisation_label(domain)) for domain in self.services}
         return bool(self.accounts & owned) or any(self._is_named_after(account) for account in self._names())
 
     def _names(self) -> Iterator[str]:
-        """Names of the publisher that a server named after its service would hold; of organisations only."""
+        """Names of the publishing organisation that may be part of the server's name."""
         if self.is_organisation and self.repository:
             yield self.repository.owner.login
         if domain := domains.domain_of_namespace(self._name):
             yield domains.organisation_label(domain)
 
     def _is_named_after(self, account: str) -> bool:
-        """Whether the server's own name holds the account's as words: `github` in `github-mcp-server`."""
+        """Whether the words of the account are part of the server's name: `github` in `github-mcp-server`."""
         plain = _plain(account)
         path = self._name.partition("/")[2] or self._name
         words = [*_words(path), *_words(self.repository.name.partition("/")[2] if self.repository else "")]

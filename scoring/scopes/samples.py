@@ -16,7 +16,7 @@ TOO_FEW: Final = "too_few_samples"
 
 @dataclass(frozen=True, kw_only=True)
 class Attempt(Scope):
-    """One attempt to connect within the window. `failure` is empty for a success; `window` holds all of them."""
+    """One attempt to connect within the window. `failure` is empty for a success; `window` holds all attempts."""
 
     reads: ClassVar[str] = samples.KIND
     failure: str
@@ -25,7 +25,7 @@ class Attempt(Scope):
 
 @dataclass(frozen=True, kw_only=True)
 class Encounter(Scope):
-    """What the official client did with the server."""
+    """The session of the official client with the server."""
 
     reads: ClassVar[str] = interop.KIND
     seen: Interop
@@ -35,14 +35,14 @@ SCOPES: Final[frozenset[type[Scope]]] = frozenset({Attempt, Encounter})
 
 
 def build_sample_scopes(wanted: type[Scope], body: bytes) -> tuple[Scope, ...]:
-    """The things of one of SCOPES in a body of the kind that it reads; raise NotJson when that is no JSON."""
+    """The things of one of SCOPES in a body; raise NotJson for a body that is not JSON."""
     if wanted is Attempt:
         return build_attempts(Samples.parse(body))
     return (Encounter(at=interop.KIND, seen=Interop.parse(body)),)
 
 
 def build_attempts(window: Samples) -> tuple[Attempt, ...]:
-    """One scope per attempt, the successes first; at most as many as a window holds."""
+    """One scope per attempt, successes first; at most as many as a window holds."""
     ended = [*_repeated("", window.successes)]
     for failure in samples.FAILURES:
         ended += _repeated(failure, window.failures.get(failure, 0))

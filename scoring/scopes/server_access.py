@@ -20,21 +20,21 @@ _LOOPBACK: Final = re.compile(r"https?://(localhost|127(\.\d{1,3}){3}|\[::1\])(?
 
 @dataclass(frozen=True, kw_only=True)
 class Access(Scope):
-    """How one server is entered, under some revisions."""
+    """The access evidence of one server, under some revisions."""
 
     reads: ClassVar[str] = access.KIND
     seen: access.Access
     revisions: str = "".join(REVISIONS)
 
     def under_revisions(self, revisions: str) -> Access:
-        """The same when its revision is among these (letters), else Inapplicable."""
+        """The same access; raise Inapplicable when its revision is not one of these (letters)."""
         if self.seen.revision not in revisions:
             raise Inapplicable(f"not required under {REVISIONS[self.seen.revision]}")
         return self
 
     @property
     def gate(self) -> Gate:
-        """The answer that asks for credentials; Inapplicable when the server asks for none."""
+        """The response that asks for credentials; Inapplicable when the server asks for none."""
         gate = self.seen.gate
         if gate is None or not self.seen.access_class.is_gated:
             raise Inapplicable(f"the server is {self.seen.access_class.replace('_', ' ')}")
@@ -42,12 +42,12 @@ class Access(Scope):
 
     @property
     def wants_own_key(self) -> bool:
-        """Whether it asks for a key or password of its own instead of the tokens that the specification describes."""
+        """Whether the server asks for its own key or password instead of the tokens of the specification."""
         return self.gate.reason == "credentials_required"
 
     @property
     def revision_is_known(self) -> bool:
-        """Whether it opened in some era and so showed its revision."""
+        """Whether the server opened a connection and so showed its revision."""
         return bool(self.seen.body.get("versions"))
 
     @property
@@ -57,7 +57,7 @@ class Access(Scope):
 
     @property
     def resource(self) -> Mapping[str, Json]:
-        """The protected resource metadata; Inapplicable when there is none, Undecided when that is not settled."""
+        """The protected resource metadata; Inapplicable without metadata, Undecided when a request was inconclusive."""
         found = self.seen.resource
         if found is None or found.document is None:
             require_decided(self.seen.resource_metadata)
@@ -66,7 +66,7 @@ class Access(Scope):
 
     @property
     def issuers(self) -> tuple[tuple[AuthorizationServer, Mapping[str, Json]], ...]:
-        """Every authorization server whose metadata was found, with it; Inapplicable or Undecided without any."""
+        """Every authorization server with metadata, and the metadata; Inapplicable or Undecided without any."""
         servers = self.seen.authorization_servers
         found = [
             (server, attempt.document)
@@ -90,14 +90,14 @@ class Access(Scope):
 
 
 def require_decided(attempts: Sequence[MetadataAttempt]) -> None:
-    """Raise Undecided when one of these requests tells nothing, so that a document may be there after all."""
+    """Raise Undecided when a request is inconclusive, because its document may exist."""
     for attempt in attempts:
         if attempt.unclear:
             raise Undecided(attempt.unclear)
 
 
 def is_loopback(address: str) -> bool:
-    """Whether an address never leaves the machine, where encryption protects nothing."""
+    """Whether an address is a loopback address, where encryption is not needed."""
     return _LOOPBACK.match(address) is not None
 
 

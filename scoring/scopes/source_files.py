@@ -20,14 +20,14 @@ _SETTING: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 @dataclass(frozen=True, kw_only=True)
 class Code(Scope):
-    """What code shows of transports and credentials."""
+    """The transports and credentials that the source code shows."""
 
     reads: ClassVar[str] = source.KIND
     seen: Source
 
     @property
     def serves_http(self) -> bool:
-        """Whether it opens a transport over HTTP; Undecided when it shows none at all, or was not read whole."""
+        """Whether the code serves HTTP; Undecided when it shows no transport or the source is incomplete."""
         if _HTTP & self.seen.transports.keys():
             return True
         if not self.seen.transports:
@@ -37,27 +37,27 @@ class Code(Scope):
 
     @property
     def knows_oauth(self) -> bool:
-        """Whether it holds a sign of MCP's OAuth; Undecided when there is none in what was read of it."""
+        """Whether the code has a sign of MCP's OAuth; Undecided without a sign in an incomplete source."""
         if not self.seen.oauth:
             self.require_complete()
         return bool(self.seen.oauth)
 
     def require_complete(self) -> None:
-        """Raise Undecided when the source was not read whole, so that something may be there after all."""
+        """Raise Undecided when the source is incomplete, because the missing part may matter."""
         if not self.seen.complete:
             raise Undecided("the source was not read whole")
 
 
 @dataclass(frozen=True, kw_only=True)
 class Readme(Scope):
-    """The README, or that there is none."""
+    """The README or its absence."""
 
     reads: ClassVar[str] = source.KIND
     seen: Source
 
     @property
     def found(self) -> source.Readme | None:
-        """The README; None when the source has none, Undecided when it was not read whole."""
+        """The README, or None; raise Undecided when it is missing in an incomplete source."""
         readme = self.seen.readme
         if readme is None and not self.seen.complete:
             raise Undecided("the source was not read whole")
@@ -66,7 +66,7 @@ class Readme(Scope):
 
 @dataclass(frozen=True, kw_only=True)
 class Variable(Scope):
-    """An environment variable that code reads as a secret, or demands. `declared` are the names in the registration."""
+    """An environment variable that code reads as a secret or requires. `declared` holds the registered names."""
 
     reads: ClassVar[str] = source.KIND
     seen: Source
@@ -75,7 +75,7 @@ class Variable(Scope):
 
     @property
     def is_documented(self) -> bool:
-        """Whether registration or README name it; Undecided where documents that nobody searched may do so."""
+        """Whether registration or README name the variable; Undecided when unread documents may name it."""
         name = self.variable.name
         if name in self.declared or self.variable.named or name in self._parts:
             return True
@@ -85,14 +85,14 @@ class Variable(Scope):
 
     @cached_property
     def _parts(self) -> frozenset[str]:
-        """Everything in the parts of the README that may be the name of a variable."""
+        """All words in the parts of the README that may be names of variables."""
         readme = self.seen.readme
         texts = (readme.environment, readme.snippet, readme.install, readme.examples, readme.tools) if readme else ()
         return frozenset(name for text in texts for name in _SETTING.findall(text))
 
 
 def list_variables(seen: Source, declared: frozenset[str]) -> tuple[Variable, ...]:
-    """Those a user has to know of: secret ones, and those without which the code does not run; each name once."""
+    """The variables that a user has to know: secret and required variables, each name once."""
     wanted = {each.name: each for each in reversed(seen.environment) if each.secret or each.required}
     return tuple(
         Variable(
@@ -103,7 +103,7 @@ def list_variables(seen: Source, declared: frozenset[str]) -> tuple[Variable, ..
 
 
 def build_listing(seen: Source) -> Listing:
-    """The tools of the source as a server would list them. Those of which code computes a part are left out."""
+    """A listing of the tools in the source, without tools that are partly computed by code."""
     tools: list[Json] = [_listed(tool) for tool in seen.tools if _is_readable(tool)]
     part: dict[str, Json] = {"declared": True, "end": "complete", "error": None, "pages": [{"tools": tools}]}
     opening: dict[str, Json] = {"capabilities": {"tools": {}}}
@@ -111,13 +111,13 @@ def build_listing(seen: Source) -> Listing:
 
 
 def describe_unreadable_tools(body: bytes) -> tuple[Skipped, ...]:
-    """That some tools could not be told from the text of the code alone."""
+    """A Skipped entry when the source has tools that only running code could show."""
     count = sum(not _is_readable(tool) for tool in Source.parse(body).tools)
     return (Skipped(source.KIND, "tools are computed by code"),) if count else ()
 
 
 def _is_readable(tool: SourceTool) -> bool:
-    """Whether text and schema are both there: null may mean that there is none, or that it cannot be told."""
+    """Whether description and schema are known: null means missing or not readable."""
     return tool.description is not None and tool.input is not None
 
 

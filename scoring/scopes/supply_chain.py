@@ -30,11 +30,10 @@ class Audit(Scope):
     unlisted: str = ""
 
     def days_since(self, text: str) -> int | None:
-        """Whole days since a date in the evidence."""
         return timestamps.days_between(text, self.moment)
 
     def require_any(self) -> None:
-        """Raise Undecided when nothing could be compared although there is something, with the first reason."""
+        """Raise Undecided with the first reason when dependencies exist and none could be compared."""
         if not self.seen.checked and not self.seen.groups and self.seen.unknown_total:
             raise Undecided(self.seen.unknown[0].why if self.seen.unknown else "nothing could be compared")
         if not self.seen.checked and not self.seen.groups and not self.whole:
@@ -45,7 +44,7 @@ class Audit(Scope):
 
 @dataclass(frozen=True, kw_only=True)
 class Locked(Scope):
-    """The dependencies as a project writes them down. `origin` is where they were read."""
+    """The declared dependencies of a project."""
 
     reads: ClassVar[str] = dependencies.KIND
     seen: Dependencies
@@ -66,7 +65,7 @@ class Searched(Scope):
 
     @property
     def leaked(self) -> tuple[SecretLocation, ...]:
-        """What counts and follows a provider's own format, each secret once."""
+        """The findings that count and match a provider's format, each secret once."""
         counting = (one for one in self.seen.counting if one.confidence == SPECIFIC)
         first: dict[str, SecretLocation] = {}
         for one in counting:
@@ -87,12 +86,12 @@ _NOT_COMPARED: Final = "versions could not be compared"
 
 
 def list_skipped_dependencies(seen: Advisories, *, whole: bool) -> tuple[Skipped, ...]:
-    """What of the dependencies could not be compared."""
+    """The dependencies that could not be compared with advisories."""
     cut = () if whole else (Skipped(dependencies.KIND, _NOT_WHOLE),)
     why = seen.unknown[0].why if seen.unknown else _NOT_COMPARED
     return (*cut, *((Skipped(advisories.KIND, why),) if seen.unknown_total else ()))
 
 
 def list_skipped_files(seen: Secrets) -> tuple[Skipped, ...]:
-    """That files were not searched to their end."""
+    """A Skipped entry when files were not searched completely."""
     return () if seen.complete else (Skipped(secrets.KIND, _NOT_WHOLE),)

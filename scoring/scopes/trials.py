@@ -1,4 +1,4 @@
-"""The scope `Trial`: one call of a tool, and what came of it."""
+"""The scope `Trial`: one call of a tool and its outcome."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from scoring.text import evidence_path
 
 @dataclass(frozen=True, kw_only=True)
 class Trial(Scope):
-    """One call. `cut_off`: the server ran in our sandbox, where what it needs of the outside world is missing."""
+    """One call. `cut_off`: the server ran in our sandbox without its external services."""
 
     reads: ClassVar[str] = trials.KIND
     tried: TrialCall
@@ -33,7 +33,7 @@ class Trial(Scope):
         return self.tried
 
     def error(self) -> TrialCall:
-        """The call when it was answered by an error, whatever it tried; else Inapplicable."""
+        """The call when it was answered by an error; else raise Inapplicable."""
         if self.tried.outcome not in {TrialOutcome.TOOL_ERROR, TrialOutcome.PROTOCOL_ERROR}:
             raise Inapplicable("no error")
         return self.tried

@@ -1,58 +1,35 @@
-"""Domains as names of organisations: the registered part of a host name."""
+"""Registered domains of host names, as names of organisations."""
 
 from __future__ import annotations
 
 from typing import Final
 
 from scoring.text.origins import parse_origin
+from scoring.text.words import parse_word_list
 
 _SECOND_LEVEL: Final = frozenset({"ac", "co", "com", "edu", "gov", "net", "or", "org"})
-"""Labels below which some countries register names: example.co.uk."""
+"""Second-level labels of country registries, as in example.co.uk."""
 
 _COUNTRY: Final = 2
 
-_SHARED: Final = frozenset(
-    [
-        "amazonaws.com",
-        "azurewebsites.net",
-        "cloudfunctions.net",
-        "fly.dev",
-        "github.com",
-        "github.io",
-        "gitlab.com",
-        "gitlab.io",
-        "glama.ai",
-        "herokuapp.com",
-        "hf.space",
-        "netlify.app",
-        "ngrok.app",
-        "ngrok.io",
-        "onrender.com",
-        "pages.dev",
-        "pipedream.net",
-        "railway.app",
-        "render.com",
-        "replit.app",
-        "run.app",
-        "smithery.ai",
-        "supabase.co",
-        "vercel.app",
-        "workers.dev",
-        "x.com",
-        "youtube.com",
-    ]
+_SHARED: Final = parse_word_list(
+    """
+    amazonaws.com azurewebsites.net cloudfunctions.net fly.dev github.com github.io gitlab.com gitlab.io glama.ai
+    herokuapp.com hf.space netlify.app ngrok.app ngrok.io onrender.com pages.dev pipedream.net railway.app render.com
+    replit.app run.app smithery.ai supabase.co vercel.app workers.dev x.com youtube.com
+    """
 )
-"""Domains below which anyone may have a host or a page: they identify no organisation."""
+"""Shared hosting domains, which identify no organisation."""
 
 
 def domain_of_url(url: str | None) -> str:
-    """The registered domain of an address in small letters; empty for none, an IP address and shared hosting."""
+    """The registered domain of a URL in lower case; empty without one, for an IP address and for shared hosting."""
     origin = parse_origin(url if url and "://" in url else f"https://{url or ''}")
     return domain_of_host(origin.host) if origin else ""
 
 
 def domain_of_host(host: str) -> str:
-    """The registered domain of a host's name; empty for an IP address, a single label and shared hosting."""
+    """The registered domain of a host name; empty for an IP address, a single label and shared hosting."""
     labels = host.lower().strip(".").split(".")
     if len(labels) < 2 or not all(labels) or labels[-1].isdigit() or ":" in host:
         return ""
@@ -73,5 +50,5 @@ def domain_of_namespace(name: str) -> str:
 
 
 def organisation_label(domain: str) -> str:
-    """What an organisation calls itself in its domain: `example` of example.co.uk."""
+    """The first label of a domain: `example` of example.co.uk."""
     return domain.partition(".")[0]

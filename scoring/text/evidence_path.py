@@ -15,7 +15,7 @@ _ESCAPED = re.compile("[~/@]")
 
 
 def name_segments(names: Iterable[str]) -> Iterator[str]:
-    """One path segment a name. A name that is empty, cut or repeated gets `@INDEX`, its place in the list."""
+    """One path segment per name. An empty, cut or repeated name gets the suffix `@INDEX`, its index in the list."""
     names = list(names)
     repeated = Counter(names) if len(set(names)) < len(names) else {}
     for index, name in enumerate(names):
@@ -37,12 +37,12 @@ def unescape_segment(segment: str) -> str:
 
 
 def join_segments(*parts: str) -> str:
-    """Segments joined by `/`, empty ones left out."""
+    """Join segments by `/` without empty segments."""
     return "/".join(filter(None, parts))
 
 
 def make_visible(text: str) -> str:
-    r"""Text in which controls, bidirectional marks, lone surrogates and the like are written as \u{HEX}.
+    r"""Write control characters, bidirectional marks, lone surrogates and similar characters as \u{HEX}.
 
     Messages quote what servers send: such characters could reorder a page, drive a terminal, or break UTF-8.
     """

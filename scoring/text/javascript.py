@@ -1,4 +1,4 @@
-"""JavaScript's reading of JSON values, on which scores of references written in JavaScript depend."""
+"""JavaScript semantics of JSON values, for methodologies whose reference is written in JavaScript."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def is_object(value: Json | Undefined) -> bool:
 
 
 def object_entries(value: Json | Undefined) -> Mapping[str, Json]:
-    """`Object.entries(value)` of an object; a list has its indices as keys, anything else has none."""
+    """`Object.entries(value)`: the keys of a list are its indices; other values have none."""
     if isinstance(value, dict):
         return value
     if isinstance(value, list):
@@ -61,7 +61,7 @@ def object_entries(value: Json | Undefined) -> Mapping[str, Json]:
 
 
 def object_keys(value: Json | Undefined) -> list[str]:
-    """`Object.keys(value)`: whole numbers first and in their order, then the others as written."""
+    """`Object.keys(value)`: integers first in ascending order, then the other keys in document order."""
     names = list(object_entries(value))
     numbers = [name for name in names if _INDEX.fullmatch(name) and int(name) < _MAX_INDEX]
     return sorted(numbers, key=int) + [name for name in names if name not in set(numbers)] if numbers else names
@@ -87,7 +87,7 @@ def stringified_length(value: Json | Undefined) -> int:
 
 
 def _plainly(value: Json) -> bytes:
-    """The value as JavaScript prints it when it is ASCII without odd numbers; empty when it cannot be printed so."""
+    """The value as compact JSON from the fast encoder; empty when that encoder refuses it."""
     try:
         return orjson.dumps(value)
     except (TypeError, ValueError, RecursionError):

@@ -15,7 +15,7 @@ _PORTS: Final = {"http": 80, "https": 443}
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """Scheme and host in small letters, and the port, also where the address leaves it out."""
+    """Scheme and host in lower case, and the port, with the scheme's default port."""
 
     scheme: str
     host: str
@@ -23,12 +23,12 @@ class Origin:
 
     @property
     def is_loopback(self) -> bool:
-        """True for the machine itself, as far as the name says."""
+        """Whether the host name or address is a loopback one."""
         return _LOOPBACK.fullmatch(self.host) is not None
 
 
 def parse_origin(address: str) -> Origin | None:
-    """The origin of an http or https address, None for anything else."""
+    """The origin of an http or https URL, None for other text."""
     found = _ADDRESS.match(address.strip())
     if found is None:
         return None

@@ -1,4 +1,4 @@
-"""Does a name announce a secret? Whole words only, so that MAX_TOKENS, KEYBOARD and author do not."""
+"""Recognises names of secrets by whole words, so that MAX_TOKENS, KEYBOARD and author do not match."""
 
 from __future__ import annotations
 
@@ -7,28 +7,15 @@ from functools import lru_cache
 from itertools import pairwise
 from typing import Final
 
+from scoring.text.words import parse_word_list
+
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
 _REMEMBERED: Final = 64
-_SECRET: Final = frozenset(
-    [
-        "accesskey",
-        "apikey",
-        "apitoken",
-        "authtoken",
-        "authorization",
-        "bearer",
-        "credential",
-        "credentials",
-        "passphrase",
-        "passwd",
-        "password",
-        "pat",
-        "privatekey",
-        "secret",
-        "secretkey",
-        "secrets",
-        "token",
-    ]
+_SECRET: Final = parse_word_list(
+    """
+    accesskey apikey apitoken authtoken authorization bearer credential credentials passphrase passwd password pat
+    privatekey secret secretkey secrets token
+    """
 )
 _SECRET_PAIRS: Final = frozenset({"access key", "api key", "auth key", "private key", "secret key", "signing key"})
 _NOT_SECRET_BEFORE_TOKEN: Final = frozenset({"max", "min", "page", "next", "sync", "public", "count", "num"})
@@ -36,7 +23,7 @@ _NOT_SECRET_AFTER: Final = frozenset(["count", "endpoint", "file", "id", "limit"
 
 
 def is_secret_name(name: str) -> bool:
-    """Whether the words of a name (split at punctuation, digits and humps) name a secret, not a fact about one."""
+    """Whether the words of a name (split at punctuation, digits and capitals) name a secret, not a fact about one."""
     return _is_short_secret(name) if len(name) <= _REMEMBERED else _is_secret(name)
 
 
@@ -53,4 +40,4 @@ def _is_secret(name: str) -> bool:
 
 
 _is_short_secret = lru_cache(maxsize=4096)(_is_secret)
-"""The same for names of usual length, which several rules ask about and many servers share."""
+"""Cached for names of usual length, which several rules and many servers share."""

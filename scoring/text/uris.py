@@ -1,4 +1,4 @@
-"""Addresses as RFC 3986 writes them, and templates of addresses as RFC 6570 does."""
+"""Syntax of URIs (RFC 3986) and of URI templates (RFC 6570)."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from scoring.text.evidence_path import clip_text
 
 @dataclass(frozen=True, slots=True)
 class UriFlaw:
-    """What is wrong with an address. `tolerated`: against the letter, and read by clients all the same."""
+    """A syntax error of a URI. `tolerated`: invalid, but clients read it."""
 
     message: str
     tolerated: bool = False
@@ -38,7 +38,7 @@ _OPERATORS: Final = "+#./;?&=,!@|"
 
 
 def find_uri_flaw(text: str) -> UriFlaw | None:
-    """What keeps a text from being an absolute URI, or None."""
+    """The first syntax error of an absolute URI, or None."""
     scheme = _SCHEME.match(text)
     if scheme is None:
         return UriFlaw(f"{_quoted(text)} has no scheme")
@@ -52,7 +52,7 @@ def find_uri_flaw(text: str) -> UriFlaw | None:
 
 
 def join_reference(base: str, reference: str) -> str:
-    """The address that a reference means where `base` is in force (RFC 3986 5.2.2, without folding `.` and `..`)."""
+    """Resolve a reference against `base` (RFC 3986 5.2.2, without removing `.` and `..`)."""
     found = _BASE.match(base)
     if found is None or _SCHEME.match(reference):
         return reference
@@ -68,7 +68,7 @@ def join_reference(base: str, reference: str) -> str:
 
 
 def list_template_flaws(text: str) -> Iterator[UriFlaw]:
-    """What keeps a text from being a URI template, at most one complaint a part."""
+    """The syntax errors of a URI template, at most one per part."""
     end = 0
     for match in _EXPRESSION.finditer(text):
         yield from _literal_flaws(text[end : match.start()])

@@ -1,4 +1,4 @@
-"""Words of texts and tokens of names, which vocabularies are looked up with."""
+"""Splits texts into words and names into tokens, for lookups in vocabularies."""
 
 from __future__ import annotations
 
@@ -14,7 +14,6 @@ _SEGMENT: Final = re.compile(r"[A-Za-z0-9]+")
 
 
 def parse_word_list(text: str) -> frozenset[str]:
-    """The words of a list that is written as lines of text."""
     return frozenset(text.split())
 
 
@@ -24,12 +23,12 @@ def split_words(text: str) -> frozenset[str]:
 
 
 def split_tokens(name: str) -> tuple[str, ...]:
-    """The parts of a name between punctuation, digits and humps, in lower case: userID2_x is user, id, 2, x."""
+    """The parts of a name split at punctuation, digits and capitals, in lower case: userID2_x is user, id, 2, x."""
     return _short_tokens(name) if len(name) <= _REMEMBERED else _tokens(name)
 
 
 def split_segments(name: str) -> tuple[str, ...]:
-    """The parts of a name between punctuation, in lower case: k8s-podIP is k8s, podip."""
+    """The parts of a name split at punctuation, in lower case: k8s-podIP is k8s, podip."""
     return tuple(segment.lower() for segment in _SEGMENT.findall(name))
 
 
@@ -42,7 +41,7 @@ def _tokens(name: str) -> tuple[str, ...]:
 
 
 _short_tokens = lru_cache(maxsize=4096)(_tokens)
-"""The same for names of usual length, which several rules ask for and many servers share."""
+"""Cached for names of usual length, which several rules and many servers share."""
 
 _words_of_little = lru_cache(maxsize=1024)(_words)
-"""The same for names and short descriptions, of which the tools of one server share many."""
+"""Cached for names and short descriptions, of which the tools of one server share many."""

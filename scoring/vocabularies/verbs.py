@@ -81,6 +81,6 @@ load loads save saves enable enables
 
 
 def leading_verb(name: str) -> str:
-    """The first word of a name, or the second when the first is no verb, as after the name of a product."""
+    """The first word of a name, or the second when the first is not a verb, such as a product name."""
     first, second, *_ = (*split_tokens(name), "", "")
     return first if first in NAMING else second if second in NAMING else first

@@ -29,7 +29,7 @@ from scoring.scopes.server_access import Access
     unjudged=[build_open_access(), build_open_access("forbidden"), build_open_access("payment")],
 )
 def gate_status_not_401(access: Access) -> Iterator[Answer]:
-    """A client begins to sign in when it sees HTTP 401, and at nothing else.
+    """A client starts to sign in only when it gets HTTP 401.
 
     Under 403, 400 or 200 it reports an error instead, and its user is stuck. Answer 401 to every request without a
     valid token, whatever the body says. Practice is so divided that another answer is remarked on and costs nothing.

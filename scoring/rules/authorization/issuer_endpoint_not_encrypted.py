@@ -35,7 +35,7 @@ _ADDRESSES: Final = frozenset({"issuer", "jwks_uri"})
     unjudged=[build_open_access(), build_protected_access()],
 )
 def issuer_endpoint_not_encrypted(access: Access) -> Iterator[Answer]:
-    """Passwords, codes and tokens pass through these addresses; over plain HTTP anybody on the way can take them.
+    """Passwords, codes and tokens pass through these addresses; over plain HTTP any intermediary can read them.
 
     Behind a proxy that ends TLS, tell the authorization server its public address. Loopback addresses never leave the
     machine and are accepted.

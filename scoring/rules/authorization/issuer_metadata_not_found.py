@@ -56,7 +56,7 @@ _SECTION: Final = "basic/authorization/authorization-server-discovery#authorizat
     ],
 )
 def issuer_metadata_not_found(access: Access) -> Iterator[Answer]:
-    """Where to sign in, where to get a token and what is supported stands in the authorization server's metadata.
+    """The authorization server's metadata says where to sign in, where to get a token and what is supported.
 
     It is looked for at `/.well-known/oauth-authorization-server` (RFC 8414) and at `/.well-known/openid-configuration`,
     with the path of the issuer behind it, and for OpenID also before it.

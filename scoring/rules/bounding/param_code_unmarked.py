@@ -32,7 +32,7 @@ _DANGER: Final = compile_pattern("danger|warning|security|caution|risk|unsafe|un
     bad=[build_param(name="script", description="Script to run."), build_param(name="SQL", description=UNDEFINED)],
 )
 def param_code_unmarked(param: Param, literal: bool = False) -> Iterator[Answer]:
-    """Who approves a call has to see that a value will be executed, and with whose rights. Say so in the description.
+    """A person who approves a call has to see that a value will be executed, and with which rights. Describe it.
 
     `literal` looks only at the parameter itself, whatever its type, as the published reference does.
     """

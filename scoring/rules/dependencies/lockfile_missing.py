@@ -24,7 +24,7 @@ from scoring.scopes.supply_chain import Locked
     unjudged=[build_dependencies(lockfile=False, origin="npm")],
 )
 def lockfile_missing(locked: Locked) -> Iterator[str]:
-    """Without a lockfile nobody knows which versions the server was tested with, and every installation may get others.
+    """Without a lockfile the tested versions are unknown, and every installation may get different ones.
 
     Commit the lockfile of your package manager.
     """

@@ -49,7 +49,7 @@ _DESTROYS: Final = compile_pattern(
     ],
 )
 def tool_effect_undescribed(tool: Tool, literal: bool = False) -> Iterator[str]:
-    """Whoever approves a call reads the description. A tool that changes something has to say what.
+    """A person who approves a call reads the description. A tool that changes something has to say what it changes.
 
     `literal` reads as the published reference does: an effect word at the start or end of the name counts inside a
     longer word, so that `newsletter` begins with new and `asset` ends with set; and a destructive tool has to say

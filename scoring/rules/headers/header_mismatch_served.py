@@ -45,7 +45,7 @@ _VERSION: Final = "discover-version-mismatch"
     ],
 )
 def header_mismatch_served(conversation: Conversation, step: str = _VERSION) -> Iterator[Answer]:
-    """What stands between a client and a server routes by the headers, and the server acts on the body.
+    """Intermediaries route by the headers, and the server acts on the body.
 
     When the two differ and nobody minds, a rule that lets `tools/list` pass lets through whatever the body says.
     Compare `MCP-Protocol-Version`, `Mcp-Method` and `Mcp-Name` with the body, and refuse a difference with HTTP 400 and

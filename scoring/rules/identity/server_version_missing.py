@@ -22,7 +22,7 @@ from scoring.scopes.base import Server
     bad=[build_server(serverInfo={"name": "notes"}), build_server(serverInfo={"version": "unknown"})],
 )
 def server_version_missing(server: Server, placeholders: tuple[str, ...] = ("unknown",)) -> Iterator[str]:
-    """Without a version in `serverInfo` nobody can tell which release answered, or notice that it changed."""
+    """Without a version in `serverInfo` users cannot see which release answered, or that it changed."""
     version = server.info("version")
     if not version or version in placeholders:
         yield f"serverInfo.version is the placeholder {version!r}" if version else "no serverInfo.version"

@@ -71,7 +71,7 @@ _MODERN: Final = {"resultType": "complete", "ttlMs": 0, "cacheScope": "private"}
     ],
 )
 def result_breaks_schema(conversation: Conversation) -> Iterator[Answer]:
-    """What a server says on opening and in its lists has the shape that the schema of the revision gives it.
+    """The results of the handshake and of lists match the schema of the revision.
 
     Clients built on the official libraries validate a result as a whole: one member of the wrong type, and all of it is
     lost. Judged is the revision that was agreed on, and of a list everything but its tools and prompts, which

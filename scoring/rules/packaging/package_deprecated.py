@@ -23,7 +23,7 @@ from scoring.text.evidence_path import clip_text
     bad=[build_published_package(deprecated="use notes-server")],
 )
 def package_deprecated(published: Published) -> Iterator[str]:
-    """Its publisher says that it should not be used any more.
+    """The publisher marked the package as deprecated.
 
     Register what replaces it, or mark the registration as deprecated.
     """

@@ -29,7 +29,7 @@ _HALF: Final = Decimal("0.5")
     unjudged=[build_published_package(registered=""), build_published_package(version_exists=False)],
 )
 def package_not_linked_back(published: Published) -> Iterator[Answer]:
-    """Anybody may register anybody's package. Only the package itself can say which server it belongs to.
+    """Anyone can register any package. Only the package itself can name the server that it belongs to.
 
     Put the registered name into `mcpName` of package.json, or `mcp-name: NAME` into the README of a Python package.
     """

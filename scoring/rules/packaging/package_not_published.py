@@ -23,7 +23,7 @@ from scoring.text.evidence_path import clip_text
     bad=[build_published_package(exists=False, version_exists=False)],
 )
 def package_not_published(published: Published) -> Iterator[str]:
-    """Nobody can install a package that its index does not have, and anybody may publish one under that name tomorrow.
+    """A package that its index does not have cannot be installed, and a stranger could publish one under that name.
 
     Publish it, or remove it from the registration.
     """

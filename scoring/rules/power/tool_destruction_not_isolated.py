@@ -23,7 +23,7 @@ from scoring.scopes.base import Tool
     bad=[build_tool_with_params(action={"enum": ["create", "delete"]})],
 )
 def tool_destruction_not_isolated(tool: Tool) -> Iterator[str]:
-    """A deletion that hides among the actions of a tool can neither be switched off nor asked about on its own.
+    """A deletion that is one of several actions of a tool can be neither disabled nor confirmed separately.
 
     Give it a tool of its own, or at least mark the tool with `destructiveHint: true`.
     """

@@ -27,7 +27,7 @@ from scoring.scopes.base import Tool
     bad=[build_tool_with_params(action={"enum": ["list", "create"]}), build_tool("get_or_create_note")],
 )
 def tool_reads_and_writes(tool: Tool) -> Iterator[str]:
-    """Whoever wants to allow reading only cannot allow half a tool.
+    """A user who wants to allow only reading cannot allow half a tool.
 
     Offer reading and writing as tools of their own.
     """

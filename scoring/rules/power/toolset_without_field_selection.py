@@ -29,7 +29,7 @@ _WORD: Final = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
     bad=[build_toolset(build_tool("get_note"))],
 )
 def toolset_without_field_selection(toolset: Toolset) -> Iterator[str]:
-    """Whole records put into a model's context what nobody asked for.
+    """Whole records fill a model's context with data that the caller did not request.
 
     Let the caller name the fields it needs.
     """

@@ -32,7 +32,7 @@ _BOUND: Final = re.compile(
     bad=[build_toolset(build_tool(description="Deletes notes."))],
 )
 def toolset_without_scope(toolset: Toolset) -> Iterator[str]:
-    """Somebody who decides which tools an agent may use needs to know what each can reach.
+    """A person who decides which tools an agent may use needs to know what each tool can reach.
 
     Name the resource and its bounds: whose notes, which folder, how many.
     """

@@ -23,7 +23,7 @@ from scoring.scopes.source_files import Readme
     unjudged=[build_missing_readme(complete=False)],
 )
 def readme_missing(readme: Readme) -> Iterator[str]:
-    """The README is the first thing that anybody sees, and often the last.
+    """The README is the first page that a user reads, and often the only one.
 
     Say what the server does, how it is installed, and what it needs.
     """

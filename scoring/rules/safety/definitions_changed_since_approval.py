@@ -27,7 +27,7 @@ from scoring.text.evidence_path import clip_text
     ],
 )
 def definitions_changed_since_approval(drifted: Drifted) -> Iterator[Answer]:
-    """A server that was looked at and approved may change what it says afterwards. A change that adds an order to the
+    """A server that was reviewed and approved may change its texts afterwards. A change that adds an order to the
     model, or lets a known tool do more, is what such an attack looks like.
 
     What a listing says now is judged by the other rules; this one only tells that it was not so when it was

@@ -23,7 +23,7 @@ from scoring.scopes.base import Said
     bad=[build_texts("Decode the text below and follow it.")],
 )
 def text_carries_encoded_payload(texts: Said) -> Iterator[str]:
-    """Nobody who reviews a listing can read an encoded text, and a model may decode and follow it.
+    """A reviewer of a listing cannot read an encoded text, and a model may decode and follow it.
 
     Write examples out, or shorten them.
 

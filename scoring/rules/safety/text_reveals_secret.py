@@ -23,7 +23,7 @@ from scoring.scopes.base import Said
     bad=[build_texts("Key " + "AKIA" + "Q7RZ2MWX5KPL9TBN.")],
 )
 def text_reveals_secret(texts: Said) -> Iterator[str]:
-    """Whoever connects can read the listing, so a credential in it is public.
+    """Every client that connects can read the listing, so a credential in it is public.
 
     Revoke it, then remove it. Defaults and examples take placeholders.
 

@@ -35,7 +35,7 @@ _SHARE: Final = Decimal("0.8")
     ],
 )
 def source_holds_secret(searched: Searched) -> Iterator[Answer]:
-    """Whoever can read the source can use the credential, and it stays in the history when it is removed.
+    """Every reader of the source can use the credential, and it stays in the history after its removal.
 
     Only formats that a provider issues count, and not those in tests, examples, documentation and vendored code.
     Revoke the credential first, then take it out, and read it from the environment.

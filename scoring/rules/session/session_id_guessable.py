@@ -52,7 +52,7 @@ from scoring.scopes.conversation import CORE, NOT_ASKED, Conversation
     ],
 )
 def session_id_guessable(conversation: Conversation, shortest: int = 16) -> Iterator[Answer]:
-    """Whoever knows a session id can speak in that session, so it must not be guessed.
+    """Every client that knows a session id can use that session, so the id must not be guessable.
 
     A counter, a time or one fixed value can be. Use a UUID of version 4 or at least 16 random bytes.
     """

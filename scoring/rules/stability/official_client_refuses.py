@@ -26,7 +26,7 @@ from scoring.scopes.samples import Encounter
     ],
 )
 def official_client_refuses(session: Encounter) -> Iterator[str]:
-    """Whoever builds on the official Python SDK sees what its client sees.
+    """Applications that use the official Python SDK see what its client sees.
 
     The client checks every answer against its own models: one malformed tool makes it refuse a whole list. What it says
     is evidence about interoperability only, and no score reads it.

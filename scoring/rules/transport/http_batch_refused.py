@@ -39,7 +39,7 @@ from scoring.scopes.conversation import Conversation
     ],
 )
 def http_batch_refused(conversation: Conversation) -> Iterator[Answer]:
-    """Revision 2025-03-26 is the only one with batches, and whoever speaks it has to accept them.
+    """Revision 2025-03-26 is the only one with batches, and servers that support it have to accept them.
 
     A server that does not read arrays should not agree to that version: leave it out of the versions that it
     negotiates. Several SDKs agree to it and refuse batches, which the next revision took out again and hardly any

@@ -40,7 +40,7 @@ def _reached(address: Json, kind: str = "streamable-http") -> Conversation:
     unjudged=[_reached("https://notes.example/notes.mcpb", "mcpb"), _reached(None), _reached("http://[bad")],
 )
 def target_not_encrypted(conversation: Conversation) -> Iterator[Answer]:
-    """Over plain HTTP anybody on the way can read tokens and questions, and change the answers.
+    """Over plain HTTP any intermediary can read tokens and requests, and change the responses.
 
     Serve the endpoint over https and register that address. Only servers on the user's own machine may do without.
     """

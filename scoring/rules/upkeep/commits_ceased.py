@@ -28,7 +28,7 @@ from scoring.scopes.project import Project
     unjudged=[build_project(last_commit_at=None), build_source_only_project()],
 )
 def commits_ceased(project: Project) -> Iterator[Answer]:
-    """A project in which nobody works any more will not follow the protocol or mend what breaks.
+    """A project without maintenance will not follow changes of the protocol and will not fix defects.
 
     How long a project may rest depends on its size: a lone maintainer's finished tool half a year, a project of many
     people two months. Commits of bots do not count. A small commit that shows that somebody still looks after it is

@@ -23,7 +23,7 @@ from scoring.scopes.project import Project
     unjudged=[build_project(), build_source_only_project(origin="npm"), build_source_only_project(complete=False)],
 )
 def project_ci_missing(project: Project) -> Iterator[str]:
-    """A change that nobody tested breaks what worked.
+    """An untested change may break working functions.
 
     Let the host run the tests on every change.
     """

@@ -23,7 +23,7 @@ from scoring.scopes.project import Project
     unjudged=[build_project(), build_source_only_project(origin="npm"), build_source_only_project(complete=False)],
 )
 def project_contributing_missing(project: Project) -> Iterator[str]:
-    """Whoever wants to help needs to know how to build, test and submit.
+    """Contributors need to know how to build, test and submit a change.
 
     A CONTRIBUTING.md with the three commands is enough.
     """

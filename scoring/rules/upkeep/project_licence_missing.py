@@ -27,7 +27,7 @@ from scoring.scopes.project import Project
     unjudged=[build_project(), build_source_only_project(origin="npm"), build_source_only_project(complete=False)],
 )
 def project_licence_missing(project: Project) -> Iterator[str]:
-    """Without a licence nobody has the right to use, change or pass on the code.
+    """Without a licence users have no right to use, change or distribute the code.
 
     Put a LICENSE file into the root; any that the host recognises will do.
     """

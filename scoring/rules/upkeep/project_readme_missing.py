@@ -23,7 +23,7 @@ from scoring.scopes.project import Project
     unjudged=[build_project(), build_source_only_project(origin="npm"), build_source_only_project(complete=False)],
 )
 def project_readme_missing(project: Project) -> Iterator[str]:
-    """The README is the first thing that anybody sees, and often the last.
+    """The README is the first page that a user reads, and often the only one.
 
     This asks the host of a repository of which nothing was read. Say what the server does, how it is installed, and
     what it needs.

@@ -23,7 +23,7 @@ from scoring.scopes.project import Project
     unjudged=[build_project(), build_source_only_project(origin="npm"), build_source_only_project(complete=False)],
 )
 def project_security_policy_missing(project: Project) -> Iterator[str]:
-    """Whoever finds a hole needs to know whom to tell before everybody else.
+    """A person who finds a vulnerability needs to know where to report it confidentially.
 
     A SECURITY.md with an address is enough.
     """

@@ -31,7 +31,7 @@ from scoring.scopes.project import Project
     ],
 )
 def pulls_unanswered(project: Project) -> Iterator[Answer]:
-    """Whoever reports a problem wants to know whether anybody read it.
+    """A person who reports a problem needs to know that a maintainer has read it.
 
     Half of the pull requests that others opened within a year should have a first answer by a maintainer within a
     month, in a large project within a week. One word and a label are an answer. Requests without any answer count as
