@@ -30,7 +30,7 @@ _LOOPBACK = re.compile(r"http://(localhost|127\.0\.0\.1|\[::1\])(:|/|$)")
     ],
 )
 def remote_not_encrypted(remote: Remote) -> Iterator[str]:
-    """Over plain HTTP anybody on the way can read tokens and change answers."""
+    """Over plain HTTP any intermediary can read tokens and change responses."""
     url = remote.text("url").lower()
     if not url.startswith("https://") and not _LOOPBACK.match(url):
         yield f"{clip_text(url) or 'no url'}, https expected"

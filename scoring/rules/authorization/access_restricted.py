@@ -32,7 +32,7 @@ _PAYMENT = {"step": "initialize", "era": "legacy", "status": 402, "reason": "pay
     unjudged=[],
 )
 def access_restricted(access: Access) -> Iterator[Answer]:
-    """Whether the tools of a server can be listed without credentials. Restricted access is no fault: this informs only.
+    """Whether the tools of a server can be listed without credentials. Restriction is no fault: this is information.
 
     A check that needs to see behind the lock cannot be made for such a server, unless its credentials are configured.
     """

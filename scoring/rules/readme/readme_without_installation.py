@@ -27,7 +27,7 @@ from scoring.scopes.source_files import Readme
     unjudged=[build_missing_readme(complete=False)],
 )
 def readme_without_installation(readme: Readme) -> Iterator[str]:
-    """Without the command nobody gets further.
+    """Without the command users cannot install the server.
 
     Give the one command, or the configuration, that installs and starts it.
     """

@@ -24,7 +24,7 @@ from scoring.text.evidence_path import clip_text
     bad=[replace(build_registration({"repository": {"url": "https://code.example/notes"}}), gone="HTTP 404")],
 )
 def registration_repository_not_found(registered: Registered) -> Iterator[str]:
-    """A link that leads nowhere lets nobody read the source, report a problem or see who maintains the server.
+    """A broken link hides the source, the issue tracker and the maintainers of the server.
 
     Make the repository public, or register the address that it has now.
     """

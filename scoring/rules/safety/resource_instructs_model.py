@@ -36,7 +36,7 @@ from scoring.scopes.handout_texts import ReadResource
     ],
 )
 def resource_instructs_model(resource: ReadResource) -> Iterator[str]:
-    """A resource is put before a model as something to know. One that gives orders makes it do what nobody asked for.
+    """A model reads a resource as information. A resource that gives orders makes it do what the user did not request.
 
     It costs no points: a resource may be what somebody else wrote. In a long text an order counts only beside one of
     another purpose, so manuals and texts about such attacks are left alone.

@@ -33,7 +33,7 @@ from scoring.scopes.publisher import Publisher
     ],
 )
 def publisher_not_vendor(publisher: Publisher) -> Iterator[str]:
-    """Whoever runs a service has reason to keep its server working; a volunteer may stop.
+    """The operator of a service has reason to keep its server working; a volunteer may stop.
 
     A publisher counts as the vendor when the domain of the name, or of the owner of the repository, is that of the
     remote, or when the server bears the name of the organisation that publishes it. A repository of a person counts

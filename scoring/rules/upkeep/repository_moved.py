@@ -28,7 +28,7 @@ _HALF: Final = Decimal("0.5")
     unjudged=[build_source_only_project()],
 )
 def repository_moved(project: Project) -> Iterator[Answer]:
-    """An old name leads on only until somebody else takes it, and then to code of theirs.
+    """An old name redirects only until a stranger takes it; then it leads to the stranger's code.
 
     Register the name that the repository has now.
     """
