@@ -24,7 +24,6 @@ class AvailabilitySampler(Protocol):
 
     async def sample(self, target: Target) -> Sample | None:
         """One attempt to connect; None when it says nothing of the server's stability."""
-        ...
 
 
 class CrawlerWiring(Protocol):
@@ -33,31 +32,23 @@ class CrawlerWiring(Protocol):
     @property
     def versions(self) -> Sequence[pins.VersionedCollector]:
         """What the collectors are, known without building them."""
-        ...
 
     async def collectors(self) -> Sequence[Collector]:
         """The collectors, in the order in which they run; built on the first call."""
-        ...
 
     async def retest_collector(self, chosen: QuestionSelection) -> Collector:
         """The collector of a server's conversation as a re-test sends it, which asks what was chosen besides."""
-        ...
 
     async def followers(self) -> Sequence[Follower]:
         """The followers, in the order in which they run, each finding what those before it recorded."""
-        ...
 
     async def registries(self, sources: Sequence[str]) -> Sequence[Registry]:
         """One registry per source: those of the settings by name, others as written: `starter`, a path, a URL ..."""
-        ...
 
     async def sampler(self) -> AvailabilitySampler:
         """What takes samples of remotes between two runs."""
-        ...
 
-    async def close(self) -> None:
-        """Close what was built."""
-        ...
+    async def close(self) -> None: ...
 
 
 class Context:
@@ -72,7 +63,6 @@ class Context:
 
     @cached_property
     def pins(self) -> Mapping[str, str]:
-        """The versions of this process."""
         return pins.read_current_pins(self.outside.versions, self.settings.commit)
 
 

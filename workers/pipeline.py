@@ -48,10 +48,7 @@ class NotPublishable(Exception):
 def start_run(ctx: Context, trigger: Trigger, options: RunOptions, *, run_id: str | None = None) -> Run:
     """Create a run pinned to the versions of this process, or return the run that already has this id."""
     run = Run(
-        id=run_id or identifiers.make_run_id(ctx.clock.wall()),
-        trigger=trigger,
-        as_of=ctx.clock.now(),
-        pins=ctx.pins,
+        id=run_id or identifiers.make_run_id(ctx.clock.wall()), trigger=trigger, as_of=ctx.clock.now(), pins=ctx.pins
     )
     ctx.store.add_run(run, options=options.to_json())
     stored = ctx.store.find_run(run.id)

@@ -35,16 +35,13 @@ class StageStatus:
 class ProgressDisplay(Protocol):
     """Who watches. `show` is called often, from the event loop's thread, and must not block."""
 
-    def show(self, status: StageStatus) -> None:
-        """Take notice of a new status."""
-        ...
+    def show(self, status: StageStatus) -> None: ...
 
 
 class NoDisplay:
     """A progress display without output."""
 
-    def show(self, status: StageStatus) -> None:
-        """Do nothing."""
+    def show(self, status: StageStatus) -> None: ...
 
 
 class StageCounter:
@@ -73,18 +70,15 @@ class StageCounter:
 
     @property
     def failed(self) -> int:
-        """Servers whose step raised."""
         return self._failed
 
     def add(self, done: int = 0, *, absent: Mapping[str, int] | None = None, failed: int = 0, note: str = "") -> None:
-        """Count what was finished and show the new status."""
         self._done += done
         self._failed += failed
         self._absent.update(absent or {})
         self.show(note)
 
     def show(self, note: str = "") -> None:
-        """Show the status as it is now."""
         rate = self._rate()
         left = None if self._planned is None else max(0, self._planned - self._resumed - self._done)
         self._progress.show(

@@ -103,10 +103,7 @@ def plan_rescore(source: Run, rubrics: Sequence[Rubric], commit: str, first: str
     pinned = dict(sorted({**kept, **judging, **{name: here[name] for name in names}}.items()))
     identity = {name: version for name, version in pinned.items() if name not in {"code", "commit", "source"}}
     return Run(
-        id=f"{first}-r{sha256(canonical_json(identity))[:8]}",
-        trigger=Trigger.LOCAL,
-        as_of=source.as_of,
-        pins=pinned,
+        id=f"{first}-r{sha256(canonical_json(identity))[:8]}", trigger=Trigger.LOCAL, as_of=source.as_of, pins=pinned
     )
 
 

@@ -9,10 +9,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Final, Protocol
+from typing import Final
 
 from evidence.store import Store
 from evidence.store.retention.garbage_collection import CollectedGarbage
+from workers.clock import Clock
 
 RETENTION: Final = timedelta(days=90)
 """For so long every night is kept whole."""
@@ -25,14 +26,6 @@ SERVERS_PER_STEP: Final = 2_000
 
 BODIES_PER_STEP: Final = 20_000
 """Bodies deleted under the exclusive write lock: some seconds."""
-
-
-class WallClock(Protocol):
-    """Real time."""
-
-    def wall(self) -> datetime:
-        """Real UTC time."""
-        ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,7 +43,7 @@ ReportProgress = Callable[[str, int], None]
 
 def compact_runs(
     store: Store,
-    clock: WallClock,
+    clock: Clock,
     keep: timedelta = RETENTION,
     *,
     dry: bool = False,

@@ -16,7 +16,6 @@ IsStopping: TypeAlias = Callable[[], bool]
 
 
 def never_stops() -> bool:
-    """A worker that is not asked to stop."""
     return False
 
 

@@ -59,7 +59,6 @@ _RETRY: dict[str, Any] = {
 
 
 def _task(name: str, **options: Any) -> Callable[[TaskBody], TaskBody]:
-    """`app.task` with a type."""
     return cast("Callable[[TaskBody], TaskBody]", app.task(name=name, **options))
 
 
@@ -102,7 +101,6 @@ def export_datasets() -> None:
 
 @_task(schedule.SWEEP)
 def sweep() -> None:
-    """Issue tasks for what is due."""
     _do(lambda ctx, _: steps.issue_due_tasks(ctx, CeleryTaskQueues(app, worker_settings())))
 
 
@@ -144,7 +142,6 @@ def admit_retests() -> None:
 
 @_task(schedule.RUN_RETEST, **_RETRY)
 def retest(retest_id: str) -> None:
-    """Run a requested re-test of one server."""
     _do(lambda ctx, task: execution.run_retest(ctx, retest_id, task.stopping))
 
 
@@ -162,7 +159,6 @@ def send_notices() -> None:
 
 @_task(schedule.PUBLISH_RUN, **_RETRY)
 def publish_run(run_id: str) -> None:
-    """Publish a run."""
     _do(lambda ctx, _: closing.publish_run(ctx, run_id))
 
 

@@ -201,7 +201,6 @@ def hallmark(
 
 
 def main() -> None:
-    """Run the command line."""
     gc.disable()  # until a command is imported: to look for garbage meanwhile is a quarter of what a start costs
     try:
         app(prog_name="hallmark")

@@ -28,6 +28,5 @@ def find_decider(by: str) -> str:
 
 
 def read_clock() -> datetime:
-    """Real time."""
     with explain_failures():
         return clock_at(Settings().clock).wall()

@@ -27,19 +27,15 @@ class TaskLock(Protocol):
 
     def __call__(self, name: str) -> AbstractAsyncContextManager[bool]:
         """Hold the turn while inside, when it was free."""
-        ...
 
 
 class TaskQueues(Protocol):
     """Where tasks are put."""
 
-    def issue(self, task: str, run_id: str) -> None:
-        """Put a task for a run into its queue."""
-        ...
+    def issue(self, task: str, run_id: str) -> None: ...
 
     def waiting(self, queue: str) -> int:
         """Messages of a queue that no worker has taken."""
-        ...
 
 
 def make_task_lock(settings: Settings) -> TaskLock:
@@ -88,11 +84,9 @@ class CeleryTaskQueues:
         self._expires = settings.visibility_timeout.total_seconds()
 
     def issue(self, task: str, run_id: str) -> None:
-        """Put a task for a run into its queue."""
         self._app.send_task(task, args=[run_id], expires=self._expires)
 
     def waiting(self, queue: str) -> int:
-        """Messages of a queue that no worker has taken."""
         # kombu keeps a queue's messages without priority in a list of that name.
         with SyncRedis.from_url(self._url) as redis:
             return int(redis.llen(queue))

@@ -71,11 +71,9 @@ class BrokerReader:
         self._roll = roll
 
     def close(self) -> None:
-        """Close the connection."""
         self._redis.close()
 
     def answers(self) -> bool:
-        """True when the broker answers."""
         try:
             return bool(self._redis.ping())
         except RedisError:

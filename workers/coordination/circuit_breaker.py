@@ -30,22 +30,19 @@ class CircuitBreaker(Protocol):
 
     async def postpone_server(self, run: Run, stage: Stage, server: Server) -> bool:
         """True when a server was put back, and must not be looked at now."""
-        ...
 
     async def tell(self, server: Server, records: Sequence[Record]) -> None:
         """Hear what was found of a server."""
-        ...
 
 
 class NoCircuitBreaker:
     """Looks at everybody now."""
 
     async def postpone_server(self, run: Run, stage: Stage, server: Server) -> bool:
-        """Never."""
         return False
 
     async def tell(self, server: Server, records: Sequence[Record]) -> None:
-        """Do nothing."""
+        pass
 
 
 class HostFailures(Protocol):
@@ -53,15 +50,11 @@ class HostFailures(Protocol):
 
     async def failed(self, host: str) -> None:
         """Count a visit that was not answered; after some in a row the host rests."""
-        ...
 
-    async def answered(self, host: str) -> None:
-        """Forget what was counted."""
-        ...
+    async def answered(self, host: str) -> None: ...
 
     async def rests(self, host: str) -> bool:
         """True while a host is left alone."""
-        ...
 
 
 @dataclass(slots=True)
@@ -81,12 +74,10 @@ class LocalHostFailures:
             self._until[host] = self.clock.monotonic() + self.rest.total_seconds()
 
     async def answered(self, host: str) -> None:
-        """Forget."""
         self._failures.pop(host, None)
         self._until.pop(host, None)
 
     async def rests(self, host: str) -> bool:
-        """True until the rest is over."""
         return self._until.get(host, 0.0) > self.clock.monotonic()
 
 

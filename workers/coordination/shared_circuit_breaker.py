@@ -22,7 +22,6 @@ class SharedHostFailures:
         self._own = own
 
     async def failed(self, host: str) -> None:
-        """Count."""
         await self._own.failed(host)
         with suppress(RedisError):
             number = await self._redis.incr(_count_key(host))
@@ -31,7 +30,6 @@ class SharedHostFailures:
                 await self._redis.set(_rest_key(host), number, px=self._own.rest)
 
     async def answered(self, host: str) -> None:
-        """Forget."""
         await self._own.answered(host)
         with suppress(RedisError):
             await self._redis.delete(_count_key(host), _rest_key(host))

@@ -35,10 +35,7 @@ return redis.call('del', KEYS[1])
 def open_shared_pool(url: str) -> BlockingConnectionPool:
     """Connections for everything that visits share: never too many, and none that waits for ever."""
     return BlockingConnectionPool.from_url(
-        url,
-        max_connections=_CONNECTIONS,
-        socket_timeout=_SILENCE_SECONDS,
-        socket_connect_timeout=_SILENCE_SECONDS,
+        url, max_connections=_CONNECTIONS, socket_timeout=_SILENCE_SECONDS, socket_connect_timeout=_SILENCE_SECONDS
     )
 
 

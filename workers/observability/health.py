@@ -80,7 +80,6 @@ class CachedValue(Generic[_Value]):
         self._value: tuple[float, _Value] | None = None
 
     async def get(self) -> _Value:
-        """The value, at most `seconds` old."""
         async with self._lock:
             now = self._clock.monotonic()
             if self._value is None or now - self._value[0] >= self._seconds:

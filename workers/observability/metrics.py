@@ -93,7 +93,6 @@ METRICS: Final[Mapping[str, MetricDeclaration]] = {
 
 
 def list_exposed_names() -> frozenset[str]:
-    """Every name as Prometheus sees it."""
     return frozenset(f"{name}_total" if declared.counter else name for name, declared in METRICS.items())
 
 

@@ -57,7 +57,6 @@ class StageStatistics:
 
     @property
     def eta(self) -> float | None:
-        """Seconds to go at this rate."""
         return (self.planned - self.done) / self.rate if self.rate else None
 
 
@@ -76,7 +75,6 @@ class RunStatistics:
 
     @property
     def own_failure_share(self) -> float | None:
-        """Share of the records that are absent because Hallmark failed; None before the first record."""
         total = sum(self.outcomes.values())
         ours = sum(count for (_, outcome), count in self.outcomes.items() if outcome in OWN_FAILURES)
         return ours / total if total else None
@@ -107,7 +105,6 @@ class StoreStatisticsReader:
         self._counted: dict[str, tuple[datetime, bool, Mapping[tuple[str, str], int]]] = {}
 
     def close(self) -> None:
-        """Close the connections."""
         self._store.close()
 
     def answers(self) -> bool:

@@ -51,15 +51,12 @@ class StatusReader:
         self._broker = None if is_embedded(settings) else _broker(settings, clock)
 
     def __enter__(self) -> Self:
-        """Itself."""
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Close what was opened."""
         self.close()
 
     def close(self) -> None:
-        """Close what was opened."""
         self._standings.close()
         if self._broker is not None:
             self._broker.close()

@@ -47,19 +47,13 @@ async def write_current_snapshot(ctx: Context, turn: TaskLock) -> None:
 
 
 def newest_published_run(store: Store) -> RunRow | None:
-    """The newest night that is published."""
     rows = store.list_runs(_LOOK_BACK, triggers=(Trigger.NIGHTLY,))
     published = (row for row in rows if row.state is RunState.PUBLISHED)
     return max(published, key=lambda row: row.run.as_of, default=None)
 
 
 def write_snapshot(
-    settings: Settings,
-    store: Store,
-    order: ExportOrder,
-    folder: Path,
-    *,
-    password: Callable[[], str] | None = None,
+    settings: Settings, store: Store, order: ExportOrder, folder: Path, *, password: Callable[[], str] | None = None
 ) -> Manifest:
     """Write a snapshot as the settings say: without servers that opted out, signed when there is a key."""
     key = load_signer(settings.datasets_key, password or settings.datasets_password.get_secret_value)

@@ -30,30 +30,24 @@ class CarriedSource:
 
     @property
     def name(self) -> str:
-        """The name of the source."""
         return self.source.name
 
     @property
     def version(self) -> int:
-        """Its version."""
         return self.source.version
 
     @property
     def needs(self) -> Scarce:
-        """What it would need."""
         return self.source.needs
 
     @property
     def kinds(self) -> tuple[str, ...]:
-        """Its kinds."""
         return self.source.kinds
 
     async def collect(self, target: Server, earlier: Dossier) -> list[Record]:
-        """The records of the last night; Absent where there was none."""
         return [earlier.records.get(kind) or self._nothing(target, kind) for kind in self.kinds]
 
     async def follow(self, found: Dossier, earlier: Dossier) -> list[Record]:
-        """The same, whatever was found so far."""
         return await self.collect(found.server, earlier)
 
     def _nothing(self, target: Server, kind: str) -> Record:
@@ -82,27 +76,22 @@ class RetestWiring:
         return self._outside.versions
 
     async def collectors(self) -> Sequence[Collector]:
-        """The collectors, the conversation's with what was chosen."""
         asked = await self._outside.retest_collector(self._chosen)
         known = await self._outside.collectors()
         return [asked if one.name == ProtocolCollector.name else self._cheap(one) for one in known]
 
     async def followers(self) -> Sequence[Follower]:
-        """The followers."""
         return [
             one if one.needs in _CHEAP else CarriedSource(one, self._now) for one in await self._outside.followers()
         ]
 
     async def retest_collector(self, chosen: QuestionSelection) -> Collector:
-        """The collector of conversations, with another choice."""
         return await self._outside.retest_collector(chosen)
 
     async def registries(self, sources: Sequence[str]) -> Sequence[Registry]:
-        """The registries, which a re-test does not walk."""
         return await self._outside.registries(sources)
 
     async def sampler(self) -> AvailabilitySampler:
-        """What takes samples between runs."""
         return await self._outside.sampler()
 
     async def close(self) -> None:

@@ -22,14 +22,7 @@ from evidence.model import ServerId, Status
 from evidence.store import ClientLimit, Retest, RetestState, Store
 from publish.disclosure import PublicRecords, disclose_dossier, redact_receipt
 from publish.views.comparisons.receipts import compare_receipts
-from publish.web.backend import (
-    Requester,
-    RequesterRole,
-    RetestAccepted,
-    RetestProgress,
-    RetestRefusal,
-    RetestRefused,
-)
+from publish.web.backend import Requester, RequesterRole, RetestAccepted, RetestProgress, RetestRefusal, RetestRefused
 from scoring import receipt
 from scoring.results.scorecard import Scorecard
 from workers.opt_outs import load_opt_outs

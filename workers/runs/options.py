@@ -24,12 +24,10 @@ class RunOptions:
     fresh: bool = False
 
     def to_json(self) -> dict[str, Json]:
-        """The options as they are stored."""
         return {"registries": list(self.registries), "only": list(self.only), "limit": self.limit}
 
     @classmethod
     def from_json(cls, stored: Mapping[str, Json]) -> RunOptions:
-        """The options of a stored run."""
         limit = stored.get("limit")
         return cls(
             registries=_texts(stored.get("registries")),

@@ -27,14 +27,10 @@ class VersionedCollector(Protocol):
     """What is pinned of a collector."""
 
     @property
-    def name(self) -> str:
-        """Stable name."""
-        ...
+    def name(self) -> str: ...
 
     @property
-    def version(self) -> int:
-        """Version of what it asks and records."""
-        ...
+    def version(self) -> int: ...
 
 
 @dataclass(frozen=True, slots=True)

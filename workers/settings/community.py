@@ -24,9 +24,7 @@ class CommunitySettings(BaseSettings):
     )
     webhooks_per_server: int = Field(default=3, ge=0, description="Maximum number of webhooks per server.")
     webhook_failures: int = Field(
-        default=5,
-        ge=1,
-        description="Failed messages in a row (six tries in 15 hours each) before a webhook ends.",
+        default=5, ge=1, description="Failed messages in a row (six tries in 15 hours each) before a webhook ends."
     )
     people_every: Duration = Field(
         default=timedelta(minutes=1), description="How often beat checks proofs and sends webhooks. 0: never."

@@ -91,8 +91,7 @@ class Settings(
         "Default: `hallmark.db` in the home folder.",
     )
     redis_url: SecretStr = Field(
-        default=SecretStr("redis://127.0.0.1:6379/0"),
-        description="Broker of the Celery mode; unused in embedded mode.",
+        default=SecretStr("redis://127.0.0.1:6379/0"), description="Broker of the Celery mode; unused in embedded mode."
     )
     registries: tuple[str | RegistrySetting, ...] = Field(
         default=("starter",),
@@ -105,12 +104,10 @@ class Settings(
         description="TOML or JSON file with credentials per address; it names variables and files and holds no secret.",
     )
     contact_url: str = Field(
-        default="",
-        description="Page that says who runs this crawler. Part of the User-Agent; set it before crawling.",
+        default="", description="Page that says who runs this crawler. Part of the User-Agent; set it before crawling."
     )
     allow_private: bool = Field(
-        default=False,
-        description="Also contact loopback and private addresses: for tests and own networks.",
+        default=False, description="Also contact loopback and private addresses: for tests and own networks."
     )
     host_gap: float = Field(default=0.6, ge=0, description="Seconds between two requests to one host. 0 for loopback.")
     connect_timeout: float = Field(default=10.0, gt=0, description="Seconds to connect, TLS included.")
@@ -140,8 +137,7 @@ class Settings(
         "every tool.",
     )
     trials_opt_out: tuple[str, ...] = Field(
-        default=(),
-        description="JSON list of registries, servers and URLs whose tools are never called.",
+        default=(), description="JSON list of registries, servers and URLs whose tools are never called."
     )
     sources: tuple[str, ...] = Field(
         default=(ALL_SOURCES,),
@@ -158,16 +154,14 @@ class Settings(
         " requests an hour.",
     )
     osv_export: str = Field(
-        default="https://storage.googleapis.com/osv-vulnerabilities",
-        description="OSV's export for the local mirror.",
+        default="https://storage.googleapis.com/osv-vulnerabilities", description="OSV's export for the local mirror."
     )
     osv_api: str = Field(
         default="https://api.osv.dev",
         description="OSV's API, used without a mirror except by Celery workers; empty: never.",
     )
     advisories: Path | None = Field(
-        default=None,
-        description="File of the advisory mirror. Default: `advisories.sqlite` in the cache folder.",
+        default=None, description="File of the advisory mirror. Default: `advisories.sqlite` in the cache folder."
     )
     ecosystems: tuple[str, ...] = Field(
         default=("npm", "PyPI", "Go", "crates.io", "RubyGems", "Packagist", "NuGet", "Maven"),
@@ -180,8 +174,7 @@ class Settings(
         default=timedelta(days=7), description="Age from which evidence calls the mirror stale."
     )
     secret_rules: Path | None = Field(
-        default=None,
-        description="Rule file in gitleaks' format that replaces our secret patterns.",
+        default=None, description="Rule file in gitleaks' format that replaces our secret patterns."
     )
     secret_salt: SecretStr = Field(
         default=SecretStr(""),
@@ -189,17 +182,14 @@ class Settings(
         " `secret-salt` of the home folder.",
     )
     npm_downloads: str = Field(
-        default="",
-        description="Address with `{name}` for npm downloads of the last month. Default: none.",
+        default="", description="Address with `{name}` for npm downloads of the last month. Default: none."
     )
     embargo: Duration = Field(
-        default=timedelta(days=90),
-        description="Time for a vendor before `hallmark findings` reminds of publication.",
+        default=timedelta(days=90), description="Time for a vendor before `hallmark findings` reminds of publication."
     )
     in_flight: int = Field(default=200, ge=1, le=4000, description="Servers probed at the same time per process.")
     sandbox: Literal["auto", "off"] = Field(
-        default="auto",
-        description="`off` starts no package; each is `sandbox_restricted`.",
+        default="auto", description="`off` starts no package; each is `sandbox_restricted`."
     )
     sandbox_slots: int = Field(
         default=0,
@@ -218,10 +208,7 @@ class Settings(
     )
     stop_grace: float = Field(default=3.0, ge=0, description="Seconds for servers in flight after Ctrl-C.")
     publish_processes: int = Field(
-        default=2,
-        ge=1,
-        le=64,
-        description="Processes that write a run's files, one per 2,000 servers at most.",
+        default=2, ge=1, le=64, description="Processes that write a run's files, one per 2,000 servers at most."
     )
     log_level: Literal["debug", "info", "warning", "error"] = Field(
         default="info", description="Least severe logged event."
@@ -230,10 +217,7 @@ class Settings(
         default="auto", description="`auto`: `console` on a terminal, else `json`."
     )
     commit: str = Field(default="", description="Commit of the code, pinned in runs. Default: from git.")
-    clock: AwareDatetime | None = Field(
-        default=None,
-        description="For tests: the date of evidence and scorecards.",
-    )
+    clock: AwareDatetime | None = Field(default=None, description="For tests: the date of evidence and scorecards.")
 
     @property
     def store_url(self) -> str:
@@ -244,7 +228,6 @@ class Settings(
 
     @property
     def advisories_file(self) -> Path:
-        """Where the mirror of advisories is."""
         return self.advisories or self.cache / "advisories.sqlite"
 
     @property
@@ -254,7 +237,6 @@ class Settings(
 
     @property
     def user_agent(self) -> str:
-        """The honest User-Agent of every request."""
         return f"hallmark/{read_code_version()}" + (f" (+{self.contact_url})" if self.contact_url else "")
 
 

@@ -38,9 +38,7 @@ class FleetSettings(NightlySettings):
         description="When Redis gives an unacknowledged task to another worker; longer than any task.",
     )
     worker_memory: int = Field(
-        default=1536,
-        ge=64,
-        description="MiB after which a worker process is replaced between tasks.",
+        default=1536, ge=64, description="MiB after which a worker process is replaced between tasks."
     )
     worker_tasks: int = Field(default=200, ge=1, description="Tasks after which a worker process is replaced.")
     host_failures: int = Field(default=5, ge=1, description="Unanswered visits in a row before a host rests.")

@@ -29,7 +29,6 @@ _EXPECTED = 3
 
 
 def render_page() -> str:
-    """The page as Markdown."""
     return _HEAD + "".join(_row(name, field) for name, field in Settings.model_fields.items())
 
 

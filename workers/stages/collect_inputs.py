@@ -40,12 +40,10 @@ class CollectInputReader:
         self._kept |= await asyncio.to_thread(self.read, servers)
 
     async def of(self, server: Server) -> CollectInput:
-        """The case of one server."""
         kept = self._kept.pop(server.id, None)
         return kept or (await asyncio.to_thread(self.read, [server]))[server.id]
 
     def read(self, servers: Sequence[Server]) -> Mapping[ServerId, CollectInput]:
-        """The cases of servers by their id."""
         ctx, run, ids = self._ctx, self._run, [server.id for server in servers]
         refs = ctx.store.find_refs(ids)
         earlier = earlier_evidence.read_earlier_evidence(ctx.store, run, ids, ctx.clock.now())

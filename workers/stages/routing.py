@@ -36,7 +36,6 @@ class StageCollectors:
 
     @property
     def all(self) -> Sequence[Source]:
-        """Every source, in the order in which they run."""
         return (*self.collectors, *self.followers, *self.derivers)
 
     def onward(self, server: Server, stage: Stage) -> Stage | None:
@@ -68,7 +67,6 @@ class StageCollectors:
 
 
 def first_stage(server: Server) -> Stage:
-    """The part with which a server begins."""
     return Stage.PROBE if is_remote(server) else Stage.SANDBOX
 
 

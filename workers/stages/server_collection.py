@@ -34,19 +34,13 @@ class Collecting(Protocol):
     """What collecting uses of a Context; `scan` has no store and gives just this."""
 
     @property
-    def settings(self) -> Settings:
-        """The settings."""
-        ...
+    def settings(self) -> Settings: ...
 
     @property
-    def clock(self) -> Clock:
-        """The clock."""
-        ...
+    def clock(self) -> Clock: ...
 
     @property
-    def log(self) -> Log:
-        """The log."""
-        ...
+    def log(self) -> Log: ...
 
 
 @dataclass(frozen=True, slots=True)

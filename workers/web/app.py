@@ -64,12 +64,10 @@ class SiteServices:
 
     @property
     def base_url(self) -> str:
-        """As set."""
         return self._settings.web_url
 
     @cached_property
     def limits(self) -> RequestLimits:
-        """As set."""
         mine = self._settings
         return RequestLimits(
             rate=mine.web_rate,
@@ -81,33 +79,26 @@ class SiteServices:
 
     @cached_property
     def operator(self) -> Operator:
-        """Who crawls, in the words that servers hear."""
         return Operator(contact_url=self._settings.contact_url, user_agent=self._settings.user_agent)
 
     @cached_property
     def people(self) -> CommunityLimits:
-        """As set."""
         return client_limits.read_community_limits(self._settings)
 
     def sealed(self, purpose: str) -> bytes:
-        """From the installation's salt."""
         return client_limits.derive_key(self._settings, purpose)
 
     def now(self) -> datetime:
-        """The clock's date."""
         return self._clock.now()
 
     def monotonic(self) -> float:
-        """The clock's seconds."""
         return self._clock.monotonic()
 
     @property
     def datasets(self) -> str:
-        """As set."""
         return self._settings.datasets
 
     def opted_out(self, server: Server) -> str | None:
-        """By the settings' file and the table."""
         found = self._opt_outs().why(server)
         return None if found is None else found.detail
 
@@ -129,19 +120,15 @@ class SiteServices:
         return found
 
     def client(self, address: str, standing: RequesterRole = RequesterRole.ANYONE) -> Requester:
-        """A salted digest."""
         return retest_requests.identify_asker(self._settings, address, standing)
 
     def ask_retest(self, server: ServerId, who: Requester) -> RetestAccepted | RetestRefused:
-        """A row, which a beat step admits."""
         return retest_requests.request_retest(self._store, self._settings, self.now(), server, who)
 
     def retest(self, retest: str) -> RetestProgress | None:
-        """In its public form."""
         return retest_requests.report_retest(self._store, self._settings, retest)
 
     def retests(self, server: ServerId, limit: int = 20) -> Sequence[RetestProgress]:
-        """Rows, newest first."""
         found = self._store.retests.list_retests(limit, server)
         return [
             RetestProgress(retest=one, ready_at=retest_requests.find_retest_start(self._settings, one)) for one in found

@@ -31,7 +31,6 @@ class RequestMetrics:
         )
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """One request."""
         if scope["type"] == "lifespan":
             self._listen()
         if scope["type"] != "http":

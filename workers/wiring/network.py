@@ -85,14 +85,12 @@ class NetworkWiring:
 
     @property
     def versions(self) -> Sequence[VersionedCollector]:
-        """Names and versions of the collectors."""
         protocol = PinnedCollector(ProtocolCollector.name, ProtocolCollector.version)
         interop = PinnedCollector(InteropCollector.name, InteropCollector.version)
         met = (interop,) if self._meets_the_client else ()
         return (protocol, *met, *self._further.versions)
 
     async def registries(self, sources: Sequence[str]) -> Sequence[Registry]:
-        """One registry per source: those of the settings by their name, others as they are written."""
         named = {known.name: known for known in self._settings.registries if isinstance(known, RegistrySetting)}
         wanted = [_source(named[source]) if source in named else source for source in sources]
         # A transport of its own per walk: it keeps connections until it is closed. The operator named the registry, so
@@ -104,7 +102,6 @@ class NetworkWiring:
         return build_registries(wanted, client, clock=self._clock.wall)
 
     async def collectors(self) -> Sequence[Collector]:
-        """The collectors, in the order in which they run."""
         if self._collectors is None:
             launcher = await self._launcher()  # one for all, since it holds the slots of the sandbox
             interop = [self._counted(self._interop(launcher))] if self._meets_the_client else []
@@ -112,15 +109,12 @@ class NetworkWiring:
         return self._collectors
 
     async def retest_collector(self, chosen: QuestionSelection) -> Collector:
-        """The collector of conversations as a re-test sends it."""
         return self._counted(self._protocol(await self._launcher(), chosen))
 
     async def followers(self) -> Sequence[Follower]:
-        """The followers, in the order in which they run."""
         return self._further.followers
 
     async def sampler(self) -> AvailabilitySampler:
-        """Takes samples of remotes between two runs."""
         means = ProbeDependencies(
             courtesy=self._courtesy,
             clock=self._clock.now,
@@ -130,11 +124,9 @@ class NetworkWiring:
         return AvailabilitySampler(self._wire(), means)
 
     async def close(self) -> None:
-        """Close connections and the sandbox."""
         await self._built.aclose()
 
     def _counted(self, collector: Collector) -> Collector:
-        """A collector that visits servers, within the budgets of their requests."""
         budgets = self._courtesy.budgets
         return collector if budgets is None else BudgetedCollector(collector, budgets, self._clock.now, schemas())
 
@@ -157,7 +149,6 @@ class NetworkWiring:
 
     @property
     def _meets_the_client(self) -> bool:
-        """Whether the official client is sent to servers in runs of these settings."""
         asked = self._settings.interop
         return asked == "weekly" or (asked == "full" and self._settings.depth == "full")
 
@@ -176,12 +167,7 @@ class NetworkWiring:
     def _further(self) -> ProjectCollectors:
         # The workers of a fleet have a mirror, or would ask for every server of a registry.
         further = ProjectCollectors(
-            self._settings,
-            self._clock,
-            self._wire(),
-            self._packages,
-            asks_osv=not self._spread,
-            budgets=self._budgets,
+            self._settings, self._clock, self._wire(), self._packages, asks_osv=not self._spread, budgets=self._budgets
         )
         self._built.push_async_callback(further.close)
         return further

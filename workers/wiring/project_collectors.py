@@ -71,23 +71,19 @@ class ProjectCollectors:
 
     @property
     def versions(self) -> Sequence[VersionedCollector]:
-        """Names and versions of the sources, known without building them."""
         known = [PinnedCollector(one.name, one.version) for one in COLLECTORS]
         known += [PinnedCollector(one.name, one.version) for one in FOLLOWERS]
         return tuple(one for one in known if self._wants(one.name))
 
     @cached_property
     def collectors(self) -> Sequence[Collector]:
-        """The collectors, in the order in which they run."""
         return [one.build(self) for one in COLLECTORS if self._wants(one.name)]
 
     @cached_property
     def followers(self) -> Sequence[Follower]:
-        """The followers, in the order in which they run."""
         return [one.build(self) for one in FOLLOWERS if self._wants(one.name)]
 
     async def close(self) -> None:
-        """Close connections and threads."""
         await self._built.aclose()
 
     def _wants(self, name: str) -> bool:
@@ -102,10 +98,7 @@ class ProjectCollectors:
         """Asks the user's package indexes; the source collector uses it too."""
         template = self._settings.npm_downloads
         return PackageCollector(
-            self._engine,
-            self._indexes,
-            self._clock.now,
-            downloads={"npm": template} if template else None,
+            self._engine, self._indexes, self._clock.now, downloads={"npm": template} if template else None
         )
 
     @cached_property
@@ -122,11 +115,9 @@ class ProjectCollectors:
         return github
 
     def repository(self) -> RepositoryCollector:
-        """Asks GitHub about the repository of a server."""
         return RepositoryCollector(self._github, self._clock.now)
 
     def source(self) -> SourceCollector:
-        """Reads the source of a server."""
         text, rules = _secret_rules(self._settings.secret_rules)
         salt = read_secret_salt(self._settings.home, self._settings.secret_salt.get_secret_value())
         readers = ReaderPool(salt=salt, rules=text)
@@ -145,7 +136,6 @@ class ProjectCollectors:
         )
 
     def advisories(self) -> AdvisoriesCollector:
-        """Compares what a server is built from with published advisories."""
         return AdvisoriesCollector(
             Mirror(self._settings.advisories_file),
             self._osv() if self._asks_osv and self._settings.osv_api else None,

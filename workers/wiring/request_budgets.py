@@ -10,7 +10,6 @@ from workers.settings.environment import Settings
 
 
 def build_request_budgets(settings: Settings, ledger: RequestLedger, now: Callable[[], datetime]) -> RequestBudgets:
-    """The budgets of the settings, kept in a ledger."""
     allowance = DailyAllowance(
         server=settings.server_requests, host=settings.host_requests, domain=settings.domain_requests
     )

@@ -17,8 +17,8 @@ from evidence.model import Absent, Observed, Reason, Server, ServerRef
 from evidence.store import Stage
 from tests.servers.daemon import free_port
 from tests.servers.valkey import valkey_server
+from tests.stepping_clock import SteppingClock
 from tests.workers.world import LISTING, NIGHT, ScriptedCollector, ScriptedRegistry, World, context, ref
-from workers.clock import SteppingClock
 from workers.context import Context
 from workers.coordination.circuit_breaker import MAX_POSTPONEMENTS, LocalHostFailures
 from workers.coordination.shared_circuit_breaker import SharedHostFailures

@@ -13,8 +13,8 @@ import pytest
 
 from evidence.model import ServerId
 from evidence.store import RunState, Stage, Store, StoreUnavailable
+from tests.stepping_clock import SteppingClock
 from tests.workers.world import ScriptedCollector, ScriptedRegistry, World, context, ref
-from workers.clock import SteppingClock
 from workers.concurrency import Halt
 from workers.context import Context
 from workers.coordination import expired_leases, leases

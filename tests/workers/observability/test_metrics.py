@@ -24,9 +24,7 @@ NOW = world.NIGHT + timedelta(hours=1)
 RUN = Run(id="20261121T030000Z-nightly", trigger=Trigger.NIGHTLY, as_of=world.NIGHT, pins={})
 ROW = RunRow(run=RUN, state=RunState.PLANNED, planned_at=world.NIGHT)
 BEFORE = RunRow(
-    run=replace(RUN, id="20261120T030000Z-nightly"),
-    state=RunState.PUBLISHED,
-    published_at=NOW - timedelta(hours=20),
+    run=replace(RUN, id="20261120T030000Z-nightly"), state=RunState.PUBLISHED, published_at=NOW - timedelta(hours=20)
 )
 COLLECT = StageStatistics(
     stage=Stage.COLLECT, planned=100, done=40, held=5, expired=2, retries=7, failing=3, rate=2.0, later=9, carried=12

@@ -23,9 +23,10 @@ from tests.publish.shelf import fill
 from tests.servers.daemon import free_port
 from tests.servers.postgres import PostgresServer
 from tests.servers.valkey import ValkeyServer, valkey_server
+from tests.stepping_clock import SteppingClock
 from tests.workers import world
 from workers import celery_app, schedule
-from workers.clock import SteppingClock, SystemClock
+from workers.clock import SystemClock
 from workers.coordination.broker_statistics import SENT_HEADER, BrokerReader, BrokerStatistics, BrokerUnavailable
 from workers.coordination.shared_github_quota import SharedGitHubBudgets
 from workers.coordination.shared_host_pacing import SharedHostPacing

@@ -17,10 +17,10 @@ from evidence.store import Retest, RetestState, RunState
 from publish.disclosure import private_rule_ids
 from tests.crawler.collectors.test_chosen import Counting
 from tests.servers.hostile import Call, serving
+from tests.stepping_clock import SteppingClock
 from tests.workers.retests.test_retest_requests import ask, known
 from tests.workers.world import LISTING, NIGHT, ScriptedCollector, ScriptedFollower, settings
 from workers import embedded, schedule
-from workers.clock import SteppingClock
 from workers.context import Context, open_context
 from workers.retests import execution, retest_requests
 from workers.retests.retest_requests import RequesterRole, RetestAccepted

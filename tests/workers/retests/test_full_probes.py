@@ -10,9 +10,9 @@ from pathlib import Path
 from evidence.kinds import exchanges
 from evidence.model import Run, Trigger
 from evidence.store import Retest, RetestState, RunRow, RunState, Stage
+from tests.stepping_clock import SteppingClock
 from tests.workers.retests.test_execution import finished, pong, real_server, waiting
 from workers import embedded, schedule
-from workers.clock import SteppingClock
 from workers.context import Context
 from workers.nightly import shards
 from workers.retests import full_probes, retest_requests

@@ -16,9 +16,9 @@ from crawler.collectors.protocol.samples.sample_window import roll_sample_window
 from evidence.kinds import samples
 from evidence.kinds.samples import Sample, Samples
 from evidence.model import Absent, Dossier, Observed, Reason, Record, Server, ServerRef, Target, TargetType, Trigger
+from tests.stepping_clock import SteppingClock
 from tests.workers.world import NIGHT, ScriptedRegistry, ScriptedSampler, World, context, ref
 from workers import pipeline
-from workers.clock import SteppingClock
 from workers.context import Context
 from workers.nightly import steps
 from workers.runs.options import RunOptions

@@ -48,9 +48,4 @@ def test_cases_are_read_in_bulk_but_for_those_who_wait(tmp_path: Path, monkeypat
 def test_the_first_of_each_place_need_not_wait() -> None:
     assert select_first_of_each_place(
         ["a1", "b1", "a2", "-", "-", "b2"], lambda piece: piece[0].strip("-") or None
-    ) == [
-        "a1",
-        "b1",
-        "-",
-        "-",
-    ]
+    ) == ["a1", "b1", "-", "-"]

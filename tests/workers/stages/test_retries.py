@@ -17,9 +17,9 @@ from evidence.kinds import listing, samples
 from evidence.kinds.samples import Sample, read_samples
 from evidence.model import Absent, Dossier, Observed, Reason, Record, Run, Server, ServerId, Trigger
 from evidence.store import RunRow, RunState, Stage
+from tests.stepping_clock import SteppingClock
 from tests.workers.world import LISTING, NIGHT, ScriptedFollower, ScriptedRegistry, World, context, ref, settings
 from workers import embedded, pipeline
-from workers.clock import SteppingClock
 from workers.context import Context
 from workers.nightly import closing, steps
 from workers.runs.options import RunOptions

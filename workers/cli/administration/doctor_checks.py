@@ -178,9 +178,7 @@ def _redis(settings: Settings) -> Check:
     needed_for = "Celery workers only"
     try:
         with redis.Redis.from_url(
-            settings.redis_url.get_secret_value(),
-            socket_connect_timeout=_REDIS_SECONDS,
-            socket_timeout=_REDIS_SECONDS,
+            settings.redis_url.get_secret_value(), socket_connect_timeout=_REDIS_SECONDS, socket_timeout=_REDIS_SECONDS
         ) as client:
             client.ping()
     except (RedisError, ValueError, OSError) as error:

@@ -19,11 +19,7 @@ from workers.wiring.network import NetworkWiring
 
 app = typer.Typer(add_completion=False, invoke_without_command=True)
 
-KNOWN: Final = {
-    "starter": "about 20 servers that ship with Hallmark",
-    "official": OFFICIAL_URL,
-    "docker": DOCKER_URL,
-}
+KNOWN: Final = {"starter": "about 20 servers that ship with Hallmark", "official": OFFICIAL_URL, "docker": DOCKER_URL}
 
 AsJson = Annotated[bool, typer.Option("--json", help="One JSON object per line, for programs.")]
 

@@ -17,9 +17,7 @@ app = typer.Typer(add_completion=False)
 
 
 @app.command()
-def version(
-    as_json: Annotated[bool, typer.Option("--json", help="One JSON object, for programs.")] = False,
-) -> None:
+def version(as_json: Annotated[bool, typer.Option("--json", help="One JSON object, for programs.")] = False) -> None:
     """Show the versions of the code, rules, rubrics and formats: what a run started now would pin.
 
     Example: hallmark version --json

@@ -22,7 +22,6 @@ NEXT_STEPS: Final = {
 
 
 def make_nightly_row(row: RunRow, progress: RunProgress) -> dict[str, Any]:
-    """A night as one JSON object."""
     return {
         "run": row.run.id,
         "as_of": row.run.as_of.isoformat(),
@@ -52,7 +51,6 @@ class NightlyDetails:
 
 
 def make_nightly_document(told: NightlyDetails) -> dict[str, Any]:
-    """A night with its trail."""
     return {
         **make_nightly_row(told.row, told.progress),
         "carried_since": told.oldest and told.oldest.isoformat(timespec="seconds"),
@@ -67,7 +65,6 @@ def make_nightly_document(told: NightlyDetails) -> dict[str, Any]:
 
 
 def make_nightly_table(nights: Sequence[tuple[RunRow, RunProgress]]) -> Table:
-    """Nights, one in a line."""
     counts = ("Planned", "Carried", "Collected", "Scored")
     grid = make_table("Night", "As of", "State", *((name, "right") for name in counts), "Why")
     for row, progress in nights:
@@ -83,7 +80,6 @@ def make_nightly_table(nights: Sequence[tuple[RunRow, RunProgress]]) -> Table:
 
 
 def render_nightly_page(told: NightlyDetails) -> RenderableType:
-    """A night for a terminal."""
     row, found = told.row, make_nightly_row(told.row, told.progress)
     said = [("night", row.run.id), ("as of", row.run.as_of.isoformat(sep=" ", timespec="seconds"))]
     said.append(("state", row.state.value + (f": {row.note}" if row.note else "")))

@@ -22,7 +22,6 @@ _ID = re.compile(r"[A-Z]+-?[0-9]+")
 
 
 def render_receipt(card: Scorecard) -> RenderableType:
-    """The whole receipt of one rubric."""
     parts: list[RenderableType] = [
         _heading(card),
         *(clean_text(f"  {one}", "yellow") for one in _told_once(card.caveats)),
@@ -54,14 +53,10 @@ class Versioned(Protocol):
     """A receipt, decoded or as stored."""
 
     @property
-    def rubric(self) -> str:
-        """Its methodology."""
-        ...
+    def rubric(self) -> str: ...
 
     @property
-    def version(self) -> int:
-        """The version of its methodology."""
-        ...
+    def version(self) -> int: ...
 
 
 Card = TypeVar("Card", bound=Versioned)

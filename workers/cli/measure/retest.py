@@ -150,7 +150,6 @@ def _print(report: RetestProgress, ref: str, *, as_json: bool) -> None:
 
 
 def make_report_object(report: RetestProgress) -> dict[str, Any]:
-    """The report for programs."""
     return {**make_retest_object(report.retest), "changes": _changes(report)}
 
 

@@ -109,7 +109,6 @@ def _level(settings: Settings) -> str:
 
 
 def find_exit_code(result: RunResult) -> ExitCode:
-    """How the command ends after a run."""
     if result.interrupted:
         return ExitCode.INTERRUPTED
     if result.failed:

@@ -22,7 +22,6 @@ class JsonProgress:
     """Every status as one JSON object per line on stdout."""
 
     def show(self, status: StageStatus) -> None:
-        """Print the status."""
         print_json(
             {
                 "event": "progress",
@@ -63,7 +62,6 @@ class TerminalProgress:
         self._progress.stop()
 
     def show(self, status: StageStatus) -> None:
-        """Draw the status."""
         if status.note:
             self._console.print(Text(make_visible(status.note), style="yellow"))
         if self._console.is_terminal:

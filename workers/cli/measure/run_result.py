@@ -21,7 +21,6 @@ MAX_SERVERS_SHOWN = 40
 def show_result(
     result: RunResult, rows: Sequence[tuple[ServerRow, Sequence[Scorecard]]], settings: Settings, report: Path | None
 ) -> None:
-    """Print the outcome of a run."""
     best = sorted(rows, key=lambda row: _rank(row[0]))
     if best:
         print_data(make_server_table(best[:MAX_SERVERS_SHOWN]))

@@ -20,9 +20,7 @@ app = typer.Typer(add_completion=False)
 
 
 @app.command()
-def samples(
-    as_json: Annotated[bool, typer.Option("--json", help="One JSON document, for programs.")] = False,
-) -> None:
+def samples(as_json: Annotated[bool, typer.Option("--json", help="One JSON document, for programs.")] = False) -> None:
     """Connect once to every remote that is due, and keep whether it answered.
 
     The next run counts what was kept: stability is the share of attempts that succeeded within 30 days. Nothing but the

@@ -110,8 +110,7 @@ def scan(
         typer.Argument(help=r"A URL, npm:NAME\[@VERSION], pypi:NAME\[==VERSION], oci:IMAGE or a server.json's path."),
     ] = None,
     source: Annotated[
-        Path | None,
-        typer.Option("--from", metavar="FILE", help="Score saved evidence or a capture offline."),
+        Path | None, typer.Option("--from", metavar="FILE", help="Score saved evidence or a capture offline.")
     ] = None,
     rubric: Rubrics = None,
     fail_under: Annotated[

@@ -165,7 +165,6 @@ def _block(row: ServerRow, cards: Sequence[Scorecard]) -> Text:
 
 
 def make_server_row(row: ServerRow, cards: Sequence[Scorecard]) -> dict[str, Any]:
-    """The row that programs read."""
     return {
         "server": row.id,
         "ref": row.ref,

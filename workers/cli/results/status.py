@@ -162,7 +162,6 @@ def _waiting_document(waiting: BrokerStatistics) -> dict[str, Any]:
 
 
 def render_status_page(overview: SystemStatus) -> RenderableType:
-    """An overview for a terminal."""
     parts: list[RenderableType] = []
     match overview.standing:
         case Unavailable(why):

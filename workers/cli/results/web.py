@@ -22,10 +22,7 @@ def web(
     *,
     host: Annotated[str, typer.Option(help="Address to listen at; 0.0.0.0: every one of the machine.")] = "127.0.0.1",
     port: Annotated[int, typer.Option(min=0, max=65_535, help="Port to listen at; 0: any that is free.")] = 8080,
-    processes: Annotated[
-        int,
-        typer.Option(min=1, max=64, help="How many processes answer."),
-    ] = 1,
+    processes: Annotated[int, typer.Option(min=1, max=64, help="How many processes answer.")] = 1,
 ) -> None:
     """Serve the site, the API and the badges of what was published, until Ctrl-C.
 
