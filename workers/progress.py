@@ -14,11 +14,11 @@ StageName: TypeAlias = Literal["discover", "collect", "score", "publish"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StageStatus:
-    """One moment of one stage.
+    """The progress of one stage.
 
-    `done` of `planned` (None while unknown) are finished, of which `resumed` were before this process began. `rate` is
-    per second of this process and `eta` seconds to go, both None until something was finished. `absent` counts the
-    `listing` records without a payload by reason; `failed` counts servers whose step raised.
+    `done` of `planned` (None while unknown) servers are finished, `resumed` of them before this process started. `rate`
+    is servers per second of this process and `eta` the remaining seconds, both None until one server is finished.
+    `absent` counts absent `listing` records by reason; `failed` counts servers whose step raised.
     """
 
     stage: StageName
@@ -33,7 +33,7 @@ class StageStatus:
 
 
 class ProgressDisplay(Protocol):
-    """Who watches. `show` is called often, from the event loop's thread, and must not block."""
+    """Displays progress. `show` is called often, from the event loop's thread, and must not block."""
 
     def show(self, status: StageStatus) -> None: ...
 
@@ -45,7 +45,7 @@ class NoDisplay:
 
 
 class StageCounter:
-    """Counts one stage and shows every change."""
+    """Counts the progress of one stage and shows every change."""
 
     def __init__(
         self,

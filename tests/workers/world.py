@@ -192,4 +192,4 @@ def settings(home: Path, **changes: object) -> Settings:
 
 
 def context(home: Path, world: World, **changes: object) -> AbstractAsyncContextManager[Context]:
-    return open_context(settings(home, **changes), outside=world)
+    return open_context(settings(home, **changes), wiring=world)

@@ -1,4 +1,4 @@
-"""The settings of datasets: where snapshots stand, how many are kept, and the key that signs them."""
+"""Settings of datasets: where snapshots are written, how many are kept, and the key that signs them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from workers.settings.nightly import Duration
 
 
 class DatasetSettings(BaseSettings):
-    """A part of `Settings`, of which there is one."""
+    """A part of `Settings`."""
 
     datasets: str = Field(
         default="", description="Folder or fsspec URL for a dataset of each published run. Empty: none."

@@ -1,4 +1,4 @@
-"""Everything an operator can set, read from `HALLMARK_*` environment variables; nothing else reads the environment."""
+"""All settings, read from `HALLMARK_*` environment variables; no other module reads the environment."""
 
 from __future__ import annotations
 
@@ -20,30 +20,25 @@ from workers.settings.nightly import Duration
 from workers.settings.package_cache import PackageCacheSettings
 from workers.settings.probes import ProbeSettings
 from workers.settings.sandbox import SandboxSettings
-from workers.settings.web import WebSettings
+from workers.settings.web import WebSettings, split_list
 
 VARIABLE_PREFIX: Final = "HALLMARK_"
 DISTRIBUTION: Final = "mcp-hallmark"
 
-# What pip, uv, npm and bun read to find their index. The sandbox asks the tools where packages come from.
+# The variables with which pip, uv, npm and bun find their index; the sandbox uses the same indexes.
 _TOOL_PREFIXES = ("pip_", "uv_", "npm_config_", "bun_config_")
 _TOOL_NAMES = frozenset(
     {"PATH", "HOME", "XDG_CONFIG_HOME", "XDG_CONFIG_DIRS", "NETRC", "SSL_CERT_FILE", "SSL_CERT_DIR", *ENGINE_VARIABLES}
-    | {"PYENV_ROOT", "XDG_DATA_HOME"}  # where Pythons lie
+    | {"PYENV_ROOT", "XDG_DATA_HOME"}  # where pyenv and uv install Pythons
 )
 
 
-def _listed(value: object) -> object:
-    """A text of values separated by commas as the list of them."""
-    return [part.strip() for part in value.split(",") if part.strip()] if isinstance(value, str) else value
-
-
 class InvalidSetting(ValueError):
-    """A setting names something that cannot be used; the message names the setting."""
+    """A setting has a value that cannot be used; the message names the setting."""
 
 
 class RegistrySetting(BaseModel):
-    """One registry to walk: a short name, where it is, and headers that may hold a token."""
+    """One registry: a short name, its address, and headers that may hold a token."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -53,7 +48,7 @@ class RegistrySetting(BaseModel):
 
 
 ALL_SOURCES: Final = "all"
-"""In HALLMARK_SOURCES: every source that is registered."""
+"""In HALLMARK_SOURCES: every source of evidence."""
 
 
 def _data_home() -> Path:
@@ -148,7 +143,7 @@ class Settings(
         default="https://api.github.com",
         description="GitHub's REST API; `https://HOST/api/v3` for an Enterprise Server.",
     )
-    github_tokens: Annotated[tuple[SecretStr, ...], NoDecode, BeforeValidator(_listed)] = Field(
+    github_tokens: Annotated[tuple[SecretStr, ...], NoDecode, BeforeValidator(split_list)] = Field(
         default=(),
         description="GitHub tokens for public data, separated by commas, used in rotation. Without one: 60"
         " requests an hour.",
@@ -221,7 +216,7 @@ class Settings(
 
     @property
     def store_url(self) -> str:
-        """URL of the store, with its password: not for logs."""
+        """URL of the store, including its password: not for logs."""
         if self.database_url is not None:
             return self.database_url.get_secret_value()
         return f"sqlite:///{self.home.absolute() / 'hallmark.db'}"
@@ -232,7 +227,7 @@ class Settings(
 
     @property
     def registry_names(self) -> tuple[str, ...]:
-        """The registries as a run's options name them: without addresses that have a name, and without headers."""
+        """The registries as the options of a run name them: by name where they have one, never with headers."""
         return tuple(source if isinstance(source, str) else source.name for source in self.registries)
 
     @property
@@ -241,7 +236,7 @@ class Settings(
 
 
 def read_code_version() -> str:
-    """Version of the installed distribution, `0+source` when it runs from a bare checkout."""
+    """Version of the installed distribution; `0+source` when it is not installed."""
     try:
         return version(DISTRIBUTION)
     except PackageNotFoundError:
@@ -249,7 +244,7 @@ def read_code_version() -> str:
 
 
 def read_tool_environment() -> Mapping[str, str]:
-    """The variables by which tools find their index, and engines their containers: all that the sandbox may see."""
+    """The variables for package indexes and container engines: the only ones that the sandbox may see."""
     return {
         name: value
         for name, value in os.environ.items()  # noqa: TID251
@@ -258,10 +253,10 @@ def read_tool_environment() -> Mapping[str, str]:
 
 
 def read_environment_variable(name: str) -> str | None:
-    """One variable, for a credential that the operator keeps there."""
+    """One variable that holds a credential of the operator."""
     return os.environ.get(name)  # noqa: TID251
 
 
 def read_user_environment() -> Mapping[str, str]:
-    """Everything: only for a command that its user typed and asked to run without a sandbox."""
+    """All variables; only for a command that its user asked to run without a sandbox."""
     return dict(os.environ)  # noqa: TID251

@@ -1,4 +1,4 @@
-"""The settings of a fleet: how long its tasks may take, and what happens to workers and hosts that fail."""
+"""Settings of a fleet: time limits of tasks, leases, worker processes, and pauses of hosts that fail."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from workers.settings.nightly import Duration, NightlySettings
 
 
 class FleetSettings(NightlySettings):
-    """A part of `Settings`, of which there is one."""
+    """A part of `Settings`."""
 
     collector_timeout: Duration = Field(
         default=timedelta(minutes=12),
@@ -62,14 +62,14 @@ class FleetSettings(NightlySettings):
 
     @property
     def task_limits(self) -> tuple[timedelta, timedelta]:
-        """Soft and hard time limit of a task, which gives back what it holds at the one and is killed at the other.
+        """Soft and hard time limit of a task: at the first it releases its leases, at the second it is killed.
 
-        Who was looked at last may need all of a collector's time, and what is given back is begun anew.
+        The soft limit gives the server that was started last the full time of a collector, so it need not start again.
         """
         soft = self.shard_time + self.collector_timeout
         return soft, soft * 1.2
 
     @property
     def long_task_limits(self) -> tuple[timedelta, timedelta]:
-        """The same of the tasks that plan or publish a whole run."""
+        """Soft and hard time limit of the tasks that work on a whole run."""
         return self.long_task_time * 0.95, self.long_task_time

@@ -1,4 +1,4 @@
-"""The settings of nights: when they are due, how they are laid out over servers and hosts, and when they end."""
+"""Settings of nightly runs: when they are due, how servers are scheduled per host, and when a run ends."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Duration: TypeAlias = Annotated[timedelta, BeforeValidator(_seconds)]
 
 
 class NightlySettings(BaseSettings):
-    """A part of `Settings`, of which there is one."""
+    """A part of `Settings`."""
 
     nightly_at: time = Field(default=time(3), description="UTC time of day at which a nightly run is due.")
     plan_every: Duration = Field(

@@ -1,4 +1,4 @@
-"""Settings of probes: opt-outs, daily request budgets, and the interval of re-tests."""
+"""Settings of probes: opt-outs, daily request budgets, and limits of re-tests."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from workers.settings.nightly import Duration
 
 
 class ProbeSettings(BaseSettings):
-    """A part of `Settings`, of which there is one."""
+    """A part of `Settings`."""
 
     opt_outs: Path | None = Field(
         default=None,

@@ -1,4 +1,4 @@
-"""The budgets of requests that the settings ask for."""
+"""Builds the request budgets of the settings."""
 
 from __future__ import annotations
 

@@ -134,5 +134,5 @@ def test_claims_are_listed_and_withdrawn(hallmark: Hallmark, stored: Sequence[st
     assert hallmark("control", "withdraw", started.claim.id, "--by", "ann").code == 0
     assert hallmark("control", "withdraw", started.claim.id, "--by", "ann").code == 3
     assert hallmark("control", "list", "--json").rows == []
-    assert "0 re-tests, 0 proofs looked for, 0 messages sent" in hallmark("attend").err
+    assert "0 re-tests, 0 proofs checked, 0 messages sent" in hallmark("attend").err
     assert hallmark("control", "webhooks").code == 0

@@ -142,7 +142,7 @@ def test_who_opens_the_sandbox_is_told_so(hallmark: Hallmark, monkeypatch: pytes
     monkeypatch.setenv("HALLMARK_SANDBOX", "off")
     hosts = ["--network", "allow:b.example:8443", "--network", "allow:a.example"]
     said = hallmark("scan", *hosts, "--rubric", "lint", "--", "python", "server.py").err
-    assert "a way to a.example, b.example. The evidence says so" in " ".join(said.split())
+    assert "may reach a.example, b.example. The evidence records this" in " ".join(said.split())
 
 
 @pytest.mark.parametrize(("columns", "told"), [("80", False), ("160", True)])

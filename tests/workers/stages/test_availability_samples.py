@@ -218,7 +218,7 @@ def test_light_checks_can_be_switched_off(tmp_path: Path) -> None:
 def test_one_worker_at_a_time_takes_samples(tmp_path: Path, mine: bool, visits: int) -> None:
     @asynccontextmanager
     async def turn(name: str) -> AsyncIterator[bool]:
-        assert name == "light-check"
+        assert name == "sample-availability"
         yield mine
 
     async def main() -> None:

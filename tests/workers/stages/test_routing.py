@@ -159,7 +159,7 @@ def test_every_follower_looks_in_exactly_one_part(kinds: Sequence[str], route: l
         records = {kind: None for one in now for kind in one.kinds}
         found = replace(found, records={**found.records, **records})  # type: ignore[dict-item]
         walked.append(stage)
-        stage = sources.onward(server, stage)
+        stage = sources.next_stage(server, stage)
     assert walked == route
     assert asked == ["protocol", *kinds, "drift"]
 

@@ -14,7 +14,7 @@ app = typer.Typer(add_completion=False, no_args_is_help=True)
 
 @app.callback()
 def lab() -> None:
-    """Run Hallmark's lockfile readers and its pattern scanners on your own files. Nothing is stored, sent or executed.
+    """Try lockfile readers and pattern scanners on your own files. Nothing is stored, sent or executed.
 
     With --labels a command also prints its precision and recall on your files.
 

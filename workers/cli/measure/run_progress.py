@@ -1,4 +1,4 @@
-"""How a run is watched: a live display on a terminal, plain lines elsewhere, JSON events for programs."""
+"""Displays the progress of a run: live on a terminal, as plain lines elsewhere, as JSON events for programs."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from workers.progress import StageName, StageStatus
 
 _TITLES: Final = {"discover": "Discovering", "collect": "Collecting", "score": "Scoring", "publish": "Publishing"}
 _STEP = 10
-"""Without a terminal a line is printed whenever another tenth is done."""
+"""Without a terminal, a line is printed after every tenth."""
 
 
 class JsonProgress:
@@ -39,7 +39,7 @@ class JsonProgress:
 
 
 class TerminalProgress:
-    """A bar per stage with rate, time left and the reasons for absence; on stderr."""
+    """A bar per stage with rate, remaining time and the reasons of absence; on stderr."""
 
     def __init__(self, console: Console) -> None:
         self._console = console
@@ -92,7 +92,7 @@ class TerminalProgress:
 
 
 def _pace(status: StageStatus) -> str:
-    """Rate and time left, or nothing while unknown."""
+    """Rate and remaining time; empty while unknown."""
     if status.rate is None:
         return ""
     left = "" if status.eta is None or status.eta < 1 else f", {_duration(status.eta)} left"

@@ -1,4 +1,4 @@
-"""What a run ends with on a terminal: the table, why servers are absent, where things are, what to do next."""
+"""The result of a run on a terminal: scores, reasons of absence, paths, and the next command."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Advisories about what a server is built from: public, so read from the evidence instead of kept as findings."""
+"""Published advisories about the dependencies of servers; they are read from evidence, not stored as findings."""
 
 from __future__ import annotations
 

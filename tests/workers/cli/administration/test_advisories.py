@@ -60,7 +60,7 @@ def test_a_mirror_is_made_and_told(hallmark: Hallmark, osv: OsvWorld) -> None:
     assert hallmark("advisories", "status").code == 3
     done = hallmark("advisories", "refresh")
     assert (done.code, "PyPI: loaded, 3 advisories written" in done.err) == (0, True)
-    assert "whole" in hallmark("advisories", "status").out
+    assert "complete" in hallmark("advisories", "status").out
     (row,) = hallmark("advisories", "status", "--json").rows
     assert (row["ecosystem"], row["records"], row["whole"], row["bad_total"]) == ("PyPI", 3, True, 0)
 
