@@ -34,8 +34,8 @@ app = typer.Typer(
     no_args_is_help=True,
     help="Manage disputed lines: accept or answer them.\n\n"
     "That a line is disputed is public at once. The text of the dispute becomes public when you `show` it with "
-    "--public or decide it. Accepting a dispute changes no score: fix the rule with the example that `accept --example` "
-    "prints.\n\n"
+    "--public or decide it. Accepting a dispute changes no score: fix the rule with the example that `accept "
+    "--example` prints.\n\n"
     "Example: hallmark disputes list --state open",
 )
 
