@@ -1,4 +1,4 @@
-"""A scripted outside world for the pipeline: registries of given pages and collectors of given answers."""
+"""Scripted crawler wiring for the pipeline: registries with given pages and collectors with given answers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`hallmark export RUN DIR`, `verify`, `diff` and `key`: from the store to somebody who trusts nobody."""
+"""`hallmark export RUN DIR`, `verify`, `diff` and `key`: from the store to a reader who trusts no one."""
 
 from __future__ import annotations
 

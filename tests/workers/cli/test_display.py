@@ -1,4 +1,4 @@
-"""What a person reads: pace, behaviour, caveats of many criteria, and what a target that is none may have meant."""
+"""Output for people: rates, behaviour, merged caveats, and hints for an invalid target."""
 
 from __future__ import annotations
 

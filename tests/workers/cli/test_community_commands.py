@@ -1,4 +1,4 @@
-"""`hallmark disputes`, `tokens`, `control` and `audit`: what an operator decides, and that it is written down."""
+"""`hallmark disputes`, `tokens`, `control` and `audit`: decisions of operators and their audit trail."""
 
 from __future__ import annotations
 

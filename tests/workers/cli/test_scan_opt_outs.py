@@ -1,4 +1,4 @@
-"""A scan asks the lists of its installation, and nobody else is bothered."""
+"""A scan checks the opt-outs of its installation."""
 
 from __future__ import annotations
 
