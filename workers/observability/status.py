@@ -91,8 +91,8 @@ class StatusReader:
             return NotInstalled(EMBEDDED_REASON)
         try:
             return self._broker.read_statistics()
-        except BrokerUnavailable as away:
-            return Unavailable(str(away))
+        except BrokerUnavailable as error:
+            return Unavailable(str(error))
 
 
 def is_embedded(settings: Settings) -> bool:

@@ -41,8 +41,8 @@ class FleetSettings(NightlySettings):
         default=1536, ge=64, description="MiB after which a worker process is replaced between tasks."
     )
     worker_tasks: int = Field(default=200, ge=1, description="Tasks after which a worker process is replaced.")
-    host_failures: int = Field(default=5, ge=1, description="Unanswered visits in a row before a host rests.")
-    host_rest: Duration = Field(default=timedelta(minutes=15), description="How long such a host rests.")
+    host_failures: int = Field(default=5, ge=1, description="Unanswered probes in a row before a host is paused.")
+    host_rest: Duration = Field(default=timedelta(minutes=15), description="How long such a host is paused.")
     keep_whole: Duration = Field(
         default=timedelta(days=90),
         description="How long every run is kept whole (at least 7 days); later one run per week, and all "

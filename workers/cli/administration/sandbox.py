@@ -65,9 +65,9 @@ def status(as_json: AsJsonDocument = False) -> None:
             "manner": box.describe_containment(),
             "why": "" if isinstance(chosen, str) else chosen.why,
             "fix": "" if isinstance(chosen, str) else chosen.fix,
-            "pythons": box.pythons(read_tool_environment(), settings.sandbox_pythons).told(),
-            "images": engine if isinstance(engine, str) else f"none: {_told(engine)}",
-            "runtimes": {name: _told(state) for name, state in found.items()},
+            "pythons": box.pythons(read_tool_environment(), settings.sandbox_pythons).facts(),
+            "images": engine if isinstance(engine, str) else f"none: {_describe(engine)}",
+            "runtimes": {name: _describe(state) for name, state in found.items()},
             "cache": str(settings.cache),
             "bytes": size,
             "files": files,
@@ -77,10 +77,10 @@ def status(as_json: AsJsonDocument = False) -> None:
         if as_json:
             print_json(row)
         else:
-            runtimes = {f"runtime {name}": _told(state) for name, state in found.items()}
+            runtimes = {f"runtime {name}": _describe(state) for name, state in found.items()}
             del row["runtimes"]
-            told = {name.replace("_", " "): _spelled(value) for name, value in {**row, **runtimes}.items()}
-            print_data(make_fact_table((name, value) for name, value in told.items() if value))
+            facts = {name.replace("_", " "): _spelled(value) for name, value in {**row, **runtimes}.items()}
+            print_data(make_fact_table((name, value) for name, value in facts.items() if value))
         raise typer.Exit(ExitCode.OK if named else ExitCode.NOTHING)
 
 
@@ -135,7 +135,7 @@ def _spelled(value: object) -> str:
             return str(value)
 
 
-def _told(state: box.Availability) -> str:
+def _describe(state: box.Availability) -> str:
     return state.detail if state.ok else f"{state.why}; {state.fix}"
 
 

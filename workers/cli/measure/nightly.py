@@ -106,12 +106,12 @@ def start(
 def list_nights(limit: Limit = 20, as_json: AsJson = False) -> None:
     """List nightly runs, newest first, with their states and the reasons."""
     with open_read_store() as store:
-        nights = store.list_runs(limit, triggers=_NIGHTS)
+        runs = store.list_runs(limit, triggers=_NIGHTS)
         if as_json:
-            for row in nights:
+            for row in runs:
                 print_json(make_nightly_row(row, store.read_progress(row.run.id)))
         else:
-            print_table(make_nightly_table([(row, store.read_progress(row.run.id)) for row in nights]), _NO_NIGHT)
+            print_table(make_nightly_table([(row, store.read_progress(row.run.id)) for row in runs]), _NO_NIGHT)
 
 
 @app.command(name="show")

@@ -119,8 +119,8 @@ def _snapshot(run: str, folder: Path, *, comparable: bool, since: Path | None, k
             settings = settings.model_copy(update={"datasets_key": key})
         planned = len(store.list_planned_servers(row.run.id))
         try:
-            with show_progress(f"run {row.run.id}", planned) as told:
-                order = ExportOrder(run=row.run.id, comparable=comparable, earlier=since, told=told)
+            with show_progress(f"run {row.run.id}", planned) as advance:
+                order = ExportOrder(run=row.run.id, comparable=comparable, earlier=since, told=advance)
                 made = dataset_snapshots.write_snapshot(
                     settings, store, order, folder, password=lambda: read_password(settings)
                 )

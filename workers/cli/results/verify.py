@@ -66,8 +66,8 @@ def verify(
         known = read_public_key(key) if key else None
         try:
             servers = open_snapshot(folder).manifest.counts.get("servers", 0)
-            with show_progress("recomputing", servers) as told:
-                report = check(folder, key=known, processes=processes or os.cpu_count() or 1, told=told)
+            with show_progress("recomputing", servers) as advance:
+                report = check(folder, key=known, processes=processes or os.cpu_count() or 1, told=advance)
         except NotASnapshot as error:
             exit_with_error(str(error), ExitCode.USAGE)
         if as_json:
