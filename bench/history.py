@@ -1,11 +1,11 @@
-"""What a history of nights costs: `python -m bench.history --servers 10000 --nights 30 [--count 5] [--json FILE]`.
+"""The cost of a history of runs: `python -m bench.history --servers 10000 --nights 30 [--count 5] [--json FILE]`.
 
-Made-up remotes in the mix of the census are written night after night through the Store as the pipeline does it: plan,
-read what is known, records, look for changes, receipts. Two of a hundred open servers change their tools and their
-receipts each night; nothing is probed or scored. The figure behind the seconds is the CPU of a thousand servers in
-yardsticks, a fixed piece of work done before and after each night, since machines change their pace. Sizes are those
-after a plain VACUUM, as autovacuum leaves tables. With `--count N` calls of functions and the work of the database are
-counted in every Nth night, whose times are void.
+Synthetic remotes, distributed as in the census, are written run after run through the Store as the pipeline does: plan,
+earlier evidence, records, changes, receipts. Two of a hundred open servers change their tools and receipts in each run;
+nothing is probed or scored. The figure after the seconds is the CPU time of a thousand servers in units of a fixed
+piece of work that is measured before and after each run, because the speed of machines varies. Sizes are measured after
+a plain VACUUM, as autovacuum leaves tables. With `--count N` function calls and the work of the database are counted in
+every Nth run, whose times are then invalid.
 """
 
 from __future__ import annotations

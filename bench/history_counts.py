@@ -1,4 +1,4 @@
-"""What one night counts, whatever else the machine does: calls of functions here, and steps or rows in the database."""
+"""Counts the work of one run independently of the machine's load: function calls, and steps or rows in the database."""
 
 from __future__ import annotations
 

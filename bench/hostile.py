@@ -1,8 +1,8 @@
-"""What hostile answers cost: `python -m bench.hostile [--json FILE]`.
+"""The cost of hostile answers: `python -m bench.hostile [--json FILE]`.
 
-Each runs in a fresh process: a server that never stops and one core probe of it, every guard on. Printed are the
-seconds until the probe ended, and the growth of the peak resident memory against the limit, which is what may be
-read (4 MiB on the wire and 8 MiB inflated) and 32 MiB. The server runs in the same process, so its share is in both.
+Each attack runs in a new process: a server that never stops answering, and one core probe with all guards. Printed are
+the seconds of the probe, and the growth of the peak resident memory relative to the limit: the bytes that may be read
+(4 MiB on the wire and 8 MiB decompressed) plus 32 MiB. The server runs in the same process, so both include its share.
 """
 
 from __future__ import annotations

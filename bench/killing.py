@@ -1,4 +1,4 @@
-"""How long after the kill the last process of a box is dead."""
+"""The time from the kill of a sandbox to the end of its last process."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One look at a package as production takes it: the collector over the sandbox, with the time of the first answer."""
+"""Probes one package as production does: the collector over the sandbox, with the time of the first answer."""
 
 from __future__ import annotations
 

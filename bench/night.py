@@ -1,9 +1,9 @@
-"""A whole night of the Celery mode over simulated remotes: `python -m bench.night --servers 1000 [--json FILE]`.
+"""A whole nightly run with Celery over simulated remotes: `python -m bench.night --servers 1000 [--json FILE]`.
 
-Fleet, registry and names are in a network of their own (bubblewrap), PostgreSQL (durable) and Valkey are real, and the
-product runs with its production settings: TLS verified, guard closed, a gap at every host, timeouts of the settings'
-defaults. `--pace 0.1` makes every time a tenth, gap and timeouts included. The first night knows nothing; the further
-ones meet the same servers a day later. At the end the fleet's own log is checked: no host was ever crowded.
+Simulated servers, registry and DNS are in a separate network (bubblewrap). PostgreSQL (durable) and Valkey are real,
+and Hallmark runs with production settings: TLS verification, address guard, host gaps and default timeouts. `--pace
+0.1` scales all times, including gaps and timeouts. The first run has no earlier evidence; later runs probe the same
+servers a day later. At the end the access log of the simulated servers is checked for concurrent or too fast requests.
 """
 
 from __future__ import annotations

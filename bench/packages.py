@@ -1,4 +1,4 @@
-"""Well-known packages in the sandbox: which list their tools, why the others do not, and what that takes.
+"""Well-known packages in the sandbox: which list their tools, why others do not, and how long it takes.
 
     python -m bench.packages [--cache DIR] [--only TEXT ...] [--at-once N] [--warm N] [--json FILE] [--page FILE]
     python -m bench.packages --captures DIR [--only TEXT ...] [--page FILE]

@@ -1,8 +1,8 @@
 """Re-tests on an idle fleet: `python -m bench.retests --retests 32 [--together 4] [--json FILE]`.
 
-The world of `bench.night` (TLS, real names, a gap at every host, production settings) is measured in full once, by a
-nightly run. Then re-tests are asked for as the API does, by rows only; beat admits them. Told are the seconds from the
-request to the result, and from the fleet's own log how many requests each took.
+The simulation of `bench.night` (TLS, DNS, host gaps, production settings) is measured once by a nightly run. Then
+re-tests are requested as the API does, by rows only, and beat admits them. Printed are the seconds from the request to
+the result, and the number of requests of each re-test from the access log of the simulated servers.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
-"""What containing a server costs: a start in the sandbox against the same start without, servers per minute, the kill.
+"""The cost of the sandbox: a start in it compared with the same start without, servers per minute, and the kill.
 
     python -m bench.sandbox [--cache DIR] [--rounds 10] [--npm 40] [--pypi 20] [--json FILE]
 
-Two real servers, installed from the user's own package indexes if they are not yet. Starts are measured in turns, so
-that a busy machine slows both alike; CPU is what the kernel counted for every process, and says more than the wall on
-a machine that others use: how busy it was is printed at the end. Runs as root and as an ordinary user.
+Two real servers, installed from the user's package indexes if needed. Both kinds of starts alternate, so that load
+slows them equally. CPU time, as counted by the kernel for all processes, is more reliable than wall time on a shared
+machine, whose load is printed at the end. Runs as root and as an ordinary user.
 """
 
 from __future__ import annotations

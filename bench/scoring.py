@@ -1,12 +1,12 @@
-"""What scoring costs: every rubric alone and all together, a look-up instead, the slowest rules, and large tools.
+"""The cost of scoring: every rubric alone and all together, reused scorecards, the slowest rules, and large tools.
 
     python -m bench.scoring [--rounds N] [--json FILE]
 
 Every figure is CPU time on one core and starts from the bytes of a listing; the fastest of the rounds counts. Each
-round begins with empty caches, as if these servers were seen for the first time. `newest of each` is the newest version
-of each rubric; a night scores `all versions`. The fully probed server is one with exchanges, probed here; the recorded
-ones have a listing only. A look-up is measured as the pipeline does it, with reading and writing
-of a SQLite database, and so is scoring anew beside it.
+round begins with empty caches, as if the servers were scored for the first time. `newest of each` is the newest version
+of each rubric; a nightly run scores `all versions`. The fully probed server has exchanges and is probed here; recorded
+ones have a listing only. Reuse of scorecards and new scoring are both measured as the pipeline does them, with reads
+and writes of a SQLite database.
 """
 
 from __future__ import annotations

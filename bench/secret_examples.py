@@ -6,8 +6,8 @@ Each `examples` text should be found and each `negative_examples` text should no
 what a pattern of a provider finds, not what is generic. Left out are, unless everything is asked for, rules for what is
 no secret (names of buckets, client ids), for hashed passwords, and for any password with a name.
 
-Many examples are placeholders or one letter many times, which we leave out on purpose. They are counted apart, by
-looking again without the checks for placeholders and entropy.
+Many examples are placeholders or repeat one letter, which our scanner ignores on purpose. They are counted separately,
+by a second scan without the checks for placeholders and entropy.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""Who does not delay the others: `python -m bench.tail [--servers 3000]`.
+"""Slow and crashing servers must not delay others: `python -m bench.tail [--servers 3000]`.
 
-A night over simulated remotes, and the same night with three nuisances in it: a host of 1,279 servers, which has its
-turn as a rotating share, servers whose every answer takes just under the timeout, and one that ends every worker
-process that looks at it. Told is when shares of all others were collected and scored, from the plan on.
+A nightly run over simulated remotes, and the same run with three disturbances: a host of 1,279 servers, of which a
+rotating share is scheduled; servers whose answers take just under the timeout; and a server that crashes every worker
+process that collects it. Printed are the times at which shares of all other servers were collected and scored.
 """
 
 from __future__ import annotations

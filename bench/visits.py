@@ -1,6 +1,6 @@
-"""Made-up observations of visits, shaped like those of collectors; `python -m bench.visits FILE` trains a dictionary.
+"""Synthetic observations of probes, shaped like those of collectors; `python -m bench.visits FILE` trains a dictionary.
 
-What changes on every visit (durations, dates, sizes, ids) is random here, what stays is as collectors write it.
+Values that change with every probe (durations, dates, sizes, ids) are random; constant parts are as collectors write.
 """
 
 from __future__ import annotations

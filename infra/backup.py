@@ -39,16 +39,16 @@ def main(words: list[str] | None = None) -> int:
     url = make_url(Settings().store_url)
     try:
         if options.part == "save":
-            print(save(url, options.folder, keep=options.keep))
+            print(save_backup(url, options.folder, keep=options.keep))
             return 0
-        return restore(url, options.file)
+        return restore_backup(url, options.file)
     except (OSError, sqlite3.Error, StoreError, subprocess.CalledProcessError) as error:
         print(f"backup: {error}", file=sys.stderr)
         return 1
 
 
-def save(url: URL, folder: Path, *, keep: int) -> Path:
-    """Write a backup that is there whole or not at all, and return its path."""
+def save_backup(url: URL, folder: Path, *, keep: int) -> Path:
+    """Write a complete backup or none, delete old ones, and return its path."""
     suffix = SUFFIXES[url.get_backend_name()]
     folder.mkdir(parents=True, exist_ok=True)
     target = folder / f"hallmark-{datetime.now(UTC):%Y%m%dT%H%M%S%fZ}{suffix}"
@@ -64,8 +64,8 @@ def save(url: URL, folder: Path, *, keep: int) -> Path:
     return target
 
 
-def restore(url: URL, file: Path) -> int:
-    """Restore into an empty database and look at all of it; the exit status."""
+def restore_backup(url: URL, file: Path) -> int:
+    """Restore into an empty database and verify every digest; return the exit status."""
     _load(url, file)
     store = open_store(url.render_as_string(hide_password=False))
     try:
@@ -85,20 +85,20 @@ def _dump(url: URL, part: Path) -> None:
         return
     if not Path(_file(url)).exists():
         raise FileNotFoundError(f"no database in {_file(url)}")
-    # One snapshot, also of what is still in the write-ahead log; writers are not held up.
+    # One snapshot, including the write-ahead log; writers are not blocked.
     with closing(sqlite3.connect(_file(url), timeout=60)) as connection:
         connection.execute("VACUUM INTO ?", (str(part),))
 
 
 def _load(url: URL, file: Path) -> None:
     if url.get_backend_name() != "sqlite":
-        # Fails on tables that are there already, and then changes nothing.
+        # Fails when tables exist already, and then changes nothing.
         _run("pg_restore", url, "--single-transaction", "--exit-on-error", "--no-owner", str(file), into=True)
         return
     target = Path(_file(url))
     for there in (target, target.with_name(f"{target.name}-wal")):
         if there.exists():
-            raise FileExistsError(f"{there} is there already; move it away first")
+            raise FileExistsError(f"{there} exists already; move it away first")
     target.parent.mkdir(parents=True, exist_ok=True)
     part = target.with_suffix(".part")
     shutil.copyfile(file, part)

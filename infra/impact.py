@@ -1,8 +1,8 @@
-"""Score every recorded dossier under another revision and the working tree, and print who moved and by which lines.
+"""Score every recorded dossier with another revision and with the working tree, and print changed scores and lines.
 
     make impact BASE=HEAD~3        python infra/impact.py --base HEAD~3 [--only adaptive@1] [--json]
 
-Run it before a change of a rule or rubric is committed, so that its `changes/*.score` fragment can say what it moves.
+Run it before you commit a change of a rule or rubric, so that its `changes/*.score` fragment can describe the effect.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ Scores = dict[str, dict[str, dict[str, Any]]]
 
 @dataclass(frozen=True)
 class Moved:
-    """One dossier under one rubric, before and after, and the charges that came (+) or went (-)."""
+    """The changed score of one dossier and rubric, with added (+) and removed (-) charges."""
 
     dossier: str
     rubric: str
@@ -42,14 +42,14 @@ class Moved:
 
     @property
     def text(self) -> str:
-        """The move on a line, its shifts on lines of their own."""
+        """One line for the change, and one line per charge."""
         more = len(self.shifts) - SHIFTS
         shown = [f"    {shift}" for shift in self.shifts[:SHIFTS]] + ([f"    and {more} more"] if more > 0 else [])
         return "\n".join([f"{self.dossier:40} {self.rubric:14} {self.before} -> {self.after}", *shown])
 
 
 def main() -> int:
-    """Print the table of moved scores; the exit status is 0 whether or not something moved."""
+    """Print the changed scores; the exit status is 0 with and without changes."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--base", default="HEAD", help="revision to compare the working tree with (default: HEAD)")
     parser.add_argument("--only", action="append", metavar="RUBRIC", help="only this rubric, as lint@1; repeatable")
@@ -60,16 +60,16 @@ def main() -> int:
         json.dump(score_all(), sys.stdout)
         return 0
     before, after = scores_at(options.base), scores_of(ROOT)
-    moved = [move for move in moves(before, after) if not options.only or move.rubric in options.only]
+    moved = [move for move in find_moves(before, after) if not options.only or move.rubric in options.only]
     for move in moved:
         print(json.dumps(vars(move)) if options.json else move.text)
-    sys.stderr.write("".join(f"{line}\n" for line in differing(before, after)))
-    sys.stderr.write(f"{summary(moved, after)} since {options.base}\n")
+    sys.stderr.write("".join(f"{line}\n" for line in list_differences(before, after)))
+    sys.stderr.write(f"{summarize_moves(moved, after)} since {options.base}\n")
     return 0
 
 
-def summary(moved: list[Moved], after: Scores) -> str:
-    """How many moved in all and of each rubric."""
+def summarize_moves(moved: list[Moved], after: Scores) -> str:
+    """How many scores changed, in total and per rubric."""
     each = Counter(move.rubric for move in moved)
     named = ", ".join(f"{rubric}: {count}" for rubric, count in sorted(each.items()))
     return f"{len(moved)} of {sum(map(len, after.values()))} scores of {len(after)} dossiers moved" + (
@@ -78,7 +78,7 @@ def summary(moved: list[Moved], after: Scores) -> str:
 
 
 def scores_at(revision: str) -> Scores:
-    """Scores of all dossiers under a revision, which is unpacked to a folder that goes away."""
+    """Scores of all dossiers with a revision, which is unpacked to a temporary folder."""
     packed = subprocess.run(["git", "archive", revision], cwd=ROOT, capture_output=True, check=False)
     if packed.returncode:
         raise SystemExit(f"expected a revision of this repository as BASE: {packed.stderr.decode().strip()}")
@@ -89,7 +89,7 @@ def scores_at(revision: str) -> Scores:
 
 
 def scores_of(code: Path) -> Scores:
-    """Scores of all dossiers under the code in a folder, computed by a process of its own."""
+    """Scores of all dossiers with the code in a folder, computed in a separate process."""
     environment = {**os.environ, "PYTHONPATH": str(code)}
     command = [sys.executable, str(Path(__file__).resolve()), "--score"]
     output = subprocess.run(command, env=environment, stdout=subprocess.PIPE, check=True, cwd=code).stdout
@@ -98,20 +98,20 @@ def scores_of(code: Path) -> Scores:
 
 
 def score_all() -> Scores:
-    """Receipts of every dossier under every rubric of the importable code, which may be an old one."""
-    from scoring.engine import assess, catalogue  # noqa: PLC0415  which code this is, PYTHONPATH says
+    """Receipts of every dossier with every rubric of the importable code, which may be an old revision."""
+    from scoring.engine import assess, catalogue  # noqa: PLC0415  PYTHONPATH selects the revision
     from workers.cli.measure.scan_file import decode_dossier  # noqa: PLC0415
 
     scores: Scores = {}
-    for name, data in dossiers():
+    for name, data in read_dossiers():
         assessment = assess.assess_dossier(decode_dossier(data, datetime(2026, 1, 1, tzinfo=UTC)))
         cards = [rubric.score(assessment) for rubric in catalogue.list_rubrics()]
         scores[name] = {f"{card.rubric}@{card.version}": _plain(card) for card in cards}
     return scores
 
 
-def dossiers() -> Iterator[tuple[str, bytes]]:
-    """Name and bytes of every capture, recorded probe, made-up project and case."""
+def read_dossiers() -> Iterator[tuple[str, bytes]]:
+    """Name and bytes of every capture, recorded probe, synthetic project and case."""
     for folder in ("captures", "recorded", "projects"):
         for path in sorted((DOSSIERS / folder).glob("*.json")):
             yield path.stem, path.read_bytes()
@@ -120,8 +120,8 @@ def dossiers() -> Iterator[tuple[str, bytes]]:
         yield f"case:{document['case']}", json.dumps(document["capture"]).encode()
 
 
-def moves(before: Scores, after: Scores) -> Iterator[Moved]:
-    """One for each score or grade that differs."""
+def find_moves(before: Scores, after: Scores) -> Iterator[Moved]:
+    """Yield every score or grade that differs."""
     for name in sorted(before.keys() | after.keys()):
         old, new = before.get(name, {}), after.get(name, {})
         for rubric in sorted(old.keys() | new.keys()):
@@ -130,7 +130,7 @@ def moves(before: Scores, after: Scores) -> Iterator[Moved]:
                 yield Moved(name, rubric, _verdict(first), _verdict(second), tuple(_shifts(first, second)))
 
 
-def differing(before: Scores, after: Scores) -> Iterator[str]:
+def list_differences(before: Scores, after: Scores) -> Iterator[str]:
     """Rubrics and dossiers that only one of the revisions has."""
     for what, old, new in (("dossier", set(before), set(after)), ("rubric", _rubrics(before), _rubrics(after))):
         yield from (f"new {what} {name}" for name in sorted(new - old))
@@ -158,7 +158,7 @@ def _rubrics(scores: Scores) -> set[str]:
 
 
 def _shifts(before: dict[str, Any], after: dict[str, Any]) -> Iterator[str]:
-    """What came and went, by published id, the largest first."""
+    """The added and removed charges by published id, the largest first."""
     from publish.views.comparisons.score_moves import ChargedLine, find_shifts  # noqa: PLC0415  an old revision may not have it
 
     old, new = ([ChargedLine(*line) for line in card["lines"]] for card in (before, after))

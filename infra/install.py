@@ -1,7 +1,7 @@
 """Install a hashed lock and the project itself into the interpreter that runs this script.
 
-uv comes from the lock and does the work in seconds; where it fails (for example because the index address stands only
-in pip's configuration) pip does it. Standard library only: it runs in an empty virtual environment.
+uv, pinned in the lock, installs in seconds; where it fails (for example because only pip's configuration has the index
+address) pip is used. Standard library only, because it runs in an empty virtual environment.
 """
 
 from __future__ import annotations
@@ -22,17 +22,23 @@ def main(lock: Path) -> int:
     """Install `lock` and then the project in editable form; return the exit status."""
     uv = BIN / "uv"
     if not (uv.exists() and (BIN / "uv-build").exists()):
-        pip("install", "--quiet", "--require-hashes", "--requirement", str(only(TOOLS_LOCK, "uv", "uv-build")))
+        run_pip(
+            "install",
+            "--quiet",
+            "--require-hashes",
+            "--requirement",
+            str(write_partial_lock(TOOLS_LOCK, "uv", "uv-build")),
+        )
     by_uv = ["pip", "install", "--quiet", "--python", sys.executable, "--require-hashes", "--requirement", str(lock)]
     if subprocess.run([str(uv), *by_uv], check=False).returncode != 0:
         print("setup: uv could not install the lock; trying pip", file=sys.stderr)
-        pip("install", "--quiet", "--require-hashes", "--requirement", str(lock))
+        run_pip("install", "--quiet", "--require-hashes", "--requirement", str(lock))
     by_uv = ["pip", "install", "--quiet", "--python", sys.executable, "--no-deps", "--no-build-isolation"]
     return subprocess.run([str(uv), *by_uv, "--editable", str(ROOT)], check=False, env=with_bin_on_path()).returncode
 
 
-def only(lock: Path, *names: str) -> Path:
-    """A temporary lock with just these requirements and their hashes."""
+def write_partial_lock(lock: Path, *names: str) -> Path:
+    """A temporary lock with only these requirements and their hashes."""
     parts = []
     for name in names:
         found = re.search(rf"^{name}==(?:.*\\\n)+.*\n", lock.read_text(), re.MULTILINE)
@@ -44,7 +50,7 @@ def only(lock: Path, *names: str) -> Path:
     return part
 
 
-def pip(*arguments: str) -> None:
+def run_pip(*arguments: str) -> None:
     """Run pip of this interpreter; exit with its status when it fails."""
     status = subprocess.run([sys.executable, "-m", "pip", *arguments], check=False).returncode
     if status:
@@ -52,7 +58,7 @@ def pip(*arguments: str) -> None:
 
 
 def with_bin_on_path() -> dict[str, str]:
-    """The environment with this interpreter's scripts first: the build backend looks itself up there."""
+    """The environment with this interpreter's scripts first on PATH, where the build backend is searched."""
     return {**os.environ, "PATH": f"{BIN}:{os.environ.get('PATH', '')}"}
 
 

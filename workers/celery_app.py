@@ -78,7 +78,7 @@ def _configure_logs(**_: object) -> None:
 
 
 def _hush(instance: Any = None, **_: object) -> None:
-    # A banner is no event; Celery 5.7 prints it whatever `--quiet` says.
+    # Celery 5.7 prints its banner even with `--quiet`.
     instance.quiet = not sys.stdout.isatty()
 
 
@@ -103,7 +103,7 @@ def _warm(**_: object) -> None:
 
 
 class _Stop:
-    """A flag that the pool's processes inherit and the main process raises when it is told to stop."""
+    """A flag that the main process raises when it has to stop; the processes of its pool inherit it."""
 
     def __init__(self) -> None:
         self._flag: Event | None = None
@@ -123,7 +123,7 @@ _stop = _Stop()
 
 
 def is_stopping() -> bool:
-    """True when this worker was told to stop: long tasks then end early and give back what they hold."""
+    """True when this worker has to stop: long tasks then end early and release their leases."""
     return _stop.is_raised()
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from typing import Protocol
 
 
@@ -12,30 +12,24 @@ class Clock(Protocol):
 
     def now(self) -> datetime:
         """The date that evidence, runs and scorecards carry; timezone-aware UTC."""
-        ...
 
     def wall(self) -> datetime:
         """Real UTC time, for leases that other processes read."""
-        ...
 
     def monotonic(self) -> float:
         """Seconds from an arbitrary start, for durations and deadlines of this process."""
-        ...
 
 
 class SystemClock:
     """Real time."""
 
     def now(self) -> datetime:
-        """Real UTC time."""
         return datetime.now(UTC)  # noqa: TID251
 
     def wall(self) -> datetime:
-        """Real UTC time."""
         return datetime.now(UTC)  # noqa: TID251
 
     def monotonic(self) -> float:
-        """The system's monotonic clock."""
         return time.monotonic()
 
 
@@ -46,32 +40,7 @@ class FixedClock(SystemClock):
         self._at = at.astimezone(UTC)
 
     def now(self) -> datetime:
-        """The fixed date."""
         return self._at
-
-
-class SteppingClock:
-    """A clock that a test moves by hand; all three readings agree."""
-
-    def __init__(self, start: datetime) -> None:
-        self._start = start.astimezone(UTC)
-        self._passed = timedelta()
-
-    def step(self, by: timedelta) -> None:
-        """Let time pass."""
-        self._passed += by
-
-    def now(self) -> datetime:
-        """The start plus what has passed."""
-        return self._start + self._passed
-
-    def wall(self) -> datetime:
-        """The same as `now`."""
-        return self.now()
-
-    def monotonic(self) -> float:
-        """Seconds that have passed."""
-        return self._passed.total_seconds()
 
 
 def clock_at(fixed: datetime | None) -> Clock:

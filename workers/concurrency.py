@@ -1,4 +1,4 @@
-"""Bounded concurrency: pull work, do many pieces at the same time, write results in groups, stop when asked."""
+"""Bounded concurrency: pull work, process many items at the same time, write results in groups, stop when asked."""
 
 from __future__ import annotations
 
@@ -16,46 +16,46 @@ Halt: TypeAlias = asyncio.Event
 _LINGER_SECONDS = 0.5
 
 
-def without_place(_: object) -> None:
-    """Pieces that never have to wait for one another."""
+def without_key(_: object) -> None:
+    """The key of items that never wait for one another."""
 
 
-def select_first_of_each_place(pieces: Sequence[Work], place: Callable[[Work], str | None]) -> list[Work]:
-    """The pieces that need not wait for another one of the same sequence."""
+def select_first_of_each_key(items: Sequence[Work], key_of: Callable[[Work], str | None]) -> list[Work]:
+    """The items that need not wait for another item of the same sequence."""
     taken: set[str] = set()
     free: list[Work] = []
-    for piece in pieces:
-        where = place(piece)
-        if where is None or where not in taken:
-            free.append(piece)
-        if where is not None:
-            taken.add(where)
+    for item in items:
+        key = key_of(item)
+        if key is None or key not in taken:
+            free.append(item)
+        if key is not None:
+            taken.add(key)
     return free
 
 
 async def process_concurrently(
     pull: Callable[[], Awaitable[Sequence[Work]]],
-    do: Callable[[Work], Awaitable[Result]],
+    process: Callable[[Work], Awaitable[Result]],
     write: Callable[[Sequence[Result]], Awaitable[None]],
     *,
     lanes: int,
     group: int,
     halt: Halt,
     grace: float,
-    place: Callable[[Work], str | None] = without_place,
+    key_of: Callable[[Work], str | None] = without_key,
 ) -> None:
-    """Pull until nothing comes, do up to `lanes` pieces at the same time, write results in groups of up to `group`.
+    """Pull until nothing comes, process up to `lanes` items at the same time, write results in groups of up to `group`.
 
-    Of pieces with the same `place` one is done at a time; the others wait without holding a lane. When `halt` is set
-    nothing more is pulled, pieces in flight get `grace` seconds and are then cancelled, and what was done is written.
-    What `pull`, `do` or `write` raises ends the flow and is raised.
+    Items with the same key are processed one at a time; the others wait without holding a lane. When `halt` is set
+    nothing more is pulled, items in flight get `grace` seconds and are then cancelled, and finished results are
+    written. An exception of `pull`, `process` or `write` ends the flow and is raised.
     """
-    feed = _Feed(pull, halt, place)
+    feed = _Feed(pull, halt, key_of)
     results: asyncio.Queue[Result | None] = asyncio.Queue(maxsize=4 * group)
     try:
         async with asyncio.TaskGroup() as tasks:
             tasks.create_task(_write_groups(results, write, group))
-            workers = [tasks.create_task(_lane(feed, do, results)) for _ in range(lanes)]
+            workers = [tasks.create_task(_lane(feed, process, results)) for _ in range(lanes)]
             guard = tasks.create_task(_cancel_late(workers, feed.wake, halt, grace))
             await asyncio.wait(workers)
             guard.cancel()
@@ -65,7 +65,7 @@ async def process_concurrently(
 
 
 def find_first_error(several: ExceptionGroup[Exception]) -> Exception:
-    """The first exception of a group of groups: what failed first, the others are mostly its consequences."""
+    """The first exception of nested groups; the others are mostly its consequences."""
     error = several.exceptions[0]
     return find_first_error(error) if isinstance(error, ExceptionGroup) else error
 
@@ -89,23 +89,23 @@ async def run_unless_halted(work: Coroutine[object, object, Result], halt: Halt,
 
 
 class _Feed(Generic[Work]):
-    """Hands out pieces one by one and pulls more when it runs dry; one lane at a time pulls or waits for a place."""
+    """Hands out items one by one and pulls more when it is empty; one lane at a time pulls or waits for a key."""
 
     def __init__(
-        self, pull: Callable[[], Awaitable[Sequence[Work]]], halt: Halt, place: Callable[[Work], str | None]
+        self, pull: Callable[[], Awaitable[Sequence[Work]]], halt: Halt, key_of: Callable[[Work], str | None]
     ) -> None:
         self._pull = pull
         self._halt = halt
-        self._place = place
+        self._key_of = key_of
         self._ready: deque[Work] = deque()
-        self._queues: dict[str, deque[Work]] = {}  # by each place that is taken, who waits for it
+        self._queues: dict[str, deque[Work]] = {}  # waiting items by each key that is in use
         self._waiting = 0
         self._dry = False
         self._freed = asyncio.Event()
         self._turn = asyncio.Lock()
 
     async def next(self) -> Work | None:
-        """A piece whose place is free now, or None when there will be none."""
+        """An item whose key is free now, or None when there will be no more."""
         async with self._turn:
             while not self._halt.is_set():
                 if self._ready:
@@ -121,41 +121,41 @@ class _Feed(Generic[Work]):
                     return None
             return None
 
-    def leave(self, piece: Work) -> None:
-        """Free the place of a piece for the one that has waited longest, before all that came anew."""
-        place = self._place(piece)
-        if place is None:
+    def release(self, item: Work) -> None:
+        """Free the key of an item for the item that has waited longest for it, which goes to the front."""
+        key = self._key_of(item)
+        if key is None:
             return
-        queue = self._queues[place]
+        queue = self._queues[key]
         if not queue:
-            del self._queues[place]
+            del self._queues[key]
             return
         self._ready.appendleft(queue.popleft())
         self._waiting -= 1
         self._freed.set()
 
     def wake(self) -> None:
-        """Let the lane that waits for a place look whether it was halted."""
+        """Let the lane that waits for a key check `halt`."""
         self._freed.set()
 
-    def _admit(self, pieces: Sequence[Work]) -> None:
-        for piece in pieces:
-            place = self._place(piece)
-            if place is not None and place in self._queues:
-                self._queues[place].append(piece)
+    def _admit(self, items: Sequence[Work]) -> None:
+        for item in items:
+            key = self._key_of(item)
+            if key is not None and key in self._queues:
+                self._queues[key].append(item)
                 self._waiting += 1
                 continue
-            if place is not None:
-                self._queues[place] = deque()
-            self._ready.append(piece)
+            if key is not None:
+                self._queues[key] = deque()
+            self._ready.append(item)
 
 
 async def _lane(
-    feed: _Feed[Work], do: Callable[[Work], Awaitable[Result]], results: asyncio.Queue[Result | None]
+    feed: _Feed[Work], process: Callable[[Work], Awaitable[Result]], results: asyncio.Queue[Result | None]
 ) -> None:
-    while (piece := await feed.next()) is not None:
-        result = await do(piece)
-        feed.leave(piece)
+    while (item := await feed.next()) is not None:
+        result = await process(item)
+        feed.release(item)
         await results.put(result)
 
 
@@ -171,7 +171,7 @@ async def _write_groups(
 
 
 async def _fill(ready: list[Result], results: asyncio.Queue[Result | None], size: int) -> bool:
-    """Add results until the group is full or lingered long enough; True when there will be no more."""
+    """Add results until the group is full or _LINGER_SECONDS have passed; True when there will be no more."""
     deadline = asyncio.get_running_loop().time() + _LINGER_SECONDS
     try:
         async with asyncio.timeout_at(deadline):

@@ -1,4 +1,4 @@
-"""The Context: everything the steps use from outside, built from Settings, and each part only when it is needed."""
+"""The Context: settings, store, clock, log and crawler of a run, each part built when it is first used."""
 
 from __future__ import annotations
 
@@ -20,86 +20,76 @@ from workers.settings.environment import Settings
 
 
 class AvailabilitySampler(Protocol):
-    """Takes samples of connection stability, as `AvailabilitySampler` of `crawler` does."""
+    """Takes availability samples, as `AvailabilitySampler` of `crawler` does."""
 
     async def sample(self, target: Target) -> Sample | None:
-        """One attempt to connect; None when it says nothing of the server's stability."""
-        ...
+        """Attempt to connect once; None when the result says nothing about the server's stability."""
 
 
 class CrawlerWiring(Protocol):
-    """The outside world of a run. `workers.wiring.network.NetworkWiring` is the real one."""
+    """Everything that contacts the network in a run; implemented by `workers.wiring.network.NetworkWiring`."""
 
     @property
     def versions(self) -> Sequence[pins.VersionedCollector]:
-        """What the collectors are, known without building them."""
-        ...
+        """Names and versions of the collectors and followers, without building them."""
 
     async def collectors(self) -> Sequence[Collector]:
         """The collectors, in the order in which they run; built on the first call."""
-        ...
 
     async def retest_collector(self, chosen: QuestionSelection) -> Collector:
-        """The collector of a server's conversation as a re-test sends it, which asks what was chosen besides."""
-        ...
+        """The protocol collector of a re-test, which asks only the chosen questions."""
 
     async def followers(self) -> Sequence[Follower]:
-        """The followers, in the order in which they run, each finding what those before it recorded."""
-        ...
+        """The followers, in the order in which they run; each reads what those before it recorded."""
 
     async def registries(self, sources: Sequence[str]) -> Sequence[Registry]:
-        """One registry per source: those of the settings by name, others as written: `starter`, a path, a URL ..."""
-        ...
+        """One registry per source: a name from the settings, or `starter`, a path or a URL."""
 
     async def sampler(self) -> AvailabilitySampler:
-        """What takes samples of remotes between two runs."""
-        ...
+        """The sampler of remotes between two runs."""
 
-    async def close(self) -> None:
-        """Close what was built."""
-        ...
+    async def close(self) -> None: ...
 
 
 class Context:
     """Settings, store, clock and log; collectors, registries and pins on first use."""
 
-    def __init__(self, settings: Settings, *, store: Store, clock: Clock, log: Log, outside: CrawlerWiring) -> None:
+    def __init__(self, settings: Settings, *, store: Store, clock: Clock, log: Log, wiring: CrawlerWiring) -> None:
         self.settings = settings
         self.store = store
         self.clock = clock
         self.log = log
-        self.outside = outside
+        self.wiring = wiring
 
     @cached_property
     def pins(self) -> Mapping[str, str]:
-        """The versions of this process."""
-        return pins.read_current_pins(self.outside.versions, self.settings.commit)
+        return pins.read_current_pins(self.wiring.versions, self.settings.commit)
 
 
 @asynccontextmanager
 async def open_context(
-    settings: Settings, *, outside: CrawlerWiring | None = None, migrate: bool = True
+    settings: Settings, *, wiring: CrawlerWiring | None = None, migrate: bool = True
 ) -> AsyncIterator[Context]:
-    """A Context for one event loop. Opens the database and nothing else; the rest is built on first use.
+    """A Context for one event loop. It opens only the database; the rest is built on first use.
 
-    With `migrate` the database is brought to the newest schema, and created when it is a missing SQLite file.
+    With `migrate` the database gets the newest schema; a missing SQLite file is created.
     """
     clock = clock_at(settings.clock)
     if settings.database_url is None:
         settings.home.mkdir(parents=True, exist_ok=True)
     store = open_store(settings.store_url)
-    outside = outside or _network(settings, clock)
+    wiring = wiring or _network(settings, clock)
     try:
         if migrate:
             store.migrate()
-        yield Context(settings, store=store, clock=clock, log=get_log(), outside=outside)
+        yield Context(settings, store=store, clock=clock, log=get_log(), wiring=wiring)
     finally:
-        await outside.close()
+        await wiring.close()
         store.close()
 
 
 def _network(settings: Settings, clock: Clock) -> CrawlerWiring:
-    # Imported late: the wire costs a reader of stored results a third of a second.
+    # Imported late: it takes a third of a second, which commands that only read results do not need.
     from workers.wiring.network import NetworkWiring  # noqa: PLC0415
 
     return NetworkWiring(settings, clock)

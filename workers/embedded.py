@@ -1,4 +1,4 @@
-"""A whole run in this process: discover, collect, score, publish, one after the other."""
+"""A whole run in this process: discover, collect, score and publish, one after the other."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class RunAlreadyActive(Exception):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunResult:
-    """What became of a run. `hint` says what to do next when it is not complete."""
+    """The result of a run. `hint` says what to do next when the run is not complete."""
 
     run: Run
     resumed: bool
@@ -45,24 +45,24 @@ class RunResult:
 
     @property
     def failed(self) -> int:
-        """Servers that were looked at and could not be scored: a bug of ours."""
+        """Servers that were collected and could not be scored: a bug of Hallmark."""
         return self.collected - self.scored if not self.interrupted else 0
 
     @property
     def ok(self) -> bool:
-        """Everything that was planned is scored and published, and every registry could be read."""
+        """True when every planned server is scored, the run is published, and every registry could be read."""
         return self.published and self.failed == 0 and not any(walk.error for walk in self.walks)
 
 
 async def run_embedded(ctx: Context, options: RunOptions, progress: ProgressDisplay | None = None) -> RunResult:
-    """Run the pipeline to its end, or resume the unfinished run with the same options unless they say `fresh`.
+    """Run the pipeline to its end; resume the unfinished run with the same options unless they say `fresh`.
 
-    Ctrl-C (or SIGTERM) stops it within `settings.stop_grace` seconds with everything finished stored; the result says
-    how to go on. After a kill the same call goes on as well: what was stored in a transaction is never done again.
+    SIGINT or SIGTERM stops it within `settings.stop_grace` seconds; finished work is stored, and the result says how
+    to resume. After a kill the same call resumes too: stored work is never repeated.
     """
-    with _alone(ctx.settings.home), _interruptible() as halt:
+    with _lock_home(ctx.settings.home), _interruptible() as halt:
         began = ctx.clock.monotonic()
-        await ctx.outside.registries(options.registries)  # an unknown source is an error before a run exists
+        await ctx.wiring.registries(options.registries)  # an unknown source is an error before a run exists
         current, resumed = await asyncio.to_thread(_start, ctx, options)
         walks, published = await _steps(ctx, current, progress or NoDisplay(), halt)
         state = await asyncio.to_thread(ctx.store.read_progress, current.id)
@@ -78,12 +78,12 @@ async def run_embedded(ctx: Context, options: RunOptions, progress: ProgressDisp
 
 
 async def _steps(ctx: Context, run: Run, progress: ProgressDisplay, halt: Halt) -> tuple[list[RegistryProgress], bool]:
-    """Every step in turn; what is already done costs one query. Ends early when `halt` is set."""
+    """Run every step in turn, until `halt` is set; a step that is already done costs one query."""
     walks = await _discover(ctx, run, progress, halt)
     if halt.is_set():
         return walks, False
     if not (await asyncio.to_thread(ctx.store.read_progress, run.id)).planned:
-        # Nothing to resume: the next call has to walk again.
+        # Without planned servers there is nothing to resume; the next call walks the registries again.
         await asyncio.to_thread(ctx.store.set_run_state, run.id, RunState.ABANDONED, ctx.clock.wall())
         return walks, False
     await _collect(ctx, run, progress, halt)
@@ -96,44 +96,44 @@ async def _steps(ctx: Context, run: Run, progress: ProgressDisplay, halt: Halt) 
 
 
 async def _discover(ctx: Context, run: Run, progress: ProgressDisplay, halt: Halt) -> list[RegistryProgress]:
-    tally = StageCounter(progress, ctx.clock, "discover", None)
-    walking = pipeline.discover(ctx, run, halt=halt, tally=tally)
-    return await run_unless_halted(walking, halt, ctx.settings.stop_grace) or []
+    counter = StageCounter(progress, ctx.clock, "discover", None)
+    discovery = pipeline.discover(ctx, run, halt=halt, counter=counter)
+    return await run_unless_halted(discovery, halt, ctx.settings.stop_grace) or []
 
 
 async def _collect(ctx: Context, run: Run, progress: ProgressDisplay, halt: Halt) -> None:
     waiting = await asyncio.to_thread(ctx.store.list_pending_servers, run.id, Stage.COLLECT)
-    tally = await _tally(ctx, run, progress, "collect", len(waiting))
+    counter = await _tally(ctx, run, progress, "collect", len(waiting))
     with bind_log_context(run=run.id, stage=Stage.COLLECT.value):
-        await pipeline.collect(ctx, run, waiting, halt=halt, tally=tally)
+        await pipeline.collect(ctx, run, waiting, halt=halt, counter=counter)
     pause = ctx.settings.local_retry_after.total_seconds()
     if (
         pause
-        and (again := await asyncio.to_thread(ctx.store.list_pending_servers, run.id, Stage.COLLECT))
+        and (failed := await asyncio.to_thread(ctx.store.list_pending_servers, run.id, Stage.COLLECT))
         and not halt.is_set()
     ):
-        tally.show(f"{len(again)} servers failed in passing and are looked at again in {pause:.0f} s")
+        counter.show(f"{len(failed)} servers had a transient failure and are tried again in {pause:.0f} s")
         await run_unless_halted(asyncio.sleep(pause), halt, 0)
         if not halt.is_set():
-            await pipeline.collect(ctx, run, again, halt=halt, tally=tally)
+            await pipeline.collect(ctx, run, failed, halt=halt, counter=counter)
 
 
 async def _score(ctx: Context, run: Run, progress: ProgressDisplay, halt: Halt) -> None:
     waiting = await asyncio.to_thread(ctx.store.list_pending_servers, run.id, Stage.SCORE)
-    tally = await _tally(ctx, run, progress, "score", len(waiting))
+    counter = await _tally(ctx, run, progress, "score", len(waiting))
     with bind_log_context(run=run.id, stage=Stage.SCORE.value):
-        await pipeline.score(ctx, run, waiting, halt=halt, tally=tally)
+        await pipeline.score(ctx, run, waiting, halt=halt, counter=counter)
 
 
 async def _publish(ctx: Context, run: Run, progress: ProgressDisplay) -> bool:
-    tally = StageCounter(progress, ctx.clock, "publish", 1)
+    counter = StageCounter(progress, ctx.clock, "publish", 1)
     try:
         await pipeline.publish(ctx, run)
     except pipeline.NotPublishable as error:
         ctx.log.error("run_not_publishable", run=run.id)
-        tally.add(failed=1, note=str(error))
+        counter.add(failed=1, note=str(error))
         return False
-    tally.add(1)
+    counter.add(1)
     return True
 
 
@@ -148,7 +148,7 @@ def _absent_listings(state: StoredProgress) -> dict[str, int]:
 
 
 def _start(ctx: Context, options: RunOptions) -> tuple[Run, bool]:
-    """The run to work on, and whether it is an unfinished one."""
+    """The run to work on, and whether it is resumed."""
     unfinished = [row for row in ctx.store.list_unfinished_runs(Trigger.LOCAL) if _is_resumable(ctx, row, options)]
     if unfinished and not options.fresh:
         ctx.log.info("run_resumed", run=unfinished[0].run.id)
@@ -161,7 +161,7 @@ def _start(ctx: Context, options: RunOptions) -> tuple[Run, bool]:
 
 
 def _is_resumable(ctx: Context, row: RunRow, options: RunOptions) -> bool:
-    """The same question, asked by the same code, less than a deadline ago."""
+    """True when a run has the same options and pins and is younger than the run deadline."""
     same = dict(row.options) == options.to_json() and dict(row.run.pins) == dict(ctx.pins)
     return same and ctx.clock.now() - row.run.as_of < ctx.settings.run_deadline
 
@@ -200,8 +200,8 @@ def _result(
 
 
 @contextmanager
-def _alone(home: Path) -> Iterator[None]:
-    """Hold the home folder's lock, which the kernel frees however this process ends."""
+def _lock_home(home: Path) -> Iterator[None]:
+    """Hold the lock of the home folder; the kernel releases it when this process ends in any way."""
     home.mkdir(parents=True, exist_ok=True)
     with (home / "run.lock").open("w") as lock:
         try:
@@ -215,7 +215,7 @@ def _alone(home: Path) -> Iterator[None]:
 
 @contextmanager
 def _interruptible() -> Iterator[Halt]:
-    """An event that SIGINT and SIGTERM set; a second SIGINT ends the process in Python's own way."""
+    """Yield an event that SIGINT and SIGTERM set; a second SIGINT raises KeyboardInterrupt."""
     halt, loop = Halt(), asyncio.get_running_loop()
 
     def stop() -> None:

@@ -10,7 +10,6 @@ Result = TypeVar("Result")
 
 
 def run_coroutine(main: Coroutine[Any, Any, Result]) -> Result:
-    """Run a coroutine to its end in a new event loop."""
     try:
         import uvloop  # noqa: PLC0415  only those who start a loop need it
     except ImportError:

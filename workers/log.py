@@ -1,7 +1,7 @@
 """Structured logs: constant snake_case events with ids, as JSON lines or for a terminal, always on stderr.
 
-Neither secrets nor what a server said reach a log: pass ids, counts and reasons. What libraries log, as Celery does, is
-made into such lines too, without the messages of exceptions that may quote somebody.
+Secrets and server output never reach a log: pass ids, counts and reasons. Records of libraries such as Celery become
+such lines too, without exception messages, which may quote server output.
 """
 
 from __future__ import annotations
@@ -64,39 +64,39 @@ def replace_log_context(**values: str) -> None:
 
 
 def list_frames(error: BaseException) -> list[str]:
-    """Where an exception was raised, outermost first, without its message: that may quote what a server sent."""
+    """The frames of an exception, outermost first, without its message, which may quote server output."""
     walked = traceback.extract_tb(error.__traceback__)
     return [f"{Path(frame.filename).name}:{frame.lineno} in {frame.name}" for frame in walked]
 
 
 def hide_secrets(_logger: WrappedLogger, _method: str, event: EventDict) -> EventDict:
-    """Blank every value that is a SecretStr or whose key sounds like a credential."""
+    """Mask every value that is a SecretStr or whose key names a credential."""
     return {key: _HIDDEN if _is_secret(key, value) else value for key, value in event.items()}
 
 
 class _LibraryLines(logging.Formatter):
-    """Renders the records of libraries as our own events are."""
+    """Renders log records of libraries like our own events."""
 
     def __init__(self, processors: list[Processor]) -> None:
         super().__init__()
         self._processors = processors
 
     def format(self, record: logging.LogRecord) -> str:
-        """One line. An exception is its type and place; a message has no credentials in addresses, and one line."""
-        event: Any = {"event": LIBRARY_EVENT, "logger": record.name, **_told(record)}
+        """One line: an exception as its type and frames, or the message on one line without credentials in URLs."""
+        event: Any = {"event": LIBRARY_EVENT, "logger": record.name, **_describe(record)}
         for processor in self._processors:
             event = processor(None, record.levelname.lower(), event)
         return str(event)
 
 
-def _told(record: logging.LogRecord) -> dict[str, object]:
+def _describe(record: logging.LogRecord) -> dict[str, object]:
     error = record.exc_info[1] if record.exc_info else None
     if error is None:
         return {"message": _plain(record.getMessage())}
-    error = getattr(error, "exc", error)  # a pool wraps those of its processes
-    told: dict[str, object] = {"error": type(error).__name__, "at": list_frames(error)}
-    # Those of the pool say by which signal or limit a process ended, and can say nothing else.
-    return told | ({"message": _plain(str(error))} if type(error).__module__ == _POOL else {})
+    error = getattr(error, "exc", error)  # a pool wraps exceptions of its processes
+    fields: dict[str, object] = {"error": type(error).__name__, "at": list_frames(error)}
+    # Messages of the pool's own exceptions only name the signal or limit that ended a process.
+    return fields | ({"message": _plain(str(error))} if type(error).__module__ == _POOL else {})
 
 
 def _plain(text: str) -> str:

@@ -14,11 +14,11 @@ StageName: TypeAlias = Literal["discover", "collect", "score", "publish"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StageStatus:
-    """One moment of one stage.
+    """The progress of one stage.
 
-    `done` of `planned` (None while unknown) are finished, of which `resumed` were before this process began. `rate` is
-    per second of this process and `eta` seconds to go, both None until something was finished. `absent` counts the
-    `listing` records without a payload by reason; `failed` counts servers whose step raised.
+    `done` of `planned` (None while unknown) servers are finished, `resumed` of them before this process started. `rate`
+    is servers per second of this process and `eta` the remaining seconds, both None until one server is finished.
+    `absent` counts absent `listing` records by reason; `failed` counts servers whose step raised.
     """
 
     stage: StageName
@@ -33,22 +33,19 @@ class StageStatus:
 
 
 class ProgressDisplay(Protocol):
-    """Who watches. `show` is called often, from the event loop's thread, and must not block."""
+    """Displays progress. `show` is called often, from the event loop's thread, and must not block."""
 
-    def show(self, status: StageStatus) -> None:
-        """Take notice of a new status."""
-        ...
+    def show(self, status: StageStatus) -> None: ...
 
 
 class NoDisplay:
     """A progress display without output."""
 
-    def show(self, status: StageStatus) -> None:
-        """Do nothing."""
+    def show(self, status: StageStatus) -> None: ...
 
 
 class StageCounter:
-    """Counts one stage and shows every change."""
+    """Counts the progress of one stage and shows every change."""
 
     def __init__(
         self,
@@ -73,18 +70,15 @@ class StageCounter:
 
     @property
     def failed(self) -> int:
-        """Servers whose step raised."""
         return self._failed
 
     def add(self, done: int = 0, *, absent: Mapping[str, int] | None = None, failed: int = 0, note: str = "") -> None:
-        """Count what was finished and show the new status."""
         self._done += done
         self._failed += failed
         self._absent.update(absent or {})
         self.show(note)
 
     def show(self, note: str = "") -> None:
-        """Show the status as it is now."""
         rate = self._rate()
         left = None if self._planned is None else max(0, self._planned - self._resumed - self._done)
         self._progress.show(

@@ -1,6 +1,6 @@
-"""Score the stored evidence of a run again, under the rules of this code, without the network.
+"""Scores the stored evidence of a run again with the rules of this code, without the network.
 
-The result is a run of its own beside the first one: same servers, same evidence, same moment, other versions pinned.
+The result is a new run with the same servers, evidence and date, and with other pinned versions.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from workers.stages import earlier_evidence, scorecards
 from workers.stages.approved_listings import read_approvals
 
 _EVIDENCE = ("collector.", "evidence.")
-# What is derived from evidence is derived again, so its pins are those of the code that does so.
+# Derived evidence is derived again, so its pins are those of this code.
 _DERIVED = frozenset(
     {f"collector.{deriver.name}" for deriver in DERIVERS}
     | {f"evidence.{kind}" for deriver in DERIVERS for kind in deriver.kinds}
@@ -37,9 +37,8 @@ _DERIVED = frozenset(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RescoreResult:
-    """What came of it. `failed` names the servers for which a rule raised; they have no scorecard.
-
-    `dropped` servers were left out because their records of that night are kept no longer.
+    """`failed` maps servers without a scorecard to the exception of a rule; `dropped` counts servers whose records of
+    that run were deleted by retention.
     """
 
     run: Run
@@ -50,7 +49,7 @@ class RescoreResult:
 
 
 class EvidenceExpired(Exception):
-    """The records of a run are kept no longer, so that it cannot be scored again; the message says since when."""
+    """The records of a run were deleted, so it cannot be scored again; the message says when."""
 
 
 def score_run_again(
@@ -60,17 +59,17 @@ def score_run_again(
     rubrics: Sequence[Rubric] = (),
     commit: str = "",
     wall: Callable[[], datetime],
-    told: Callable[[int], None] = lambda _: None,
+    progress: Callable[[int], None] = lambda _: None,
 ) -> RescoreResult:
-    """Score every collected server of a run again, under `rubrics` or all of them, and publish it as a run of its own.
+    """Score every collected server of a run again, with `rubrics` or all of them, and publish the result as a new run.
 
-    The same request under the same code is the same run: asked again it does nothing, after a crash it goes on.
-    `told` hears of every batch how many servers it had. Raise NothingLeft when no record of the run is left.
+    The same request with the same code gives the same run: a repeated call does nothing, and a call after a crash
+    resumes. `progress` gets the number of servers of every batch. Raise EvidenceExpired when no record is left.
     """
     run = plan_rescore(source.run, rubrics, commit, find_origin_run(source))
     waiting = set(store.list_pending_servers(source.run.id, Stage.COLLECT))
     collected = [server for server in store.list_planned_servers(source.run.id) if server not in waiting]
-    servers = _still_known(store, source.run.id, collected)
+    servers = _select_with_records(store, source.run.id, collected)
     store.add_run(run, options=build_rescore_options(source, rubrics))
     store.plan_run(run.id, servers, wall())
     scoring = _Scoring(
@@ -84,14 +83,14 @@ def score_run_again(
     failed: dict[ServerId, str] = {}
     for batch in _batches(store.list_pending_servers(run.id, Stage.SCORE)):
         failed |= scoring.score(batch)
-        told(len(batch))
+        progress(len(batch))
     dropped = len(collected) - len(servers)
     published = _publish(store, run, wall)
     return RescoreResult(run=run, servers=len(servers), dropped=dropped, failed=failed, published=published)
 
 
 def plan_rescore(source: Run, rubrics: Sequence[Rubric], commit: str, first: str) -> Run:
-    """The run that a request makes: what was collected stays pinned as it was, what judges is pinned as it is here."""
+    """The new run: collectors stay pinned as they were; rules, rubrics and derivers are pinned as they are here."""
     kept = {name: version for name, version in source.pins.items() if name.startswith(_EVIDENCE)}
     here = pins.read_current_pins([], commit)
     judging = {
@@ -103,15 +102,12 @@ def plan_rescore(source: Run, rubrics: Sequence[Rubric], commit: str, first: str
     pinned = dict(sorted({**kept, **judging, **{name: here[name] for name in names}}.items()))
     identity = {name: version for name, version in pinned.items() if name not in {"code", "commit", "source"}}
     return Run(
-        id=f"{first}-r{sha256(canonical_json(identity))[:8]}",
-        trigger=Trigger.LOCAL,
-        as_of=source.as_of,
-        pins=pinned,
+        id=f"{first}-r{sha256(canonical_json(identity))[:8]}", trigger=Trigger.LOCAL, as_of=source.as_of, pins=pinned
     )
 
 
 def compare_runs(store: Store, before: str, after: str) -> Iterator[ScoreMove]:
-    """Who moved between two runs over the same evidence, by server id; read in batches."""
+    """Yield changed scores between two runs with the same evidence, sorted by server id; reads in batches."""
     for batch in _batches(store.list_planned_servers(after)):
         old, new = (_cards(store, run, batch) for run in (before, after))
         for server in batch:
@@ -130,13 +126,13 @@ class _Scoring:
     wall: Callable[[], datetime]
 
     def score(self, batch: Sequence[ServerId]) -> dict[ServerId, str]:
-        """Write records and scorecards of a batch; the errors of servers for which a rule raised.
+        """Write records and scorecards of a batch; return the errors of servers for which a rule raised.
 
-        Bodies are shared with the first run by their digest: a server costs a small row per kind.
+        Bodies are shared with the source run by digest, so a server needs one small row per kind.
         """
         before = earlier_evidence.read_earlier_evidence(self.store, self.source, batch, self.source.as_of)
         dossiers = [
-            _derived(dossier, before, self.derivers) for dossier in self.store.read_dossiers(self.source.id, batch)
+            _derive_again(dossier, before, self.derivers) for dossier in self.store.read_dossiers(self.source.id, batch)
         ]
         records = [record for dossier in dossiers for record in dossier.records.values()]
         self.store.put_records(self.run, records, done=batch, at=self.wall())
@@ -150,24 +146,24 @@ class _Scoring:
         return failed
 
 
-def _still_known(store: Store, run: str, servers: Sequence[ServerId]) -> Sequence[ServerId]:
-    """Those of the servers whose records were not dropped: nothing is not what they said that night."""
-    thinned = store.compaction.find_dropped_records(run)
-    if thinned is None or not thinned.visits:
+def _select_with_records(store: Store, run: str, servers: Sequence[ServerId]) -> Sequence[ServerId]:
+    """The servers whose records of the run still exist; the others cannot be scored again."""
+    compaction = store.compaction.find_dropped_records(run)
+    if compaction is None or not compaction.visits:
         return servers
     known = [server for batch in _batches(servers) for server, kinds in store.read_digests(run, batch).items() if kinds]
     if not known:
         raise EvidenceExpired(
-            f"expected records of run {run}; they were dropped by {thinned.at:%Y-%m-%d}, as those of old nights are. "
-            "Its receipts are kept; of every week one night can be scored again."
+            f"expected records of run {run}; they were dropped by {compaction.at:%Y-%m-%d}, as those of old runs are. "
+            "Its receipts are kept. One run of every week keeps its records and can be scored again."
         )
     return known
 
 
-def _derived(dossier: Dossier, before: Mapping[ServerId, Dossier], derivers: Sequence[Deriver]) -> Dossier:
-    """The dossier with what changed in its listing told anew, by the patterns of this code.
+def _derive_again(dossier: Dossier, before: Mapping[ServerId, Dossier], derivers: Sequence[Deriver]) -> Dossier:
+    """The dossier with all derived kinds derived again by this code.
 
-    A night before it that has no such record, because it is older than that kind, is compared by its listing.
+    Where the earlier run has no record of a derived kind, its listing is compared instead.
     """
     earlier = before.get(dossier.server.id) or Dossier(server=dossier.server, as_of=dossier.as_of)
     for deriver in derivers:

@@ -1,43 +1,36 @@
-"""Keeping less of old nights: what is dropped when, in steps that may be interrupted anywhere and repeated.
+"""Compaction of old runs, in steps that may be interrupted anywhere and repeated.
 
-First the records of old nights, but for one a week; then the bodies that no record needs any more. Receipts stay: each
-can still be recomputed from its lines, and lists the digests of the evidence that it rests on.
+First the records of old runs are dropped, except for one run per week; then the bodies that no record refers to.
+Receipts stay: each can be recomputed from its lines and lists the digests of its evidence.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Final, Protocol
+from typing import Final
 
 from evidence.store import Store
 from evidence.store.retention.garbage_collection import CollectedGarbage
+from workers.clock import Clock
 
 RETENTION: Final = timedelta(days=90)
-"""For so long every night is kept whole."""
+"""Every run younger than this is kept whole."""
 
 GRACE_PERIOD: Final = timedelta(days=7)
-"""Longer than any worker holds a lease: nothing older is written any more."""
+"""Longer than any worker holds a lease: no worker writes to an older run."""
 
 SERVERS_PER_STEP: Final = 2_000
-"""Visits that are looked at in one transaction."""
+"""Servers of a run whose records one transaction checks."""
 
 BODIES_PER_STEP: Final = 20_000
 """Bodies deleted under the exclusive write lock: some seconds."""
 
 
-class WallClock(Protocol):
-    """Real time."""
-
-    def wall(self) -> datetime:
-        """Real UTC time."""
-        ...
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CompactionResult:
-    """What was dropped, or would be if `dry`: visits by run, and bodies. Of a dry call bodies are not counted."""
+    """What was dropped, or would be if `dry`: `visits` counts servers by run, `swept` bodies (empty if `dry`)."""
 
     dry: bool
     before: datetime
@@ -50,28 +43,28 @@ ReportProgress = Callable[[str, int], None]
 
 def compact_runs(
     store: Store,
-    clock: WallClock,
+    clock: Clock,
     keep: timedelta = RETENTION,
     *,
     dry: bool = False,
-    told: ReportProgress = lambda _run, _visits: None,
+    progress: ReportProgress = lambda _run, _visits: None,
 ) -> CompactionResult:
-    """Drop the records of nights older than `keep`, but of one a week, and give up bodies that nothing needs then.
+    """Drop the records of runs older than `keep`, except for one run per week, and the bodies that are then unused.
 
-    Never dropped are records of servers with a private finding, and the newest ones of a server. `told` hears how many
-    visits of which run went.
+    Records of servers with a private finding and the newest records of each server are never dropped. `progress` gets
+    each run and the number of its servers whose records were dropped.
     """
     now = clock.wall()
     before = now - max(keep, GRACE_PERIOD)
     visits: dict[str, int] = {}
     for run in store.compaction.list_runs(before):
-        visits[run] = store.compaction.count_droppable(run) if dry else _thin(store, run, now)
-        told(run, visits[run])
-    swept = CollectedGarbage() if dry else _sweep(store, now - GRACE_PERIOD)
+        visits[run] = store.compaction.count_droppable(run) if dry else _drop_records(store, run, now)
+        progress(run, visits[run])
+    swept = CollectedGarbage() if dry else _delete_unused_bodies(store, now - GRACE_PERIOD)
     return CompactionResult(dry=dry, before=before, visits=visits, swept=swept)
 
 
-def _thin(store: Store, run: str, now: datetime) -> int:
+def _drop_records(store: Store, run: str, now: datetime) -> int:
     dropped, after = 0, 0
     while True:
         count, last = store.compaction.drop_records(run, now, limit=SERVERS_PER_STEP, after=after)
@@ -81,13 +74,10 @@ def _thin(store: Store, run: str, now: datetime) -> int:
         after = last
 
 
-def _sweep(store: Store, since: datetime) -> CollectedGarbage:
+def _delete_unused_bodies(store: Store, since: datetime) -> CollectedGarbage:
     marks = store.compaction.mark_blobs()
-    swept = CollectedGarbage()
-    for part in _parts(list(marks.list_unreferenced())):
-        swept += store.compaction.sweep_blobs(marks, part, since)
-    return swept
-
-
-def _parts(unneeded: Sequence[tuple[int, bool]]) -> list[Sequence[tuple[int, bool]]]:
-    return [unneeded[start : start + BODIES_PER_STEP] for start in range(0, len(unneeded), BODIES_PER_STEP)]
+    unused = list(marks.list_unreferenced())
+    deleted = CollectedGarbage()
+    for start in range(0, len(unused), BODIES_PER_STEP):
+        deleted += store.compaction.sweep_blobs(marks, unused[start : start + BODIES_PER_STEP], since)
+    return deleted

@@ -1,4 +1,4 @@
-"""The beat table, and which nightly run is due: the slot names the run, so asking twice changes nothing."""
+"""Names of tasks and queues, the beat table, and the nightly run that is due, whose id follows from its due time."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ GITHUB_SHARD: Final = "hallmark.github_shard"
 SCAN_SHARD: Final = "hallmark.scan_shard"
 SCORE_SHARD: Final = "hallmark.score_shard"
 PUBLISH_RUN: Final = "hallmark.publish_run"
-LIGHT_CHECK: Final = "hallmark.light_check"
+SAMPLE_AVAILABILITY: Final = "hallmark.sample_availability"
 REFRESH_ADVISORIES: Final = "hallmark.refresh_advisories"
 COMPACT_RUNS: Final = "hallmark.compact"
 EVICT_PACKAGES: Final = "hallmark.evict"
@@ -45,7 +45,7 @@ TASK_QUEUES: Final = {
     EVICT_PACKAGES: SANDBOX_QUEUE,
     GITHUB_SHARD: GITHUB_QUEUE,
     SCAN_SHARD: SCAN_QUEUE,
-    LIGHT_CHECK: PROBE_QUEUE,
+    SAMPLE_AVAILABILITY: PROBE_QUEUE,
     REFRESH_ADVISORIES: PROBE_QUEUE,
     SCORE_SHARD: SCORE_QUEUE,
     COMPACT_RUNS: SCORE_QUEUE,
@@ -66,24 +66,24 @@ SHARD_TASKS: Final[Mapping[Stage, str]] = {
     Stage.SCAN: SCAN_SHARD,
     Stage.SCORE: SCORE_SHARD,
 }
-"""The task that takes a share of a stage."""
+"""The task that works on a shard of a stage."""
 
 _ABOUT_A_RUN: Final = {PLAN_RUN, PUBLISH_RUN, *SHARD_TASKS.values()}
 _STAGES: Final = {task: stage for stage, task in SHARD_TASKS.items()}
 
 LONG_TASKS: Final = (PLAN_RUN, PUBLISH_RUN, REFRESH_ADVISORIES, COMPACT_RUNS, EXPORT_DATASETS)
-"""Tasks that work on a whole run, or on all advisories or nights there are."""
+"""Tasks that work on a whole run, on all runs or on all advisories."""
 
 
 def build_beat_table(settings: Settings) -> dict[str, dict[str, object]]:
-    """What beat sends and how often. A message that no worker took before the next one is dropped."""
+    """The messages that beat sends, and how often. A message expires when the next one is sent."""
     table = {
         "plan-run": _entry(PLAN_RUN, settings.plan_every),
         "sweep": _entry(SWEEP, settings.sweep_every),
         "admit-retests": _entry(ADMIT_RETESTS, settings.retest_every),
     }
     if settings.light_every:
-        table["light-check"] = _entry(LIGHT_CHECK, settings.plan_every)
+        table["sample-availability"] = _entry(SAMPLE_AVAILABILITY, settings.plan_every)
     if settings.people_every:
         table["check-claims"] = _entry(CHECK_CLAIMS, settings.people_every)
         table["send-notices"] = _entry(SEND_NOTICES, settings.people_every)
@@ -99,22 +99,22 @@ def build_beat_table(settings: Settings) -> dict[str, dict[str, object]]:
 
 
 def find_due_slot(settings: Settings, now: datetime) -> datetime:
-    """The newest nightly time that is not in the future; a beat that slept through it still finds it."""
+    """The newest nightly time that is not in the future."""
     today = datetime.combine(now.astimezone(UTC).date(), settings.nightly_at.replace(tzinfo=UTC))
     return today if today <= now else today - timedelta(days=1)
 
 
 def make_nightly_run_id(slot: datetime) -> str:
-    """The id of the run of a slot, which sorts by time like every run id."""
+    """The id of the nightly run due at `slot`; like every run id it sorts by time."""
     return f"{slot:%Y%m%dT%H%M%SZ}-nightly"
 
 
 def describe_task(task: str, arguments: Sequence[object]) -> dict[str, str]:
-    """What every event of a task carries: its name, and the run and the stage that it works on, where it has one."""
-    told = {"task": task.removeprefix("hallmark.")}
+    """The log context of a task: its name, and its run and stage if it has them."""
+    fields = {"task": task.removeprefix("hallmark.")}
     if task in _ABOUT_A_RUN and arguments and arguments[0]:
-        told["run"] = str(arguments[0])
-    return told | ({"stage": _STAGES[task].value} if task in _STAGES else {})
+        fields["run"] = str(arguments[0])
+    return fields | ({"stage": _STAGES[task].value} if task in _STAGES else {})
 
 
 def _entry(task: str, every: timedelta) -> dict[str, object]:
@@ -122,8 +122,8 @@ def _entry(task: str, every: timedelta) -> dict[str, object]:
 
 
 def _daily(task: str, settings: Settings) -> dict[str, object]:
-    """Half a day after a night is due: at a time, since beat forgets with its folder how long ago it sent something."""
-    from celery.schedules import crontab  # noqa: PLC0415  who asks when a night is due needs no Celery
+    """Once a day, half a day after the nightly run: a fixed time, because an interval restarts with beat's folder."""
+    from celery.schedules import crontab  # noqa: PLC0415  find_due_slot is used without Celery
 
     at = crontab(minute=settings.nightly_at.minute, hour=(settings.nightly_at.hour + 12) % 24)
     return {**_entry(task, timedelta(days=1)), "schedule": at}

@@ -1,11 +1,11 @@
-"""How a long task learns that it has to end: its worker is asked to stop, or its soft time limit has come."""
+"""Tells a long task that it has to end: its worker was asked to stop, or its soft time limit has passed."""
 
 from __future__ import annotations
 
 import asyncio
 import signal
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from typing import TypeAlias
 
 from workers.concurrency import Halt
@@ -16,30 +16,39 @@ IsStopping: TypeAlias = Callable[[], bool]
 
 
 def never_stops() -> bool:
-    """A worker that is not asked to stop."""
     return False
 
 
-async def halt_when(stopping: IsStopping, halt: Halt) -> None:
-    """Set `halt` when the worker is asked to stop."""
-    # Another process raises the flag: no event of this loop can be waited for.
+async def _halt_when(stopping: IsStopping, halt: Halt) -> None:
+    # Another process raises the flag, so it has to be polled.
     while not stopping():  # noqa: ASYNC110
         await asyncio.sleep(STOP_POLL_SECONDS)
     halt.set()
 
 
+@asynccontextmanager
+async def open_halt(stopping: IsStopping) -> AsyncIterator[Halt]:
+    """Yield an event that is set when the worker is asked to stop."""
+    halt = Halt()
+    watching = asyncio.create_task(_halt_when(stopping, halt))
+    try:
+        yield halt
+    finally:
+        watching.cancel()
+
+
 @contextmanager
 def watch_soft_limit() -> Iterator[IsStopping]:
-    """Inside of an event loop, answers whether the task's soft time limit has come.
+    """Yield a function that says whether the task's soft time limit has passed; needs a running event loop.
 
-    Celery's own handler raises wherever the loop happens to be, in another server's callback or in the loop itself.
+    Celery's own handler would raise at any point of the loop, also inside the callback of another server.
     """
     over = Halt()
     loop, before = asyncio.get_running_loop(), signal.getsignal(signal.SIGUSR1)
     try:
         loop.add_signal_handler(signal.SIGUSR1, over.set)
     except (ValueError, RuntimeError, NotImplementedError):
-        yield never_stops  # not in the main thread, where no limit of this kind comes either
+        yield never_stops  # not in the main thread, where there is no soft limit
         return
     try:
         yield over.is_set

@@ -1,4 +1,4 @@
-"""The Celery tasks: thin, with ids only. What they do is in `workers.nightly.steps`; what is done is in rows."""
+"""The Celery tasks. Arguments are ids only; the work is in `workers.nightly.steps`, progress is in the database."""
 
 from __future__ import annotations
 
@@ -34,16 +34,16 @@ from workers.wiring import advisory_mirror, package_cache
 from workers.wiring.network import NetworkWiring
 from workers.wiring.request_budgets import build_request_budgets
 
-# The only errors that are worth a second try: our database or our broker was away.
+# Only these errors are retried: our database or our broker was unavailable.
 INFRASTRUCTURE = (StoreUnavailable, OperationalError, RedisConnectionError, RedisTimeoutError)
 
 
 @dataclass(frozen=True, slots=True)
 class TaskSignals:
-    """What a step is told of the task it runs in: whether it has to end, and which hosts do not answer."""
+    """What a step needs from its task: whether it has to end, and the hosts that do not answer."""
 
     stopping: IsStopping
-    silence: HostFailures
+    host_failures: HostFailures
 
 
 Step: TypeAlias = Callable[[Context, TaskSignals], Awaitable[object]]
@@ -59,68 +59,66 @@ _RETRY: dict[str, Any] = {
 
 
 def _task(name: str, **options: Any) -> Callable[[TaskBody], TaskBody]:
-    """`app.task` with a type."""
     return cast("Callable[[TaskBody], TaskBody]", app.task(name=name, **options))
 
 
 @_task(schedule.PLAN_RUN)
 def plan_run(_started: str = "") -> None:
-    """Create the nightly run that is due; discover and plan it and those that were started by hand."""
+    """Create the nightly run that is due; discover and plan it and the runs that were started by hand."""
     _do(lambda ctx, _: steps.plan_due_runs(ctx, make_task_lock(worker_settings())), migrate=True)
 
 
-@_task(schedule.LIGHT_CHECK)
-def light_check() -> None:
-    """Connect once to the remotes that are due, unless another worker is at it."""
+@_task(schedule.SAMPLE_AVAILABILITY)
+def sample_availability() -> None:
+    """Connect once to the remotes that are due, unless another worker does."""
     _do(lambda ctx, task: steps.sample_availability(ctx, make_task_lock(worker_settings()), task.stopping))
 
 
 @_task(schedule.REFRESH_ADVISORIES)
 def refresh_advisories() -> None:
-    """Bring this machine's mirror of advisories up to date when that is due."""
+    """Refresh this machine's advisory mirror when that is due."""
     run_coroutine(advisory_mirror.refresh_when_due(worker_settings(), clock_at(worker_settings().clock)))
 
 
 @_task(schedule.COMPACT_RUNS)
 def compact() -> None:
-    """Compact old runs. It may be killed anywhere, and called twice."""
+    """Compact old runs. The task may be killed at any time and called twice."""
     keep = worker_settings().keep_whole
     _do(lambda ctx, _: asyncio.to_thread(retention.compact_runs, ctx.store, ctx.clock, keep))
 
 
 @_task(schedule.EVICT_PACKAGES)
 def evict() -> None:
-    """Make room among this machine's installed packages and images. It may be killed anywhere, and called twice."""
+    """Evict unused packages and images of this machine. The task may be killed at any time and called twice."""
     run_coroutine(package_cache.evict_unused_packages(worker_settings(), clock_at(worker_settings().clock)))
 
 
 @_task(schedule.EXPORT_DATASETS)
 def export_datasets() -> None:
-    """Write the newest published night as a dataset, unless it is there or another worker is at it."""
+    """Write the newest published nightly run as a dataset, unless it exists or another worker does."""
     _do(lambda ctx, _: dataset_snapshots.write_current_snapshot(ctx, make_task_lock(worker_settings())))
 
 
 @_task(schedule.SWEEP)
 def sweep() -> None:
-    """Issue tasks for what is due."""
     _do(lambda ctx, _: steps.issue_due_tasks(ctx, CeleryTaskQueues(app, worker_settings())))
 
 
 @_task(schedule.PROBE_SHARD, **_RETRY)
 def probe_shard(run_id: str) -> None:
-    """Look at leased servers that have remotes only until none is left."""
+    """Collect leased servers that have only remotes until none is left."""
     _collect(run_id, Stage.PROBE)
 
 
 @_task(schedule.SANDBOX_SHARD, **_RETRY)
 def sandbox_shard(run_id: str) -> None:
-    """Look at leased servers that have packages until none is left."""
+    """Collect leased servers that have packages until none is left."""
     _collect(run_id, Stage.SANDBOX)
 
 
 @_task(schedule.GITHUB_SHARD, **_RETRY)
 def github_shard(run_id: str) -> None:
-    """Look at the repositories of leased servers until none is left."""
+    """Collect the repositories of leased servers until none is left."""
     _collect(run_id, Stage.GITHUB)
 
 
@@ -138,19 +136,18 @@ def score_shard(run_id: str) -> None:
 
 @_task(schedule.ADMIT_RETESTS)
 def admit_retests() -> None:
-    """Admit the re-tests whose time has come, and probe in full after those that are done."""
+    """Admit the re-tests that are due, and advance the full probes of finished ones."""
     _do(lambda ctx, _: execution.advance_retests(ctx, CeleryTaskQueues(app, worker_settings())))
 
 
 @_task(schedule.RUN_RETEST, **_RETRY)
 def retest(retest_id: str) -> None:
-    """Run a requested re-test of one server."""
     _do(lambda ctx, task: execution.run_retest(ctx, retest_id, task.stopping))
 
 
 @_task(schedule.CHECK_CLAIMS)
 def check_claims() -> None:
-    """Look for the proofs of control that are due."""
+    """Check the proofs of control that are due."""
     _do(lambda ctx, _: claims.check_due_claims(ctx))
 
 
@@ -162,12 +159,11 @@ def send_notices() -> None:
 
 @_task(schedule.PUBLISH_RUN, **_RETRY)
 def publish_run(run_id: str) -> None:
-    """Publish a run."""
     _do(lambda ctx, _: closing.publish_run(ctx, run_id))
 
 
 def _collect(run_id: str, stage: Stage) -> None:
-    _do(lambda ctx, task: shards.collect_shard(ctx, run_id, stage, task.stopping, task.silence))
+    _do(lambda ctx, task: shards.collect_shard(ctx, run_id, stage, task.stopping, task.host_failures))
 
 
 def _do(step: Step, *, migrate: bool = False) -> None:
@@ -177,13 +173,15 @@ def _do(step: Step, *, migrate: bool = False) -> None:
         own = LocalHostFailures(clock, mine.host_failures, mine.host_rest)
         with watch_soft_limit() as is_over:
             async with Redis.from_pool(open_shared_pool(mine.redis_url.get_secret_value())) as redis:
-                # Everything that a visit may take: its own time, and the longest time it may be told to wait.
+                # A visit takes at most its own time limit and the longest pause that a host may ask for.
                 longest = mine.server_timeout + MAX_PAUSE
                 ledger = SharedRequestLedger(redis, clock.monotonic)
                 requests = build_request_budgets(mine, ledger, clock.now)
-                courtesy = SharedHostPacing(redis, longest_visit=longest, gap=mine.host_gap, budgets=requests)
-                network = NetworkWiring(mine, clock, courtesy=courtesy, budgets=SharedGitHubBudgets(redis), spread=True)
-                async with open_context(mine, outside=network, migrate=migrate) as ctx:
+                pacing = SharedHostPacing(redis, longest_visit=longest, gap=mine.host_gap, budgets=requests)
+                network = NetworkWiring(
+                    mine, clock, rate_limiter=pacing, budgets=SharedGitHubBudgets(redis), spread=True
+                )
+                async with open_context(mine, wiring=network, migrate=migrate) as ctx:
                     await step(ctx, TaskSignals(lambda: is_stopping() or is_over(), SharedHostFailures(redis, own)))
                 await ledger.flush()
 

@@ -121,7 +121,7 @@ def test_every_metric_moves_and_every_line_says_what_it_is_about(
     for queue in schedule.QUEUES:
         assert largest(seen, "hallmark_workers", queue) == 1, queue
     assert waited(seen)
-    assert largest(seen, "hallmark_messages_taken") > 0
+    assert largest(seen, "hallmark_messages_unacknowledged") > 0
     quota = github.world.quota(SECRET, "core")
     [left] = [values for (name, labels), values in seen.items() if name.endswith("quota_left") and "core" in labels]
     assert left[-1] == quota.remaining < quota.limit

@@ -31,7 +31,7 @@ def card(score: str, *lines: tuple[str, str, str], grade: str = "") -> dict[str,
 def test_a_move_names_the_lines_that_came_and_went(impact: ModuleType) -> None:
     before = {"one": {"lint@1": card("80", ("a", "tools/x", "-5"), ("b", "tools/y", "-15"))}}
     after = {"one": {"lint@1": card("90", ("a", "tools/x", "-5"), ("c", "tools/z", "-5"))}}
-    (moved,) = impact.moves(before, after)
+    (moved,) = impact.find_moves(before, after)
     assert (moved.dossier, moved.rubric, moved.before, moved.after) == ("one", "lint@1", "80", "90")
     assert moved.shifts == ("+15.00 b (-1 lines, such as tools/y)", "-5.00 c (+1 lines, such as tools/z)")
     assert "80 -> 90\n    +15.00 b" in moved.text
@@ -40,16 +40,16 @@ def test_a_move_names_the_lines_that_came_and_went(impact: ModuleType) -> None:
 def test_equal_scores_have_not_moved_and_a_grade_alone_has(impact: ModuleType) -> None:
     before = {"one": {"lint@1": card("80", ("a", "", "-20"))}, "two": {"lint@1": card("80", grade="B")}}
     after = {"one": {"lint@1": card("80", ("b", "", "-20"))}, "two": {"lint@1": card("80", grade="C")}}
-    (moved,) = impact.moves(before, after)
+    (moved,) = impact.find_moves(before, after)
     assert (moved.dossier, moved.before, moved.after, moved.shifts) == ("two", "80 B", "80 C", ())
 
 
 def test_what_is_new_or_gone_is_said_once(impact: ModuleType) -> None:
     before = {"one": {"lint@1": card("80")}, "old": {"lint@1": card("1")}}
     after = {"one": {"lint@2": card("80")}, "new": {"lint@2": card("1")}}
-    assert list(impact.moves(before, after)) == []
+    assert list(impact.find_moves(before, after)) == []
     told = ["new dossier new", "dossier old is gone", "new rubric lint@2", "rubric lint@1 is gone"]
-    assert list(impact.differing(before, after)) == told
+    assert list(impact.list_differences(before, after)) == told
 
 
 def test_every_recorded_dossier_is_scored_under_every_rubric(impact: ModuleType) -> None:

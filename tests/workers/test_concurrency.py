@@ -125,7 +125,7 @@ def test_pieces_of_one_place_wait_their_turn_without_holding_a_lane() -> None:
             group=4,
             halt=job.halt,
             grace=0,
-            place=lambda number: "one.example" if number < 20 else None,
+            key_of=lambda number: "one.example" if number < 20 else None,
         )
 
     asyncio.run(asyncio.wait_for(main(), 60))
@@ -142,7 +142,7 @@ def test_who_waits_for_a_place_ends_at_once_when_halted() -> None:
 
     async def main() -> None:
         await process_concurrently(
-            job.pull, do, job.write, lanes=3, group=1, halt=job.halt, grace=60, place=lambda _: "one.example"
+            job.pull, do, job.write, lanes=3, group=1, halt=job.halt, grace=60, key_of=lambda _: "one.example"
         )
 
     asyncio.run(asyncio.wait_for(main(), 60))

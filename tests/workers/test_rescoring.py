@@ -140,7 +140,7 @@ def test_a_crash_between_batches_costs_a_repeat(store: Store, monkeypatch: pytes
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        score_run_again(store, source, wall=lambda: samples.AS_OF, told=stop)
+        score_run_again(store, source, wall=lambda: samples.AS_OF, progress=stop)
     (unfinished,) = [row for row in store.list_runs() if row.run.id != source.run.id]
     assert unfinished.state is RunState.PLANNED
     assert len(store.list_pending_servers(unfinished.run.id, Stage.SCORE)) == len(DOSSIERS) - 2

@@ -142,7 +142,7 @@ def kept(store: Store) -> list[int]:  # noqa: F811
 def test_of_a_week_one_night_keeps_its_records_and_all_keep_their_receipts(nights: Store) -> None:
     cards = {number: nights.read_scorecards(name(number)) for number in range(NIGHTS)}
     told: list[tuple[str, int]] = []
-    done = compact_runs(nights, TODAY, KEEP, told=lambda run, visits: told.append((run, visits)))
+    done = compact_runs(nights, TODAY, KEEP, progress=lambda run, visits: told.append((run, visits)))
     assert kept(nights) == [0, 7, *range(9, NIGHTS)]
     assert done.visits == dict(told) == {name(number): 3 for number in (*range(1, 7), 8)}
     for number in range(NIGHTS):

@@ -1,4 +1,4 @@
-"""A scripted outside world for the pipeline: registries of given pages and collectors of given answers."""
+"""Scripted crawler wiring for the pipeline: registries with given pages and collectors with given answers."""
 
 from __future__ import annotations
 
@@ -192,4 +192,4 @@ def settings(home: Path, **changes: object) -> Settings:
 
 
 def context(home: Path, world: World, **changes: object) -> AbstractAsyncContextManager[Context]:
-    return open_context(settings(home, **changes), outside=world)
+    return open_context(settings(home, **changes), wiring=world)

@@ -1,4 +1,4 @@
-"""The root command: knows every subcommand by name and one line of help, and imports one only when it is called."""
+"""The root command: the name and one line of help of every subcommand, which is imported only when it is called."""
 
 from __future__ import annotations
 
@@ -41,17 +41,17 @@ JSON_LINES_COMMANDS: Final = (
 EPILOG: Final = (
     "First run: hallmark run, then hallmark list and hallmark show SERVER. "
     "Exit codes: 0 done, 1 Hallmark failed, 2 wrong usage, 3 nothing could be measured, "
-    "4 a score is below what was asked for, 130 interrupted. "
+    "4 a score is below the requested minimum, 130 interrupted. "
     f"--json is one document for {', '.join(JSON_DOCUMENT_COMMANDS)}; JSON Lines, one object per line, for "
     f"{', '.join(JSON_LINES_COMMANDS)}. "
-    "A shell that is not recognised can be named: --show-completion bash."
+    "If your shell is not recognised, name it: --show-completion bash."
 )
 SHELLS: Final = ("bash", "zsh", "fish", "powershell", "pwsh")
 
 
 @dataclass(frozen=True, slots=True)
 class Subcommand:
-    """Where a subcommand is and what the overview says of it."""
+    """The module of a subcommand, and its line and panel in the list of commands."""
 
     module: str
     help: str
@@ -68,9 +68,9 @@ SUBCOMMANDS: Final = {
         "measure.request_worker", "Process requests of the site's visitors where there are no workers.", _WORK
     ),
     "night": Subcommand("measure.nightly", "Control nightly runs: start, pause, resume, cancel or publish one.", _WORK),
-    "samples": Subcommand("measure.samples", "Connect once to every remote that is due.", _WORK),
+    "samples": Subcommand("measure.samples", "Test the availability of every remote that is due.", _WORK),
     "list": Subcommand("results.servers", "List the servers of a run with their scores.", _READ),
-    "show": Subcommand("results.show", "Show one server's receipts, line by line.", _READ),
+    "show": Subcommand("results.show", "Show the receipts of one server, line by line.", _READ),
     "explain": Subcommand("results.explain", "Explain a rule, a rubric or a server's score.", _READ),
     "status": Subcommand(
         "results.status", "Show the status of runs live: stages, outcomes, queues and workers.", _READ
@@ -81,7 +81,7 @@ SUBCOMMANDS: Final = {
         "results.findings", "Manage findings of our own scans: notification of vendors, disclosure.", _READ
     ),
     "rescore": Subcommand(
-        "results.rescore", "Score a stored run again without the network, and print changed scores.", _READ
+        "results.rescore", "Score a stored run again, without the network, and print changed scores.", _READ
     ),
     "export": Subcommand("results.export", "Export a run: as a verifiable dataset, as JSON Lines or as CSV.", _READ),
     "verify": Subcommand(
@@ -89,7 +89,7 @@ SUBCOMMANDS: Final = {
     ),
     "diff": Subcommand("results.diff", "Show changed scores between two snapshots or runs, with their causes.", _READ),
     "report": Subcommand("results.report", "Write the newest published run as a static HTML report.", _READ),
-    "web": Subcommand("results.web", "Serve the site, the API and the badges of what was published.", _READ),
+    "web": Subcommand("results.web", "Serve the site, the API and the badges of published results.", _READ),
     "mcp": Subcommand("results.mcp", "Serve published results as an MCP server on stdio.", _READ),
     "registry": Subcommand("administration.registry", "List registries, or check server.json documents.", _CARE),
     "sandbox": Subcommand(
@@ -100,17 +100,15 @@ SUBCOMMANDS: Final = {
     ),
     "disputes": Subcommand("administration.disputes", "Manage disputed lines: accept or answer them.", _CARE),
     "control": Subcommand("administration.control", "Manage claims of control, and the webhooks of owners.", _CARE),
-    "tokens": Subcommand("administration.tokens", "Make and revoke tokens for decisions over the API.", _CARE),
-    "audit": Subcommand("administration.audit", "List decisions with their actors.", _CARE),
+    "tokens": Subcommand("administration.tokens", "Make and revoke tokens that decide over the API.", _CARE),
+    "audit": Subcommand("administration.audit", "List the decisions of operators and owners.", _CARE),
     "advisories": Subcommand("administration.advisories", "Maintain the local mirror of published advisories.", _CARE),
-    "lab": Subcommand("lab.command", "Run the readers and patterns of the product on your own files.", _CARE),
-    "key": Subcommand("administration.signing_key", "Make the key that signs datasets, or show the public one.", _CARE),
+    "lab": Subcommand("lab.command", "Try lockfile readers and pattern scanners on your own files.", _CARE),
+    "key": Subcommand("administration.signing_key", "Make a key that signs datasets, or show its public key.", _CARE),
     "compact": Subcommand(
         "administration.compact", "Compact old runs: keep one whole run a week, and all receipts.", _CARE
     ),
-    "doctor": Subcommand(
-        "administration.doctor", "Check what is available here and say what to do about what is not.", _CARE
-    ),
+    "doctor": Subcommand("administration.doctor", "Check this installation and say how to fix what is missing.", _CARE),
     "settings": Subcommand("administration.settings", "Show every setting with its value and meaning.", _CARE),
     "version": Subcommand(
         "administration.version", "Show the versions of the code, rules, rubrics and formats.", _CARE
@@ -119,7 +117,7 @@ SUBCOMMANDS: Final = {
 
 
 class _Lazy(TyperCommand):
-    """Stands for a subcommand in the overview and becomes it when it is called."""
+    """A placeholder in the list of commands, which imports the real subcommand when it is called."""
 
     def __init__(self, name: str, subcommand: Subcommand) -> None:
         super().__init__(name, help=subcommand.help, rich_help_panel=subcommand.panel)
@@ -137,7 +135,7 @@ class _Root(TyperGroup):
         self.commands = {name: _Lazy(name, subcommand) for name, subcommand in SUBCOMMANDS.items()}
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Typer's completion options look at the parent process only; a shell that is named counts instead."""
+        """Accept the name of a shell after a completion option; Typer only detects it from the parent process."""
         match args:
             case [("--show-completion" | "--install-completion") as option, str(shell)] if not shell.startswith("-"):
                 _complete(ctx, option, shell)
@@ -148,14 +146,14 @@ def load_command(module: str) -> Any:
     """The real command of a subcommand's module."""
     command = typer.main.get_command(importlib.import_module(f"workers.cli.{module}").app)
     if not gc.isenabled():
-        gc.freeze()  # what was imported stays as long as the process: no later look has to go through it
+        gc.freeze()  # imported modules live as long as the process, so no later collection has to visit them
         gc.enable()
     _flow(command)
     return command
 
 
 def _flow(command: Any) -> None:
-    """Let the screen decide where lines of a help text end: Typer does so for the first paragraph only."""
+    """Join the lines of each paragraph of a help text, so that the terminal wraps them; Typer joins only the first."""
     paragraphs = inspect.cleandoc(command.help or "").split("\n\n")
     command.help = "\n\n".join(" ".join(paragraph.split("\n")) for paragraph in paragraphs)
     for each in getattr(command, "commands", {}).values():
@@ -197,12 +195,11 @@ def hallmark(
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version and exit.")
     ] = False,
 ) -> None:
-    """Measure MCP servers: crawl registries, keep evidence, score it, and show why each server got what it got."""
+    """Measure MCP servers: crawl registries, collect evidence, score it, and explain every score."""
 
 
 def main() -> None:
-    """Run the command line."""
-    gc.disable()  # until a command is imported: to look for garbage meanwhile is a quarter of what a start costs
+    gc.disable()  # until a command is imported: garbage collection takes a quarter of the start time
     try:
         app(prog_name="hallmark")
     finally:

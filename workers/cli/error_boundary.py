@@ -1,4 +1,4 @@
-"""Where expected failures become one message and an exit code, instead of a traceback."""
+"""Turns expected exceptions into one message and an exit code, instead of a traceback."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from workers.settings.salt import InvalidSalt
 
 @contextmanager
 def explain_failures() -> Iterator[None]:
-    """Turn failures that a person can do something about into a message; bugs keep their traceback."""
+    """Turn exceptions that the user can act on into a message; bugs keep their traceback."""
     try:
         yield
     except ValidationError as error:
@@ -31,22 +31,22 @@ def explain_failures() -> Iterator[None]:
     except StoreError as error:
         exit_with_error(str(error))
     except (BrokenPipeError, KeyboardInterrupt, typer.Abort, typer.Exit):
-        raise  # whoever reads our output had enough, and Typer ends quietly; or somebody wanted the end
+        raise  # Typer ends quietly: the reader of a pipe has closed it, or the user has interrupted
     except OSError as error:
-        exit_with_error(_failed(error))
-    except _wrong_usage() as error:
+        exit_with_error(_os_error_message(error))
+    except _usage_errors() as error:
         exit_with_error(str(error), ExitCode.USAGE)
-    except _unanswered() as error:
+    except _registry_errors() as error:
         exit_with_error(str(error), ExitCode.NOTHING)
-    except _in_the_way() as error:
+    except _run_conflicts() as error:
         exit_with_error(str(error))
 
 
-# Python asks for these when something failed, and whoever raised it has imported them: a command that needs neither
-# runs nor registries would wait most of a second for them.
+# Python evaluates these only after an exception, when its module is imported already. Imported at the top, they would
+# delay every command by most of a second.
 
 
-def _wrong_usage() -> tuple[type[Exception], ...]:
+def _usage_errors() -> tuple[type[Exception], ...]:
     from crawler.http.credentials import InvalidCredentials  # noqa: PLC0415
     from crawler.registries.sources import UnknownSource  # noqa: PLC0415
     from publish.site.static_report import FolderTaken, NotShown  # noqa: PLC0415
@@ -54,24 +54,24 @@ def _wrong_usage() -> tuple[type[Exception], ...]:
     return UnknownSource, FolderTaken, NotShown, InvalidCredentials
 
 
-def _unanswered() -> tuple[type[Exception], ...]:
+def _registry_errors() -> tuple[type[Exception], ...]:
     from crawler.registries.registry import RegistryUnavailable  # noqa: PLC0415
 
     return (RegistryUnavailable,)
 
 
-def _in_the_way() -> tuple[type[Exception], ...]:
+def _run_conflicts() -> tuple[type[Exception], ...]:
     from workers.embedded import RunAlreadyActive  # noqa: PLC0415
     from workers.runs.pins import PinMismatch  # noqa: PLC0415
 
     return RunAlreadyActive, PinMismatch
 
 
-def _failed(error: OSError) -> str:
-    said = f"{error.strerror or error}{f': {error.filename}' if error.filename else ''}"
+def _os_error_message(error: OSError) -> str:
+    message = f"{error.strerror or error}{f': {error.filename}' if error.filename else ''}"
     if error.errno in {errno.ENOSPC, errno.EDQUOT}:
-        return f"{said}. Make room where it was to be written, or set HALLMARK_HOME or HALLMARK_CACHE to another folder"
-    return said
+        return f"{message}. Free some space, or set HALLMARK_HOME or HALLMARK_CACHE to another folder"
+    return message
 
 
 def _settings(error: ValidationError) -> str:

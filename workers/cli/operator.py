@@ -1,4 +1,4 @@
-"""Who decides at the command line, and when."""
+"""The operator who decides at the command line, and the time of the decision."""
 
 from __future__ import annotations
 
@@ -17,17 +17,16 @@ By: TypeAlias = Annotated[str, typer.Option("--by", help="Who decides. Default: 
 
 
 def find_decider(by: str) -> str:
-    """The operator's name for the audit trail; ends the command where none is known."""
+    """The operator's name for the audit trail; exits when none is known."""
     named = by.strip() or read_login_name()
     if not named:
         exit_with_error(
-            "expected --by NAME, which says who decides: this is run by root, or by an account without a name",
+            "expected --by NAME with the name of the operator: root and accounts without a name have none",
             ExitCode.USAGE,
         )
     return named
 
 
 def read_clock() -> datetime:
-    """Real time."""
     with explain_failures():
         return clock_at(Settings().clock).wall()

@@ -1,4 +1,4 @@
-"""Which methodologies a command is about: `--rubric lint@1`, repeatable."""
+"""Selects rubrics by the option `--rubric lint@1`, which may be repeated."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Rubrics: TypeAlias = Annotated[
 
 
 def find_rubric(rubric: str) -> Rubric:
-    """The rubric of a name; fails with the names there are."""
+    """The rubric with this name; exits with the known names when there is none."""
     try:
         return catalogue.get_rubric(rubric)
     except LookupError as error:
@@ -31,7 +31,7 @@ def find_rubric(rubric: str) -> Rubric:
 
 
 def select_rubrics(names: Sequence[str] | None) -> list[Rubric]:
-    """The named rubrics in the order of their names; without names the newest version of each, the default first."""
+    """The named rubrics in the given order; without names the newest version of each, the default rubric first."""
     if names:
         return list({rubric.name: rubric for rubric in map(find_rubric, names)}.values())
     newest = {rubric.id: rubric for rubric in catalogue.list_rubrics()}
@@ -39,9 +39,9 @@ def select_rubrics(names: Sequence[str] | None) -> list[Rubric]:
 
 
 def select_receipts(cards: Sequence[Card], names: Sequence[str] | None) -> list[Card]:
-    """Of one server's stored receipts those that are named, in the order of the names; without names all of them.
+    """The named receipts of one server, in the given order; without names all of them.
 
-    `lint` is the newest version that is stored, which need not be the newest there is.
+    `lint` is the newest stored version, which may be older than the newest version of the rubric.
     """
     if not names:
         return list(cards)

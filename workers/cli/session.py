@@ -1,4 +1,4 @@
-"""Opening what a command needs: settings, the store for reading, a run by name, a server by any of its names."""
+"""Helpers of commands: logging, the store, a run by name, a server by any of its names."""
 
 from __future__ import annotations
 
@@ -9,19 +9,26 @@ from evidence.model import Server, Trigger
 from evidence.store import RunRow, RunState, Store, open_store
 from workers.cli.display.console import ExitCode, exit_with_error, print_note
 from workers.cli.error_boundary import explain_failures
+from workers.log import configure_logging
 from workers.runs.rescore_origin import is_rescored
 from workers.settings.environment import Settings
 
 LATEST = "latest"
 _LOOK_BACK = 100
-_WHOLE = (Trigger.NIGHTLY, Trigger.LOCAL)  # a re-test is of one server
+_WHOLE = (Trigger.NIGHTLY, Trigger.LOCAL)  # a re-test covers one server
+
+
+def configure_command_logging(settings: Settings, level: str = "warning") -> None:
+    """Log events of `level` and above, which keeps the output readable, unless the settings have a level."""
+    chosen = settings.log_level if "log_level" in settings.model_fields_set else level
+    configure_logging(chosen, settings.log_format)
 
 
 @contextmanager
 def open_read_store(*, make: bool = False) -> Iterator[Store]:
-    """The store of the settings, for commands that measure nothing; fails with what to do when there is none yet.
+    """The store of the settings, for commands that measure nothing; exits with advice when there is no database.
 
-    `make`: it is made then, for what may be said before the first run.
+    With `make` a missing database is created, for commands that are useful before the first run.
     """
     with explain_failures():
         settings = Settings()
@@ -29,7 +36,7 @@ def open_read_store(*, make: bool = False) -> Iterator[Store]:
             settings.home.mkdir(parents=True, exist_ok=True)
         elif settings.database_url is None and not (settings.home / "hallmark.db").exists():
             exit_with_error(
-                f"no run yet: there is no database in {settings.home}. `hallmark run` makes one", ExitCode.NOTHING
+                f"no run yet: there is no database in {settings.home}. `hallmark run` creates one", ExitCode.NOTHING
             )
         store = open_store(settings.store_url)
         try:
@@ -40,9 +47,9 @@ def open_read_store(*, make: bool = False) -> Iterator[Store]:
 
 
 def find_run(store: Store, name: str | None) -> RunRow:
-    """A run by id or the beginning of one; `latest` (or nothing) is the newest published run, else the newest.
+    """A run by id or its beginning; `latest` or None is the newest published run, else the newest run.
 
-    A run that was scored again under all rubrics replaces the one whose evidence it shares.
+    A run that was rescored with all rubrics replaces the run whose evidence it shares.
     """
     if name and name != LATEST and (exact := store.find_run(name)):
         return exact
@@ -60,14 +67,14 @@ def find_run(store: Store, name: str | None) -> RunRow:
 
 
 def find_server(store: Store, text: str, *, otherwise: str = "") -> Server:
-    """The one server that is meant by an id, a reference, a name or an unmistakable part of one.
+    """The server with this id, reference or name, or the only one that contains the text.
 
-    `otherwise`: what to say beside it when there is none, where the text may name something else.
+    `otherwise` is added to the message when no server matches.
     """
     found = store.search_servers(text)
     if not found:
-        known = "`hallmark list` shows them; give an id, reference, name or part of one"
-        exit_with_error(f"no server matches {text!r}. {known}{otherwise}", ExitCode.NOTHING)
+        hint = "`hallmark list` shows them; give an id, reference, name or part of one"
+        exit_with_error(f"no server matches {text!r}. {hint}{otherwise}", ExitCode.NOTHING)
     if len(found) > 1:
         names = "\n".join(f"  {server.id}  {server.ref}" for server in found[:10])
         exit_with_error(f"{text!r} matches {len(found)} servers, expected one:\n{names}", ExitCode.USAGE)
@@ -76,9 +83,9 @@ def find_server(store: Store, text: str, *, otherwise: str = "") -> Server:
 
 def _latest(runs: list[RunRow]) -> RunRow:
     if not runs:
-        exit_with_error("no run yet. `hallmark run` makes one", ExitCode.NOTHING)
+        exit_with_error("no run yet. `hallmark run` starts one", ExitCode.NOTHING)
     published = [row for row in runs if row.state is RunState.PUBLISHED and not row.is_partial]
     if not published:
-        print_note(f"no run is published yet; this is the unfinished {runs[0].run.id}")
+        print_note(f"no run is published yet; showing the unfinished run {runs[0].run.id}")
         return runs[0]
     return max(published, key=lambda row: (row.run.as_of, row.published_at or row.run.as_of))

@@ -1,5 +1,5 @@
-"""Requests of maintainers and visitors outside of runs: checks of claims, notifications by webhook, limits per client,
-and the worker that processes requests.
+"""Work for maintainers and visitors outside of runs: checks of claims, webhooks, limits per client, and the request
+worker.
 
 The rules of claims and disputes are in `publish`.
 """

@@ -1,4 +1,4 @@
-"""Checks of proofs of control: soon after a claim, then at longer intervals, and daily once proven."""
+"""Checks proofs of control: soon after a claim, then at growing intervals, and daily once proven."""
 
 from __future__ import annotations
 
@@ -32,17 +32,17 @@ from workers.settings.environment import Settings
 
 CHECK_LEASE: Final = timedelta(minutes=5)
 MAX_CHECKS_AT_ONCE: Final = 50
-"""Claims that one task checks, one after the other, to limit concurrent requests."""
+"""Claims that one task checks; it checks them one after the other."""
 
 _FIRST: Final = timedelta(minutes=1)
 _LAST: Final = timedelta(hours=6)
-_MORE_PATIENCE: Final = 4
-"""Where we could not look, a proof lasts so many times as long."""
+_UNCHECKED_FACTOR: Final = 4
+"""A proof that we could not check lapses after this many times the usual period."""
 
 
 @asynccontextmanager
 async def open_proof_client(settings: Settings, clock: Clock) -> AsyncIterator[ProofFinder]:
-    """The guarded way to where proofs are."""
+    """A finder of proofs over guarded HTTP, DNS and GitHub."""
     engine = HttpEngine(user_agent=settings.user_agent, guard=AddressGuard(allow_private=settings.allow_private))
     tokens = [token.get_secret_value() for token in settings.github_tokens]
     github = GitHub(settings.github_api, tokens, now=clock.now, user_agent=settings.user_agent)
@@ -52,95 +52,88 @@ async def open_proof_client(settings: Settings, clock: Clock) -> AsyncIterator[P
         github.close()
 
 
-async def check_due_claims(ctx: Context, grounds: ProofFinder | None = None) -> int:
-    """Look for the proofs that are due; how many. Without any, nothing is opened."""
+async def check_due_claims(ctx: Context) -> int:
+    """Check the proofs that are due, and return how many; without any, no connection is opened."""
     due = await asyncio.to_thread(ctx.store.claims.lease_due, ctx.clock.wall(), MAX_CHECKS_AT_ONCE, CHECK_LEASE)
-    if not due:
-        return 0
-    if grounds is not None:
-        await _check(ctx, grounds, due)
-        return len(due)
-    async with open_proof_client(ctx.settings, ctx.clock) as opened:
-        await _check(ctx, opened, due)
+    if due:
+        async with open_proof_client(ctx.settings, ctx.clock) as finder:
+            await _check(ctx, finder, due)
     return len(due)
 
 
-async def _check(ctx: Context, grounds: ProofFinder, due: list[Claim]) -> None:
-    seen: dict[tuple[ProofMethod, str], View] = {}
+async def _check(ctx: Context, finder: ProofFinder, due: list[Claim]) -> None:
+    views: dict[tuple[ProofMethod, str], View] = {}
     for claim in due:
         server = await asyncio.to_thread(ctx.store.find_server, claim.server)
-        sight = (
-            await _look(ctx, grounds, claim, server, seen) if server else ProofMissing("no registry lists this server")
-        )
+        result: Sight = ProofMissing("no registry lists this server")
+        if server:
+            result = await _find_proof(ctx, finder, claim, server, views)
         at = ctx.clock.wall()
-        settled = update_claim(ctx.settings, claim, sight, at)
-        moved = settled.state is not claim.state
-        if (
-            await asyncio.to_thread(ctx.store.claims.record_check, settled, _act(settled, at) if moved else None)
-            and moved
-        ):
-            ctx.log.info("claim_moved", claim=claim.id, server=claim.server, state=settled.state.value)
+        settled = update_claim(ctx.settings, claim, result, at)
+        entry = _audit_entry(settled, at) if settled.state is not claim.state else None
+        if await asyncio.to_thread(ctx.store.claims.record_check, settled, entry) and entry:
+            ctx.log.info("claim_state_changed", claim=claim.id, server=claim.server, state=settled.state.value)
             if settled.state is ClaimState.LAPSED:
                 await asyncio.to_thread(end_uncontrolled_webhooks, ctx.store, at, claim.server, SYSTEM_ACTOR)
 
 
-def _act(claim: Claim, at: datetime) -> AuditEntry:
-    """For the trail, since a proof opens what a token made by an operator would."""
+def _audit_entry(claim: Claim, at: datetime) -> AuditEntry:
+    """An entry for the audit trail, because a proof gives the same rights as a token made by an operator."""
     note = f"{claim.server} by {claim.way.value}"
     return AuditEntry(at=at, who=SYSTEM_ACTOR, what=f"claim.{claim.state.value}", subject=claim.id, note=note)
 
 
-async def _look(
-    ctx: Context, grounds: ProofFinder, claim: Claim, server: Server, seen: dict[tuple[ProofMethod, str], View]
+async def _find_proof(
+    ctx: Context, finder: ProofFinder, claim: Claim, server: Server, views: dict[tuple[ProofMethod, str], View]
 ) -> Sight:
     if claim.way is ProofMethod.SERVER:
-        return await asyncio.to_thread(_in_evidence, ctx, claim, server)
+        return await asyncio.to_thread(_find_in_evidence, ctx, claim, server)
     if claim.way is ProofMethod.WELL_KNOWN and (why := load_opt_outs(ctx.settings, ctx.store).why(server)):
         return ProofNotChecked(f"the host is not contacted: {why.detail}. Prove control by DNS")
     where = (claim.way, claim.place)
-    if where not in seen:
-        seen[where] = await grounds.read(*where)
-    view = seen[where]
+    if where not in views:
+        views[where] = await finder.read(*where)
+    view = views[where]
     return view.sight(claim.challenge) if isinstance(view, ProofPlace) else view
 
 
-def update_claim(settings: Settings, claim: Claim, sight: Sight, at: datetime) -> Claim:
-    """The claim after a look: when it is looked at again, and whether it is proven, over, or goes on."""
-    if isinstance(sight, ProofFound):
+def update_claim(settings: Settings, claim: Claim, result: Sight, at: datetime) -> Claim:
+    """The claim after a check, with its new state and the time of the next check."""
+    if isinstance(result, ProofFound):
         again = at + settings.claim_again
         return replace(claim, state=ClaimState.PROVEN, seen_at=at, due_at=again, tries=0, note="")
     if claim.seen_at is None:
         over, state = at - claim.asked_at > settings.claim_time, ClaimState.EXPIRED
     else:
-        patience = settings.claim_lapse * (_MORE_PATIENCE if isinstance(sight, ProofNotChecked) else 1)
-        over, state = at - claim.seen_at > patience, ClaimState.LAPSED
+        limit = settings.claim_lapse * (_UNCHECKED_FACTOR if isinstance(result, ProofNotChecked) else 1)
+        over, state = at - claim.seen_at > limit, ClaimState.LAPSED
     pause = min(_FIRST * 2 ** min(claim.tries, 20), _LAST)
-    moved = replace(claim, tries=claim.tries + 1, due_at=at + pause, note=sight.note)
-    return replace(moved, state=state) if over else moved
+    changed = replace(claim, tries=claim.tries + 1, due_at=at + pause, note=result.note)
+    return replace(changed, state=state) if over else changed
 
 
-def _in_evidence(ctx: Context, claim: Claim, server: Server) -> Sight:
-    """What the server said of itself when it was last asked, if that was where its identity is."""
+def _find_in_evidence(ctx: Context, claim: Claim, server: Server) -> Sight:
+    """Search the server's instructions and serverInfo in the newest evidence from the address that names the server."""
     for run in list_shown_runs(ctx.store, server.id):
         (dossier,) = ctx.store.read_dossiers(run, [server.id])
         content = dossier.read(listing.KIND)
         if isinstance(content, Absent):
             continue
         try:
-            said = Listing.parse(content.body)
-            identity = _identity(said)
+            observed = Listing.parse(content.body)
+            identity = _identity(observed)
         except NotJson:
             continue
         if identity != server.ref:
             return ProofMissing("what was asked was not the address that names this server")
-        if any(claim.challenge in one for one in _texts([said.instructions, dict(said.server_info)])):
+        if any(claim.challenge in one for one in _texts([observed.instructions, dict(observed.server_info)])):
             return ProofFound()
         return ProofMissing(f"run {run} did not see it in the server's instructions or serverInfo: ask for a re-test")
     return ProofNotChecked("the server did not say anything when it was last looked at")
 
 
-def _identity(said: Listing) -> str | None:
-    asked = object_or_empty(said.body.get("target"))
+def _identity(observed: Listing) -> str | None:
+    asked = object_or_empty(observed.body.get("target"))
     try:
         return target_ref(
             Target(type=TargetType(text_or_empty(asked.get("type"))), identifier=text_or_empty(asked.get("identifier")))

@@ -1,4 +1,4 @@
-"""What the settings say of people, in the words of `publish.community`."""
+"""Limits and keys for `publish.community`, from the settings."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _PURPOSE: Final = b"hallmark/sealed/"
 
 
 def read_community_limits(settings: Settings) -> CommunityLimits:
-    """How much one client, one server and one line may be talked about."""
+    """Limits of disputes, claims and webhooks per client and server."""
     return CommunityLimits(
         disputes_of_client=settings.disputes_per_client,
         disputes_of_server=settings.disputes_per_server,
@@ -28,6 +28,6 @@ def read_community_limits(settings: Settings) -> CommunityLimits:
 
 
 def derive_key(settings: Settings, purpose: str) -> bytes:
-    """A key of this installation for a purpose, the same on every machine that has its salt."""
+    """The key of this installation for a purpose; machines with the same salt derive the same key."""
     salt = read_secret_salt(settings.home, settings.secret_salt.get_secret_value())
     return hmac.digest(salt, _PURPOSE + purpose.encode(), sha256)

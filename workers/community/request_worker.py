@@ -1,4 +1,4 @@
-"""What people asked for, done in this process: re-tests, proofs of control, messages. Otherwise workers do it."""
+"""Processes requests of visitors in this process, where there are no workers: re-tests, proofs of control, webhooks."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from workers.retests import execution
 
 @dataclass(frozen=True, slots=True)
 class ProcessedRequests:
-    """How much of each was done."""
+    """How many of each kind were processed."""
 
     retests: int
     proofs: int
@@ -19,7 +19,7 @@ class ProcessedRequests:
 
 
 async def process_requests(ctx: Context) -> ProcessedRequests:
-    """Do everything that is due now, one after the other."""
+    """Process everything that is due now, one after the other."""
     done = 0
     for retest in await execution.fail_late_retests(ctx):
         if await execution.admit_retest(ctx, retest):

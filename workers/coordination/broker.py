@@ -1,4 +1,4 @@
-"""What the steps ask of Redis besides tasks: how long a queue is, and whose turn a step is."""
+"""Locks in Redis, so that one worker at a time does a step, and the Celery queues with their lengths."""
 
 from __future__ import annotations
 
@@ -19,31 +19,26 @@ if TYPE_CHECKING:
     from celery import Celery
 
 LOCK_SECONDS = 15.0
-_ENDLESS = -1  # what Redis says of a key without an end
+_NO_EXPIRY = -1  # the answer of PTTL for a key that does not expire
 
 
 class TaskLock(Protocol):
-    """Lets one process at a time do a named thing; yields False to the others, who leave it alone."""
+    """A lock per name: the context is True for the one process that holds it, False for the others."""
 
-    def __call__(self, name: str) -> AbstractAsyncContextManager[bool]:
-        """Hold the turn while inside, when it was free."""
-        ...
+    def __call__(self, name: str) -> AbstractAsyncContextManager[bool]: ...
 
 
 class TaskQueues(Protocol):
-    """Where tasks are put."""
+    """Issues tasks, and reports how many wait."""
 
-    def issue(self, task: str, run_id: str) -> None:
-        """Put a task for a run into its queue."""
-        ...
+    def issue(self, task: str, run_id: str) -> None: ...
 
     def waiting(self, queue: str) -> int:
-        """Messages of a queue that no worker has taken."""
-        ...
+        """Number of messages of a queue that no worker has taken."""
 
 
 def make_task_lock(settings: Settings) -> TaskLock:
-    """Turns kept in Redis. They end soon after their holder dies; losing them costs idempotent work done twice."""
+    """Locks in Redis. They expire soon after their holder dies; a lost lock only repeats idempotent work."""
 
     @asynccontextmanager
     async def take(name: str) -> AsyncIterator[bool]:
@@ -57,17 +52,17 @@ def make_task_lock(settings: Settings) -> TaskLock:
                 yield True
             finally:
                 renewing.cancel()
-                with contextlib.suppress(LockError):  # lost meanwhile, which is harmless
+                with contextlib.suppress(LockError):  # the lock expired meanwhile, which is harmless
                     await lock.release()
 
     return take
 
 
 async def _acquire(redis: Redis, lock: Lock) -> bool:
-    """Whether it is our turn. One that would never end is nobody's: ours all do, but not what a hand has left."""
+    """Whether the lock was free. A lock without expiry was not set by us (all ours expire) and is deleted."""
     if await lock.acquire():
         return True
-    if await redis.pttl(lock.name) != _ENDLESS:
+    if await redis.pttl(lock.name) != _NO_EXPIRY:
         return False
     await redis.delete(lock.name)
     return bool(await lock.acquire())
@@ -88,11 +83,9 @@ class CeleryTaskQueues:
         self._expires = settings.visibility_timeout.total_seconds()
 
     def issue(self, task: str, run_id: str) -> None:
-        """Put a task for a run into its queue."""
         self._app.send_task(task, args=[run_id], expires=self._expires)
 
     def waiting(self, queue: str) -> int:
-        """Messages of a queue that no worker has taken."""
         # kombu keeps a queue's messages without priority in a list of that name.
         with SyncRedis.from_url(self._url) as redis:
             return int(redis.llen(queue))

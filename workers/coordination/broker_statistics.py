@@ -1,4 +1,4 @@
-"""What the broker says: how long the queues are, how old their oldest message is, which workers answer, who waits."""
+"""Statistics of the broker: length and age of queues, workers that answer, leased hosts, and GitHub's quota."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ HOST_WAITS: Final = "host_waits"
 HOST_WAIT_SECONDS: Final = "host_wait_seconds"
 
 ANSWER_SECONDS: Final = 1.0
-"""How long workers have to answer; a process that is busy answers too, from its main process."""
+"""How long workers have to answer; the main process of a busy worker answers too."""
 
 _SOCKET_SECONDS: Final = 2.0
 _HOST_KEYS: Final = "hallmark:host:*"
 _SCANS: Final = 20
 _UNACKNOWLEDGED: Final = "unacked"
 
-# By worker, the names of the queues that it takes messages from.
+# The names of the queues that each worker takes messages from.
 WorkerQueues: TypeAlias = Mapping[str, tuple[str, ...]]
 
 
@@ -38,7 +38,7 @@ class BrokerUnavailable(Exception):
 
 @dataclass(frozen=True, slots=True)
 class QueueStatistics:
-    """A queue: messages that no worker has taken, and seconds since the oldest was sent (None: unknown or empty)."""
+    """Messages of a queue that no worker has taken, and seconds since the oldest was sent (None: unknown or empty)."""
 
     name: str
     length: int
@@ -47,10 +47,10 @@ class QueueStatistics:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BrokerStatistics:
-    """What waits. `taken` are messages that workers are at; `hosts` are visited now or were within the gap.
+    """`taken` counts messages that workers have taken and not acknowledged; `hosts` counts leased hosts.
 
-    `counters` are sums over all processes since the broker was empty; `quota` is what GitHub allows, and `rests` how
-    many seconds a token rests that met a limit.
+    `counters` are sums over all processes since the broker was empty; `quota` is GitHub's quota per token, and `pauses`
+    has the seconds for which a rate-limited token is not used.
     """
 
     queues: tuple[QueueStatistics, ...]
@@ -59,40 +59,38 @@ class BrokerStatistics:
     workers: WorkerQueues
     counters: Mapping[str, float]
     quota: tuple[TokenQuota, ...] = ()
-    rests: Mapping[str, float] = field(default_factory=dict)
+    pauses: Mapping[str, float] = field(default_factory=dict)
 
 
 class BrokerReader:
-    """Looks into the broker. `roll` asks the workers; it is called only when the broker answers."""
+    """Reads statistics from the broker. `query_workers` is called only when the broker answers."""
 
-    def __init__(self, url: str, clock: Clock, roll: Callable[[], WorkerQueues]) -> None:
+    def __init__(self, url: str, clock: Clock, query_workers: Callable[[], WorkerQueues]) -> None:
         self._redis = Redis.from_url(url, socket_timeout=_SOCKET_SECONDS, socket_connect_timeout=_SOCKET_SECONDS)
         self._clock = clock
-        self._roll = roll
+        self._query_workers = query_workers
 
     def close(self) -> None:
-        """Close the connection."""
         self._redis.close()
 
-    def answers(self) -> bool:
-        """True when the broker answers."""
+    def is_available(self) -> bool:
         try:
             return bool(self._redis.ping())
         except RedisError:
             return False
 
-    def look(self) -> BrokerStatistics:
-        """What waits now; raise BrokerAway."""
+    def read_statistics(self) -> BrokerStatistics:
+        """Raise BrokerUnavailable when the broker does not answer."""
         try:
             github, now = self._hash(STATE_KEY), self._redis_time()
             return BrokerStatistics(
                 queues=tuple(self._queue(name) for name in schedule.QUEUES),
                 taken=self._number(self._redis.hlen(_UNACKNOWLEDGED)),
                 hosts=self._hosts(),
-                workers=self._roll(),
+                workers=self._query_workers(),
                 counters={name: float(value) for name, value in self._hash(COUNTERS_KEY).items()},
                 quota=read_quotas(github, now),
-                rests=read_token_pauses(github, now),
+                pauses=read_token_pauses(github, now),
             )
         except (RedisError, OperationalError) as error:
             raise BrokerUnavailable(f"the broker did not answer: {type(error).__name__}") from error
@@ -104,7 +102,7 @@ class BrokerReader:
         return QueueStatistics(name, length, _age(oldest, self._clock.wall().timestamp()))
 
     def _hosts(self) -> int:
-        """Leases of hosts; the scan ends after some rounds, whatever else is kept in that broker."""
+        """Number of leased hosts; the scan ends after some rounds, however many other keys the broker has."""
         cursor, found = 0, 0
         for _ in range(_SCANS):
             answer: Any = self._redis.scan(cursor, match=_HOST_KEYS, count=1000)
@@ -119,7 +117,7 @@ class BrokerReader:
         return {name.decode(): value.decode() for name, value in found.items()}
 
     def _redis_time(self) -> float:
-        """Seconds of the broker's own clock."""
+        """Seconds of the broker's clock."""
         answer: Any = self._redis.time()
         return float(answer[0])
 
@@ -128,13 +126,13 @@ class BrokerReader:
 
 
 def stamp_sent_time(headers: dict[str, Any] | None = None, **_: object) -> None:
-    """Write into a message when it is sent; connected to Celery's `before_task_publish`, whose own headers lack it."""
+    """Add the time of sending to a message; connected to Celery's `before_task_publish`, whose headers lack it."""
     if headers is not None:
         headers[SENT_HEADER] = f"{SystemClock().wall().timestamp():.3f}"
 
 
 def make_worker_query(app: Any) -> Callable[[], WorkerQueues]:
-    """Asks the workers of a Celery application which queues they take messages from."""
+    """A function that asks the workers of a Celery application which queues they take messages from."""
 
     def ask() -> WorkerQueues:
         answers = app.control.inspect(timeout=ANSWER_SECONDS).active_queues() or {}
@@ -144,7 +142,7 @@ def make_worker_query(app: Any) -> Callable[[], WorkerQueues]:
 
 
 def _age(message: Any, now: float) -> float | None:
-    """Seconds since a message was sent. One without our header, or that is not JSON, has no known age."""
+    """Seconds since a message was sent; None when it is not JSON or lacks our header."""
     try:
         sent = float(json.loads(message)["headers"][SENT_HEADER])
     except (TypeError, ValueError, KeyError):

@@ -1,6 +1,6 @@
-"""A circuit breaker for hosts: of one that does not answer, servers are looked at later instead of waiting for it now.
+"""A circuit breaker for hosts: servers of a host that does not answer are postponed instead of waiting for timeouts.
 
-Nothing is said of a server because of another one: it is put back a few times, and then looked at all the same.
+A server is postponed a few times and then probed anyway, so its result never depends on another server.
 """
 
 from __future__ import annotations
@@ -19,90 +19,80 @@ from workers.log import get_log
 from workers.stages import routing
 
 MAX_POSTPONEMENTS: Final = 3
-"""How often a server is put back because of its host; then it is looked at."""
+"""How often a server is postponed because of its host before it is probed anyway."""
 
 NO_ANSWER_REASONS: Final = frozenset({Reason.UNREACHABLE, Reason.TIMEOUT})
 HOST_UNRESPONSIVE: Final = "its host does not answer"
 
 
 class CircuitBreaker(Protocol):
-    """Knows which servers are better looked at later, and hears what was found of the others."""
+    """Postpones servers whose host does not answer, and learns from the results of the others."""
 
     async def postpone_server(self, run: Run, stage: Stage, server: Server) -> bool:
-        """True when a server was put back, and must not be looked at now."""
-        ...
+        """True when the server was postponed and must not be probed now."""
 
-    async def tell(self, server: Server, records: Sequence[Record]) -> None:
-        """Hear what was found of a server."""
-        ...
+    async def record_result(self, server: Server, records: Sequence[Record]) -> None:
+        """Count whether the host of a server answered."""
 
 
 class NoCircuitBreaker:
-    """Looks at everybody now."""
+    """Postpones no server."""
 
     async def postpone_server(self, run: Run, stage: Stage, server: Server) -> bool:
-        """Never."""
         return False
 
-    async def tell(self, server: Server, records: Sequence[Record]) -> None:
-        """Do nothing."""
+    async def record_result(self, server: Server, records: Sequence[Record]) -> None:
+        pass
 
 
 class HostFailures(Protocol):
-    """How often in a row hosts did not answer, and which of them rest for it."""
+    """Counts consecutive failures per host; a host is paused after too many of them."""
 
-    async def failed(self, host: str) -> None:
-        """Count a visit that was not answered; after some in a row the host rests."""
-        ...
+    async def record_failure(self, host: str) -> None: ...
 
-    async def answered(self, host: str) -> None:
-        """Forget what was counted."""
-        ...
+    async def record_answer(self, host: str) -> None:
+        """Reset the count and the pause of a host."""
 
-    async def rests(self, host: str) -> bool:
-        """True while a host is left alone."""
-        ...
+    async def is_paused(self, host: str) -> bool: ...
 
 
 @dataclass(slots=True)
 class LocalHostFailures:
-    """The silence that this process met: `most` visits in a row without an answer let a host rest so long."""
+    """Failures within this process; `max_failures` in a row pause a host for the time of `pause`."""
 
     clock: Clock
-    most: int
-    rest: timedelta
+    max_failures: int
+    pause: timedelta
     _failures: dict[str, int] = field(default_factory=dict)
     _until: dict[str, float] = field(default_factory=dict)
 
-    async def failed(self, host: str) -> None:
-        """Count; after the rest the first failure lets the host rest again."""
+    async def record_failure(self, host: str) -> None:
+        """Count a failure; after a pause the first failure pauses the host again."""
         self._failures[host] = self._failures.get(host, 0) + 1
-        if self._failures[host] >= self.most:
-            self._until[host] = self.clock.monotonic() + self.rest.total_seconds()
+        if self._failures[host] >= self.max_failures:
+            self._until[host] = self.clock.monotonic() + self.pause.total_seconds()
 
-    async def answered(self, host: str) -> None:
-        """Forget."""
+    async def record_answer(self, host: str) -> None:
         self._failures.pop(host, None)
         self._until.pop(host, None)
 
-    async def rests(self, host: str) -> bool:
-        """True until the rest is over."""
+    async def is_paused(self, host: str) -> bool:
         return self._until.get(host, 0.0) > self.clock.monotonic()
 
 
 class HostCircuitBreaker:
-    """Puts servers of resting hosts back until the rest is over."""
+    """Postpones servers of paused hosts until the pause is over."""
 
-    def __init__(self, store: Store, clock: Clock, silence: HostFailures, rest: timedelta) -> None:
+    def __init__(self, store: Store, clock: Clock, host_failures: HostFailures, pause: timedelta) -> None:
         self._store = store
         self._clock = clock
-        self._silence = silence
-        self._rest = rest
+        self._host_failures = host_failures
+        self._rest = pause
 
     async def postpone_server(self, run: Run, stage: Stage, server: Server) -> bool:
-        """Put a server back whose host rests, unless that was done often enough."""
+        """Postpone a server whose host is paused, at most MAX_POSTPONEMENTS times."""
         host = routing.find_probed_host(server)
-        if host is None or not await self._silence.rests(host):
+        if host is None or not await self._host_failures.is_paused(host):
             return False
         back = await asyncio.to_thread(
             self._store.postpone_servers,
@@ -115,14 +105,13 @@ class HostCircuitBreaker:
             now=self._clock.wall(),
         )
         if back:
-            get_log().info("server_put_back", run=run.id, server=server.id, host=host)
+            get_log().info("server_postponed", run=run.id, server=server.id, host=host)
         return bool(back)
 
-    async def tell(self, server: Server, records: Sequence[Record]) -> None:
-        """Count whether the host of a server answered."""
+    async def record_result(self, server: Server, records: Sequence[Record]) -> None:
         host = routing.find_probed_host(server)
         found = [record.content for record in records if record.kind == listing.KIND]
         if host is None or not found:
             return
         silent = isinstance(found[0], Absent) and found[0].reason in NO_ANSWER_REASONS
-        await (self._silence.failed(host) if silent else self._silence.answered(host))
+        await (self._host_failures.record_failure(host) if silent else self._host_failures.record_answer(host))

@@ -1,7 +1,4 @@
-"""Releases leases whose holders died or did not renew them.
-
-Whatever waits is issued anew by the sweep that follows, whether its task died, was lost by the broker or never sent.
-"""
+"""Releases leases whose holders died or did not renew them; the next sweep issues tasks for the released servers."""
 
 from __future__ import annotations
 
@@ -10,10 +7,10 @@ from workers.coordination.leases import has_holder_ended
 
 
 def release_expired_leases(ctx: Context, run_id: str) -> None:
-    """Free what is held by workers that do not renew their leases, because they died or hang, and say so.
+    """Release and log leases of workers that died or hang.
 
-    Processes of this machine that died are known at once; those of others have until their leases end.
+    The end of a process on this machine is known at once; on other machines the leases have to expire.
     """
     gone = [holder for holder in ctx.store.list_lease_holders(run_id) if has_holder_ended(holder)]
     for stage, number in ctx.store.release_expired_leases(run_id, ctx.clock.wall(), gone=gone).items():
-        ctx.log.warning("leases_ended", run=run_id, stage=stage.value, servers=number)
+        ctx.log.warning("leases_expired", run=run_id, stage=stage.value, servers=number)

@@ -1,4 +1,4 @@
-"""Servers that a task holds for one stage of a run."""
+"""Leases on servers, which a task holds for one stage of a run."""
 
 from __future__ import annotations
 
@@ -16,24 +16,24 @@ from evidence.store import Stage, StoreUnavailable
 from workers.concurrency import Halt
 from workers.context import Context
 
-# A worker that dies takes everything with it that it holds. The one server that kills workers is narrowed down by
-# handing out fewer at a time of those that were held when a worker died.
-_NARROWED = 8
-_PATIENCE = (0.5, 1.0, 2.0)
+# All servers that a worker held when it crashed are suspects. Smaller chunks of suspects narrow down the one server
+# that crashes workers.
+_SUSPECTS_DIVISOR = 8
+_RELEASE_PAUSES = (0.5, 1.0, 2.0)
 
 _BOOT = Path("/proc/sys/kernel/random/boot_id")
 _NAMESPACE = Path("/proc/self/ns/pid")
 
 
 def has_holder_ended(holder: str) -> bool:
-    """Whether a holder was a process of this machine and has ended. Unknown for other machines."""
-    place, _, process = holder.rpartition(":")[0].rpartition(":")
-    return place == _here() and _BOOT.exists() and not Path(f"/proc/{process}").exists()
+    """Whether a lease holder was a process of this machine and has ended; False for other machines."""
+    machine, _, process = holder.rpartition(":")[0].rpartition(":")
+    return machine == _machine() and _BOOT.exists() and not Path(f"/proc/{process}").exists()
 
 
 @cache
-def _here() -> str:
-    """Where a number of a process means the same: this machine since it was started, and this container."""
+def _machine() -> str:
+    """Identifies the scope of process ids: the host name, its current boot and the PID namespace (container)."""
     try:
         return f"{socket.gethostname()}:{_BOOT.read_text()[:8]}:{_NAMESPACE.stat().st_ino}"
     except OSError:  # no Linux
@@ -41,24 +41,24 @@ def _here() -> str:
 
 
 class Leases:
-    """Servers that this task holds for one stage of a run, handed out in chunks until its time is over.
+    """Leases servers of one stage of a run in chunks until the task's time is over.
 
-    `process` is which one holds them, by default this one.
+    `process` is the id of the holding process, by default this one.
     """
 
     def __init__(self, ctx: Context, run_id: str, stage: Stage, *, process: int | None = None) -> None:
         self._ctx = ctx
         self._run_id = run_id
         self._stage = stage
-        self._holder = f"{_here()}:{process or os.getpid()}:{secrets.token_hex(4)}"
+        self._holder = f"{_machine()}:{process or os.getpid()}:{secrets.token_hex(4)}"
         self._held: set[ServerId] = set()
         self._deadline = ctx.clock.monotonic() + ctx.settings.shard_time.total_seconds()
 
     @asynccontextmanager
-    async def kept(self, halt: Halt) -> AsyncIterator[None]:
-        """Renew what is held while inside and give back in the end what was not finished.
+    async def hold(self, halt: Halt) -> AsyncIterator[None]:
+        """Renew the leases inside the context, and release unfinished servers at its end.
 
-        `halt` is set when the run does not go on: it was paused, cancelled or published.
+        `halt` is set when the run was paused, cancelled or published.
         """
         renewing = asyncio.create_task(self._renew(halt))
         try:
@@ -68,17 +68,17 @@ class Leases:
             await self.release()
 
     async def pull(self) -> Sequence[ServerId]:
-        """The next servers without a lease that have not crashed a worker."""
+        """The next servers that have no lease and were not held when a worker crashed."""
         return await self._lease(self._ctx.settings.lease_chunk, tried=0)
 
     async def pull_suspects(self) -> Sequence[ServerId]:
-        """A few servers that were held when a worker died, or one that was when two died; to be looked at alone."""
-        few = max(1, self._ctx.settings.lease_chunk // _NARROWED)
+        """A few servers that were held when one worker crashed, else a single one that was held when two crashed."""
+        few = max(1, self._ctx.settings.lease_chunk // _SUSPECTS_DIVISOR)
         return await self._lease(few, tried=1) or await self._lease(1, tried=2)
 
     async def release(self) -> None:
-        """Give back what was not finished. When the database stays away, the leases end by themselves."""
-        for pause in (*_PATIENCE, None):
+        """Release unfinished servers. When the database stays unavailable, the leases expire."""
+        for pause in (*_RELEASE_PAUSES, None):
             try:
                 return await asyncio.to_thread(self._ctx.store.release_leases, self._run_id, self._stage, self._holder)
             except StoreUnavailable:
@@ -106,7 +106,7 @@ class Leases:
         return taken
 
     async def _renew(self, halt: Halt) -> None:
-        """Keep the leases from ending. What is lost while the database is away may be done twice, which is harmless."""
+        """Renew the leases. Leases that expire while the database is unavailable only repeat work."""
         ctx, ttl = self._ctx, self._ctx.settings.lease_ttl
         while not halt.is_set():
             await asyncio.sleep(ttl.total_seconds() / 3)

@@ -1,4 +1,4 @@
-"""Which hosts did not answer, between processes: kept in Redis, for `workers.coordination.circuit_breaker`."""
+"""Host failures shared between processes in Redis, for `workers.coordination.circuit_breaker`."""
 
 from __future__ import annotations
 
@@ -11,37 +11,34 @@ from redis.exceptions import RedisError
 
 from workers.coordination.circuit_breaker import LocalHostFailures
 
-_REMEMBERED: Final = timedelta(hours=6)
+_COUNT_LIFETIME: Final = timedelta(hours=6)
 
 
 class SharedHostFailures:
-    """The silence that all workers met, kept in Redis; without Redis each process knows its own."""
+    """Host failures of all workers, in Redis; while Redis is unavailable each process uses its own counts."""
 
     def __init__(self, redis: Redis, own: LocalHostFailures) -> None:
         self._redis = redis
         self._own = own
 
-    async def failed(self, host: str) -> None:
-        """Count."""
-        await self._own.failed(host)
+    async def record_failure(self, host: str) -> None:
+        await self._own.record_failure(host)
         with suppress(RedisError):
             number = await self._redis.incr(_count_key(host))
-            await self._redis.expire(_count_key(host), _REMEMBERED)
-            if number >= self._own.most:
-                await self._redis.set(_rest_key(host), number, px=self._own.rest)
+            await self._redis.expire(_count_key(host), _COUNT_LIFETIME)
+            if number >= self._own.max_failures:
+                await self._redis.set(_rest_key(host), number, px=self._own.pause)
 
-    async def answered(self, host: str) -> None:
-        """Forget."""
-        await self._own.answered(host)
+    async def record_answer(self, host: str) -> None:
+        await self._own.record_answer(host)
         with suppress(RedisError):
             await self._redis.delete(_count_key(host), _rest_key(host))
 
-    async def rests(self, host: str) -> bool:
-        """True until the rest is over, as all know it or, without Redis, this process."""
+    async def is_paused(self, host: str) -> bool:
         try:
             return bool(await self._redis.exists(_rest_key(host)))
         except RedisError:
-            return await self._own.rests(host)
+            return await self._own.is_paused(host)
 
 
 def _count_key(host: str) -> str:

@@ -1,4 +1,4 @@
-"""GitHub's quota between processes: what each token may still spend is kept in Redis, by the token's digest."""
+"""GitHub's quota shared between processes: the rest of each token's budget is in Redis, keyed by the token's digest."""
 
 from __future__ import annotations
 
@@ -28,18 +28,18 @@ from crawler.http.deadlines import pause_deadline
 from workers.log import get_log
 
 STATE_KEY: Final = "hallmark:github"
-"""A hash: `DIGEST:RESOURCE:left` and `:reset`, `DIGEST:next` and `DIGEST:rest`; times in ms of Redis' own clock."""
+"""A hash: `DIGEST:RESOURCE:left` and `:reset`, `DIGEST:next` and `DIGEST:rest`; times are ms of Redis' clock."""
 
 _USERS_KEY: Final = "hallmark:github:users"
-_HOLD: Final = 120_000  # ms, longer than a request lives; one that was lost then counts as spent
+_HOLD: Final = 120_000  # ms, longer than a request takes; a lost request then counts as spent
 _KEPT: Final = 7_200_000  # ms, longer than a window of GitHub's
-_POLL: Final = 100  # ms between two looks whether the first answer about a budget is there
+_POLL: Final = 100  # ms between two checks whether the first answer about a budget has arrived
 _SOCKET_SECONDS: Final = 2.0
-_CONNECTIONS: Final = 4  # of a pool that others use, too; hundreds of servers may wait for a token
+_CONNECTIONS: Final = 4  # of a shared pool; hundreds of servers may wait for a token
 _ALONE_SECONDS: Final = 5.0
 _UNKNOWN_USERS: Final = 8
 
-# What is left of a window, and what is on its way. Requests whose holder is gone count as spent.
+# The rest of a window, and the requests in flight. Requests of ended processes count as spent.
 _READ: Final = """
 local token, field, cost, doubt = ARGV[1], ARGV[1] .. ':' .. ARGV[2], tonumber(ARGV[3]), ARGV[4]
 local time = redis.call('TIME')
@@ -65,7 +65,7 @@ elseif not left then if way > 0 then wait = tonumber(ARGV[5]) end
 elseif left - way < cost then wait = reset - now end
 """
 
-# -1 while the first answer about a budget is on its way.
+# -1 while the first answer about a budget is awaited.
 _AFFORDS: Final = f"{_READ} if not left and wait > 0 and rest <= now then return -1 end return wait"
 
 _RESERVE: Final = f"""
@@ -82,7 +82,7 @@ for _, key in ipairs(KEYS) do redis.call('PEXPIRE', key, kept) end
 return {{1, starts - now, users}}
 """
 
-# The smallest number of a window is the newest; an answer about an older window is over (as `Budget.hear`).
+# The smallest number of a window is the newest; an answer about an older window is ignored (as in `TokenBudget.hear`).
 _SETTLE: Final = """
 local token, field = ARGV[1], ARGV[1] .. ':' .. ARGV[2]
 local ticket, said, resets_in, spent, rest = ARGV[3], tonumber(ARGV[4]), tonumber(ARGV[5]), ARGV[6], tonumber(ARGV[7])
@@ -111,7 +111,7 @@ redis.call('PEXPIRE', KEYS[1], ARGV[8])
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TokenQuota:
-    """What GitHub allows a token, which is named by its digest, of a resource, and seconds until all of it is back."""
+    """The rest of a token's quota for a resource, and seconds until it resets; `token` is the token's digest."""
 
     token: str
     resource: str
@@ -131,16 +131,16 @@ def read_quotas(state: Mapping[str, str], now: float) -> tuple[TokenQuota, ...]:
 
 
 def read_token_pauses(state: Mapping[str, str], now: float) -> Mapping[str, float]:
-    """Seconds that tokens rest after a limit, by digest; 0 for those that rested before."""
+    """Seconds for which rate-limited tokens are not used, by digest; 0 when the pause is over."""
     ends = {name.removesuffix(":rest"): int(at) / 1000 for name, at in state.items() if name.endswith(":rest")}
     return {token: max(0.0, at - now) for token, at in sorted(ends.items())}
 
 
 class SharedGitHubBudgets:
-    """Budgets of tokens that all processes of a deployment share; together they never ask for more than is left.
+    """Budgets of tokens that all processes of a deployment share; together they never spend more than is left.
 
-    While nothing is known of a budget one request goes ahead alone. Without Redis each process goes on with an equal
-    share of what GitHub says, less one request for each of the others.
+    While a budget is unknown, one request is sent alone. While Redis is unavailable, each process uses an equal share
+    of the quota that GitHub reports, less one request for each of the others.
     """
 
     def __init__(self, redis: Redis, tick: Callable[[], float] = monotonic) -> None:
@@ -154,7 +154,7 @@ class SharedGitHubBudgets:
         self._room = asyncio.Semaphore(_CONNECTIONS)
 
     async def reserve(self, token: str, resource: Resource, cost: int, pace: float) -> Granted | Denied:
-        """Keep so much of a token's budget for a request."""
+        """Reserve `cost` of a token's budget for a request."""
         if (share := self._share()) is not None:
             return await share.reserve(token, resource, cost, pace * share.users)
         ticket = secrets.token_hex(8)
@@ -170,17 +170,17 @@ class SharedGitHubBudgets:
         return Granted(token=token, resource=resource, cost=cost, starts_in=starts, ticket=f"{cost}:{ticket}")
 
     async def settle(self, granted: Granted, *, said: ReportedBudget | None, spent: int, rest: float) -> None:
-        """End a request. One that cannot be ended in Redis counts as spent there."""
+        """Finish a request. A request that cannot be finished in Redis counts as spent there."""
         if not granted.ticket:
             if self._alone is not None:
                 await self._alone.settle(granted, said=said, spent=spent, rest=rest)
             return
-        told = ("", "") if said is None else (said.remaining, _milliseconds(said.resets_in))
-        numbers = (granted.ticket, *told, spent, _milliseconds(rest), _KEPT)
+        reported = ("", "") if said is None else (said.remaining, _milliseconds(said.resets_in))
+        numbers = (granted.ticket, *reported, spent, _milliseconds(rest), _KEPT)
         await self._ask(_SETTLE, granted.token, granted.resource, *numbers)
 
     async def affords(self, token: str, resource: Resource, cost: int) -> bool:
-        """True when so much could be reserved now."""
+        """True when `cost` could be reserved now."""
         if (share := self._share()) is not None:
             return await share.affords(token, resource, cost)
         while (wait := await self._ask(_AFFORDS, token, resource, *self._asked(token, resource, cost))) == -1:
@@ -189,16 +189,16 @@ class SharedGitHubBudgets:
         return await self.affords(token, resource, cost) if wait is None else int(wait) == 0
 
     def _asked(self, token: str, resource: Resource, cost: int) -> tuple[int, int, int]:
-        """What was spent while Redis was away is not in it: the first to come back asks GitHub anew."""
+        """Redis lacks what was spent while it was unavailable: the first request after that asks GitHub again."""
         doubt = self._alone is not None and (token, resource) not in self._trusted
         return cost, int(doubt), _POLL
 
     def _share(self) -> LocalShare | None:
-        """What this process has on its own, while Redis is away."""
+        """The share of this process while Redis is unavailable, else None."""
         return self._alone if self._tick() < self._alone_until else None
 
     async def _ask(self, script: str, token: str, resource: Resource, *values: object) -> Any:
-        """What a script answers; None, and alone for a while, when Redis does not."""
+        """The result of a script; None when Redis does not answer, which also switches to LocalShare for a while."""
         keys = (STATE_KEY, f"{STATE_KEY}:out:{token}:{resource}", _USERS_KEY)
         words = (*keys, token, resource, *map(str, values))
         try:
@@ -212,7 +212,7 @@ class SharedGitHubBudgets:
         return 0 if answer is None else answer
 
     async def _evaluated(self, script: str, keys: int, *words: str) -> Any:
-        """A connection that was idle while Redis restarted fails once; all scripts may run twice."""
+        """Run a script; try again once, since a connection that was idle during a restart of Redis fails once."""
         try:
             return await self._redis.eval(script, keys, *words)
         except RedisConnectionError:
@@ -221,21 +221,21 @@ class SharedGitHubBudgets:
     def _go_alone(self) -> None:
         if self._alone is None:
             self._alone = LocalShare(self._tick, self._users)
-        elif self._trusted:  # Redis was there since, and others spent what this process knows nothing of
+        elif self._trusted:  # Redis was available since, and other processes spent quota
             self._alone.forget(self._users)
         self._trusted.clear()
         self._alone_until = self._tick() + _ALONE_SECONDS
 
 
 class LocalShare(LocalTokenBudgets):
-    """The share of one of `users` processes that cannot ask each other: of the first word of each window, a part."""
+    """The share of one of `users` processes without Redis: a part of the first quota that GitHub reports per window."""
 
     def __init__(self, tick: Callable[[], float], users: int) -> None:
         super().__init__(tick)
         self.users = users
 
     def forget(self, users: int) -> None:
-        """Believe nothing that GitHub said before, and share with so many."""
+        """Discard the reported quota, and share with this many processes."""
         self.users = users
         for account in self._accounts.values():
             for budget in account.budgets.values():

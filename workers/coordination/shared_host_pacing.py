@@ -1,4 +1,4 @@
-"""Courtesy between processes: one visitor per host in the whole deployment, kept as leases in Redis."""
+"""Host rate limits shared between processes: one probe per host in the whole deployment, by leases in Redis."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from crawler.http.request_budgets import RequestBudgets
 from workers.coordination.broker_statistics import COUNTERS_KEY, HOST_WAIT_SECONDS, HOST_WAITS
 from workers.log import get_log
 
-# Longest wait before a host that another process visits is asked for again.
+# Longest wait before the lease of a host that another process holds is tried again.
 _POLL_SECONDS: Final = 1.0
-# How long nothing is heard of Redis before it counts as lost: each process goes on politely on its own then.
+# Redis counts as unavailable after this long without an answer; then each process limits its own rate.
 _SILENCE_SECONDS: Final = 3.0
-# A call takes a millisecond, so few connections serve thousands of visits; whoever finds none free waits for one.
+# A call takes a millisecond, so few connections serve thousands of probes; a call waits for a free one.
 _CONNECTIONS: Final = 64
-# Turns the lease of a finished visit into the gap before the next one, or the pause that the host asked for, unless it
-# has become somebody else's.
+# Turns the lease of a finished probe into the gap before the next one, or into the pause that the host asked for,
+# unless another process holds the lease now.
 _LEAVE: Final = """
 if redis.call('get', KEYS[1]) ~= ARGV[1] then return 0 end
 if tonumber(ARGV[2]) > 0 then return redis.call('pexpire', KEYS[1], ARGV[2]) end
@@ -33,20 +33,17 @@ return redis.call('del', KEYS[1])
 
 
 def open_shared_pool(url: str) -> BlockingConnectionPool:
-    """Connections for everything that visits share: never too many, and none that waits for ever."""
+    """A bounded pool of connections with timeouts, for all state that probes share."""
     return BlockingConnectionPool.from_url(
-        url,
-        max_connections=_CONNECTIONS,
-        socket_timeout=_SILENCE_SECONDS,
-        socket_connect_timeout=_SILENCE_SECONDS,
+        url, max_connections=_CONNECTIONS, socket_timeout=_SILENCE_SECONDS, socket_connect_timeout=_SILENCE_SECONDS
     )
 
 
 class SharedHostPacing(HostRateLimiter):
-    """As `Courtesy`, and across processes for visits.
+    """A HostRateLimiter whose probes exclude each other across processes.
 
-    A lease ends by itself after `longest_visit` seconds, so a dead worker blocks a host no longer. Without Redis each
-    process is polite on its own: losing the leases costs at most one gap per process.
+    A lease expires after `longest_visit` seconds, so that a dead worker does not block a host for longer. Without Redis
+    each process limits its own rate: losing the leases costs at most one gap per process.
     """
 
     def __init__(
@@ -58,7 +55,7 @@ class SharedHostPacing(HostRateLimiter):
 
     @asynccontextmanager
     async def visit(self, host: str) -> AsyncIterator[None]:
-        """Be the only visitor of a host, so that a probe's own deadline does not run while it queues."""
+        """Hold the lease of a host; the deadline of the probe is paused while it waits for the lease."""
         async with super().visit(host):
             key, token = f"hallmark:host:{host}", secrets.token_hex(8)
             with pause_deadline():
@@ -70,7 +67,7 @@ class SharedHostPacing(HostRateLimiter):
                     await self._leave(key, token, max(self._gap, self.left(host)))
 
     async def _enter(self, key: str, token: str) -> bool:
-        """Wait for the lease; False when Redis cannot be asked."""
+        """Wait for the lease; False when Redis is unavailable."""
         began, waited = asyncio.get_running_loop().time(), False
         try:
             while not await self._redis.set(key, token, nx=True, px=_milliseconds(self._longest_visit)):
@@ -78,24 +75,24 @@ class SharedHostPacing(HostRateLimiter):
                 left = await self._redis.pttl(key)
                 await asyncio.sleep(min(max(left, 1) / 1000, _POLL_SECONDS))
         except RedisError as error:
-            get_log().warning("courtesy_not_shared", error=type(error).__name__)
+            get_log().warning("host_pacing_not_shared", error=type(error).__name__)
             return False
         if waited:
             await self._count(asyncio.get_running_loop().time() - began)
         return True
 
     async def _count(self, waited: float) -> None:
-        """Add a wait to the sums of the whole deployment, which the metrics show."""
+        """Add a wait to the counters of the whole deployment, which the metrics show."""
         with suppress(RedisError):
             await self._redis.hincrby(COUNTERS_KEY, HOST_WAITS, 1)
             await self._redis.hincrbyfloat(COUNTERS_KEY, HOST_WAIT_SECONDS, waited)
 
     async def _leave(self, key: str, token: str, pause: float) -> None:
         try:
-            with pause_deadline():  # a broker that is silent is no server's doing
+            with pause_deadline():  # a slow broker must not count against the server
                 await self._redis.eval(_LEAVE, 1, key, token, str(_milliseconds(pause)))
         except RedisError as error:
-            get_log().warning("courtesy_not_shared", error=type(error).__name__)
+            get_log().warning("host_pacing_not_shared", error=type(error).__name__)
 
 
 def _milliseconds(seconds: float) -> int:

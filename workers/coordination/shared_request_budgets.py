@@ -1,4 +1,4 @@
-"""The ledger of requests of a whole deployment, kept in Redis; what is lost with it is a day's counting."""
+"""The request ledger shared between processes in Redis; losing it loses the counts of at most one day."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from workers.log import get_log
 _SPENT: Final = "hallmark:spent:{day}"
 _RESTING: Final = "hallmark:resting"
 _KEPT_SECONDS: Final = 2 * 86_400
-_SETTLES_EVERY: Final = 1.0  # seconds: one request more or less does not matter, a round trip for each would
-_GATHERS: Final = 0.02  # seconds in which those who begin a visit are asked about together
-_FORGETS_AFTER: Final = 100_000  # keys known here before they are asked for again
+_SETTLES_EVERY: Final = 1.0  # seconds; counts may be off by a few requests, which saves a round trip for each
+_GATHERS: Final = 0.02  # seconds in which the keys of starting probes are collected for one query
+_FORGETS_AFTER: Final = 100_000  # totals kept here before they are all queried again
 
 
 class SharedRequestLedger(LocalRequestLedger):
-    """As `OwnLedger`, and with what other processes counted. Without Redis each counts on its own."""
+    """A LocalRequestLedger with the counts of all processes; without Redis each process counts its own requests."""
 
     def __init__(self, redis: Redis, tick: Callable[[], float]) -> None:
         super().__init__()
@@ -39,27 +39,27 @@ class SharedRequestLedger(LocalRequestLedger):
         self._asking: asyncio.Task[None] | None = None
 
     async def totals(self, day: date, keys: Sequence[str]) -> Sequence[int]:
-        """What all processes counted, as of the last time that this one told or asked."""
+        """The counts of all processes, as of the last exchange with Redis."""
         unknown = {(day, key) for key in keys if (day, key) not in self._totals}
         if unknown:
             self._wanted |= unknown
             if self._asking is None:
                 self._asking = asyncio.create_task(self._ask_wanted())
-            with pause_deadline():  # a broker that is silent is no server's doing
+            with pause_deadline():  # a slow broker must not count against the server
                 await asyncio.shield(self._asking)
         return [self._totals.get((day, key), 0) + self._unsent[day, key] for key in keys]
 
     def add(self, day: date, key: str, requests: int) -> None:
-        """Count it, and tell at the next `settle`."""
+        """Count requests; `settle` sends them."""
         self._unsent[day, key] += requests
 
     def rest(self, server: ServerId, until: datetime) -> None:
-        """Remember it, and tell at the next `settle`."""
+        """Pause a server; `settle` sends it."""
         super().rest(server, until)
         self._unsent_pauses[server] = until
 
     async def settle(self) -> None:
-        """Tell and hear, at most once a second."""
+        """Exchange counts with Redis, at most once a second."""
         if self._tick() - self._settled_at < _SETTLES_EVERY:
             return
         self._settled_at = self._tick()
@@ -67,7 +67,7 @@ class SharedRequestLedger(LocalRequestLedger):
             await self.flush()
 
     async def flush(self) -> None:
-        """Tell and hear now."""
+        """Exchange counts with Redis now."""
         sent, self._unsent = self._unsent, Counter()
         pauses, self._unsent_pauses = self._unsent_pauses, {}
         try:
@@ -82,7 +82,7 @@ class SharedRequestLedger(LocalRequestLedger):
                 pipeline.hgetall(_RESTING)
                 answers = await pipeline.execute()
         except RedisError as error:
-            get_log().warning("budgets_not_shared", error=type(error).__name__)
+            get_log().warning("request_budgets_not_shared", error=type(error).__name__)
             self._unsent.update(sent)
             self._unsent_pauses = {**pauses, **self._unsent_pauses}
             return
@@ -102,6 +102,6 @@ class SharedRequestLedger(LocalRequestLedger):
         try:
             found = await self._redis.hmget(_SPENT.format(day=day), list(keys))
         except RedisError as error:
-            get_log().warning("budgets_not_shared", error=type(error).__name__)
+            get_log().warning("request_budgets_not_shared", error=type(error).__name__)
             return
         self._totals.update({(day, key): int(total or 0) for key, total in zip(keys, found, strict=True)})

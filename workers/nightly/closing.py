@@ -1,4 +1,4 @@
-"""How a nightly run ends: published, withheld because too much failed through us, or abandoned with nothing to show."""
+"""Ends nightly runs: publishes, withholds (after too many failures of ours) or abandons them (without scores)."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ SYSTEM_ACTOR: Final = "hallmark"
 
 
 async def publish_run(ctx: Context, run_id: str) -> None:
-    """Give the last unscored servers another try and publish the run, unless our own failures forbid it.
+    """Score the remaining servers and publish the run, or withhold it when too much failed because of us.
 
-    Past its deadline it is published with parts missing, or abandoned when nothing at all was scored.
+    Past its deadline the run is published incomplete, or abandoned when nothing was scored.
     """
     row = await asyncio.to_thread(ctx.store.find_run, run_id)
     if row is None or row.state is not RunState.PLANNED:
@@ -41,18 +41,18 @@ async def publish_run(ctx: Context, run_id: str) -> None:
 
 
 async def force_publish(ctx: Context, row: RunRow, by: RunEvent) -> None:
-    """Publish a run as it is because an operator says so; raise NotPublishable when nothing is scored."""
+    """Publish a run as it is, by decision of an operator; raise NotPublishable when nothing is scored."""
     await _finished(ctx, row)
     await pipeline.publish(ctx, row.run, by=by)
 
 
 def read_withholding_reason(ctx: Context, run_id: str, progress: RunProgress) -> str:
-    """Why a night is withheld, for people; empty when it may be published."""
+    """Why a run must be withheld, for people; empty when it may be published."""
     return find_withholding_reason(progress, ctx.store.list_failures(run_id), ctx.settings)
 
 
 def is_closing_due(ctx: Context, row: RunRow) -> bool:
-    """True when a planned run should end: late, with nothing left to do, or at 99 % and waited for the rest."""
+    """True when a planned run should end: past its deadline, nothing left to do, or 99 % scored for `tail_wait`."""
     if is_past_deadline(ctx, row):
         return True
     progress = ctx.store.read_progress(row.run.id)
@@ -66,7 +66,7 @@ def is_closing_due(ctx: Context, row: RunRow) -> bool:
 
 
 def is_past_deadline(ctx: Context, row: RunRow) -> bool:
-    """True when the time that a planned run may take is over; one that was reopened has it once more."""
+    """True when a planned run exceeds its deadline, which restarts when the run is reopened."""
     if row.planned_at is None:
         return False
     reopened = [event.at for event in ctx.store.read_run_events(row.run.id) if event.what is RunAction.REOPENED]
@@ -75,20 +75,20 @@ def is_past_deadline(ctx: Context, row: RunRow) -> bool:
 
 
 async def _finished(ctx: Context, row: RunRow) -> RunProgress:
-    """Settle what was to be looked at again, score what is not scored yet, and tell how far the run is then."""
+    """Record postponed servers, score the remaining ones, and return the progress of the run."""
     await pipeline.record_pending_retries(ctx, row.run)
     unscored = await asyncio.to_thread(ctx.store.list_pending_servers, row.run.id, Stage.SCORE)
-    # Of those that a worker died of, a publisher would die for ever: its message comes back, and counts no tries.
-    deadly = set(
+    # A server that crashed a worker would crash the publisher for ever: its message returns, and tries are not counted.
+    suspects = set(
         await asyncio.to_thread(ctx.store.list_crash_suspects, row.run.id, Stage.SCORE, ctx.clock.wall(), tries=1)
     )
-    await pipeline.score(ctx, row.run, [server for server in unscored if server not in deadly])
+    await pipeline.score(ctx, row.run, [server for server in unscored if server not in suspects])
     return await asyncio.to_thread(ctx.store.read_progress, row.run.id)
 
 
 def _withhold(ctx: Context, run_id: str, why: str) -> None:
     ctx.log.error("run_withheld", run=run_id, why=why)
-    with contextlib.suppress(IllegalRunChange):  # stopped by an operator meanwhile
+    with contextlib.suppress(IllegalRunChange):  # an operator has stopped the run meanwhile
         ctx.store.apply_run_action(
             run_id, RunEvent(at=ctx.clock.wall(), who=SYSTEM_ACTOR, what=RunAction.WITHHELD, note=why)
         )

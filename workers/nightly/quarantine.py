@@ -1,4 +1,4 @@
-"""What becomes of a server that kills its workers: after three tries it is recorded as quarantined, and only it."""
+"""Quarantine for servers that crash workers: after three tries such a server is recorded as quarantined."""
 
 from __future__ import annotations
 
@@ -15,24 +15,24 @@ SCORING_CRASHED: Final = "three workers in a row ended while they scored this se
 
 
 async def quarantine_crashing_servers(ctx: Context, run: Run, stage: Stage) -> None:
-    """Record that servers are quarantined that were handed out three times in a part of collecting without an end.
+    """Record QUARANTINED for servers that were leased three times in a stage and never finished.
 
-    What other parts find of them is recorded as ever.
+    Other stages of these servers are not affected.
     """
     lost = await asyncio.to_thread(ctx.store.list_crash_suspects, run.id, stage, ctx.clock.wall())
     if not lost:
         return
     for server in lost:
         ctx.log.error("server_quarantined", run=run.id, server=server, stage=stage.value)
-    await pipeline.record_set_aside(ctx, run, stage, lost, Absent(Reason.QUARANTINED, COLLECTING_CRASHED))
+    await pipeline.record_absent_servers(ctx, run, stage, lost, Absent(Reason.QUARANTINED, COLLECTING_CRASHED))
 
 
 async def record_scoring_crashes(ctx: Context, run: Run) -> None:
-    """Note why servers are not scored that were handed out three times for it without an end; no score is made up."""
+    """Record a failure for servers that were leased three times for scoring and never finished; they get no score."""
     lost = await asyncio.to_thread(ctx.store.list_crash_suspects, run.id, Stage.SCORE, ctx.clock.wall())
     if not lost:
         return
-    # What a dead worker still seems to hold would else be taken for given back by it.
+    # Release the leases of dead workers first; otherwise recording the failure would count as their release.
     await asyncio.to_thread(ctx.store.release_expired_leases, run.id, ctx.clock.wall())
     failures = await asyncio.to_thread(ctx.store.list_failures, run.id)
     noted = {failure.server for failure in failures if failure.last_error == SCORING_CRASHED}

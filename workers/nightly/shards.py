@@ -1,7 +1,7 @@
-"""What a task does with a share of a run: lease servers, collect or score them, give back the rest.
+"""The work of one task on a run: lease servers, collect or score them, release the rest.
 
-First those that nobody died of, many at a time. Then those that were held when a worker died, a few and in the end one
-at a time, so that the one that kills workers is alone when it does. Who was handed out three times is set aside.
+First come servers that were not leased when a worker crashed, many at a time. Suspected crashers follow, a few and then
+one at a time, so that a server which crashes workers runs alone. After three tries it is quarantined.
 """
 
 from __future__ import annotations
@@ -25,24 +25,28 @@ from workers.coordination.circuit_breaker import (
 )
 from workers.coordination.leases import Leases
 from workers.nightly import quarantine
-from workers.shutdown import IsStopping, halt_when, never_stops
+from workers.shutdown import IsStopping, never_stops, open_halt
 from workers.wiring import advisory_mirror
 
 
 async def collect_shard(
-    ctx: Context, run_id: str, stage: Stage, stopping: IsStopping = never_stops, silence: HostFailures | None = None
+    ctx: Context,
+    run_id: str,
+    stage: Stage,
+    stopping: IsStopping = never_stops,
+    host_failures: HostFailures | None = None,
 ) -> None:
     """Lease and collect until nothing can be leased, the task's time is over or the worker is `stopping`.
 
-    `silence` is what is known of hosts that do not answer, by default what this task meets.
+    `host_failures` counts hosts that do not answer, by default within this task only.
     """
     run = await asyncio.to_thread(_planned, ctx, run_id)
-    # Every machine has a mirror of its own, and none may look at servers without one that it could have.
+    # Every machine has its own advisory mirror, and collects nothing before it has one.
     if run is None or (
         stage is not Stage.GITHUB and not await advisory_mirror.refresh_when_due(ctx.settings, ctx.clock)
     ):
         return
-    breaker = _breaker(ctx, stage, silence)
+    breaker = _breaker(ctx, stage, host_failures)
     async with _working(ctx, run_id, stage, stopping) as (leases, halt):
         await pipeline.collect_pulled(ctx, run, leases.pull, stage=stage, halt=halt, breaker=breaker)
         while not halt.is_set() and (few := await leases.pull_suspects()):
@@ -65,28 +69,24 @@ async def score_shard(ctx: Context, run_id: str, stopping: IsStopping = never_st
 
 @asynccontextmanager
 async def _working(ctx: Context, run_id: str, stage: Stage, stopping: IsStopping) -> AsyncIterator[tuple[Leases, Halt]]:
-    leases, halt = Leases(ctx, run_id, stage), Halt()
-    watching = asyncio.create_task(halt_when(stopping, halt))
-    try:
-        async with leases.kept(halt):
-            yield leases, halt
-    finally:
-        watching.cancel()
+    leases = Leases(ctx, run_id, stage)
+    async with open_halt(stopping) as halt, leases.hold(halt):
+        yield leases, halt
 
 
-def _breaker(ctx: Context, stage: Stage, silence: HostFailures | None) -> CircuitBreaker:
-    """Only a probe visits nothing but the host; who starts a package has something to do while its host is silent."""
+def _breaker(ctx: Context, stage: Stage, host_failures: HostFailures | None) -> CircuitBreaker:
+    """Only the probe stage contacts nothing but the host; other stages have work while a host does not answer."""
     if stage is not Stage.PROBE:
         return NoCircuitBreaker()
     settings = ctx.settings
-    known = silence or LocalHostFailures(ctx.clock, settings.host_failures, settings.host_rest)
+    known = host_failures or LocalHostFailures(ctx.clock, settings.host_failures, settings.host_rest)
     return HostCircuitBreaker(ctx.store, ctx.clock, known, settings.host_rest)
 
 
 def _planned(ctx: Context, run_id: str) -> Run | None:
-    """The run when there is work to do on it, with nothing held by the dead; None when it is paused or over by now."""
+    """The run, with the leases of dead workers released; None when it is paused or over."""
     row = ctx.store.find_run(run_id)
     if row is None or row.state is not RunState.PLANNED:
         return None
-    expired_leases.release_expired_leases(ctx, run_id)  # the message of a process that died comes back at once
+    expired_leases.release_expired_leases(ctx, run_id)  # a message of a dead process returns at once
     return row.run

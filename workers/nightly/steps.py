@@ -1,16 +1,15 @@
-"""The steps as the Celery mode calls them: what is due, and which tasks are sent for it.
+"""The steps of nightly runs that Celery tasks call: find what is due and issue tasks for it.
 
-Progress is rows. A task that is lost, repeated or killed changes nothing but time: the next sweep sees what is due.
+Progress is in the database. A task that is lost, repeated or killed costs only time: the next sweep issues it again.
 """
 
 from __future__ import annotations
 
 import asyncio
 
-from evidence.model import Run, Trigger
+from evidence.model import Trigger
 from evidence.store import RunAction, RunRow, RunState
 from workers import pipeline, schedule
-from workers.concurrency import Halt
 from workers.context import Context
 from workers.coordination import expired_leases
 from workers.coordination.broker import TaskLock, TaskQueues
@@ -18,55 +17,54 @@ from workers.log import bind_log_context
 from workers.nightly import closing
 from workers.runs import pins
 from workers.runs.options import RunOptions
-from workers.shutdown import IsStopping, halt_when, never_stops
+from workers.shutdown import IsStopping, never_stops, open_halt
 from workers.stages import availability_samples
 
 _STARTS = frozenset({RunAction.STARTED, RunAction.RESUMED})
 
 
-async def plan_due_runs(ctx: Context, turn: TaskLock) -> None:
-    """Create the nightly run that is due; discover and plan it and those that were started by hand.
+async def plan_due_runs(ctx: Context, task_lock: TaskLock) -> None:
+    """Create the nightly run that is due; discover and plan it and the runs that were started by hand.
 
-    What is done, paused, or being done by another worker is left alone.
+    Runs that are planned, paused, or in work at another worker are skipped.
     """
     run_id = schedule.make_nightly_run_id(schedule.find_due_slot(ctx.settings, ctx.clock.now()))
-    rows = await asyncio.to_thread(_nights, ctx)
+    rows = await asyncio.to_thread(_list_workable_runs, ctx)
     waiting = [row.run.id for row in rows if row.state is RunState.DISCOVERING]
     if await asyncio.to_thread(ctx.store.find_run, run_id) is None:
         waiting.append(run_id)
     for each in waiting:
-        async with turn(f"plan:{each}") as mine:
+        async with task_lock(f"plan:{each}") as mine:
             if not mine:
                 continue
             with bind_log_context(run=each):
-                run = await asyncio.to_thread(pipeline.start_run, ctx, Trigger.NIGHTLY, _options(ctx), run_id=each)
+                options = RunOptions(registries=ctx.settings.registry_names)
+                run = await asyncio.to_thread(pipeline.start_run, ctx, Trigger.NIGHTLY, options, run_id=each)
                 await pipeline.discover(ctx, run)
 
 
-async def sample_availability(ctx: Context, turn: TaskLock, stopping: IsStopping = never_stops) -> None:
-    """Take samples of the remotes that are due until the task's time is over, unless another worker is at it."""
-    async with turn("light-check") as mine:
+async def sample_availability(ctx: Context, task_lock: TaskLock, stopping: IsStopping = never_stops) -> None:
+    """Sample the remotes that are due until the task's time is over, unless another worker does."""
+    async with task_lock("sample-availability") as mine:
         if not mine:
             return
-        halt = Halt()
-        watching = asyncio.create_task(halt_when(stopping, halt))
-        ending = asyncio.get_running_loop().call_later(ctx.settings.shard_time.total_seconds(), halt.set)
-        try:
-            await availability_samples.sample_due_servers(ctx, halt=halt)
-        finally:
-            ending.cancel()
-            watching.cancel()
+        async with open_halt(stopping) as halt:
+            ending = asyncio.get_running_loop().call_later(ctx.settings.shard_time.total_seconds(), halt.set)
+            try:
+                await availability_samples.sample_due_servers(ctx, halt=halt)
+            finally:
+                ending.cancel()
 
 
 async def issue_due_tasks(ctx: Context, queues: TaskQueues) -> None:
-    """Issue tasks for everything that is due in unfinished nightly runs of this code's versions."""
-    for row in await asyncio.to_thread(_nights, ctx):
+    """Issue tasks for everything that is due in unfinished nightly runs with this code's pins."""
+    for row in await asyncio.to_thread(_list_workable_runs, ctx):
         with bind_log_context(run=row.run.id):
             await asyncio.to_thread(_sweep_run, ctx, row, queues)
 
 
 def _sweep_run(ctx: Context, row: RunRow, queues: TaskQueues) -> None:
-    """Plan what was started by hand; collect and score what is due; end the run when that is due."""
+    """Issue a task to plan, to collect and score, or to end a run, as is due."""
     run_id = row.run.id
     if row.state is RunState.DISCOVERING:
         if _is_new(ctx, run_id):
@@ -80,33 +78,22 @@ def _sweep_run(ctx: Context, row: RunRow, queues: TaskQueues) -> None:
 
 
 def _is_new(ctx: Context, run_id: str) -> bool:
-    """True for a run that was started by hand since beat last asked for a plan; it asks again for all others."""
+    """True for a run that was started or resumed by hand since beat last issued PLAN_RUN, which covers all others."""
     since = ctx.clock.wall() - ctx.settings.plan_every
     return any(event.at > since for event in ctx.store.read_run_events(run_id) if event.what in _STARTS)
 
 
 def _fill(ctx: Context, queues: TaskQueues, task: str, run_id: str, due: int) -> None:
-    """Keep as many tasks waiting as there is work for, at most `shards`; those that find nothing end at once."""
+    """Keep as many tasks waiting as there is work for, at most `shards`; tasks without work end at once."""
     wanted = min(ctx.settings.shards, -(-due // ctx.settings.lease_chunk))
     for _ in range(wanted - queues.waiting(schedule.TASK_QUEUES[task])):
         queues.issue(task, run_id)
 
 
-def _nights(ctx: Context) -> list[RunRow]:
-    """The nights that go on by themselves and were planned by this code."""
-    unfinished = ctx.store.list_unfinished_runs(Trigger.NIGHTLY)
-    return [row for row in unfinished if row.state.is_working and _is_ours(ctx, row.run)]
-
-
-def _is_ours(ctx: Context, run: Run) -> bool:
-    try:
-        pins.check_pins(run, ctx.pins)
-    except pins.PinMismatch:
-        ctx.log.warning("run_left_to_other_code", run=run.id)
-        return False
-    return True
-
-
-def _options(ctx: Context) -> RunOptions:
-    """A nightly run covers all registries of the settings."""
-    return RunOptions(registries=ctx.settings.registry_names)
+def _list_workable_runs(ctx: Context) -> list[RunRow]:
+    """The unfinished nightly runs that are not stopped and have this code's pins."""
+    working = [row for row in ctx.store.list_unfinished_runs(Trigger.NIGHTLY) if row.state.is_working]
+    for row in working:
+        if not pins.is_pinned_to(row.run, ctx.pins):
+            ctx.log.warning("run_of_other_version_skipped", run=row.run.id)
+    return [row for row in working if pins.is_pinned_to(row.run, ctx.pins)]

@@ -2,8 +2,8 @@
 
 It reads and never writes; give it no public address.
 
-`/healthz` says that the process runs, `/readyz` that database and broker answer, `/metrics` is for Prometheus. Looks
-are shared and kept for a few seconds, so that many who ask cost no more than one.
+`/healthz` says that the process runs, `/readyz` that database and broker answer, `/metrics` is for Prometheus. Results
+are cached for a few seconds, so that many requests cost as much as one.
 """
 
 from __future__ import annotations
@@ -31,21 +31,21 @@ _Value = TypeVar("_Value")
 
 
 def create_app(settings: Settings | None = None, clock: Clock | None = None) -> Starlette:
-    """The app of these settings, by default those of the environment."""
+    """The app for these settings, by default those of the environment."""
     mine = settings or Settings()
     time = clock or clock_at(mine.clock)
-    # One for each: a slow look must not delay the answer whether we are ready, and threads may not share one.
-    watcher, caller = StatusReader(mine, time), StatusReader(mine, time)
+    # Two readers: a slow read for the metrics must not delay /readyz, and threads may not share a reader.
+    metrics_reader, readiness_reader = StatusReader(mine, time), StatusReader(mine, time)
 
-    async def exposition() -> bytes:
-        began = time.monotonic()
-        overview = await asyncio.to_thread(watcher.look)
-        return metrics.render_metrics(overview, mine, took=time.monotonic() - began)
+    async def render() -> bytes:
+        started = time.monotonic()
+        status = await asyncio.to_thread(metrics_reader.read_status)
+        return metrics.render_metrics(status, mine, took=time.monotonic() - started)
 
-    async def answering() -> dict[str, bool]:
-        return await asyncio.to_thread(caller.answering)
+    async def check_availability() -> dict[str, bool]:
+        return await asyncio.to_thread(readiness_reader.check_availability)
 
-    exposed, ready = CachedValue(exposition, METRICS_SECONDS, time), CachedValue(answering, READY_SECONDS, time)
+    exposed, ready = CachedValue(render, METRICS_SECONDS, time), CachedValue(check_availability, READY_SECONDS, time)
 
     async def healthz(_: Request) -> Response:
         return PlainTextResponse("ok\n")
@@ -62,15 +62,15 @@ def create_app(settings: Settings | None = None, clock: Clock | None = None) -> 
     async def lifespan(_: Starlette) -> AsyncIterator[None]:
         log.configure_logging(mine.log_level, mine.log_format)
         yield
-        watcher.close()
-        caller.close()
+        metrics_reader.close()
+        readiness_reader.close()
 
     routes = [Route("/healthz", healthz), Route("/readyz", readyz), Route("/metrics", show_metrics)]
     return Starlette(routes=routes, lifespan=lifespan)
 
 
 class CachedValue(Generic[_Value]):
-    """A value that is made again when it is asked for and too old; those who ask meanwhile wait for the same one."""
+    """A cached value that is made again when it is older than `seconds`; concurrent callers wait for the same value."""
 
     def __init__(self, make: Callable[[], Awaitable[_Value]], seconds: float, clock: Clock) -> None:
         self._make = make
@@ -80,7 +80,6 @@ class CachedValue(Generic[_Value]):
         self._value: tuple[float, _Value] | None = None
 
     async def get(self) -> _Value:
-        """The value, at most `seconds` old."""
         async with self._lock:
             now = self._clock.monotonic()
             if self._value is None or now - self._value[0] >= self._seconds:

@@ -1,7 +1,7 @@
-"""What the database says of the nights: stages, leases, retries and outcomes, read only and with bounded queries.
+"""Statistics of runs from the database: stages, leases, retries and outcomes, by bounded read-only queries.
 
-One run is looked at closely. Its items are one range of an index; its records, ten times as many, are counted at most
-once a minute while it runs, and once when it is over, so that the cost does not grow with the number of nights.
+Only one run is read in detail. Its items are one range of an index. Its records, ten times as many, are counted at most
+once a minute while it runs and once when it is finished, so the cost does not grow with the number of runs.
 """
 
 from __future__ import annotations
@@ -38,10 +38,10 @@ _FINAL: Final = [state.value for state in RunState if state.is_final]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StageStatistics:
-    """One stage of a run. `rate` is servers per second of the last minutes, `eta` seconds to go, None when unknown.
+    """One stage of a run. `rate` is servers per second within RATE_WINDOW, `eta` the remaining seconds, or None.
 
-    `held` and `expired` are leases on open servers, `retries` failed attempts in all, `failing` open servers with one
-    that may be tried now, `later` open servers whose time has not come, `carried` servers that had no turn.
+    `held` and `expired` count leases on open servers, `retries` all failed attempts, `failing` open servers with a
+    failed attempt that are due, `later` open servers that are not due yet, and `carried` servers without a turn.
     """
 
     stage: Stage
@@ -57,13 +57,12 @@ class StageStatistics:
 
     @property
     def eta(self) -> float | None:
-        """Seconds to go at this rate."""
         return (self.planned - self.done) / self.rate if self.rate else None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunStatistics:
-    """One run looked at closely. `outcomes` counts records by kind and `observed` or reason."""
+    """One run in detail. `outcomes` counts records by kind and by `observed` or the reason of absence."""
 
     row: RunRow
     stages: tuple[StageStatistics, ...]
@@ -71,12 +70,11 @@ class RunStatistics:
 
     @property
     def carried(self) -> int:
-        """Servers that keep their last evidence because it is not their turn."""
+        """Servers that keep their last evidence in this run."""
         return max((stage.carried for stage in self.stages), default=0)
 
     @property
     def own_failure_share(self) -> float | None:
-        """Share of the records that are absent because Hallmark failed; None before the first record."""
         total = sum(self.outcomes.values())
         ours = sum(count for (_, outcome), count in self.outcomes.items() if outcome in OWN_FAILURES)
         return ours / total if total else None
@@ -84,12 +82,12 @@ class RunStatistics:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoreStatistics:
-    """All that is shown of the database. `night` is the run that is under way, else the one published last.
+    """Statistics of the database. `shown` is an unfinished run, else the one published last.
 
-    `has_due` says whether the run that is due exists, whatever has become of it.
+    `has_due` says whether the nightly run that is due exists, in any state.
     """
 
-    night: RunStatistics | None
+    shown: RunStatistics | None
     has_due: bool
     unfinished: tuple[RunRow, ...]
     published: RunRow | None
@@ -98,7 +96,7 @@ class StoreStatistics:
 
 
 class StoreStatisticsReader:
-    """Reads standings from one database. Threads may not share it."""
+    """Reads statistics from one database. Threads may not share it."""
 
     def __init__(self, url: str, clock: Clock) -> None:
         self._database = Database(bound_queries(url))
@@ -107,11 +105,10 @@ class StoreStatisticsReader:
         self._counted: dict[str, tuple[datetime, bool, Mapping[tuple[str, str], int]]] = {}
 
     def close(self) -> None:
-        """Close the connections."""
         self._store.close()
 
-    def answers(self) -> bool:
-        """True when the database answers and has our tables; migrating it is the workers' business."""
+    def is_available(self) -> bool:
+        """True when the database answers and has our tables."""
         try:
             with self._database.reading() as connection:
                 connection.execute(select(RUN.c.key).limit(1))
@@ -119,8 +116,8 @@ class StoreStatisticsReader:
             return False
         return True
 
-    def look(self, due: str) -> StoreStatistics:
-        """The standing of now, where `due` is the run that should exist; raise StoreUnavailable or NotMigrated."""
+    def read_statistics(self, due: str) -> StoreStatistics:
+        """The statistics now; `due` is the id of the run that should exist. Raise StoreUnavailable or NotMigrated."""
         with self._database.reading() as connection:
             open_runs = _unfinished(connection)
             published = _ids(connection, RUN.c.state == RunState.PUBLISHED.value, 1)
@@ -131,7 +128,7 @@ class StoreStatisticsReader:
         last = self._store.find_run(published[0]) if published else None
         shown = _shown(unfinished, last)
         return StoreStatistics(
-            night=None if shown is None else self._closely(shown),
+            shown=None if shown is None else self._closely(shown),
             has_due=self._store.find_run(due) is not None,
             unfinished=tuple(unfinished),
             published=last,
@@ -148,7 +145,7 @@ class StoreStatisticsReader:
         return RunStatistics(row=row, stages=stages, outcomes=outcomes)
 
     def _outcomes(self, connection: Connection, key: int, row: RunRow, now: datetime) -> Mapping[tuple[str, str], int]:
-        """Counts of records, counted again when they are old and may have changed."""
+        """Counts of records, cached for _OUTCOMES_EVERY, or for ever when the run is finished."""
         at, final, counted = self._counted.get(row.run.id, (now - _OUTCOMES_EVERY, False, {}))
         if not final and (row.state.is_final or now - at >= _OUTCOMES_EVERY):
             counted = _count_outcomes(connection, key)
@@ -157,7 +154,7 @@ class StoreStatisticsReader:
 
 
 def bound_queries(url: str) -> str:
-    """The same database, for reading only: with a time limit to connect and for every statement on PostgreSQL."""
+    """The URL of the same database, on PostgreSQL read-only and with time limits for connecting and for statements."""
     parsed = make_url(url)
     if parsed.get_backend_name() == "sqlite":
         return url
@@ -172,14 +169,14 @@ def _ids(connection: Connection, which: ColumnElement[bool], limit: int) -> list
 
 
 def _unfinished(connection: Connection) -> list[str]:
-    """Nights before others, since any number of re-tests may be under way besides; each newest first."""
+    """Nightly runs first, because there may be any number of re-tests; each group newest first."""
     order = (case((RUN.c.trigger == Trigger.NIGHTLY.value, 0), else_=1), RUN.c.id.desc())
     query = select(RUN.c.id).where(RUN.c.state.not_in(_FINAL)).order_by(*order)
     return list(connection.scalars(query.limit(MAX_UNFINISHED)))
 
 
 def _shown(unfinished: list[RunRow], published: RunRow | None) -> RunRow | None:
-    """The nightly run under way, any other one under way, or the one published last."""
+    """An unfinished nightly run, any other unfinished run, or the run published last."""
     nightly = [row for row in unfinished if row.run.trigger is Trigger.NIGHTLY]
     return next(iter(nightly or unfinished), published)
 

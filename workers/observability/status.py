@@ -1,4 +1,4 @@
-"""The whole at one moment: what the database and the broker say, or that one of them is away."""
+"""The status of an installation: statistics of the database and of the broker, or that one is unavailable."""
 
 from __future__ import annotations
 
@@ -18,94 +18,91 @@ EMBEDDED_REASON: Final = "embedded: runs work by themselves, without a broker or
 
 @dataclass(frozen=True, slots=True)
 class Unavailable:
-    """Could not be asked. `why` holds no address and no secret."""
+    """A part that did not answer. `why` contains no address and no secret."""
 
     why: str
 
 
 @dataclass(frozen=True, slots=True)
 class NotInstalled:
-    """Not part of this installation."""
+    """A part that this installation does not have."""
 
     why: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SystemStatus:
-    """One look. `due` is when the newest nightly run was due; `late` seconds since then without it, 0 with it."""
+    """`due` is when the newest nightly run was due; `overdue` the seconds since then if it is missing, else 0."""
 
     at: datetime
-    standing: StoreStatistics | Unavailable
-    waiting: BrokerStatistics | Unavailable | NotInstalled
+    store: StoreStatistics | Unavailable
+    broker: BrokerStatistics | Unavailable | NotInstalled
     due: datetime
-    late: float
+    overdue: float
 
 
 class StatusReader:
-    """Looks at one installation; nothing is opened before it is asked. Threads may not share it."""
+    """Reads the status of one installation; connections open on the first read. Threads may not share it."""
 
     def __init__(self, settings: Settings, clock: Clock) -> None:
         self._settings = settings
         self._clock = clock
-        self._standings = StoreStatisticsReader(settings.store_url, clock)
+        self._store_reader = StoreStatisticsReader(settings.store_url, clock)
         self._broker = None if is_embedded(settings) else _broker(settings, clock)
 
     def __enter__(self) -> Self:
-        """Itself."""
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Close what was opened."""
         self.close()
 
     def close(self) -> None:
-        """Close what was opened."""
-        self._standings.close()
+        self._store_reader.close()
         if self._broker is not None:
             self._broker.close()
 
-    def answering(self) -> dict[str, bool]:
-        """Who answers of those that are needed, by name."""
-        found = {"database": self._standings.answers()}
-        return found if self._broker is None else {**found, "broker": self._broker.answers()}
+    def check_availability(self) -> dict[str, bool]:
+        """Whether each needed part answers, by name."""
+        found = {"database": self._store_reader.is_available()}
+        return found if self._broker is None else {**found, "broker": self._broker.is_available()}
 
-    def look(self) -> SystemStatus:
-        """Everything that can be seen now; never raises because something is away."""
+    def read_status(self) -> SystemStatus:
+        """The status now; an unavailable part is in the result and raises nothing."""
         due = schedule.find_due_slot(self._settings, self._clock.now())
-        standing = self._standing(due)
+        store = self._store(due)
         return SystemStatus(
             at=self._clock.wall(),
-            standing=standing,
-            waiting=self._waiting(),
+            store=store,
+            broker=self._broker_status(),
             due=due,
-            late=0.0 if self._broker is None else _late(standing, due, self._clock.now()),
+            overdue=0.0 if self._broker is None else _late(store, due, self._clock.now()),
         )
 
-    def _standing(self, due: datetime) -> StoreStatistics | Unavailable:
+    def _store(self, due: datetime) -> StoreStatistics | Unavailable:
         try:
-            return self._standings.look(schedule.make_nightly_run_id(due))
+            return self._store_reader.read_statistics(schedule.make_nightly_run_id(due))
         except NotMigrated:
             return Unavailable("the database has no tables of ours yet; a worker or beat makes them when it starts")
         except StoreUnavailable:
             return Unavailable("the database did not answer")
 
-    def _waiting(self) -> BrokerStatistics | Unavailable | NotInstalled:
+    def _broker_status(self) -> BrokerStatistics | Unavailable | NotInstalled:
         if self._broker is None:
             return NotInstalled(EMBEDDED_REASON)
         try:
-            return self._broker.look()
-        except BrokerUnavailable as away:
-            return Unavailable(str(away))
+            return self._broker.read_statistics()
+        except BrokerUnavailable as error:
+            return Unavailable(str(error))
 
 
 def is_embedded(settings: Settings) -> bool:
-    """True on SQLite, which the Celery mode does not use."""
+    """True on SQLite, which is not used with Celery."""
     return settings.store_url.startswith("sqlite")
 
 
-def _late(standing: StoreStatistics | Unavailable, due: datetime, now: datetime) -> float:
-    """Seconds since a nightly run was due that does not exist; nothing is known while the database is away."""
-    if isinstance(standing, Unavailable) or standing.has_due:
+def _late(store: StoreStatistics | Unavailable, due: datetime, now: datetime) -> float:
+    """Seconds since a missing nightly run was due; 0 while the database is unavailable."""
+    if isinstance(store, Unavailable) or store.has_due:
         return 0.0
     return (now - due).total_seconds()
 

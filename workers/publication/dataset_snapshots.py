@@ -1,4 +1,4 @@
-"""Snapshots of published nights, written by beat and from the command line: what goes in, and who signs."""
+"""Writes and signs dataset snapshots of published nightly runs, for beat and for the command line."""
 
 from __future__ import annotations
 
@@ -30,38 +30,31 @@ _LOOK_BACK = 50
 _READ = 5_000
 
 
-async def write_current_snapshot(ctx: Context, turn: TaskLock) -> None:
-    """Write the newest published night into the place of datasets unless it is there, and remove the oldest ones.
+async def write_current_snapshot(ctx: Context, task_lock: TaskLock) -> None:
+    """Write a snapshot of the newest published nightly run unless it exists, and remove the oldest snapshots.
 
-    Snapshots that tell of a finding which was made private again are removed first.
-
-    One worker does so at a time. It may be killed anywhere and called twice: a snapshot appears whole or not at all.
+    Snapshots with a finding that was made private again are removed first. One worker does this at a time. It may be
+    killed at any time and repeated: a snapshot appears complete or not at all.
     """
-    place = ctx.settings.datasets
+    location = ctx.settings.datasets
     row = await asyncio.to_thread(newest_published_run, ctx.store)
-    if not place or row is None:
+    if not location or row is None:
         return
-    async with turn("datasets") as mine:
+    async with task_lock("datasets") as mine:
         if mine:
-            await asyncio.to_thread(_keep, ctx, row, place)
+            await asyncio.to_thread(_add_snapshot, ctx, row, location)
 
 
 def newest_published_run(store: Store) -> RunRow | None:
-    """The newest night that is published."""
     rows = store.list_runs(_LOOK_BACK, triggers=(Trigger.NIGHTLY,))
     published = (row for row in rows if row.state is RunState.PUBLISHED)
     return max(published, key=lambda row: row.run.as_of, default=None)
 
 
 def write_snapshot(
-    settings: Settings,
-    store: Store,
-    order: ExportOrder,
-    folder: Path,
-    *,
-    password: Callable[[], str] | None = None,
+    settings: Settings, store: Store, order: ExportOrder, folder: Path, *, password: Callable[[], str] | None = None
 ) -> Manifest:
-    """Write a snapshot as the settings say: without servers that opted out, signed when there is a key."""
+    """Write a snapshot without servers that opted out, signed if the settings have a key."""
     key = load_signer(settings.datasets_key, password or settings.datasets_password.get_secret_value)
     signed = replace(
         order, hidden=find_opted_out_servers(settings, store, order.run), signer=None if order.comparable else key
@@ -70,17 +63,17 @@ def write_snapshot(
 
 
 def find_opted_out_servers(settings: Settings, store: Store, run: str) -> frozenset[ServerId]:
-    """The servers of a run whose owners asked not to be looked at: nothing tells of them any more."""
-    asked = load_opt_outs(settings, store)
-    if not asked:
+    """The servers of a run that have opted out; datasets do not contain them."""
+    opt_outs = load_opt_outs(settings, store)
+    if not opt_outs:
         return frozenset()
     planned = store.list_planned_servers(run)
     parts = (planned[start : start + _READ] for start in range(0, len(planned), _READ))
-    return frozenset(server.id for part in parts for server in store.find_servers(part) if asked.why(server))
+    return frozenset(server.id for part in parts for server in store.find_servers(part) if opt_outs.why(server))
 
 
 def load_signer(path: Path | None, password: Callable[[], str]) -> Signer | None:
-    """The secret key of a file, None without one; raise SettingUnfit when it cannot be used."""
+    """The secret key in a file, None without a file; raise InvalidSetting when it cannot be used."""
     if path is None:
         return None
     try:
@@ -93,14 +86,14 @@ def load_signer(path: Path | None, password: Callable[[], str]) -> Signer | None
         raise InvalidSetting(f"HALLMARK_DATASETS_KEY: {path}: {error}") from error
 
 
-def _keep(ctx: Context, row: RunRow, place: str) -> None:
-    def made(folder: Path, earlier: Path | None) -> Manifest:
+def _add_snapshot(ctx: Context, row: RunRow, location: str) -> None:
+    def write(folder: Path, earlier: Path | None) -> Manifest:
         return write_snapshot(ctx.settings, ctx.store, ExportOrder(run=row.run.id, earlier=earlier), folder)
 
-    if taken_back := withdraw_snapshots(ctx.store, place):
-        ctx.log.warning("datasets_withdrawn", snapshots=taken_back)
-    if storage.add_snapshot(place, row.run.id, made, ctx.clock.wall()):
+    if withdrawn := withdraw_snapshots(ctx.store, location):
+        ctx.log.warning("datasets_withdrawn", snapshots=withdrawn)
+    if storage.add_snapshot(location, row.run.id, write, ctx.clock.wall()):
         ctx.log.info("dataset_written", run=row.run.id)
-        gone = storage.prune_snapshots(place, ctx.settings.datasets_keep)
-        if gone:
-            ctx.log.info("datasets_removed", snapshots=gone)
+        removed = storage.prune_snapshots(location, ctx.settings.datasets_keep)
+        if removed:
+            ctx.log.info("datasets_removed", snapshots=removed)

@@ -1,4 +1,4 @@
-"""Findings of our own scans: noted when receipts are made, and which change of their disclosure may follow."""
+"""Findings of our own scans: recorded when a run is scored, and the allowed changes of their disclosure state."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ _ROOT: Final = 0
 
 
 class DisclosureNotAllowed(Exception):
-    """The change asked for would break the policy; the message says what is expected first."""
+    """The policy does not allow the change; the message says what is expected first."""
 
 
 def record_findings(store: Store, run_id: str, cards: Sequence[StoredScorecard]) -> int:
-    """Store the findings behind the receipts of a batch, new ones in private triage; how many are new.
+    """Store the private findings behind the receipts of a batch, new ones in private triage; return how many are new.
 
-    To be called before the receipts are stored: what a crash interrupts is done again. Only receipts that name
-    something private are decoded, and only dossiers of their servers are read.
+    Call it before the receipts are stored, so that it is repeated after a crash. Only receipts that may name something
+    private are decoded, and only dossiers of their servers are read.
     """
     private: dict[ServerId, list[Scorecard]] = {}
     for card in cards:
@@ -40,7 +40,7 @@ def record_findings(store: Store, run_id: str, cards: Sequence[StoredScorecard])
 
 
 def triage_finding(row: FindingRow, *, at: datetime, who: str, note: str) -> Disclosure:
-    """Note who looks at a finding, or what was found out; it stays in triage."""
+    """Add a note about who examines a finding, or with which result; the finding stays in triage."""
     if row.state is not FindingState.PRIVATE_TRIAGE:
         raise DisclosureNotAllowed(
             f"{row.finding.id} is {row.state}, private_triage expected; `reopen` takes it back there"
@@ -49,18 +49,18 @@ def triage_finding(row: FindingRow, *, at: datetime, who: str, note: str) -> Dis
 
 
 def disclose_finding(row: FindingRow, *, at: datetime, who: str, note: str, recipient: str) -> Disclosure:
-    """Record that its vendor was told, whom and when; the embargo begins with the first time."""
+    """Record that the vendor was notified; the embargo starts with the first notification."""
     if row.state not in {FindingState.PRIVATE_TRIAGE, FindingState.PRIVATE_DISCLOSED}:
         raise DisclosureNotAllowed(
             f"{row.finding.id} is {row.state}, private_triage expected; `reopen` takes it back there"
         )
     if not recipient.strip():
-        raise DisclosureNotAllowed("expected --to with whom the vendor was told, such as an address or a form")
+        raise DisclosureNotAllowed("expected --to with the recipient, such as an address or a form")
     return _change(row, FindingState.PRIVATE_DISCLOSED, at=at, who=who, note=note, recipient=recipient)
 
 
 def publish_finding(row: FindingRow, *, at: datetime, who: str, note: str, reason: str = "") -> Disclosure:
-    """Let everybody read a finding from now on; a reason is needed where its vendor was not told before."""
+    """Publish a finding; a reason is required when its vendor was not notified before."""
     if row.state is FindingState.PRIVATE_TRIAGE and not reason.strip():
         raise DisclosureNotAllowed(
             f"the vendor of {row.finding.id} was not notified yet: `hallmark findings disclose` it first, or say with "
@@ -68,30 +68,30 @@ def publish_finding(row: FindingRow, *, at: datetime, who: str, note: str, reaso
         )
     if row.state not in {FindingState.PRIVATE_TRIAGE, FindingState.PRIVATE_DISCLOSED}:
         raise DisclosureNotAllowed(f"{row.finding.id} is {row.state}, private_disclosed expected")
-    told = ". ".join(part for part in (reason.strip(), note.strip()) if part)
-    return _change(row, FindingState.PUBLIC_DISCLOSED, at=at, who=who, note=told)
+    reason_and_note = ". ".join(part for part in (reason.strip(), note.strip()) if part)
+    return _change(row, FindingState.PUBLIC_DISCLOSED, at=at, who=who, note=reason_and_note)
 
 
 def dismiss_finding(row: FindingRow, *, at: datetime, who: str, note: str) -> Disclosure:
-    """Set a finding aside: a false alarm, or accepted. It still counts, and its note says why it was set aside."""
+    """Dismiss a finding as a false alarm or as accepted. It still counts in scores; its note gives the reason."""
     if row.state not in {FindingState.PRIVATE_TRIAGE, FindingState.PRIVATE_DISCLOSED}:
         raise DisclosureNotAllowed(f"{row.finding.id} is {row.state}, private_triage or private_disclosed expected")
     if not note.strip():
         raise DisclosureNotAllowed(
-            "expected --note with why it is set aside: a false alarm, and what fooled the rule, or accepted"
+            "expected --note with the reason: a false alarm, and what misled the rule, or an accepted finding"
         )
     return _change(row, FindingState.DISMISSED, at=at, who=who, note=note)
 
 
 def reopen_finding(row: FindingRow, *, at: datetime, who: str, note: str) -> Disclosure:
-    """Take a finding back into triage; one that was public is no longer shown."""
+    """Move a finding back to triage; a public one is no longer shown."""
     if row.state is FindingState.PRIVATE_TRIAGE:
         raise DisclosureNotAllowed(f"{row.finding.id} is in triage already")
     return _change(row, FindingState.PRIVATE_TRIAGE, at=at, who=who, note=note)
 
 
 def embargo_deadline(row: FindingRow, embargo: timedelta) -> datetime | None:
-    """When the embargo ends of a finding that waits for its vendor; None before notification, and once decided."""
+    """When the embargo of a finding ends; None before the vendor is notified and after publication or dismissal."""
     if row.state is not FindingState.PRIVATE_DISCLOSED or row.told_at is None:
         return None
     return row.told_at + embargo

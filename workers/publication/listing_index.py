@@ -1,4 +1,4 @@
-"""Keeps the board right beside publication: made where there is none, without those who asked to be left alone."""
+"""Creates a missing listing index, and hides servers in it that have opted out."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from workers.settings.environment import Settings
 
 
 def ensure_listing_index(settings: Settings, store: Store) -> bool:
-    """Have the newest published run on the board; whether it had to be put there, which takes a while.
+    """Write the listing index of the newest published run if it is missing; return whether it was, which takes longer.
 
-    That is so once: for what was published by a version that knew no board, and for what was scored again. A run that
-    was scored again under some rubrics only is read by its id alone. May be interrupted and repeated.
+    It is missing after a rescore, and for runs that an older version published. A run that was rescored with some
+    rubrics only is never indexed. The call may be interrupted and repeated.
     """
     runs = [row.run for row in store.listing.list_published_runs() if not row.is_partial]
     is_missing = bool(runs) and store.listing.find_newest_run() != runs[0].id

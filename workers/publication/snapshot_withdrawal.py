@@ -1,4 +1,4 @@
-"""Withdrawn snapshots: what was made private again must not be readable, whatever digests say (docs/decisions/0030)."""
+"""Withdraws snapshots that contain findings which were made private again (docs/decisions/0030)."""
 
 from __future__ import annotations
 
@@ -15,40 +15,40 @@ from publish.datasets.snapshot.reader import UnreadableFile, open_snapshot
 _PRIVATE = (FindingState.PRIVATE_TRIAGE, FindingState.PRIVATE_DISCLOSED)
 
 
-def withdraw_snapshots(store: Store, place: str) -> list[str]:
-    """Remove the snapshots of a folder that tell of a finding which was reopened since they were written; their ids.
+def withdraw_snapshots(store: Store, location: str) -> list[str]:
+    """Remove local snapshots that contain a finding reopened since they were written; return their ids.
 
-    The newest night is written again without it by who asks for datasets next.
+    The next call that writes datasets writes the newest run again, without the finding.
     """
-    if not storage.is_local_folder(place):
+    if not storage.is_local_folder(location):
         return []
-    gone = []
-    for snapshot in storage.list_snapshots(place):
-        folder = Path(place) / snapshot.id
+    removed = []
+    for snapshot in storage.list_snapshots(location):
+        folder = Path(location) / snapshot.id
         written = datetime.fromtimestamp((folder / MANIFEST).stat().st_mtime, UTC)
-        if _tells(folder, read_reopened_findings(store, written)):
-            storage.remove_snapshot(place, snapshot.id)
-            gone.append(snapshot.id)
-    return gone
+        if _has_lines(folder, read_reopened_findings(store, written)):
+            storage.remove_snapshot(location, snapshot.id)
+            removed.append(snapshot.id)
+    return removed
 
 
 def read_reopened_findings(store: Store, since: datetime) -> list[FindingRow]:
-    """The findings that were made private again since a moment."""
+    """The findings that were made private again after `since`."""
     rows = [row for row in store.read_findings(states=_PRIVATE) if row.since > since]
     trails = store.read_finding_trail([row.finding.id for row in rows])
     return [row for row in rows if any(one.before is FindingState.PUBLIC_DISCLOSED for one in trails[row.finding.id])]
 
 
-def _tells(folder: Path, findings: Iterable[FindingRow]) -> bool:
-    """Whether a snapshot may have a line of one of these findings: one of their rules about their servers.
+def _has_lines(folder: Path, findings: Iterable[FindingRow]) -> bool:
+    """Whether a snapshot has a line with the rule and server of a finding; True when it cannot be read.
 
-    Lines about all that is said name the place in their words only. What cannot be read is taken to have one.
+    The place is not compared: some lines name it only in their text.
     """
-    told = {(row.finding.server, row.finding.rule) for row in findings}
-    if not told:
+    known = {(row.finding.server, row.finding.rule) for row in findings}
+    if not known:
         return False
     try:
         rows = open_snapshot(folder).rows(LINES)
-        return any((row["server"], row["rule"]) in told for row in rows)
+        return any((row["server"], row["rule"]) in known for row in rows)
     except UnreadableFile:
         return True

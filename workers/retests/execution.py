@@ -1,6 +1,6 @@
-"""What becomes of a request for a re-test: admission after the cool-down, a run of one server, and its end.
+"""Executes re-tests: admits a request after the cool-down, runs it for one server, and finishes it.
 
-Every step may come twice, from any process: states move once, and a server is leased to one worker at a time.
+Every step may be repeated by any process: each state change happens once, and one worker leases a server at a time.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from workers.retests.retest_requests import find_retest_start, read_retest_recei
 from workers.runs import pins
 from workers.runs.identifiers import make_run_id
 from workers.runs.options import RunOptions
-from workers.shutdown import IsStopping, halt_when, never_stops
+from workers.shutdown import IsStopping, never_stops, open_halt
 
 NOT_SCORED: Final = "the server could not be scored, which is our failure: the log says why"
 DEADLINE_MISSED: Final = "it did not end in time, which is our failure"
@@ -33,15 +33,15 @@ _DONE: Final = "every rubric is scored again"
 
 
 async def advance_retests(ctx: Context, queues: TaskQueues) -> None:
-    """Admit what is due, and go on with the full probes that follow on what is done."""
+    """Admit the re-tests that are due, and advance the full probes that follow finished ones."""
     await admit_due_retests(ctx, queues)
     await full_probes.advance_full_probes(ctx, queues)
 
 
 async def admit_due_retests(ctx: Context, queues: TaskQueues) -> int:
-    """Admit the requests whose time has come and send a task for each; the number of those admitted.
+    """Admit the requests that are due and issue a task for each; return how many were admitted.
 
-    A task that seems to be lost is sent again, and what has been under way for too long is given up.
+    A task that seems lost is issued again, and re-tests past their deadline fail.
     """
     known = await fail_late_retests(ctx)
     running = [one for one in known if one.state is RetestState.RUNNING]
@@ -59,23 +59,25 @@ async def admit_due_retests(ctx: Context, queues: TaskQueues) -> int:
 
 
 async def fail_late_retests(ctx: Context) -> list[Retest]:
-    """Fail the re-tests that have been under way for too long; those that are still open, oldest first."""
+    """Fail the re-tests past their deadline; return those that are still open, oldest first."""
     known = await asyncio.to_thread(ctx.store.retests.list_unfinished_retests)
-    late = [one for one in known if one.state is RetestState.RUNNING and _age(ctx, one) > ctx.settings.retest_deadline]
-    for retest in late:
+    overdue = [
+        one for one in known if one.state is RetestState.RUNNING and _age(ctx, one) > ctx.settings.retest_deadline
+    ]
+    for retest in overdue:
         await asyncio.to_thread(_fail, ctx, retest, DEADLINE_MISSED)
-    return [one for one in known if one not in late]
+    return [one for one in known if one not in overdue]
 
 
 async def admit_retest(ctx: Context, retest: Retest) -> bool:
-    """Give a request its run when its time has come; False when it has not, or when it has one."""
+    """Create the run of a request that is due; False when it is not due or has a run."""
     if retest.state is not RetestState.WAITING or find_retest_start(ctx.settings, retest) > ctx.clock.wall():
         return False
     return await asyncio.to_thread(_admit, ctx, retest)
 
 
 async def run_retest(ctx: Context, retest_id: str, stopping: IsStopping = never_stops) -> None:
-    """Look at the server of an admitted request, score it and end the request; nothing to do for any other one."""
+    """Collect and score the server of an admitted request and finish the request; do nothing in other states."""
     retest = await asyncio.to_thread(ctx.store.retests.find_retest, retest_id)
     if retest is None or retest.state is not RetestState.RUNNING or retest.run is None:
         return
@@ -83,21 +85,19 @@ async def run_retest(ctx: Context, retest_id: str, stopping: IsStopping = never_
     if row is None:
         return
     with bind_log_context(run=row.run.id, server=retest.server):
-        try:
-            pins.check_pins(row.run, ctx.pins)
-        except pins.PinMismatch:
-            await asyncio.to_thread(_give_back, ctx, retest, row.run)
+        if not pins.is_pinned_to(row.run, ctx.pins):
+            await asyncio.to_thread(_requeue, ctx, retest, row.run)
             return
         if row.state is RunState.PLANNED:
             with bind_log_context(stage=Stage.COLLECT.value):
                 await _collect(ctx, row.run, retest, stopping)
             with bind_log_context(stage=Stage.SCORE.value):
                 await _score(ctx, row.run)
-        await asyncio.to_thread(_end, ctx, retest, row.run)
+        await asyncio.to_thread(_finish, ctx, retest, row.run)
 
 
 def _admit(ctx: Context, retest: Retest) -> bool:
-    """A run planned for a request that another process admitted meanwhile is cancelled before any work."""
+    """Plan a run for a request; cancel it when another process has admitted the request meanwhile."""
     at = ctx.clock.wall()
     options = RunOptions(registries=(), only=(retest.server,))
     run = pipeline.start_run(ctx, Trigger.RETEST, options, run_id=make_run_id(at, "retest"))
@@ -109,36 +109,32 @@ def _admit(ctx: Context, retest: Retest) -> bool:
     return False
 
 
-def _give_back(ctx: Context, retest: Retest, run: Run) -> None:
-    """While a deployment is replaced, code that is not this admitted the request: it gets a run of this code."""
-    ctx.log.warning("retest_given_back", retest=retest.id)
+def _requeue(ctx: Context, retest: Retest, run: Run) -> None:
+    """Cancel the run that other code planned, during an upgrade, and let this code admit the request again."""
+    ctx.log.warning("retest_requeued", retest=retest.id)
     if ctx.store.retests.requeue_retest(retest.id, run.id):
         ctx.store.set_run_state(run.id, RunState.CANCELLED, ctx.clock.wall(), "planned by other code")
 
 
 async def _collect(ctx: Context, run: Run, retest: Retest, stopping: IsStopping) -> None:
-    """Ask the server what cost it points; a lease keeps a second delivery from asking as well."""
+    """Ask the questions behind lost points; a lease keeps a second delivery of the task from asking too."""
     before = await asyncio.to_thread(read_retest_receipts, ctx.store, retest, retest.before)
-    outside = RetestWiring(ctx.outside, QuestionSelection.behind(find_lost_places(before)), ctx.clock.now)
-    narrow = Context(ctx.settings, store=ctx.store, clock=ctx.clock, log=ctx.log, outside=outside)
-    leases, halt = Leases(ctx, run.id, Stage.COLLECT), Halt()
-    watching = asyncio.create_task(halt_when(stopping, halt))
-    try:
-        async with leases.kept(halt):
-            servers = await leases.pull() or await leases.pull_suspects()
-            await pipeline.collect(narrow, run, servers, halt=halt)
-    finally:
-        watching.cancel()
+    wiring = RetestWiring(ctx.wiring, QuestionSelection.behind(find_lost_places(before)), ctx.clock.now)
+    restricted = Context(ctx.settings, store=ctx.store, clock=ctx.clock, log=ctx.log, wiring=wiring)
+    leases = Leases(ctx, run.id, Stage.COLLECT)
+    async with open_halt(stopping) as halt, leases.hold(halt):
+        servers = await leases.pull() or await leases.pull_suspects()
+        await pipeline.collect(restricted, run, servers, halt=halt)
 
 
 async def _score(ctx: Context, run: Run) -> None:
     leases, halt = Leases(ctx, run.id, Stage.SCORE), Halt()
-    async with leases.kept(halt):
+    async with leases.hold(halt):
         await pipeline.score(ctx, run, await leases.pull() or await leases.pull_suspects(), halt=halt)
 
 
-def _end(ctx: Context, retest: Retest, run: Run) -> None:
-    """End what is over: scored, or tried without success. Anything else goes on with the next delivery."""
+def _finish(ctx: Context, retest: Retest, run: Run) -> None:
+    """Finish a request that is scored or whose scoring failed; otherwise the next delivery continues."""
     if not ctx.store.list_pending_servers(run.id, Stage.SCORE):
         ctx.store.set_run_state(run.id, RunState.DONE, ctx.clock.wall(), _DONE)
         if ctx.store.retests.finish_retest(retest.id, RetestState.DONE, ctx.clock.wall()):
@@ -148,7 +144,7 @@ def _end(ctx: Context, retest: Retest, run: Run) -> None:
 
 
 def _age(ctx: Context, retest: Retest) -> timedelta:
-    """How long it is since a request was admitted."""
+    """Time since a request was admitted."""
     return ctx.clock.wall() - (retest.admitted_at or retest.asked_at)
 
 

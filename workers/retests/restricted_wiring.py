@@ -1,4 +1,4 @@
-"""The outside world as a re-test sees it: the conversation, the package index and the repository, and nothing more."""
+"""The crawler wiring of a re-test: it asks the server, its package index and its repository, and nothing else."""
 
 from __future__ import annotations
 
@@ -16,44 +16,38 @@ from evidence.model import Absent, Dossier, Reason, Record, Server
 from workers.context import AvailabilitySampler, CrawlerWiring
 from workers.runs import pins
 
-# One or two requests each, and none of them to the server. Source, and advisories about it, take longer than a person
-# waits; the official client would ask everything once more.
+# These need one or two requests, none of them to the server. Source and advisories take longer than a person waits; the
+# official client would ask everything once more.
 _CHEAP: Final = frozenset({Scarce.INDEX, Scarce.GITHUB})
 
 
 @dataclass(frozen=True, slots=True)
 class CarriedSource:
-    """Stands for a source that a re-test does not ask: what the last night recorded stays, with its age."""
+    """Replaces a source that a re-test does not ask: it returns the records of the last run, with their age."""
 
     source: Collector | Follower
     now: Callable[[], datetime]
 
     @property
     def name(self) -> str:
-        """The name of the source."""
         return self.source.name
 
     @property
     def version(self) -> int:
-        """Its version."""
         return self.source.version
 
     @property
     def needs(self) -> Scarce:
-        """What it would need."""
         return self.source.needs
 
     @property
     def kinds(self) -> tuple[str, ...]:
-        """Its kinds."""
         return self.source.kinds
 
     async def collect(self, target: Server, earlier: Dossier) -> list[Record]:
-        """The records of the last night; Absent where there was none."""
         return [earlier.records.get(kind) or self._nothing(target, kind) for kind in self.kinds]
 
     async def follow(self, found: Dossier, earlier: Dossier) -> list[Record]:
-        """The same, whatever was found so far."""
         return await self.collect(found.server, earlier)
 
     def _nothing(self, target: Server, kind: str) -> Record:
@@ -69,44 +63,37 @@ class CarriedSource:
 
 
 class RetestWiring:
-    """An Outside that sends one chosen conversation. It is closed with the one that it was made of."""
+    """A CrawlerWiring that asks only chosen questions. Its owner closes the wiring that it wraps."""
 
-    def __init__(self, outside: CrawlerWiring, chosen: QuestionSelection, now: Callable[[], datetime]) -> None:
-        self._outside = outside
+    def __init__(self, wiring: CrawlerWiring, chosen: QuestionSelection, now: Callable[[], datetime]) -> None:
+        self._wiring = wiring
         self._chosen = chosen
         self._now = now
 
     @property
     def versions(self) -> Sequence[pins.VersionedCollector]:
-        """Those of all sources, since the records of all of them are in the run."""
-        return self._outside.versions
+        """The versions of all sources, because the run has records of all of them."""
+        return self._wiring.versions
 
     async def collectors(self) -> Sequence[Collector]:
-        """The collectors, the conversation's with what was chosen."""
-        asked = await self._outside.retest_collector(self._chosen)
-        known = await self._outside.collectors()
-        return [asked if one.name == ProtocolCollector.name else self._cheap(one) for one in known]
+        protocol = await self._wiring.retest_collector(self._chosen)
+        known = await self._wiring.collectors()
+        return [protocol if one.name == ProtocolCollector.name else self._carry_unless_cheap(one) for one in known]
 
     async def followers(self) -> Sequence[Follower]:
-        """The followers."""
-        return [
-            one if one.needs in _CHEAP else CarriedSource(one, self._now) for one in await self._outside.followers()
-        ]
+        return [one if one.needs in _CHEAP else CarriedSource(one, self._now) for one in await self._wiring.followers()]
 
     async def retest_collector(self, chosen: QuestionSelection) -> Collector:
-        """The collector of conversations, with another choice."""
-        return await self._outside.retest_collector(chosen)
+        return await self._wiring.retest_collector(chosen)
 
     async def registries(self, sources: Sequence[str]) -> Sequence[Registry]:
-        """The registries, which a re-test does not walk."""
-        return await self._outside.registries(sources)
+        return await self._wiring.registries(sources)
 
     async def sampler(self) -> AvailabilitySampler:
-        """What takes samples between runs."""
-        return await self._outside.sampler()
+        return await self._wiring.sampler()
 
     async def close(self) -> None:
-        """Nothing: the network is closed by its owner."""
+        pass
 
-    def _cheap(self, one: Collector) -> Collector:
+    def _carry_unless_cheap(self, one: Collector) -> Collector:
         return one if one.needs in _CHEAP else CarriedSource(one, self._now)

@@ -1,12 +1,12 @@
-"""Asking for a re-test and following it: rows only, for the command line, the API and the site. No server is contacted.
+"""Requests for re-tests from the command line, the API and the site. Only rows are written; no server is contacted.
 
-    asked = request(store, settings, now, server_id, asker(settings, "203.0.113.9"))
-    match asked:
-        case Accepted(retest=retest, ready_at=ready_at): ...  # the open request of this server, new or not
-        case Refused(why=why, message=message): ...
-    report(store, settings, retest.id)  # to poll: its state, and what changed once it is done
+    answer = request_retest(store, settings, now, server_id, identify_asker(settings, "203.0.113.9"))
+    match answer:
+        case RetestAccepted(retest=retest, ready_at=ready_at): ...  # the open request of this server, new or not
+        case RetestRefused(why=why, message=message): ...
+    report_retest(store, settings, retest.id)  # to poll: the state, and the changes once it is done
 
-What happens to a request afterwards is in `workers.retests.execution`.
+The execution of requests is in `workers.retests.execution`.
 """
 
 from __future__ import annotations
@@ -22,14 +22,7 @@ from evidence.model import ServerId, Status
 from evidence.store import ClientLimit, Retest, RetestState, Store
 from publish.disclosure import PublicRecords, disclose_dossier, redact_receipt
 from publish.views.comparisons.receipts import compare_receipts
-from publish.web.backend import (
-    Requester,
-    RequesterRole,
-    RetestAccepted,
-    RetestProgress,
-    RetestRefusal,
-    RetestRefused,
-)
+from publish.web.backend import Requester, RequesterRole, RetestAccepted, RetestProgress, RetestRefusal, RetestRefused
 from scoring import receipt
 from scoring.results.scorecard import Scorecard
 from workers.opt_outs import load_opt_outs
@@ -55,18 +48,18 @@ __all__ = [
 DAY: Final = timedelta(days=1)
 
 
-def identify_asker(settings: Settings, who: str, standing: RequesterRole = RequesterRole.ANYONE) -> Requester:
-    """Who asks, from whatever tells clients apart: an address, a login name, the id of a token. It is not kept."""
+def identify_asker(settings: Settings, requester: str, role: RequesterRole = RequesterRole.ANYONE) -> Requester:
+    """A pseudonym of the requester, a salted digest of an address, login name or token id, which itself is not kept."""
     salt = read_secret_salt(settings.home, settings.secret_salt.get_secret_value())
-    return Requester(hmac.digest(salt, who.encode("utf-8", "replace"), sha256).hex()[:32], standing)
+    return Requester(hmac.digest(salt, requester.encode("utf-8", "replace"), sha256).hex()[:32], role)
 
 
 def request_retest(
-    store: Store, settings: Settings, now: datetime, server: ServerId, who: Requester
+    store: Store, settings: Settings, now: datetime, server: ServerId, requester: Requester
 ) -> RetestAccepted | RetestRefused:
-    """Ask for a re-test. A server has one open request: a second client gets the same one.
+    """Request a re-test. A server has one open request: a second client gets the same one.
 
-    Refused for servers that no registry lists, for those that have opted out, and when a client has asked too often
+    Refused for servers that no registry lists, for servers that opted out, and after too many requests of the client
     within 24 hours.
     """
     if not _is_listed(store, server):
@@ -76,30 +69,34 @@ def request_retest(
         )
     if (known := store.find_server(server)) and (why := load_opt_outs(settings, store).why(known)):
         return RetestRefused(why=RetestRefusal.OPTED_OUT, message=f"{known.ref} is not looked at: {why.detail}")
-    new = Retest(id=f"{now:%Y%m%dT%H%M%SZ}-{secrets.token_hex(6)}", server=server, client=who.client, asked_at=now)
-    limit = None if who.standing is RequesterRole.OPERATOR else ClientLimit(settings.retests_per_client, now - DAY)
-    found = store.retests.request_retest(new, limit)
-    if found is None:
+    request = Retest(
+        id=f"{now:%Y%m%dT%H%M%SZ}-{secrets.token_hex(6)}", server=server, client=requester.client, asked_at=now
+    )
+    limit = (
+        None if requester.standing is RequesterRole.OPERATOR else ClientLimit(settings.retests_per_client, now - DAY)
+    )
+    stored = store.retests.request_retest(request, limit)
+    if stored is None:
         return RetestRefused(
             why=RetestRefusal.TOO_MANY,
             message=f"at most {settings.retests_per_client} re-tests in 24 hours for one client: try again later",
         )
-    if read_cooldown(settings, new) < read_cooldown(settings, found) and store.retests.reassign_request(
-        found.id, new.client
+    if read_cooldown(settings, request) < read_cooldown(settings, stored) and store.retests.reassign_request(
+        stored.id, request.client
     ):
-        found = replace(found, client=new.client)
-    return RetestAccepted(retest=found, ready_at=find_retest_start(settings, found), again=found.id != new.id)
+        stored = replace(stored, client=request.client)
+    return RetestAccepted(retest=stored, ready_at=find_retest_start(settings, stored), again=stored.id != request.id)
 
 
 def find_retest_start(settings: Settings, retest: Retest) -> datetime:
-    """When a request may begin, or began: after the cool-down since the last re-test of its server."""
+    """When a re-test may start, or started: after the cool-down since the last re-test of its server."""
     if retest.admitted_at is not None or retest.visited_at is None:
         return retest.admitted_at or retest.asked_at
     return max(retest.asked_at, retest.visited_at + read_cooldown(settings, retest))
 
 
 def read_cooldown(settings: Settings, retest: Retest) -> timedelta:
-    """The least time between two re-tests of a server, for the client of this one."""
+    """The minimum time between two re-tests of a server, for the client of this one."""
     match retest.client.partition(":")[0]:
         case RequesterRole.OPERATOR.value:
             return timedelta(0)
@@ -110,10 +107,10 @@ def read_cooldown(settings: Settings, retest: Retest) -> timedelta:
 
 
 def report_retest(store: Store, settings: Settings, retest_id: str, *, operator: bool = False) -> RetestProgress | None:
-    """How far a request has come, and what changed when it is done; None for an unknown one.
+    """The progress of a re-test, with score changes when it is done; None for an unknown id.
 
-    What is private is compared for the operator only: for everybody else receipts are in their public form, and there
-    is nothing to compare of a server of which nothing may be published.
+    Private parts are compared for the operator only. For others receipts are in their public form, and a server that
+    must not be published has no comparison.
     """
     retest = store.retests.find_retest(retest_id)
     if retest is None:
@@ -128,13 +125,13 @@ def report_retest(store: Store, settings: Settings, retest_id: str, *, operator:
 
 
 def read_retest_receipts(store: Store, retest: Retest, run: str | None) -> list[Scorecard]:
-    """The receipts that the server of a re-test has in a run, for the operator; none without a run."""
+    """The full receipts of a re-test's server in a run; none without a run."""
     stored = store.read_scorecards(run, servers=[retest.server]) if run else []
     return [receipt.decode_scorecard(card.body) for card in stored]
 
 
 def find_newest_run(store: Store, server: ServerId, published: str) -> str:
-    """The run with the newest receipts of a server: the published one, or its last re-test and what followed on it."""
+    """The run with the newest receipts of a server: the published run, its last re-test or the full probe after it."""
     for retest in store.retests.list_retests(20, server):
         if retest.state is RetestState.DONE and retest.run:
             return max(retest.run, published, store.full_probes.find_newest_full_probe(server) or "")

@@ -1,5 +1,4 @@
-"""What identifies and defines one run: its id, its options, the versions it is pinned to, and the run it was rescored
-from.
+"""The identity of a run: its id, its options, its pinned versions, and the run it was rescored from.
 
 The steps of a run are in `workers.pipeline`.
 """

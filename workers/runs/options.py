@@ -1,4 +1,4 @@
-"""What a run is asked to cover: which registries, which servers, how many."""
+"""The options of a run: which registries, which servers, how many."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from evidence.model import Server
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunOptions:
-    """Stored with the run, so that a resumed run and every worker cover the same.
+    """Options that are stored with the run, so that a resumed run and all workers cover the same servers.
 
     `registries` are names or addresses as in the settings, never headers. `only` are server ids, references or names,
-    `*` allowed; `limit` keeps the first so many by id. `fresh` is not stored: it asks not to resume.
+    `*` allowed; `limit` keeps the first servers by id. `fresh` is not stored: it asks for a new run.
     """
 
     registries: tuple[str, ...]
@@ -24,12 +24,10 @@ class RunOptions:
     fresh: bool = False
 
     def to_json(self) -> dict[str, Json]:
-        """The options as they are stored."""
         return {"registries": list(self.registries), "only": list(self.only), "limit": self.limit}
 
     @classmethod
     def from_json(cls, stored: Mapping[str, Json]) -> RunOptions:
-        """The options of a stored run."""
         limit = stored.get("limit")
         return cls(
             registries=_texts(stored.get("registries")),

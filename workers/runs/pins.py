@@ -1,4 +1,4 @@
-"""The versions that a run is made with: pinned when it starts, compared by everyone who works on it."""
+"""The versions that a run is pinned to when it starts; every process compares them before it works on the run."""
 
 from __future__ import annotations
 
@@ -17,29 +17,25 @@ from scoring.engine import catalogue
 from workers.settings.environment import read_code_version
 
 UNKNOWN: Final = "unknown"
-"""Pinned where the code cannot be named. Two runs that say so need not be of the same code."""
+"""Pinned when the commit or source is unknown. Two runs with this pin may be of different code."""
 
-_JUDGES: Final = ("evidence", "scoring")
+_SCORING_PACKAGES: Final = ("evidence", "scoring")
 _GIT = Path(__file__).resolve().parents[2] / ".git"
 
 
 class VersionedCollector(Protocol):
-    """What is pinned of a collector."""
+    """Name and version of a collector, which are pinned."""
 
     @property
-    def name(self) -> str:
-        """Stable name."""
-        ...
+    def name(self) -> str: ...
 
     @property
-    def version(self) -> int:
-        """Version of what it asks and records."""
-        ...
+    def version(self) -> int: ...
 
 
 @dataclass(frozen=True, slots=True)
 class PinnedCollector:
-    """A name and a version, of a collector that need not be built for it."""
+    """Name and version of a collector, without building it."""
 
     name: str
     version: int
@@ -50,11 +46,11 @@ REGISTRAR = PinnedCollector("registration", 1)
 
 
 class PinMismatch(Exception):
-    """The run was planned by other code than this; working on it would mix versions in one run."""
+    """The run is pinned to other versions; working on it would mix versions in one run."""
 
 
 def read_current_pins(collectors: Sequence[VersionedCollector], commit: str = "") -> dict[str, str]:
-    """Every version of this process, by the name of the versioned part."""
+    """All versions of this process, by name."""
     pins = {
         "code": read_code_version(),
         "commit": commit or _checked_out_commit(),
@@ -68,8 +64,13 @@ def read_current_pins(collectors: Sequence[VersionedCollector], commit: str = ""
     return dict(sorted(pins.items()))
 
 
+def is_pinned_to(run: Run, mine: Mapping[str, str]) -> bool:
+    """Whether the run is pinned to exactly these versions."""
+    return dict(run.pins) == dict(mine)
+
+
 def check_pins(run: Run, mine: Mapping[str, str]) -> None:
-    """Raise PinMismatch, naming what differs, unless the run was pinned to exactly these versions."""
+    """Raise PinMismatch with the differences unless the run is pinned to exactly these versions."""
     names = sorted(run.pins.keys() | mine.keys())
     differing = [name for name in names if run.pins.get(name) != mine.get(name)]
     if differing:
@@ -83,15 +84,15 @@ def check_pins(run: Run, mine: Mapping[str, str]) -> None:
 
 @cache
 def _source_digest() -> str:
-    """Sixteen hexadecimal digits of the source that judges, which in a checkout is not always what was committed."""
+    """Sixteen hexadecimal digits of the digest of the scoring code, which may differ from the commit in a checkout."""
     root = Path(__file__).resolve().parents[2]
-    files = sorted(path for package in _JUDGES for path in (root / package).rglob("*.py"))
+    files = sorted(path for package in _SCORING_PACKAGES for path in (root / package).rglob("*.py"))
     parts = {path.relative_to(root).as_posix(): sha256(path.read_bytes()) for path in files}
     return sha256(canonical_json(parts))[:16] if parts else UNKNOWN
 
 
 def _checked_out_commit() -> str:
-    """The commit of the git checkout this file lies in, read without git; `unknown` outside of one."""
+    """The commit of the git checkout that holds this file, read without git; `unknown` without a checkout."""
     try:
         head = (_GIT / "HEAD").read_text("ascii").strip()
         if not head.startswith("ref: "):

@@ -1,4 +1,4 @@
-"""Which run another one was scored again from, as its stored options say."""
+"""The run that a rescored run was made from, in its stored options."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _OF = "rescore_of"
 
 
 def build_rescore_options(row: RunRow, rubrics: Sequence[Rubric]) -> dict[str, Json]:
-    """The options of a run that scores a run again, under some rubrics or, with none named, all."""
+    """The options of a run that scores another run again, with some rubrics or, with none given, all."""
     return {_OF: find_origin_run(row), RUBRICS: [rubric.name for rubric in rubrics]}
 
 
@@ -24,5 +24,5 @@ def find_origin_run(row: RunRow) -> str:
 
 
 def is_rescored(row: RunRow) -> bool:
-    """True for a run that collected nothing itself."""
+    """True for a run that scored the evidence of another run."""
     return _OF in row.options

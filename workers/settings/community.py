@@ -1,4 +1,4 @@
-"""The settings of what people do: how much they may dispute and claim, and how webhooks and proofs are kept."""
+"""Settings of disputes, claims of control and webhooks."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from workers.settings.nightly import Duration
 
 
 class CommunitySettings(BaseSettings):
-    """A part of `Settings`, of which there is one."""
+    """A part of `Settings`."""
 
     disputes_per_client: int = Field(default=10, ge=0, description="Disputes per client in 24 hours. 0: none.")
     disputes_per_server: int = Field(default=100, ge=0, description="Open disputes per server.")
@@ -24,9 +24,7 @@ class CommunitySettings(BaseSettings):
     )
     webhooks_per_server: int = Field(default=3, ge=0, description="Maximum number of webhooks per server.")
     webhook_failures: int = Field(
-        default=5,
-        ge=1,
-        description="Failed messages in a row (six tries in 15 hours each) before a webhook ends.",
+        default=5, ge=1, description="Failed messages in a row (six tries in 15 hours each) before a webhook ends."
     )
     people_every: Duration = Field(
         default=timedelta(minutes=1), description="How often beat checks proofs and sends webhooks. 0: never."

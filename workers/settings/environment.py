@@ -1,4 +1,4 @@
-"""Everything an operator can set, read from `HALLMARK_*` environment variables; nothing else reads the environment."""
+"""All settings, read from `HALLMARK_*` environment variables; no other module reads the environment."""
 
 from __future__ import annotations
 
@@ -20,30 +20,25 @@ from workers.settings.nightly import Duration
 from workers.settings.package_cache import PackageCacheSettings
 from workers.settings.probes import ProbeSettings
 from workers.settings.sandbox import SandboxSettings
-from workers.settings.web import WebSettings
+from workers.settings.web import WebSettings, split_list
 
 VARIABLE_PREFIX: Final = "HALLMARK_"
 DISTRIBUTION: Final = "mcp-hallmark"
 
-# What pip, uv, npm and bun read to find their index. The sandbox asks the tools where packages come from.
+# The variables with which pip, uv, npm and bun find their index; the sandbox uses the same indexes.
 _TOOL_PREFIXES = ("pip_", "uv_", "npm_config_", "bun_config_")
 _TOOL_NAMES = frozenset(
     {"PATH", "HOME", "XDG_CONFIG_HOME", "XDG_CONFIG_DIRS", "NETRC", "SSL_CERT_FILE", "SSL_CERT_DIR", *ENGINE_VARIABLES}
-    | {"PYENV_ROOT", "XDG_DATA_HOME"}  # where Pythons lie
+    | {"PYENV_ROOT", "XDG_DATA_HOME"}  # where pyenv and uv install Pythons
 )
 
 
-def _listed(value: object) -> object:
-    """A text of values separated by commas as the list of them."""
-    return [part.strip() for part in value.split(",") if part.strip()] if isinstance(value, str) else value
-
-
 class InvalidSetting(ValueError):
-    """A setting names something that cannot be used; the message names the setting."""
+    """A setting has a value that cannot be used; the message names the setting."""
 
 
 class RegistrySetting(BaseModel):
-    """One registry to walk: a short name, where it is, and headers that may hold a token."""
+    """One registry: a short name, its address, and headers that may hold a token."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -53,7 +48,7 @@ class RegistrySetting(BaseModel):
 
 
 ALL_SOURCES: Final = "all"
-"""In HALLMARK_SOURCES: every source that is registered."""
+"""In HALLMARK_SOURCES: every source of evidence."""
 
 
 def _data_home() -> Path:
@@ -91,8 +86,7 @@ class Settings(
         "Default: `hallmark.db` in the home folder.",
     )
     redis_url: SecretStr = Field(
-        default=SecretStr("redis://127.0.0.1:6379/0"),
-        description="Broker of the Celery mode; unused in embedded mode.",
+        default=SecretStr("redis://127.0.0.1:6379/0"), description="Broker of the Celery mode; unused in embedded mode."
     )
     registries: tuple[str | RegistrySetting, ...] = Field(
         default=("starter",),
@@ -105,12 +99,10 @@ class Settings(
         description="TOML or JSON file with credentials per address; it names variables and files and holds no secret.",
     )
     contact_url: str = Field(
-        default="",
-        description="Page that says who runs this crawler. Part of the User-Agent; set it before crawling.",
+        default="", description="Page that says who runs this crawler. Part of the User-Agent; set it before crawling."
     )
     allow_private: bool = Field(
-        default=False,
-        description="Also contact loopback and private addresses: for tests and own networks.",
+        default=False, description="Also contact loopback and private addresses: for tests and own networks."
     )
     host_gap: float = Field(default=0.6, ge=0, description="Seconds between two requests to one host. 0 for loopback.")
     connect_timeout: float = Field(default=10.0, gt=0, description="Seconds to connect, TLS included.")
@@ -140,8 +132,7 @@ class Settings(
         "every tool.",
     )
     trials_opt_out: tuple[str, ...] = Field(
-        default=(),
-        description="JSON list of registries, servers and URLs whose tools are never called.",
+        default=(), description="JSON list of registries, servers and URLs whose tools are never called."
     )
     sources: tuple[str, ...] = Field(
         default=(ALL_SOURCES,),
@@ -152,22 +143,20 @@ class Settings(
         default="https://api.github.com",
         description="GitHub's REST API; `https://HOST/api/v3` for an Enterprise Server.",
     )
-    github_tokens: Annotated[tuple[SecretStr, ...], NoDecode, BeforeValidator(_listed)] = Field(
+    github_tokens: Annotated[tuple[SecretStr, ...], NoDecode, BeforeValidator(split_list)] = Field(
         default=(),
         description="GitHub tokens for public data, separated by commas, used in rotation. Without one: 60"
         " requests an hour.",
     )
     osv_export: str = Field(
-        default="https://storage.googleapis.com/osv-vulnerabilities",
-        description="OSV's export for the local mirror.",
+        default="https://storage.googleapis.com/osv-vulnerabilities", description="OSV's export for the local mirror."
     )
     osv_api: str = Field(
         default="https://api.osv.dev",
         description="OSV's API, used without a mirror except by Celery workers; empty: never.",
     )
     advisories: Path | None = Field(
-        default=None,
-        description="File of the advisory mirror. Default: `advisories.sqlite` in the cache folder.",
+        default=None, description="File of the advisory mirror. Default: `advisories.sqlite` in the cache folder."
     )
     ecosystems: tuple[str, ...] = Field(
         default=("npm", "PyPI", "Go", "crates.io", "RubyGems", "Packagist", "NuGet", "Maven"),
@@ -180,8 +169,7 @@ class Settings(
         default=timedelta(days=7), description="Age from which evidence calls the mirror stale."
     )
     secret_rules: Path | None = Field(
-        default=None,
-        description="Rule file in gitleaks' format that replaces our secret patterns.",
+        default=None, description="Rule file in gitleaks' format that replaces our secret patterns."
     )
     secret_salt: SecretStr = Field(
         default=SecretStr(""),
@@ -189,17 +177,14 @@ class Settings(
         " `secret-salt` of the home folder.",
     )
     npm_downloads: str = Field(
-        default="",
-        description="Address with `{name}` for npm downloads of the last month. Default: none.",
+        default="", description="Address with `{name}` for npm downloads of the last month. Default: none."
     )
     embargo: Duration = Field(
-        default=timedelta(days=90),
-        description="Time for a vendor before `hallmark findings` reminds of publication.",
+        default=timedelta(days=90), description="Time for a vendor before `hallmark findings` reminds of publication."
     )
     in_flight: int = Field(default=200, ge=1, le=4000, description="Servers probed at the same time per process.")
     sandbox: Literal["auto", "off"] = Field(
-        default="auto",
-        description="`off` starts no package; each is `sandbox_restricted`.",
+        default="auto", description="`off` starts no package; each is `sandbox_restricted`."
     )
     sandbox_slots: int = Field(
         default=0,
@@ -218,10 +203,7 @@ class Settings(
     )
     stop_grace: float = Field(default=3.0, ge=0, description="Seconds for servers in flight after Ctrl-C.")
     publish_processes: int = Field(
-        default=2,
-        ge=1,
-        le=64,
-        description="Processes that write a run's files, one per 2,000 servers at most.",
+        default=2, ge=1, le=64, description="Processes that write a run's files, one per 2,000 servers at most."
     )
     log_level: Literal["debug", "info", "warning", "error"] = Field(
         default="info", description="Least severe logged event."
@@ -230,36 +212,31 @@ class Settings(
         default="auto", description="`auto`: `console` on a terminal, else `json`."
     )
     commit: str = Field(default="", description="Commit of the code, pinned in runs. Default: from git.")
-    clock: AwareDatetime | None = Field(
-        default=None,
-        description="For tests: the date of evidence and scorecards.",
-    )
+    clock: AwareDatetime | None = Field(default=None, description="For tests: the date of evidence and scorecards.")
 
     @property
     def store_url(self) -> str:
-        """URL of the store, with its password: not for logs."""
+        """URL of the store, including its password: not for logs."""
         if self.database_url is not None:
             return self.database_url.get_secret_value()
         return f"sqlite:///{self.home.absolute() / 'hallmark.db'}"
 
     @property
     def advisories_file(self) -> Path:
-        """Where the mirror of advisories is."""
         return self.advisories or self.cache / "advisories.sqlite"
 
     @property
     def registry_names(self) -> tuple[str, ...]:
-        """The registries as a run's options name them: without addresses that have a name, and without headers."""
+        """The registries as the options of a run name them: by name where they have one, never with headers."""
         return tuple(source if isinstance(source, str) else source.name for source in self.registries)
 
     @property
     def user_agent(self) -> str:
-        """The honest User-Agent of every request."""
         return f"hallmark/{read_code_version()}" + (f" (+{self.contact_url})" if self.contact_url else "")
 
 
 def read_code_version() -> str:
-    """Version of the installed distribution, `0+source` when it runs from a bare checkout."""
+    """Version of the installed distribution; `0+source` when it is not installed."""
     try:
         return version(DISTRIBUTION)
     except PackageNotFoundError:
@@ -267,7 +244,7 @@ def read_code_version() -> str:
 
 
 def read_tool_environment() -> Mapping[str, str]:
-    """The variables by which tools find their index, and engines their containers: all that the sandbox may see."""
+    """The variables for package indexes and container engines: the only ones that the sandbox may see."""
     return {
         name: value
         for name, value in os.environ.items()  # noqa: TID251
@@ -276,10 +253,10 @@ def read_tool_environment() -> Mapping[str, str]:
 
 
 def read_environment_variable(name: str) -> str | None:
-    """One variable, for a credential that the operator keeps there."""
+    """One variable that holds a credential of the operator."""
     return os.environ.get(name)  # noqa: TID251
 
 
 def read_user_environment() -> Mapping[str, str]:
-    """Everything: only for a command that its user typed and asked to run without a sandbox."""
+    """All variables; only for a command that its user asked to run without a sandbox."""
     return dict(os.environ)  # noqa: TID251

@@ -1,4 +1,4 @@
-"""The settings of a fleet: how long its tasks may take, and what happens to workers and hosts that fail."""
+"""Settings of a fleet: time limits of tasks, leases, worker processes, and pauses of hosts that fail."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from workers.settings.nightly import Duration, NightlySettings
 
 
 class FleetSettings(NightlySettings):
-    """A part of `Settings`, of which there is one."""
+    """A part of `Settings`."""
 
     collector_timeout: Duration = Field(
         default=timedelta(minutes=12),
@@ -38,13 +38,11 @@ class FleetSettings(NightlySettings):
         description="When Redis gives an unacknowledged task to another worker; longer than any task.",
     )
     worker_memory: int = Field(
-        default=1536,
-        ge=64,
-        description="MiB after which a worker process is replaced between tasks.",
+        default=1536, ge=64, description="MiB after which a worker process is replaced between tasks."
     )
     worker_tasks: int = Field(default=200, ge=1, description="Tasks after which a worker process is replaced.")
-    host_failures: int = Field(default=5, ge=1, description="Unanswered visits in a row before a host rests.")
-    host_rest: Duration = Field(default=timedelta(minutes=15), description="How long such a host rests.")
+    host_failures: int = Field(default=5, ge=1, description="Unanswered probes in a row before a host is paused.")
+    host_rest: Duration = Field(default=timedelta(minutes=15), description="How long such a host is paused.")
     keep_whole: Duration = Field(
         default=timedelta(days=90),
         description="How long every run is kept whole (at least 7 days); later one run per week, and all "
@@ -64,14 +62,14 @@ class FleetSettings(NightlySettings):
 
     @property
     def task_limits(self) -> tuple[timedelta, timedelta]:
-        """Soft and hard time limit of a task, which gives back what it holds at the one and is killed at the other.
+        """Soft and hard time limit of a task: at the first it releases its leases, at the second it is killed.
 
-        Who was looked at last may need all of a collector's time, and what is given back is begun anew.
+        The soft limit gives the server that was started last the full time of a collector, so it need not start again.
         """
         soft = self.shard_time + self.collector_timeout
         return soft, soft * 1.2
 
     @property
     def long_task_limits(self) -> tuple[timedelta, timedelta]:
-        """The same of the tasks that plan or publish a whole run."""
+        """Soft and hard time limit of the tasks that work on a whole run."""
         return self.long_task_time * 0.95, self.long_task_time

@@ -1,4 +1,4 @@
-"""The settings of installed packages and pulled images: how much of them is kept, and for how long."""
+"""Settings of the cache of installed packages and pulled images: its size and retention."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from workers.settings.nightly import Duration
 
 
 class PackageCacheSettings(BaseSettings):
-    """A part of `Settings`, of which there is one."""
+    """A part of `Settings`."""
 
     layers_size: float = Field(
         default=20,

@@ -1,4 +1,4 @@
-"""Settings of probes: opt-outs, daily request budgets, and the interval of re-tests."""
+"""Settings of probes: opt-outs, daily request budgets, and limits of re-tests."""
 
 from __future__ import annotations
 
@@ -12,28 +12,16 @@ from workers.settings.nightly import Duration
 
 
 class ProbeSettings(BaseSettings):
-    """A part of `Settings`, of which there is one."""
+    """A part of `Settings`."""
 
     opt_outs: Path | None = Field(
         default=None,
         description="File of domains, hosts and servers that are never contacted, one per line. Entries of"
         " `hallmark opt-out` count too.",
     )
-    server_requests: int = Field(
-        default=300,
-        ge=0,
-        description="Requests per server and UTC day. 0: no bound.",
-    )
-    host_requests: int = Field(
-        default=40_000,
-        ge=0,
-        description="Requests per host and day. 0: no bound.",
-    )
-    domain_requests: int = Field(
-        default=100_000,
-        ge=0,
-        description="Requests per domain and day. 0: no bound.",
-    )
+    server_requests: int = Field(default=300, ge=0, description="Requests per server and UTC day. 0: no bound.")
+    host_requests: int = Field(default=40_000, ge=0, description="Requests per host and day. 0: no bound.")
+    domain_requests: int = Field(default=100_000, ge=0, description="Requests per domain and day. 0: no bound.")
     retest_every: Duration = Field(default=timedelta(seconds=5), description="How often beat admits re-tests.")
     retest_cooldown: Duration = Field(
         default=timedelta(hours=1), description="Minimum time between two re-tests of one server."
@@ -50,6 +38,5 @@ class ProbeSettings(BaseSettings):
         description="Full probes after re-tests under way at the same time. 0: the next run makes them.",
     )
     retest_deadline: Duration = Field(
-        default=timedelta(minutes=15),
-        description="A re-test that has not ended after this long has failed.",
+        default=timedelta(minutes=15), description="A re-test that has not ended after this long has failed."
     )

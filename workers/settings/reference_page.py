@@ -29,12 +29,11 @@ _EXPECTED = 3
 
 
 def render_page() -> str:
-    """The page as Markdown."""
     return _HEAD + "".join(_row(name, field) for name, field in Settings.model_fields.items())
 
 
 def main(arguments: list[str]) -> int:
-    """Write the page, or check that it is up to date; the exit code says whether it is."""
+    """Write the page, or check that it is up to date; return the exit code."""
     if len(arguments) != _EXPECTED or arguments[1] not in {"--write", "--check"}:
         sys.stderr.write("usage: python -m workers.settings.reference_page --write|--check DOCS\n")
         return 2
@@ -46,7 +45,7 @@ def main(arguments: list[str]) -> int:
     if path.exists() and path.read_text(encoding="utf-8") == render_page():
         return 0
     sys.stderr.write(
-        f"{path} is not what workers/settings/environment.py says: run `make docs` and review the difference\n"
+        f"{path} does not match workers/settings/environment.py: run `make docs` and review the difference\n"
     )
     return 1
 

@@ -1,4 +1,4 @@
-"""The salt of the hashes that stand for found secrets: of this installation, and the same every night."""
+"""The salt for hashes of found secrets: constant within an installation, so that hashes of runs can be compared."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ _SHORTEST: Final = 16
 
 
 class InvalidSalt(ValueError):
-    """The file of the salt holds something else: says which file, and what to do."""
+    """The salt file is invalid; the message names the file and what to do."""
 
 
 def read_secret_salt(home: Path, configured: str) -> bytes:
-    """What the setting says, else what stands in `secret-salt` in the home folder, which is made at the first time.
+    """The configured salt, else that in the file `secret-salt` of the home folder, which is created when missing.
 
-    Only its owner can read the file. Another salt makes all hashes of earlier nights incomparable.
+    Only its owner can read the file. With another salt, hashes of earlier runs can no longer be compared.
     """
     if configured:
         return configured.encode()

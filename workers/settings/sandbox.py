@@ -1,4 +1,4 @@
-"""The settings of runtimes: what contains the servers that are packages, commands and images."""
+"""Settings of sandbox runtimes, which run packages, commands and images."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _PYTHONS = r"all|own|3\.[0-9]{1,3}(, ?3\.[0-9]{1,3})*"
 
 
 class SandboxSettings(BaseSettings):
-    """A part of `Settings`, of which there is one."""
+    """A part of `Settings`."""
 
     sandbox_runtime: Literal["auto", "bubblewrap", "gvisor", "podman", "docker"] = Field(
         default="auto",

@@ -1,4 +1,4 @@
-"""The settings of the site: where the world sees it, and what one client may take."""
+"""Settings of the site: its public address, limits per client, and its processes."""
 
 from __future__ import annotations
 
@@ -11,12 +11,13 @@ from pydantic_settings import BaseSettings, NoDecode
 from workers.settings.nightly import Duration
 
 
-def _listed(value: object) -> object:
+def split_list(value: object) -> object:
+    """Text with commas as a list of values; anything else unchanged."""
     return [part.strip() for part in value.split(",") if part.strip()] if isinstance(value, str) else value
 
 
 class WebSettings(BaseSettings):
-    """A part of `Settings`, of which there is one."""
+    """A part of `Settings`."""
 
     web_url: str = Field(
         default="http://127.0.0.1:8080",
@@ -24,24 +25,18 @@ class WebSettings(BaseSettings):
         "absolute links. Default of `hallmark web`: its own address.",
     )
     web_rate: float = Field(
-        default=10.0,
-        ge=0,
-        description="Requests per second and client in the long run. 0: no limit.",
+        default=10.0, ge=0, description="Requests per second and client in the long run. 0: no limit."
     )
     web_burst: int = Field(default=200, ge=1, description="Requests that a client may send at once.")
-    web_proxies: Annotated[tuple[IPvAnyNetwork, ...], NoDecode, BeforeValidator(_listed)] = Field(
+    web_proxies: Annotated[tuple[IPvAnyNetwork, ...], NoDecode, BeforeValidator(split_list)] = Field(
         default=(),
         description="Networks of trusted proxies, separated by commas, as `10.0.0.0/8`. Only what they "
         "append to X-Forwarded-For names the client. Default: none.",
     )
-    web_hsts: Duration = Field(
-        default=timedelta(0),
-        description="Max-age of Strict-Transport-Security. 0: not sent.",
-    )
+    web_hsts: Duration = Field(default=timedelta(0), description="Max-age of Strict-Transport-Security. 0: not sent.")
     web_body: int = Field(default=64, ge=1, le=65_536, description="Maximum size of a request body in KiB.")
     web_query_time: Duration = Field(
-        default=timedelta(seconds=5),
-        description="Limit of a PostgreSQL query of the site; then 503. 0: none.",
+        default=timedelta(seconds=5), description="Limit of a PostgreSQL query of the site; then 503. 0: none."
     )
     web_threads: int = Field(
         default=2,

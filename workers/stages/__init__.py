@@ -1,5 +1,4 @@
-"""What a step of the pipeline does with a batch of servers: discover, plan, collect, score, and postpone what failed in
-passing.
+"""The work of pipeline steps on batches of servers: discover, plan, collect, score, and postpone transient failures.
 
 The order of the steps is in `workers.pipeline`, leases are in `workers.coordination`.
 """

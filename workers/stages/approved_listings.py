@@ -1,17 +1,12 @@
-"""Listings that operators have approved, for derivers of changes."""
+"""Approvals of listings by operators, for the deriver of drift."""
 
 from __future__ import annotations
 
 from evidence.derive.drift import ApprovalCheck
-from evidence.model import ServerId
 from evidence.store import Store
 
 
 def read_approvals(store: Store) -> ApprovalCheck:
-    """Answers from the approvals that are stored now; those of later wait for the next call."""
+    """A check against the approvals that are stored now."""
     known = frozenset((approval.server, approval.listing) for approval in store.read_approvals())
-
-    def approved(server: ServerId, listing: str) -> bool:
-        return (server, listing) in known
-
-    return approved
+    return lambda server, listing: (server, listing) in known

@@ -1,4 +1,4 @@
-"""Light checks: samples of connection stability between two runs (docs/decisions/0014)."""
+"""Availability samples: attempts to connect to remotes between two runs (docs/decisions/0014)."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from workers.context import AvailabilitySampler, Context
 from workers.opt_outs import load_opt_outs
 
 JITTER: Final = 0.25
-"""A server comes due up to this share of the interval earlier or later than the others, as its id decides."""
+"""The interval of a server is up to this share longer or shorter; its id decides."""
 
 _OVERLAP: Final = timedelta(days=1)
 
 
 @dataclass(frozen=True, slots=True)
 class SamplingResult:
-    """What one round of light checks came to."""
+    """Counts of one round: servers that were due, samples taken, and samples that failed."""
 
     due: int
     taken: int
@@ -33,19 +33,19 @@ class SamplingResult:
 
 
 async def sample_due_servers(ctx: Context, *, halt: Halt | None = None) -> SamplingResult:
-    """Sample the servers that are due, those that waited longest first, at most `light_batch` of them.
+    """Sample at most `light_batch` of the servers that are due, longest overdue first.
 
-    Only servers of the configured registries are sampled, and none when `light_every` is 0. Samples are kept until
-    every run within their window could read them.
+    Only servers of the configured registries are sampled, and none when `light_every` is 0. Samples older than their
+    window are deleted.
     """
     if not ctx.settings.light_every:
         return SamplingResult(0, 0, 0)
     now = ctx.clock.now()
     await asyncio.to_thread(ctx.store.delete_probes, now - samples.WINDOW)
-    registries = [registry.name for registry in await ctx.outside.registries(ctx.settings.registry_names)]
+    registries = [registry.name for registry in await ctx.wiring.registries(ctx.settings.registry_names)]
     waiting = await asyncio.to_thread(_due, ctx, registries, now)
     feed = iter([waiting[: ctx.settings.light_batch]])
-    sampler = await ctx.outside.sampler()
+    sampler = await ctx.wiring.sampler()
     taken: list[Sample] = []
 
     async def pull() -> Sequence[Server]:
@@ -68,31 +68,31 @@ async def sample_due_servers(ctx: Context, *, halt: Halt | None = None) -> Sampl
         grace=ctx.settings.stop_grace,
     )
     done = SamplingResult(len(waiting), len(taken), sum(bool(sample.failure) for sample in taken))
-    ctx.log.info("light_checks_done", due=done.due, taken=done.taken, failed=done.failed)
+    ctx.log.info("availability_samples_taken", due=done.due, taken=done.taken, failed=done.failed)
     return done
 
 
 def add_samples(store: Store, earlier: Mapping[ServerId, Dossier], now: datetime) -> Mapping[ServerId, Dossier]:
-    """The earlier dossiers with the samples taken since, as the next record will hold them."""
+    """The earlier dossiers with the samples taken since added to their records."""
     known = {
         server: record.observed_at
         for server, dossier in earlier.items()
         if (record := dossier.records.get(samples.KIND)) is not None
     }
-    # A visit may have ended after the record of its night was begun; what is told twice counts once.
+    # A sample may have been taken while the record of its run was made; duplicates count once.
     since = max(now - samples.WINDOW, min(known.values(), default=now) - _OVERLAP)
     between = store.read_samples(list(known), since)
     return {server: _extended(dossier, between.get(server, ())) for server, dossier in earlier.items()}
 
 
 def read_carried_samples(earlier: Dossier, kind: str) -> Mapping[str, Json]:
-    """The samples of an earlier record for one that a bug of ours keeps from being made; nothing for another kind."""
+    """The samples of the earlier record, kept when a collector failed to make a new one; empty for other kinds."""
     record = earlier.records.get(kind) if kind == samples.KIND else None
     return samples.write_samples(samples.read_samples(record.observation)) if record else {}
 
 
 async def _sample(sampler: AvailabilitySampler, server: Server) -> Sample | None:
-    """What came of the first remote that opens, as a run looks for it; of none of them, what came of the first."""
+    """The sample of the first remote that connects, else that of the first remote."""
     taken: list[Sample | None] = []
     for target in server.targets:
         if target.type.is_remote:
@@ -112,7 +112,7 @@ def _extended(dossier: Dossier, taken: Sequence[Sample]) -> Dossier:
 
 
 def _due(ctx: Context, registries: Sequence[str], now: datetime) -> list[Server]:
-    """Active servers that are reached over the network and whose time has come, the longest unseen first."""
+    """Active servers with a remote that are due, longest overdue first."""
     last, opted_out = ctx.store.read_last_probe_times(), load_opt_outs(ctx.settings, ctx.store)
     never = now - samples.WINDOW
     servers = ctx.store.list_active_servers(registries)
@@ -131,6 +131,6 @@ def _is_remote(targets: Sequence[Target]) -> bool:
 
 
 def _interval(ctx: Context, server: ServerId) -> timedelta:
-    """The interval of one server, which never changes: no dice, and no hour at which all of them are due."""
+    """The interval of one server: constant, and different between servers, so that they are not due together."""
     share = int(sha256(server.encode())[:8], 16) / 0xFFFFFFFF
     return ctx.settings.light_every * (1 + JITTER * (2 * share - 1))

@@ -1,4 +1,4 @@
-"""What is known of a server before it is looked at, read for many at a time."""
+"""The inputs of collecting a server, read for many servers at a time."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from workers.stages.routing import FIRST_STAGES
 
 @dataclass(frozen=True, slots=True)
 class CollectInput:
-    """A server, its registry entries, what earlier runs know of it, and what this run has found of it by now.
+    """A server, its registry entries, its evidence from earlier runs, and its evidence from this run so far.
 
-    `refs` is None for a server that no registry lists: there is nothing to record of its registration.
+    `refs` is None for a server that no registry lists; then no registration is recorded.
     """
 
     server: Server
@@ -27,7 +27,7 @@ class CollectInput:
 
 
 class CollectInputReader:
-    """Reads the cases of one stage of a run: the expected ones at once, later ones one by one."""
+    """Reads the inputs of one stage of a run: prefetched ones together, others one by one."""
 
     def __init__(self, ctx: Context, run: Run, stage: Stage) -> None:
         self._ctx = ctx
@@ -35,17 +35,15 @@ class CollectInputReader:
         self._reads_found = stage not in FIRST_STAGES and stage is not Stage.COLLECT
         self._kept: dict[ServerId, CollectInput] = {}
 
-    async def expect(self, servers: Sequence[Server]) -> None:
-        """Read the cases of servers that are asked for soon, and keep each until it is."""
-        self._kept |= await asyncio.to_thread(self.read, servers)
+    async def prefetch(self, servers: Sequence[Server]) -> None:
+        """Read the inputs of servers that are needed soon, and keep each until it is read."""
+        self._kept |= await asyncio.to_thread(self.read_inputs, servers)
 
-    async def of(self, server: Server) -> CollectInput:
-        """The case of one server."""
+    async def read_input(self, server: Server) -> CollectInput:
         kept = self._kept.pop(server.id, None)
-        return kept or (await asyncio.to_thread(self.read, [server]))[server.id]
+        return kept or (await asyncio.to_thread(self.read_inputs, [server]))[server.id]
 
-    def read(self, servers: Sequence[Server]) -> Mapping[ServerId, CollectInput]:
-        """The cases of servers by their id."""
+    def read_inputs(self, servers: Sequence[Server]) -> Mapping[ServerId, CollectInput]:
         ctx, run, ids = self._ctx, self._run, [server.id for server in servers]
         refs = ctx.store.find_refs(ids)
         earlier = earlier_evidence.read_earlier_evidence(ctx.store, run, ids, ctx.clock.now())

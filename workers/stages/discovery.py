@@ -1,4 +1,4 @@
-"""Discovery, one registry at a time: page by page into the store, to be resumed after the last stored page."""
+"""Discovery: walks registries and stores their entries page by page; resumes after the last stored page."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from workers.progress import StageCounter
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RegistryProgress:
-    """How far the walk of one registry is in this run; `error` is for people."""
+    """The progress of one registry's walk in this run; `error` is for people."""
 
     registry: str
     entries: int
@@ -32,22 +32,21 @@ _WHOLE: Final = "whole"
 
 @dataclass(frozen=True, slots=True)
 class WalkPosition:
-    """Where a walk goes on, and what it asks for: `since` stays what it was when the walk began.
+    """Where a walk continues: the registry's cursor, and the `since` of the query that the cursor belongs to.
 
-    A registry's cursor belongs to the question that it was given for. Between two parts of a walk another run may
-    finish and move the watermark, so both are stored together, in the walk's cursor.
+    Another run may finish and move the watermark between two parts of a walk, so both are stored together.
     """
 
     since: datetime | None
     cursor: str | None = None
 
-    def at(self, cursor: str | None) -> str | None:
-        """As stored with the page before `cursor`; None after the last page."""
+    def encode_next(self, cursor: str | None) -> str | None:
+        """The position to store with the page before `cursor`; None after the last page."""
         return None if cursor is None else f"{self.since.isoformat() if self.since else _WHOLE} {cursor}"
 
     @classmethod
-    def read(cls, stored: str) -> WalkPosition | None:
-        """What `at` wrote; None for anything else."""
+    def parse(cls, stored: str) -> WalkPosition | None:
+        """The position that `encode_next` wrote; None for other text."""
         began, separator, cursor = stored.partition(" ")
         if not separator:
             return None
@@ -58,11 +57,11 @@ class WalkPosition:
 
 
 async def walk_registries(
-    ctx: Context, run: Run, sources: Sequence[str], halt: Halt, tally: StageCounter
+    ctx: Context, run: Run, sources: Sequence[str], halt: Halt, counter: StageCounter
 ) -> list[RegistryProgress]:
-    """Walk every registry of this run that is not walked yet, at the same time, and say how far each is."""
-    registries = await ctx.outside.registries(sources)
-    walker = _Walker(ctx, run, halt, tally)
+    """Walk all registries that this run has not walked yet at the same time; return the progress of each."""
+    registries = await ctx.wiring.registries(sources)
+    walker = _Walker(ctx, run, halt, counter)
     try:
         async with asyncio.TaskGroup() as tasks:
             for registry in registries:
@@ -73,58 +72,58 @@ async def walk_registries(
 
 
 async def read_registry_progress(ctx: Context, run: Run, sources: Sequence[str]) -> list[RegistryProgress]:
-    """How far the walk of every registry is, as stored."""
-    registries = await ctx.outside.registries(sources)
+    """The stored progress of every registry's walk."""
+    registries = await ctx.wiring.registries(sources)
     return [await asyncio.to_thread(_walked, ctx, run, registry.name) for registry in registries]
 
 
 class _Walker:
-    """Walks registries of one run; two that name the same server merge it one after the other."""
+    """Walks registries of one run; pages are merged one at a time, because two registries may list the same server."""
 
-    def __init__(self, ctx: Context, run: Run, halt: Halt, tally: StageCounter) -> None:
+    def __init__(self, ctx: Context, run: Run, halt: Halt, counter: StageCounter) -> None:
         self._ctx = ctx
         self._run = run
         self._halt = halt
-        self._tally = tally
+        self._counter = counter
         self._merging = asyncio.Lock()
 
     async def walk(self, registry: Registry) -> None:
-        """Walk what is left of one registry; its failure is recorded, not raised."""
+        """Walk the rest of one registry; its failure is recorded, not raised."""
         store, run = self._ctx.store, self._run
         walk = await asyncio.to_thread(store.find_walk, run.id, registry.name)
         if walk.done:
             return
         try:
-            await self._pages(registry, await self._bookmark(registry, walk.cursor))
+            await self._pages(registry, await self._position(registry, walk.cursor))
         except RegistryUnavailable as error:
             self._ctx.log.warning("registry_unavailable", run=run.id, registry=registry.name)
             await asyncio.to_thread(
                 store.record_walk_failure, run.id, registry.name, str(error), self._ctx.clock.wall()
             )
-            self._tally.add(note=f"{registry.name}: {error}")
+            self._counter.add(note=f"{registry.name}: {error}")
 
-    async def _bookmark(self, registry: Registry, stored: str | None) -> WalkPosition:
-        """Where the walk was left; the beginning, from the current watermark, when it stored no page."""
-        left = WalkPosition.read(stored) if stored else None
+    async def _position(self, registry: Registry, stored: str | None) -> WalkPosition:
+        """The stored position; without one the start, with the current watermark."""
+        left = WalkPosition.parse(stored) if stored else None
         return left or WalkPosition(await asyncio.to_thread(self._ctx.store.find_watermark, registry.name))
 
-    async def _pages(self, registry: Registry, bookmark: WalkPosition) -> None:
-        async for page in registry.walk(cursor=bookmark.cursor, since=bookmark.since):
+    async def _pages(self, registry: Registry, position: WalkPosition) -> None:
+        async for page in registry.walk(cursor=position.cursor, since=position.since):
             async with self._merging:
-                await asyncio.to_thread(_put_page, self._ctx, self._run, registry.name, page, bookmark)
-            self._tally.add(len(page.refs))
+                await asyncio.to_thread(_put_page, self._ctx, self._run, registry.name, page, position)
+            self._counter.add(len(page.refs))
             if self._halt.is_set() and page.cursor is not None:
                 return
-        await asyncio.to_thread(_finish, self._ctx, self._run, registry, bookmark.since)
+        await asyncio.to_thread(_finish, self._ctx, self._run, registry, position.since)
 
 
-def _put_page(ctx: Context, run: Run, registry: str, page: Page, bookmark: WalkPosition) -> None:
-    pairs, cursor = _merged(ctx, page.refs), bookmark.at(page.cursor)
+def _put_page(ctx: Context, run: Run, registry: str, page: Page, position: WalkPosition) -> None:
+    pairs, cursor = _merged(ctx, page.refs), position.encode_next(page.cursor)
     ctx.store.put_registry_page(run.id, registry, pairs, cursor=cursor, done=page.cursor is None, at=ctx.clock.wall())
 
 
 def _merged(ctx: Context, refs: Sequence[ServerRef]) -> list[tuple[Server, ServerRef]]:
-    """Each ref with its server, which also keeps what other registries said of it."""
+    """Each entry with its server, merged with the entries of other registries."""
     by_id: dict[ServerId, list[ServerRef]] = {}
     for ref in refs:
         by_id.setdefault(server_id(canonical_ref(ref)), []).append(ref)
@@ -139,14 +138,14 @@ def _merged(ctx: Context, refs: Sequence[ServerRef]) -> list[tuple[Server, Serve
 
 
 def _finish(ctx: Context, run: Run, registry: Registry, since: datetime | None) -> None:
-    """Retire what a walk over the whole registry did not see; the next one asks for what changed since this run.
+    """Retire entries that a walk of the whole registry did not see, and set the watermark of the next walk.
 
-    Nothing is retired when another run has finished since this walk began: what that one saw counts as unseen here.
+    Nothing is retired when another run has finished since this walk began: its entries would count as unseen.
     """
     name = registry.name
     whole = since is None or not registry.incremental
-    alone = ctx.store.find_watermark(name) == since
-    if whole and alone and (retired := ctx.store.mark_unseen_deleted(run.id, name)):
+    is_only_run = ctx.store.find_watermark(name) == since
+    if whole and is_only_run and (retired := ctx.store.mark_unseen_deleted(run.id, name)):
         ctx.log.info("entries_retired", run=run.id, registry=name, entries=retired)
     if not ctx.store.find_walk(run.id, name).done:
         ctx.store.put_registry_page(run.id, name, [], cursor=None, done=True, at=ctx.clock.wall())

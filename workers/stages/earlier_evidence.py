@@ -1,4 +1,4 @@
-"""What a collector is told of earlier runs: the last one, and of a server that was out of order then the one before."""
+"""Evidence of earlier runs for collectors: the newest run, and an older one where the newest could not observe."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _LASTING: Final[Mapping[str, tuple[str, ...]]] = {
     leading: tuple(sorted(kinds_where(lambda declared, leading=leading: declared.stands_with == leading)))  # type: ignore[misc]
     for leading in sorted({declared.stands_with for declared in traits().values() if declared.stands_with})
 }
-"""The kinds that an earlier run still answers when this one could not look, by the kind that says that it could not."""
+"""Kinds that stay valid from an earlier run when this one could not collect them, by the absent kind."""
 
 _OURS: Final = frozenset(
     {
@@ -33,9 +33,9 @@ _OURS: Final = frozenset(
         Reason.NOT_COLLECTED,
     }
 )
-"""Reasons that say more of us than of the world."""
+"""Reasons of absence that say nothing about the server."""
 
-# The approved listing lives in the records of `drift` alone: a run that breaks their chain would approve every change.
+# Only records of `drift` hold the approved listing: a run that broke their chain would approve every change.
 _BREAKS: Final = frozenset({Reason.COLLECTOR_ERROR, Reason.QUARANTINED, Reason.INVALID_REGISTRATION, Reason.OPTED_OUT})
 _CHAINED_FOR: Final = timedelta(days=366)
 
@@ -45,33 +45,32 @@ def read_earlier_evidence(
 ) -> Mapping[ServerId, Dossier]:
     """The newest dossier of each server before this run, with the samples taken since.
 
-    A night on which a server did not open tells nothing of how it speaks, and must not end what a full probe found: of
-    such a server the conversation is that of the last night, within 14 days, on which it did open. Likewise what was
-    last seen of its package, repository and source, when it was we who could not look since. The approved listing is
-    that of the last night that told one, within a year. What was said in a re-test since then counts as said that
-    night; nothing else of a re-test does (docs/decisions/0029).
+    When a server did not connect in that run, its conversation is that of the newest run within 14 days in which it
+    did. Likewise its package, repository and source, when Hallmark could not collect them. The approved listing comes
+    from the newest run within a year that recorded one. A newer conversation of a re-test replaces the run's; other
+    evidence of re-tests is not used (docs/decisions/0029).
     """
     known = add_samples(store, store.read_earlier(run.id, servers), now)
     mute = [server for server, dossier in known.items() if isinstance(dossier.read(exchanges.KIND), Absent)]
     spoken = store.read_earlier_observed(run.id, mute, exchanges.KIND, now - MAX_CARRY_AGE) if mute else {}
-    told = {**known, **{server: _with(known[server], spoken[server], _OF_ONE_NIGHT) for server in spoken}}
-    told = _with_retests(store, run, told, now)
+    merged = {**known, **{server: _with(known[server], spoken[server], _OF_ONE_NIGHT) for server in spoken}}
+    merged = _with_retests(store, run, merged, now)
     for kind, kinds in _LASTING.items():
-        blind = [server for server, dossier in told.items() if _is_for(dossier, kind, _OURS)]
+        blind = [server for server, dossier in merged.items() if _is_for(dossier, kind, _OURS)]
         seen = store.read_earlier_observed(run.id, blind, kind, now - MAX_CARRY_AGE) if blind else {}
-        told |= {server: _with(told[server], seen[server], kinds) for server in seen}
+        merged |= {server: _with(merged[server], seen[server], kinds) for server in seen}
     for kind in _CHAINED:
-        broken = [server for server, dossier in told.items() if _is_for(dossier, kind, _BREAKS)]
+        broken = [server for server, dossier in merged.items() if _is_for(dossier, kind, _BREAKS)]
         linked = store.read_earlier_observed(run.id, broken, kind, now - _CHAINED_FOR) if broken else {}
-        told |= {server: _with(told[server], linked[server], (kind,)) for server in linked}
-    return told
+        merged |= {server: _with(merged[server], linked[server], (kind,)) for server in linked}
+    return merged
 
 
-def _with_retests(store: Store, run: Run, told: Mapping[ServerId, Dossier], now: datetime) -> dict[ServerId, Dossier]:
-    """The dossiers with newer conversations of re-tests, or a repair would be forgotten until the next full probe."""
-    again = store.read_retested(run.id, list(told), now - MAX_CARRY_AGE)
-    newer = [server for server, dossier in again.items() if _spoke_at(dossier) > _spoke_at(told[server])]
-    return {**told, **{server: _with(told[server], again[server], _OF_ONE_NIGHT) for server in newer}}
+def _with_retests(store: Store, run: Run, merged: Mapping[ServerId, Dossier], now: datetime) -> dict[ServerId, Dossier]:
+    """The dossiers with newer conversations of re-tests; otherwise a repair would be lost until the next full probe."""
+    again = store.read_retested(run.id, list(merged), now - MAX_CARRY_AGE)
+    newer = [server for server, dossier in again.items() if _spoke_at(dossier) > _spoke_at(merged[server])]
+    return {**merged, **{server: _with(merged[server], again[server], _OF_ONE_NIGHT) for server in newer}}
 
 
 def _spoke_at(dossier: Dossier) -> datetime:
@@ -81,7 +80,7 @@ def _spoke_at(dossier: Dossier) -> datetime:
 
 
 def is_recent_record(record: Record, now: datetime) -> bool:
-    """Whether a record is at most 14 days old by its `looked_at`, so that it may stand (docs/decisions/0015)."""
+    """Whether a record is still valid: its `looked_at` is at most 14 days ago (docs/decisions/0015)."""
     stated = record.observation.get("looked_at")
     try:
         return isinstance(stated, str) and now - datetime.fromisoformat(stated) <= MAX_CARRY_AGE
@@ -90,11 +89,11 @@ def is_recent_record(record: Record, now: datetime) -> bool:
 
 
 def _is_for(dossier: Dossier, kind: str, reasons: frozenset[Reason]) -> bool:
-    """Whether a kind was recorded to be absent, for one of the reasons."""
+    """Whether a kind was recorded as absent for one of the reasons."""
     record = dossier.records.get(kind)
     return record is not None and isinstance(record.content, Absent) and record.content.reason in reasons
 
 
 def _with(newest: Dossier, older: Dossier, kinds: Sequence[str]) -> Dossier:
-    told = {kind: record for kind in kinds if (record := older.records.get(kind)) is not None}
-    return replace(newest, records={**newest.records, **told})
+    merged = {kind: record for kind in kinds if (record := older.records.get(kind)) is not None}
+    return replace(newest, records={**newest.records, **merged})

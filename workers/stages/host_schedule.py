@@ -1,4 +1,4 @@
-"""How a night is laid out over hosts: whose turn it is at a host that is too big for one night, and in which order."""
+"""Schedules a run's servers per host within the host's daily budget."""
 
 from __future__ import annotations
 
@@ -13,76 +13,75 @@ from evidence.canonical import sha256
 from evidence.model import Server, ServerId
 
 MEAN_LATENCY: Final = 0.3
-"""Seconds that an answer takes on average (docs/scale.md)."""
+"""Average seconds to an answer (docs/scale.md)."""
 
 MIN_REQUESTS: Final = 2
-"""Requests that the quickest visit takes: to a server that is locked and says so."""
+"""Requests of the shortest probe: that of a server which refuses access."""
 
 _NEVER: Final = datetime.min.replace(tzinfo=UTC)
 _SECOND: Final = timedelta(seconds=1)
 
 ReadLastProbed: TypeAlias = Callable[[Sequence[ServerId]], Mapping[ServerId, datetime]]
-"""When each of some servers was looked at last; those that never were are left out."""
+"""When each of the servers was collected last; servers that never were are left out."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HostPace:
-    """What a host can take in a night: `gap` seconds between `requests` of each server, within `window`.
+    """The load allowed per host and run: `requests` of each server with `gap` seconds between them, within `window`.
 
-    The hosts have their first turn at times that differ by up to `spread`. `at_home`: servers may be in a private
-    network, and no gap is kept.
+    Hosts start at times that differ by up to `spread`. With `no_gap` the servers may be in a private network, and no
+    gap is kept.
     """
 
     gap: float
     requests: float
     window: timedelta
     spread: timedelta = timedelta(0)
-    at_home: bool = False
+    no_gap: bool = False
 
     def room(self, host: str) -> int:
-        """How many servers of a host a night has time for, at least one."""
+        """How many servers of a host fit into a run, at least one."""
         return max(1, int(self.window.total_seconds() / (self.requests * (self._gap(host) + MEAN_LATENCY))))
 
     def step(self, host: str) -> timedelta:
-        """How long after one server of a host the next one can have its turn at the earliest."""
+        """Minimum time between the starts of two servers of a host."""
         return timedelta(seconds=MIN_REQUESTS * self._gap(host))
 
     def _gap(self, host: str) -> float:
-        return 0.0 if self.at_home or _is_loopback(host) else self.gap
+        return 0.0 if self.no_gap or _is_loopback(host) else self.gap
 
 
 @dataclass(frozen=True, slots=True)
 class HostSchedule:
-    """A night: servers that keep their last evidence, and how long after planning each other one may have its turn.
+    """Servers that keep their last evidence (`carried`), and for each other one its start after planning.
 
-    Some offsets are negative, by less than a second: they are an order.
+    Offsets may be negative by less than a second, which only orders the servers.
     """
 
     carried: frozenset[ServerId]
     offsets: Mapping[ServerId, timedelta]
 
 
-def schedule_servers(night: str, servers: Sequence[Server], seen: ReadLastProbed, pace: HostPace) -> HostSchedule:
-    """Lay out a night, whose name decides the order.
+def schedule_servers(run_id: str, servers: Sequence[Server], read_last: ReadLastProbed, pace: HostPace) -> HostSchedule:
+    """Schedule the servers of a nightly run; its id decides the pseudo-random order.
 
-    Of a host with more servers than a night has room for, those have their turn that were looked at longest ago, so
-    that each comes round in the fewest nights possible, whatever comes and goes. Servers of one host follow each other
-    as its gap allows, and all others are between them.
+    When a host has more servers than fit, those are scheduled that were collected longest ago, so that each has its
+    turn in the fewest runs. Servers of one host follow each other as its gap allows, interleaved with all others.
     """
     carried: set[ServerId] = set()
     offsets: dict[ServerId, timedelta] = {}
     for host, queue in _by_host(servers).items():
-        turn = _whose_turn(queue, seen, pace.room(host) if host else len(queue))
-        carried.update(set(queue) - set(turn))
-        first = _chance(night, host) * pace.spread if host else timedelta(0)
+        scheduled = _select_due(queue, read_last, pace.room(host) if host else len(queue))
+        carried.update(set(queue) - set(scheduled))
+        first = _chance(run_id, host) * pace.spread if host else timedelta(0)
         step = pace.step(host) if host else timedelta(0)
-        for place, server in enumerate(sorted(turn, key=lambda one: _chance(night, one))):
-            offsets[server] = first + place * step + (_chance(night, server) - 1) * _SECOND
+        for place, server in enumerate(sorted(scheduled, key=lambda one: _chance(run_id, one))):
+            offsets[server] = first + place * step + (_chance(run_id, server) - 1) * _SECOND
     return HostSchedule(frozenset(carried), offsets)
 
 
 def _by_host(servers: Sequence[Server]) -> dict[str, list[ServerId]]:
-    """Servers by the host that is asked for them first; by the empty name those that are not asked over the network."""
+    """Servers by the host of their first remote; servers without a remote have the key ""."""
     found: dict[str, list[ServerId]] = {}
     for server in servers:
         found.setdefault(next(_hosts(server), ""), []).append(server.id)
@@ -98,16 +97,16 @@ def _hosts(server: Server) -> Iterator[str]:
                 yield ""
 
 
-def _whose_turn(queue: Sequence[ServerId], seen: ReadLastProbed, room: int) -> Sequence[ServerId]:
+def _select_due(queue: Sequence[ServerId], read_last: ReadLastProbed, room: int) -> Sequence[ServerId]:
     if len(queue) <= room:
         return queue
-    last = seen(queue)
+    last = read_last(queue)
     return sorted(queue, key=lambda server: (last.get(server, _NEVER), _chance("", server), server))[:room]
 
 
-def _chance(night: str, name: str) -> float:
-    """A reproducible number in [0, 1)."""
-    return int(sha256(f"{night}\0{name}".encode())[:13], 16) / 16**13
+def _chance(run_id: str, name: str) -> float:
+    """A pseudo-random number in [0, 1) that follows from both names."""
+    return int(sha256(f"{run_id}\0{name}".encode())[:13], 16) / 16**13
 
 
 def _is_loopback(host: str) -> bool:

@@ -1,4 +1,4 @@
-"""Planning a run: which servers, and of a night whose turn it is, in which order and at which pace."""
+"""Planning a run: its servers and, for a nightly run, their order and pace per host."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from workers.stages.host_schedule import HostPace, schedule_servers
 
 
 def plan_servers(ctx: Context, run: Run, servers: Sequence[Server]) -> None:
-    """Fix the servers of a run: all of them due at once, or laid out over hosts when it is a night."""
+    """Store the servers of a run: all due at once or, for a nightly run, scheduled per host."""
     ids, at = [server.id for server in servers], ctx.store.read_database_time(ctx.clock.wall())
     if run.trigger is not Trigger.NIGHTLY:
         ctx.store.plan_run(run.id, ids, at)
@@ -24,22 +24,22 @@ def plan_servers(ctx: Context, run: Run, servers: Sequence[Server]) -> None:
     def seen(queue: Sequence[ServerId]) -> Mapping[ServerId, datetime]:
         return ctx.store.read_last_collection_times(run.id, queue)
 
-    # A server that opted out needs no time of its host and is recorded at once.
-    opted_out = load_opt_outs(ctx.settings, ctx.store)
-    looked_at = [server for server in servers if opted_out.why(server) is None]
-    layout = schedule_servers(run.id, looked_at, seen, read_host_pace(ctx.settings))
-    starts = {server: at + offset for server, offset in layout.offsets.items()}
+    # A server that opted out is not contacted, so it needs no place in its host's schedule.
+    opt_outs = load_opt_outs(ctx.settings, ctx.store)
+    contacted = [server for server in servers if opt_outs.why(server) is None]
+    schedule = schedule_servers(run.id, contacted, seen, read_host_pace(ctx.settings))
+    starts = {server: at + offset for server, offset in schedule.offsets.items()}
     first = {server.id: routing.first_stage(server) for server in servers}
-    ctx.store.plan_run(run.id, ids, at, first=first, starts=starts, carried=layout.carried)
-    ctx.log.info("run_planned", run=run.id, servers=len(ids), carried=len(layout.carried))
+    ctx.store.plan_run(run.id, ids, at, first=first, starts=starts, carried=schedule.carried)
+    ctx.log.info("run_planned", run=run.id, servers=len(ids), carried=len(schedule.carried))
 
 
 def read_host_pace(settings: Settings) -> HostPace:
-    """What hosts can take in a night with these settings."""
+    """The load allowed per host by the settings."""
     return HostPace(
         gap=settings.host_gap,
         requests=settings.visit_requests,
         window=settings.host_window,
         spread=settings.night_spread,
-        at_home=settings.allow_private,
+        no_gap=settings.allow_private,
     )

@@ -1,4 +1,4 @@
-"""Retries repositories for which GitHub's quota did not suffice, later in the same run, without blocking others."""
+"""Retries repositories that GitHub's rate limit refused later in the same run, without blocking other servers."""
 
 from __future__ import annotations
 
@@ -12,26 +12,26 @@ from workers.context import Context
 from workers.stages.retries import RetryPolicy
 
 MAX_POSTPONEMENTS: Final = 4
-"""How often: the quota of an hour comes back within the hour, and the default pause is a third of one."""
+"""Enough for one hour at the default delay of 20 minutes: GitHub's quota resets every hour."""
 
 QUOTA_USED_UP: Final = "GitHub's quota is used up"
 
 
 def postpone_rate_limited(ctx: Context, run: Run, found: Mapping[ServerId, Sequence[Record]]) -> list[ServerId]:
-    """Put those servers back that were refused by a rate limit, unless the night ends before; those put back.
+    """Postpone servers that a rate limit refused, unless the run ends before; return the postponed servers.
 
-    Where an earlier night's evidence stands for them there is nothing to wait for, and they are not among these.
+    Servers whose earlier evidence is still valid have no such record and are not postponed.
     """
     row = ctx.store.find_run(run.id)
-    spent = [server for server, records in found.items() if any(_is_refused(record) for record in records)]
-    rules = None if row is None else RetryPolicy.of(row, ctx.settings)
-    if not spent or rules is None or not rules.most:
+    refused = [server for server, records in found.items() if any(_is_refused(record) for record in records)]
+    policy = None if row is None else RetryPolicy.for_run(row, ctx.settings)
+    if not refused or policy is None or not policy.max_tries:
         return []
     now = ctx.store.read_database_time(ctx.clock.wall())
-    if (delay := rules.delay(spent, now)) is None:
+    if (delay := policy.delay(refused, now)) is None:
         return []
     return ctx.store.postpone_servers(
-        run.id, Stage.GITHUB, spent, delay=delay, why=QUOTA_USED_UP, most=MAX_POSTPONEMENTS, now=now
+        run.id, Stage.GITHUB, refused, delay=delay, why=QUOTA_USED_UP, most=MAX_POSTPONEMENTS, now=now
     )
 
 

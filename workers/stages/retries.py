@@ -1,4 +1,4 @@
-"""A server that failed in passing is looked at again later in the same night, before that is said of it."""
+"""Retries servers with a transient failure later in the same run, before the failure is recorded."""
 
 from __future__ import annotations
 
@@ -16,27 +16,27 @@ from workers.context import Context
 from workers.settings.environment import Settings
 
 TRIES_KEY: Final = "tries"
-"""Member of a listing's observation: how often the server was visited that night, where that was more than once."""
+"""Member of a listing's observation: number of probes in the run, where there was more than one."""
 
 TRANSIENT_REASONS: Final = frozenset(
     {Reason.TIMEOUT, Reason.UNREACHABLE, Reason.TLS_ERROR, Reason.RATE_LIMITED, Reason.COLLECTOR_ERROR}
 )
-"""Reasons that may be gone in twenty minutes; 5xx is `unreachable`."""
+"""Reasons that may disappear within twenty minutes; a 5xx status is `unreachable`."""
 
 _JITTER: Final = 0.25
 
 
 @dataclass(frozen=True, slots=True)
 class RetryPolicy:
-    """How often a run looks again at most, after how long, and until when."""
+    """How often a run retries a server, after which delay, and until when."""
 
-    most: int
+    max_tries: int
     after: timedelta
     until: datetime | None = None
 
     @classmethod
-    def of(cls, row: RunRow, settings: Settings) -> RetryPolicy:
-        """Those of a run: a night has time to wait, a run by hand only if it was asked to, a re-test none."""
+    def for_run(cls, row: RunRow, settings: Settings) -> RetryPolicy:
+        """A nightly run retries, a local run only if the settings ask for it, a re-test never."""
         match row.run.trigger:
             case Trigger.NIGHTLY:
                 until = None if row.planned_at is None else row.planned_at + settings.run_deadline
@@ -47,7 +47,7 @@ class RetryPolicy:
                 return cls(0, timedelta(0))
 
     def delay(self, servers: Iterable[ServerId], now: datetime) -> timedelta | None:
-        """How long to wait before these are looked at again, which differs from group to group; None when too late."""
+        """The delay before the next try, with a jitter that follows from the servers; None when it is too late."""
         chance = int(sha256("\0".join(servers).encode())[:8], 16) / 0xFFFFFFFF
         delay = self.after * (1 + _JITTER * (2 * chance - 1))
         return None if self.until is not None and now + delay > self.until else delay
@@ -56,19 +56,19 @@ class RetryPolicy:
 def postpone_failed(
     ctx: Context, run: Run, stage: Stage, found: Mapping[ServerId, Sequence[Record]]
 ) -> Mapping[ServerId, Sequence[Record]]:
-    """Put back who failed in passing, as long as the run looks again; the records of all others, to be stored.
+    """Postpone servers with a transient failure while the run retries; return the records of all others to be stored.
 
-    What was seen of those put back is kept as a visit, so that their samples tell of every try.
+    Each failed try is stored as an availability sample.
     """
     row = ctx.store.find_run(run.id)
-    rules = RetryPolicy(0, timedelta(0)) if row is None else RetryPolicy.of(row, ctx.settings)
-    if row is None or not rules.most:
+    policy = RetryPolicy(0, timedelta(0)) if row is None else RetryPolicy.for_run(row, ctx.settings)
+    if row is None or not policy.max_tries:
         return found
     later: set[ServerId] = set()
     now = ctx.store.read_database_time(ctx.clock.wall())
     for reason, servers in group_transient_failures(found).items():
-        if (delay := rules.delay(servers, now)) is not None:
-            why, most = reason.value, rules.most
+        if (delay := policy.delay(servers, now)) is not None:
+            why, most = reason.value, policy.max_tries
             later.update(ctx.store.postpone_servers(run.id, stage, servers, delay=delay, why=why, most=most, now=now))
     if later:
         ctx.store.put_probes([(server, _sample(found[server])) for server in sorted(later)], ctx.clock.now())
@@ -78,7 +78,7 @@ def postpone_failed(
 
 
 def group_transient_failures(found: Mapping[ServerId, Iterable[Record]]) -> dict[Reason, list[ServerId]]:
-    """By reason, the servers whose listing is absent for one that may be gone when they are looked at again."""
+    """The servers whose listing is absent for a transient reason, by reason."""
     failed: dict[Reason, list[ServerId]] = {}
     for server, records in found.items():
         for record in records:
@@ -92,7 +92,7 @@ def group_transient_failures(found: Mapping[ServerId, Iterable[Record]]) -> dict
 
 
 def _sample(records: Iterable[Record]) -> Sample | None:
-    """What this try says of the server's stability; None when it says nothing."""
+    """The availability sample of this try; None when there is none."""
     for record in records:
         if record.kind == samples.KIND and (taken := samples.read_samples(record.observation)):
             newest, at = taken[-1], record.observed_at.replace(microsecond=0)
@@ -101,7 +101,7 @@ def _sample(records: Iterable[Record]) -> Sample | None:
 
 
 def add_try_count(records: Iterable[Record], tries: int) -> list[Record]:
-    """The records of a server that was looked at so often; that it was more than once is told with its listing."""
+    """The records of a server, with the number of tries in the listing's observation when it is more than one."""
     return [
         replace(record, observation={**record.observation, TRIES_KEY: tries})
         if tries > 1 and record.kind == listing.KIND

@@ -1,8 +1,8 @@
-"""The parts in which a fleet collects: which of them a server passes, and who looks at it in which.
+"""The stages in which a fleet collects: which stages a server passes, and which collectors run in each.
 
-Queues follow scarce resources: the network (`probe`), processors that run strangers' packages (`sandbox`), GitHub's
-quota (`github`), and processors that read source (`scan`). A server without repository and package has nothing for the
-last two, and is looked at by everybody in its first part. Embedded runs and re-tests have one part, `collect`.
+Stages follow scarce resources: the network (`probe`), processors that run foreign packages (`sandbox`), GitHub's
+quota (`github`), and processors that read source (`scan`). A server without repository and package skips the last two,
+and all its collectors run in its first stage. Embedded runs and re-tests have one stage, `collect`.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from evidence.store import Stage
 from workers.settings.environment import Settings
 
 FIRST_STAGES: Final = frozenset({Stage.PROBE, Stage.SANDBOX})
-"""The parts with which a server begins: it has a remote only, or a package."""
+"""The first stage of a server: PROBE when it has only remotes, else SANDBOX."""
 
 _ORDER: Final = {Stage.PROBE: 0, Stage.SANDBOX: 0, Stage.GITHUB: 1, Stage.SCAN: 2, Stage.COLLECT: 2}
 _SCANS: Final = 16  # archives fetched at the same time; reading them is bounded by its own processes
@@ -28,7 +28,7 @@ _INSTALLS: Final = 4  # servers in flight for each slot of the sandbox, whose re
 
 @dataclass(frozen=True, slots=True)
 class StageCollectors:
-    """The sources of evidence, in the order in which they run."""
+    """The collectors, followers and derivers, each in the order in which they run."""
 
     collectors: Sequence[Collector]
     followers: Sequence[Follower]
@@ -36,18 +36,17 @@ class StageCollectors:
 
     @property
     def all(self) -> Sequence[Source]:
-        """Every source, in the order in which they run."""
         return (*self.collectors, *self.followers, *self.derivers)
 
-    def onward(self, server: Server, stage: Stage) -> Stage | None:
-        """The part that follows on one for a server; None after the last one."""
+    def next_stage(self, server: Server, stage: Stage) -> Stage | None:
+        """The stage after `stage` for a server; None after the last one."""
         if stage is Stage.COLLECT:
             return None
         return next((part for part in self._later(server) if _ORDER[part] > _ORDER[stage]), None)
 
-    def at(self, server: Server, stage: Stage, found: Dossier) -> StageCollectors:
-        """The sources of one part: those whose part it is, and in the last one all that have not recorded yet."""
-        last = self.onward(server, stage) is None
+    def select(self, server: Server, stage: Stage, found: Dossier) -> StageCollectors:
+        """The sources that run in a stage; in the last one all that have not recorded yet."""
+        last = self.next_stage(server, stage) is None
         recorded = found.records.keys()
         return StageCollectors(
             [one for one in self.collectors if not recorded & set(one.kinds)],
@@ -60,7 +59,7 @@ class StageCollectors:
         )
 
     def _later(self, server: Server) -> Sequence[Stage]:
-        """The parts after the first one: nothing is read where there is neither a repository nor a package."""
+        """The stages after the first one; none for a server without repository and package."""
         if server.repository is None and is_remote(server):
             return ()
         parts = {_part(follower) for follower in self.followers}
@@ -68,17 +67,16 @@ class StageCollectors:
 
 
 def first_stage(server: Server) -> Stage:
-    """The part with which a server begins."""
     return Stage.PROBE if is_remote(server) else Stage.SANDBOX
 
 
 def is_remote(server: Server) -> bool:
-    """Whether nothing of a server has to be installed here."""
+    """Whether no target of a server has to be installed here."""
     return all(target.type.is_remote for target in server.targets)
 
 
 def max_concurrent_servers(settings: Settings, stage: Stage) -> int:
-    """How many servers a process looks at at the same time."""
+    """How many servers a process collects at the same time."""
     match stage:
         case Stage.SANDBOX:
             return min(settings.in_flight, _INSTALLS * count_box_slots(settings.sandbox_slots, settings.sandbox_memory))
@@ -89,7 +87,7 @@ def max_concurrent_servers(settings: Settings, stage: Stage) -> int:
 
 
 def find_probed_host(server: Server) -> str | None:
-    """The host that is visited for a server first; None when there is none."""
+    """The host of a server's first remote; None when there is none."""
     for target in server.targets:
         if target.type.is_remote:
             try:

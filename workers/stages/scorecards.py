@@ -1,6 +1,6 @@
-"""Scorecards as the store keeps them: dossiers in, receipts out, in a thread of their own.
+"""Scores dossiers in a thread and returns scorecards as the store keeps them.
 
-Unchanged evidence under unchanged code costs a look-up: its receipts are those of the earlier night, of another date.
+With unchanged evidence and unchanged code the scorecards of the earlier run are reused, with another date.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from workers.runs import pins
 
 @dataclass(frozen=True, slots=True)
 class ScoredBatch:
-    """The receipts of a batch, what was raised for servers that have none, and how many were looked up."""
+    """The scorecards of a batch, the exceptions of servers without any, and for how many servers they were reused."""
 
     cards: Sequence[StoredScorecard]
     errors: Mapping[ServerId, Exception]
@@ -33,9 +33,9 @@ class ScoredBatch:
 
 
 def score_servers(store: Store, run: Run, servers: Sequence[ServerId]) -> ScoredBatch:
-    """The receipts of a run's servers: looked up where nothing that decides them changed, made anew elsewhere.
+    """The scorecards of a run's servers: reused where neither code nor evidence changed, else scored.
 
-    A dated rubric is always scored anew. If any rubric fails, the server gets no receipt at all.
+    A dated rubric is always scored. If any rubric fails, the server gets no scorecard at all.
     """
     known = reuse_scorecards(store, run, servers)
     made: list[StoredScorecard] = []
@@ -51,10 +51,10 @@ def score_servers(store: Store, run: Run, servers: Sequence[ServerId]) -> Scored
 
 
 def reuse_scorecards(store: Store, run: Run, servers: Sequence[ServerId]) -> dict[ServerId, list[StoredScorecard]]:
-    """The receipts of an earlier run of the same pins that hold for this one, for each server that has such.
+    """The scorecards of an earlier run with the same pins that are valid for this run, by server.
 
-    They are of undated rubrics, of whose kinds none changed; only whole sets of an earlier run count, and only between
-    runs of code that can be named. A receipt that cannot be read is no reason to fail: the server is scored.
+    They are of undated rubrics that read no changed kind. Only complete sets are reused, and only when commit and
+    source of the code are known. A server whose scorecard cannot be read is scored again.
     """
     if pins.UNKNOWN in {run.pins.get("commit", pins.UNKNOWN), run.pins.get("source", pins.UNKNOWN)}:
         return {}
@@ -73,7 +73,7 @@ def reuse_scorecards(store: Store, run: Run, servers: Sequence[ServerId]) -> dic
 def _still_to_make(
     known: Mapping[ServerId, Sequence[StoredScorecard]], servers: Sequence[ServerId]
 ) -> dict[frozenset[str], list[ServerId]]:
-    """The servers by the names of the rubrics of which they have no receipt yet."""
+    """The servers by the names of the rubrics that they have no scorecard of yet."""
     every = {rubric.name for rubric in catalogue.list_rubrics()}
     found: dict[frozenset[str], list[ServerId]] = {}
     for server in servers:
@@ -96,7 +96,7 @@ def _by_server(store: Store, run: str, servers: Sequence[ServerId]) -> dict[Serv
 def _copies(
     cards: Sequence[StoredScorecard], changed: frozenset[str], as_of: datetime, evidence: Mapping[str, str]
 ) -> list[StoredScorecard]:
-    """Those of a whole set that still hold, as of another moment and of other evidence; none when it is not whole."""
+    """The scorecards of a complete set that are still valid, with the new date and digests; else none."""
     rubrics = {(rubric.id, rubric.version): rubric for rubric in catalogue.list_rubrics()}
     if {(card.rubric, card.version) for card in cards} != rubrics.keys():
         return []
@@ -114,10 +114,10 @@ def _copies(
 def score_dossiers(
     dossiers: Sequence[Dossier], rubrics: Sequence[Rubric] | None = None
 ) -> tuple[list[StoredScorecard], Mapping[ServerId, Exception]]:
-    """The receipts of all rubrics (or some) for every dossier, and what was raised for those that have none.
+    """The scorecards of all rubrics (or some) for every dossier, and the exceptions of servers without any.
 
-    A future holds what a rule raised, so no handler is needed: one rule's bug must neither be swallowed nor
-    stop the other servers, and a server with a failing rule gets no receipt at all.
+    Futures hold the exceptions of rules, so no broad `except` is needed: a bug in a rule is reported, does not stop the
+    other servers, and leaves its server without a scorecard.
     """
     judge = score_dossier if rubrics is None else partial(score_dossier, rubrics=rubrics)
     with ThreadPoolExecutor(1, thread_name_prefix="score") as thread:
@@ -128,7 +128,7 @@ def score_dossiers(
 
 
 def score_dossier(dossier: Dossier, rubrics: Sequence[Rubric] | None = None) -> list[StoredScorecard]:
-    """One dossier's receipts, one per version of each rubric, or of some."""
+    """The scorecards of one dossier: one per version of each rubric, or of some."""
     assessment = assess_dossier(dossier, rubrics)
     return [_stored(rubric.score(assessment)) for rubric in rubrics or catalogue.list_rubrics()]
 

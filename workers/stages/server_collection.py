@@ -1,6 +1,6 @@
-"""One server looked at, in a part of collecting or in all of it, and what is recorded of who could not look.
+"""Collects one server in one stage, and records collectors that failed.
 
-The boundary of collectors is here: what they raise becomes a record, and the only broad `except` of the product.
+This is the error boundary of collectors: their exceptions become records. It has the only broad `except` of Hallmark.
 """
 
 from __future__ import annotations
@@ -31,137 +31,136 @@ LONG_BODIES: Final = 64 * 1024  # bytes, which are searched for secrets in some 
 
 
 class Collecting(Protocol):
-    """What collecting uses of a Context; `scan` has no store and gives just this."""
+    """The parts of a Context that collecting uses; `scan` has no store and implements only these."""
 
     @property
-    def settings(self) -> Settings:
-        """The settings."""
-        ...
+    def settings(self) -> Settings: ...
 
     @property
-    def clock(self) -> Clock:
-        """The clock."""
-        ...
+    def clock(self) -> Clock: ...
 
     @property
-    def log(self) -> Log:
-        """The log."""
-        ...
+    def log(self) -> Log: ...
 
 
 @dataclass(frozen=True, slots=True)
 class CollectedServer:
-    """What was found of a server in a part of collecting, and the part in which it is looked at next."""
+    """The records of a server from one stage, and its next stage (None after the last)."""
 
     server: ServerId
     records: Sequence[Record]
-    onward: Stage | None
+    next_stage: Stage | None
 
 
 async def collect_server(
-    ctx: Collecting, sources: StageCollectors, stage: Stage, case: CollectInput
+    ctx: Collecting, sources: StageCollectors, stage: Stage, subject: CollectInput
 ) -> CollectedServer:
-    """All records of one part of one server. One whose registration is invalid is not contacted, in no part."""
-    records = _registered(ctx, case)
+    """All records of one server from one stage. A server with an invalid registration is never contacted."""
+    records = _registered(ctx, subject)
     if records and isinstance(invalid := records[0].content, Absent):
-        return record_not_contacted(ctx, sources, case, invalid)
-    now = sources.at(case.server, stage, case.found)
-    for collector in now.collectors:
-        records += await _guarded(ctx, case, collector, collector.collect(case.server, case.earlier))
-    for follower in now.followers:
-        records += await _guarded(ctx, case, follower, follower.follow(_so_far(case, records), case.earlier))
-    for deriver in now.derivers:
-        records += await _guarded(ctx, case, deriver, _derived(ctx, case, deriver, records))
-    return CollectedServer(case.server.id, records, sources.onward(case.server, stage))
+        return record_not_contacted(ctx, sources, subject, invalid)
+    selected = sources.select(subject.server, stage, subject.found)
+    for collector in selected.collectors:
+        records += await _guarded(ctx, subject, collector, collector.collect(subject.server, subject.earlier))
+    for follower in selected.followers:
+        records += await _guarded(ctx, subject, follower, follower.follow(_so_far(subject, records), subject.earlier))
+    for deriver in selected.derivers:
+        records += await _guarded(ctx, subject, deriver, _derived(ctx, subject, deriver, records))
+    return CollectedServer(subject.server.id, records, sources.next_stage(subject.server, stage))
 
 
-def record_not_contacted(ctx: Collecting, sources: StageCollectors, case: CollectInput, why: Absent) -> CollectedServer:
-    """A server that is not contacted, in no part: everything about it is absent for one reason."""
-    registered = _record(ctx, case, pins.REGISTRAR, registration.KIND, why)
-    absent = [_record(ctx, case, by, kind, why) for by in sources.all for kind in by.kinds]
-    return CollectedServer(case.server.id, [registered, *absent], None)
+def record_not_contacted(
+    ctx: Collecting, sources: StageCollectors, subject: CollectInput, why: Absent
+) -> CollectedServer:
+    """Records of a server that is never contacted: every kind is absent for one reason."""
+    registered = _record(ctx, subject, pins.REGISTRAR, registration.KIND, why)
+    absent = [_record(ctx, subject, by, kind, why) for by in sources.all for kind in by.kinds]
+    return CollectedServer(subject.server.id, [registered, *absent], None)
 
 
 def record_stage_absent(
-    ctx: Collecting, sources: StageCollectors, stage: Stage, case: CollectInput, why: Absent
+    ctx: Collecting, sources: StageCollectors, stage: Stage, subject: CollectInput, why: Absent
 ) -> CollectedServer:
-    """The same without observation."""
-    now = sources.at(case.server, stage, case.found).all
-    records = [*_registered(ctx, case), *(_instead(ctx, case, by, kind, why) for by in now for kind in by.kinds)]
-    return CollectedServer(case.server.id, records, sources.onward(case.server, stage))
+    """Records of one stage in which every kind is absent for one reason, or carried over from earlier evidence."""
+    selected = sources.select(subject.server, stage, subject.found).all
+    records = [
+        *_registered(ctx, subject),
+        *(_instead(ctx, subject, by, kind, why) for by in selected for kind in by.kinds),
+    ]
+    return CollectedServer(subject.server.id, records, sources.next_stage(subject.server, stage))
 
 
 async def record_failed_server(
-    ctx: Collecting, sources: StageCollectors, case: CollectInput, why: Absent
+    ctx: Collecting, sources: StageCollectors, subject: CollectInput, why: Absent
 ) -> list[Record]:
-    """The records of a server that failed temporarily and is not retried; without the network."""
+    """Records of a server with a transient failure that is not retried any more; uses no network."""
     unseen = Absent(Reason.NOT_COLLECTED, why.detail)
-    records = _registered(ctx, case)
+    records = _registered(ctx, subject)
     online: Sequence[Source] = (*sources.collectors, *sources.followers)
     for by in online:
         if listing.KIND in by.kinds:
-            records += [_record(ctx, case, by, kind, why) for kind in by.kinds]
+            records += [_record(ctx, subject, by, kind, why) for kind in by.kinds]
         else:
-            records += [_instead(ctx, case, by, kind, unseen) for kind in by.kinds]
+            records += [_instead(ctx, subject, by, kind, unseen) for kind in by.kinds]
     for deriver in sources.derivers:
-        records += await _guarded(ctx, case, deriver, _derived(ctx, case, deriver, records))
+        records += await _guarded(ctx, subject, deriver, _derived(ctx, subject, deriver, records))
     return records
 
 
-def _registered(ctx: Collecting, case: CollectInput) -> list[Record]:
-    """What the registries say, recorded in the first part."""
-    if registration.KIND in case.found.records or case.refs is None:
+def _registered(ctx: Collecting, subject: CollectInput) -> list[Record]:
+    """The registration record, made in the first stage only."""
+    if registration.KIND in subject.found.records or subject.refs is None:
         return []
-    said = registration.compose_registration(order_by_trust(case.refs, case.server.ref))
-    return [_record(ctx, case, pins.REGISTRAR, registration.KIND, said)]
+    content = registration.compose_registration(order_by_trust(subject.refs, subject.server.ref))
+    return [_record(ctx, subject, pins.REGISTRAR, registration.KIND, content)]
 
 
-async def _derived(ctx: Collecting, case: CollectInput, deriver: Deriver, records: Sequence[Record]) -> list[Record]:
-    """In a thread: a listing of a thousand tools takes seconds, and the other servers' answers would wait."""
-    return await asyncio.to_thread(deriver.derive, _so_far(case, records), case.earlier, ctx.clock.now())
+async def _derived(ctx: Collecting, subject: CollectInput, deriver: Deriver, records: Sequence[Record]) -> list[Record]:
+    """Derive in a thread: a listing of a thousand tools takes seconds, which would delay other servers."""
+    return await asyncio.to_thread(deriver.derive, _so_far(subject, records), subject.earlier, ctx.clock.now())
 
 
-def _so_far(case: CollectInput, records: Sequence[Record]) -> Dossier:
-    return replace(case.found, records={**case.found.records, **{record.kind: record for record in records}})
+def _so_far(subject: CollectInput, records: Sequence[Record]) -> Dossier:
+    return replace(subject.found, records={**subject.found.records, **{record.kind: record for record in records}})
 
 
-async def _guarded(ctx: Collecting, case: CollectInput, by: Source, looking: Awaitable[list[Record]]) -> list[Record]:
-    """The collector boundary: a bug in a collector is recorded as evidence of ours and never ends a run.
+async def _guarded(ctx: Collecting, subject: CollectInput, by: Source, work: Awaitable[list[Record]]) -> list[Record]:
+    """The error boundary: the exception of a collector becomes COLLECTOR_ERROR records and never ends a run.
 
-    One that never returns is a bug too, its wait for its turn left out.
+    A collector that exceeds its time limit, waits for its turn not counted, is treated alike.
     """
     try:
         async with limit_duration(ctx.settings.collector_timeout.total_seconds()):
-            records = await _scrubbed(await looking)
+            records = await _scrubbed(await work)
         answered = sorted(record.kind for record in records)
         if answered != sorted(by.kinds):
             raise RuntimeError(f"{by.name} answered for {answered}, expected {sorted(by.kinds)}")
     except Exception as error:  # noqa: BLE001  the only one in the product (ARCHITECTURE.md)
         name = type(error).__name__
-        ctx.log.error("collector_failed", server=case.server.id, collector=by.name, error=name, at=list_frames(error))
-        return [_instead(ctx, case, by, kind, Absent(Reason.COLLECTOR_ERROR, name)) for kind in by.kinds]
+        ctx.log.error(
+            "collector_failed", server=subject.server.id, collector=by.name, error=name, at=list_frames(error)
+        )
+        return [_instead(ctx, subject, by, kind, Absent(Reason.COLLECTOR_ERROR, name)) for kind in by.kinds]
     return records
 
 
-def _instead(ctx: Collecting, case: CollectInput, by: Source, kind: str, failed: Absent) -> Record:
-    """The record of a kind for a collector that failed: what it saw before, when it told when and that is not long ago.
+def _instead(ctx: Collecting, subject: CollectInput, by: Source, kind: str, failed: Absent) -> Record:
+    """The record of a collector that failed: the earlier content when its `looked_at` is recent, else the absence.
 
-    Only collectors that record what was seen before by themselves tell so; evidence of a server's own answers is of one
-    night.
+    Only collectors that carry over earlier evidence themselves record `looked_at`; a server's own answers are valid
+    for one run.
     """
-    known = case.earlier.records.get(kind)
-    record = _record(ctx, case, by, kind, failed)
-    if (
-        known is None
-        or not isinstance(known.content, Observed)
-        or not earlier_evidence.is_recent_record(known, ctx.clock.now())
-    ):
+    record = _record(ctx, subject, by, kind, failed)
+    earlier = subject.earlier.records.get(kind)
+    if earlier is None or not earlier_evidence.is_recent_record(earlier, ctx.clock.now()):
         return record
-    return replace(record, content=known.content, observation={**known.observation, "failed": failed.detail})
+    if not isinstance(earlier.content, Observed):
+        return record
+    return replace(record, content=earlier.content, observation={**earlier.observation, "failed": failed.detail})
 
 
 async def _scrubbed(records: Sequence[Record]) -> list[Record]:
-    """The records without secrets; long ones are read in a thread, or the answers of other servers would wait."""
+    """The records without secrets; long bodies are searched in a thread, so that other servers do not wait."""
     bodies = sum(len(record.content.body) for record in records if isinstance(record.content, Observed))
     if bodies <= LONG_BODIES:
         return [scrub_record(record) for record in records]
@@ -169,15 +168,15 @@ async def _scrubbed(records: Sequence[Record]) -> list[Record]:
 
 
 def _record(
-    ctx: Collecting, case: CollectInput, by: pins.VersionedCollector, kind: str, content: Observed | Absent
+    ctx: Collecting, subject: CollectInput, by: pins.VersionedCollector, kind: str, content: Observed | Absent
 ) -> Record:
     return Record(
-        server=case.server.id,
+        server=subject.server.id,
         kind=kind,
         schema=schemas()[kind],
         collector=by.name,
         collector_version=by.version,
         observed_at=ctx.clock.now(),
         content=content,
-        observation=read_carried_samples(case.earlier, kind),
+        observation=read_carried_samples(subject.earlier, kind),
     )

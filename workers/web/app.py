@@ -42,16 +42,16 @@ from workers.settings.environment import InvalidSetting, Settings
 from workers.web.request_metrics import RequestMetrics
 
 OPT_OUT_SECONDS = 1.0
-"""How long a list of those who opted out is used before it is read again."""
+"""How long a list of opt-outs is used before it is read again."""
 
 _YOUNG = 10_000
-"""New objects after which the garbage collector looks at them: of five times as many it took 100 ms at once."""
+"""New objects that start a garbage collection; with five times as many a collection took 100 ms."""
 
 _KIB = 1024
 
 
 class SiteServices:
-    """The Desk of a site: its settings, its clock, and re-tests as rows."""
+    """The backend of the site (`publish.web.backend`): settings, clock, opt-outs and re-tests."""
 
     def __init__(self, settings: Settings, store: Store, clock: Clock) -> None:
         self._settings = settings
@@ -64,12 +64,10 @@ class SiteServices:
 
     @property
     def base_url(self) -> str:
-        """As set."""
         return self._settings.web_url
 
     @cached_property
     def limits(self) -> RequestLimits:
-        """As set."""
         mine = self._settings
         return RequestLimits(
             rate=mine.web_rate,
@@ -81,40 +79,33 @@ class SiteServices:
 
     @cached_property
     def operator(self) -> Operator:
-        """Who crawls, in the words that servers hear."""
         return Operator(contact_url=self._settings.contact_url, user_agent=self._settings.user_agent)
 
     @cached_property
     def people(self) -> CommunityLimits:
-        """As set."""
         return client_limits.read_community_limits(self._settings)
 
     def sealed(self, purpose: str) -> bytes:
-        """From the installation's salt."""
         return client_limits.derive_key(self._settings, purpose)
 
     def now(self) -> datetime:
-        """The clock's date."""
         return self._clock.now()
 
     def monotonic(self) -> float:
-        """The clock's seconds."""
         return self._clock.monotonic()
 
     @property
     def datasets(self) -> str:
-        """As set."""
         return self._settings.datasets
 
     def opted_out(self, server: Server) -> str | None:
-        """By the settings' file and the table."""
         found = self._opt_outs().why(server)
         return None if found is None else found.detail
 
     def mark(self, revision: str) -> str:
-        """That of the file of opt-outs, which no revision covers. Both lists are read again when either changed.
+        """The version of the file of opt-outs. Both lists are read again when it or `revision` changed.
 
-        When the file has changed, the board's lists and totals heed it before a request is answered.
+        When the file has changed, the listing index is updated before a request is answered.
         """
         found = self._of_file()
         with self._lock:
@@ -123,25 +114,21 @@ class SiteServices:
         if found != self._heeded:
             try:
                 listing_index.hide_opted_out(self._settings, self._store)
-            except InvalidSetting as error:  # lists stay as they are, and pages of servers are not shown at all
+            except InvalidSetting as error:  # the index stays as it is, and pages of servers are not shown
                 log.get_log().error("opt_outs_unreadable", error=str(error))
             self._heeded = found
         return found
 
     def client(self, address: str, standing: RequesterRole = RequesterRole.ANYONE) -> Requester:
-        """A salted digest."""
         return retest_requests.identify_asker(self._settings, address, standing)
 
     def ask_retest(self, server: ServerId, who: Requester) -> RetestAccepted | RetestRefused:
-        """A row, which a beat step admits."""
         return retest_requests.request_retest(self._store, self._settings, self.now(), server, who)
 
     def retest(self, retest: str) -> RetestProgress | None:
-        """In its public form."""
         return retest_requests.report_retest(self._store, self._settings, retest)
 
     def retests(self, server: ServerId, limit: int = 20) -> Sequence[RetestProgress]:
-        """Rows, newest first."""
         found = self._store.retests.list_retests(limit, server)
         return [
             RetestProgress(retest=one, ready_at=retest_requests.find_retest_start(self._settings, one)) for one in found
@@ -163,7 +150,7 @@ class SiteServices:
 
 
 def create_app(settings: Settings | None = None, clock: Clock | None = None) -> ASGIApp:
-    """The app of these settings, by default those of the environment. It migrates nothing."""
+    """The app for these settings, by default those of the environment. It does not migrate the database."""
     mine = settings or Settings()
     time = clock or clock_at(mine.clock)
     store = open_store(bound_store_url(mine))
@@ -183,20 +170,20 @@ def create_app(settings: Settings | None = None, clock: Clock | None = None) -> 
     return RequestMetrics(app, time, mine.web_metrics)
 
 
-def _warm(app: FastAPI, board: ListingIndex) -> None:
-    """Load what pages need, so that the first visitors of a process do not wait a second for it."""
+def _warm(app: FastAPI, index: ListingIndex) -> None:
+    """Load templates and rules, so that the first request of a process does not take a second longer."""
     templates: Environment = app.state.templates
     for name in templates.list_templates(extensions=["j2"]):
         templates.get_template(name)
     app.state.openapi()  # every operation looks up its parameters
-    with suppress(StoreUnavailable, NotMigrated):  # pages say so themselves
-        board.read_revision()
+    with suppress(StoreUnavailable, NotMigrated):  # pages report it
+        index.read_revision()
     preload_modules()
     gc.set_threshold(_YOUNG)
 
 
 def bound_store_url(settings: Settings) -> str:
-    """The store's address; on PostgreSQL with a bound for every query."""
+    """The URL of the store, on PostgreSQL with a time limit for every query."""
     url = make_url(settings.store_url)
     if url.get_backend_name() == "sqlite" or not settings.web_query_time:
         return settings.store_url

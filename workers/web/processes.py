@@ -1,7 +1,7 @@
-"""Several processes of the site at one port. Each has a listener of its own, and the kernel shares connections out.
+"""Several processes of the site at one port. Each has its own listener, and the kernel distributes connections.
 
-With one listener for all, whichever process wakes first takes every connection that waits: of 50 clients one process
-was seen to serve 45. A connection to a process that has died waits at its listener, which is kept, for the next one.
+With one shared listener the process that wakes first takes all waiting connections: one process was observed to serve
+45 of 50 clients. The listener of a process that dies is kept, so its waiting connections go to the next process.
 """
 
 from __future__ import annotations
@@ -24,17 +24,17 @@ from workers.web.app import create_app
 
 MAX_STARTS: Final = 3
 SHORT_LIFE_SECONDS: Final = 10.0
-"""A process that ends so many times within so many seconds of its start is not started again."""
+"""A process that ends MAX_STARTS times within SHORT_LIFE_SECONDS of its start is not started again."""
 
-_GRACE: Final = 10  # seconds for answers that are under way
+_GRACE: Final = 10  # seconds for responses in progress
 
 
 class SiteStartFailed(Exception):
-    """Processes of the site end as soon as they are started."""
+    """Processes of the site end soon after their start."""
 
 
 def serve_site(settings: Settings, listener: socket.socket) -> None:
-    """Answer at a listener until this process is told to end."""
+    """Serve the site at a listener until SIGINT or SIGTERM."""
     config = uvicorn.Config(
         create_app(settings),
         access_log=False,
@@ -44,67 +44,66 @@ def serve_site(settings: Settings, listener: socket.socket) -> None:
         timeout_keep_alive=15,
         timeout_graceful_shutdown=_GRACE,
     )
-    with suppress(KeyboardInterrupt):  # it has ended in order by then
+    with suppress(KeyboardInterrupt):  # the server has shut down by then
         uvicorn.Server(config).run(sockets=[listener])
 
 
-def serve_by_processes(settings: Settings, own: Sequence[socket.socket], died: Callable[[str], None]) -> None:
-    """Answer with a process for each listener until Ctrl-C or SIGTERM; one that dies is started again, and `died` told.
+def serve_by_processes(settings: Settings, listeners: Sequence[socket.socket], died: Callable[[str], None]) -> None:
+    """Serve with one process per listener until SIGINT or SIGTERM; restart a process that dies, and call `died`.
 
-    Raise SiteBroken when one ends `TRIES` times without having run for a while. Shows metrics of the first process at
-    the port of the settings, of the second one at the next, and so on.
+    Raise SiteStartFailed when a process dies MAX_STARTS times soon after its start. The metrics of the first process
+    are at the port of the settings, those of the second at the next port, and so on.
     """
     before = signal.signal(signal.SIGTERM, signal.default_int_handler)
-    fleet = [_Place(_watched_at(settings, number), listener) for number, listener in enumerate(own)]
+    fleet = [_Server(_with_metrics_port(settings, number), listener) for number, listener in enumerate(listeners)]
     try:
         while True:
-            wait([place.process.sentinel for place in fleet])
-            for place in fleet:
-                if not place.process.is_alive():
-                    code = place.process.exitcode
-                    place.begin_again()
-                    died(f"a process of the site ended with {code}; another one takes its place")
+            wait([server.process.sentinel for server in fleet])
+            for server in fleet:
+                if not server.process.is_alive():
+                    code = server.process.exitcode
+                    server.restart()
+                    died(f"a process of the site ended with exit code {code} and was restarted")
     except KeyboardInterrupt:
         pass
     finally:
-        for place in fleet:
-            place.process.terminate()
-        for place in fleet:
-            place.process.join(_GRACE + 1)
-            place.process.kill()
+        for server in fleet:
+            server.process.terminate()
+        for server in fleet:
+            server.process.join(_GRACE + 1)
+            server.process.kill()
         signal.signal(signal.SIGTERM, before)
 
 
-class _Place:
-    """A listener and the process that answers at it."""
+class _Server:
+    """A listener and the process that serves it."""
 
     def __init__(self, settings: Settings, listener: socket.socket) -> None:
         self._settings = settings
         self._listener = listener
         self._clock = SystemClock()
-        self._short = 0
-        self._begin()
+        self._short_lives = 0
+        self._start()
 
-    def begin_again(self) -> None:
-        """Start another process after one that has ended."""
-        lasted = self._clock.monotonic() - self._began
-        self._short = self._short + 1 if lasted < SHORT_LIFE_SECONDS else 0
-        if self._short >= MAX_STARTS:
+    def restart(self) -> None:
+        lifetime = self._clock.monotonic() - self._started
+        self._short_lives = self._short_lives + 1 if lifetime < SHORT_LIFE_SECONDS else 0
+        if self._short_lives >= MAX_STARTS:
             raise SiteStartFailed(
                 f"a process of the site ended {MAX_STARTS} times within {SHORT_LIFE_SECONDS:.0f} s of its start"
             )
-        self._begin()
+        self._start()
 
-    def _begin(self) -> None:
-        self._began = self._clock.monotonic()
+    def _start(self) -> None:
+        self._started = self._clock.monotonic()
         self.process = multiprocessing.get_context("spawn").Process(
-            target=_serve_while_wanted, args=(self._settings, self._listener)
+            target=_serve_while_parent_lives, args=(self._settings, self._listener)
         )
         self.process.start()
 
 
-def _serve_while_wanted(settings: Settings, listener: socket.socket) -> None:
-    """What a process does. It ends in order when the one that started it is gone, however that ended."""
+def _serve_while_parent_lives(settings: Settings, listener: socket.socket) -> None:
+    """Serve the site, and shut down when the parent process has ended in any way."""
     parent = multiprocessing.parent_process()
     assert parent is not None
 
@@ -116,6 +115,6 @@ def _serve_while_wanted(settings: Settings, listener: socket.socket) -> None:
     serve_site(settings, listener)
 
 
-def _watched_at(settings: Settings, number: int) -> Settings:
+def _with_metrics_port(settings: Settings, number: int) -> Settings:
     host, _, port = settings.web_metrics.rpartition(":")
     return settings.model_copy(update={"web_metrics": f"{host}:{int(port) + number}"}) if port else settings

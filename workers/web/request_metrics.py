@@ -1,4 +1,4 @@
-"""What is known of the site's requests: one event for each, and metrics at an address of their own."""
+"""One log event per request of the site, and request metrics at their own address."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _METHODS: Final = frozenset({"GET", "HEAD", "POST", "OPTIONS", "DELETE", "PUT", 
 
 
 class RequestMetrics:
-    """Counts and logs requests by route, method and status: never an address, a query, or who asked."""
+    """Counts and logs requests by route, method and status; never by address, query or client."""
 
     def __init__(self, app: ASGIApp, clock: Clock, metrics: str = "") -> None:
         self._app = app
@@ -31,7 +31,6 @@ class RequestMetrics:
         )
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """One request."""
         if scope["type"] == "lifespan":
             self._listen()
         if scope["type"] != "http":
@@ -72,6 +71,6 @@ class RequestMetrics:
 
 
 def find_route(scope: Scope) -> str:
-    """The pattern that a request matched, as `/servers/{id}`: the requested path itself is not recorded."""
+    """The route pattern of a request, such as `/servers/{id}`; the requested path itself is not recorded."""
     path = getattr(scope.get("route"), "path", None)
     return NO_ROUTE if path is None else f"{scope.get('root_path', '')}{path}"

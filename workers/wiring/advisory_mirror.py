@@ -1,4 +1,4 @@
-"""The mirror of advisories of an installation: where it is, and bringing it up to date."""
+"""Refreshes the advisory mirror of an installation."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ async def refresh_advisories(
     ecosystems: Sequence[str] = (),
     progress: Callable[[RefreshResult], object] | None = None,
 ) -> list[RefreshResult]:
-    """Bring the mirror of the settings up to date, all of its ecosystems or these.
+    """Refresh the advisory mirror, all ecosystems of the settings or the given ones.
 
-    Raises AnotherRefresh, MirrorUnreadable, and sqlite3.Error or OSError when our own disk fails.
+    Raises RefreshInProgress, MirrorUnreadable, and sqlite3.Error or OSError when the disk fails.
     """
-    # The operator named the address, so it may be on a private network.
+    # The address comes from the operator, so it may be on a private network.
     guard = AddressGuard(allow_private=True)
     engine = HttpEngine(user_agent=settings.user_agent, guard=guard, limits=EXPORT_LIMITS)
     transport = GuardedTransport(engine, guard=guard, limits=EXPORT_LIMITS)
@@ -44,9 +44,9 @@ async def refresh_advisories(
 
 
 async def refresh_when_due(settings: Settings, clock: Clock) -> bool:
-    """Refresh the mirror of this machine when it is due; False while another process makes the first one.
+    """Refresh the mirror of this machine when that is due; False while another process creates it.
 
-    What fails is logged: an old mirror is better than none, and without any the evidence says so.
+    Failures are logged and not raised: an old mirror is still useful, and evidence records that there is none.
     """
     if not {"advisories", ALL_SOURCES} & set(settings.sources) or not settings.advisories_every:
         return True

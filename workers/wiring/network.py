@@ -1,4 +1,4 @@
-"""The real outside world: the guarded network, the registries and the collectors, wired from Settings."""
+"""Builds the crawler from Settings: the guarded HTTP engine, registries and collectors."""
 
 from __future__ import annotations
 
@@ -57,24 +57,24 @@ _WEEK: Final = timedelta(days=7)
 
 
 class NetworkWiring:
-    """Builds on first use and keeps what it built until `close`."""
+    """The `CrawlerWiring` of the real network. It builds each part on first use and keeps it until `close`."""
 
     def __init__(
         self,
         settings: Settings,
         clock: Clock,
         *,
-        courtesy: HostRateLimiter | None = None,
+        rate_limiter: HostRateLimiter | None = None,
         budgets: TokenBudgets | None = None,
         spread: bool = False,
-        doors: AllowedEndpoints = NO_ENDPOINTS,
+        endpoints: AllowedEndpoints = NO_ENDPOINTS,
     ) -> None:
         self._settings = settings
-        self._doors = doors
+        self._endpoints = endpoints
         self._clock = clock
         self._spread = spread
         self._budgets = budgets
-        self._courtesy = courtesy or HostRateLimiter(
+        self._rate_limiter = rate_limiter or HostRateLimiter(
             gap=settings.host_gap,
             tick=clock.monotonic,
             budgets=build_request_budgets(settings, LocalRequestLedger(), clock.now),
@@ -85,64 +85,58 @@ class NetworkWiring:
 
     @property
     def versions(self) -> Sequence[VersionedCollector]:
-        """Names and versions of the collectors."""
         protocol = PinnedCollector(ProtocolCollector.name, ProtocolCollector.version)
         interop = PinnedCollector(InteropCollector.name, InteropCollector.version)
-        met = (interop,) if self._meets_the_client else ()
-        return (protocol, *met, *self._further.versions)
+        interop_pins = (interop,) if self._uses_official_client else ()
+        return (protocol, *interop_pins, *self._project.versions)
 
     async def registries(self, sources: Sequence[str]) -> Sequence[Registry]:
-        """One registry per source: those of the settings by their name, others as they are written."""
         named = {known.name: known for known in self._settings.registries if isinstance(known, RegistrySetting)}
         wanted = [_source(named[source]) if source in named else source for source in sources]
-        # A transport of its own per walk: it keeps connections until it is closed. The operator named the registry, so
-        # it may be on a private network; the servers that it names may not.
+        # One transport per walk, because it keeps connections until it is closed. The address comes from the operator,
+        # so it may be on a private network; the servers that the registry lists may not.
         transport = GuardedTransport(
-            self._wire(), guard=AddressGuard(allow_private=True), limits=replace(_limits(self._settings), **_CATALOGUE)
+            self._http_engine(),
+            guard=AddressGuard(allow_private=True),
+            limits=replace(_limits(self._settings), **_CATALOGUE),
         )
         client = await self._built.enter_async_context(httpx.AsyncClient(transport=transport, trust_env=False))
         return build_registries(wanted, client, clock=self._clock.wall)
 
     async def collectors(self) -> Sequence[Collector]:
-        """The collectors, in the order in which they run."""
         if self._collectors is None:
-            launcher = await self._launcher()  # one for all, since it holds the slots of the sandbox
-            interop = [self._counted(self._interop(launcher))] if self._meets_the_client else []
-            self._collectors = (self._counted(self._protocol(launcher)), *interop, *self._further.collectors)
+            launcher = await self._launcher()  # one for all collectors, because it holds the slots of the sandbox
+            interop = [self._budgeted(self._interop(launcher))] if self._uses_official_client else []
+            self._collectors = (self._budgeted(self._protocol(launcher)), *interop, *self._project.collectors)
         return self._collectors
 
     async def retest_collector(self, chosen: QuestionSelection) -> Collector:
-        """The collector of conversations as a re-test sends it."""
-        return self._counted(self._protocol(await self._launcher(), chosen))
+        return self._budgeted(self._protocol(await self._launcher(), chosen))
 
     async def followers(self) -> Sequence[Follower]:
-        """The followers, in the order in which they run."""
-        return self._further.followers
+        return self._project.followers
 
     async def sampler(self) -> AvailabilitySampler:
-        """Takes samples of remotes between two runs."""
-        means = ProbeDependencies(
-            courtesy=self._courtesy,
+        dependencies = ProbeDependencies(
+            courtesy=self._rate_limiter,
             clock=self._clock.now,
             limits=_probe_limits(self._settings),
             client_version=read_code_version(),
         )
-        return AvailabilitySampler(self._wire(), means)
+        return AvailabilitySampler(self._http_engine(), dependencies)
 
     async def close(self) -> None:
-        """Close connections and the sandbox."""
         await self._built.aclose()
 
-    def _counted(self, collector: Collector) -> Collector:
-        """A collector that visits servers, within the budgets of their requests."""
-        budgets = self._courtesy.budgets
+    def _budgeted(self, collector: Collector) -> Collector:
+        budgets = self._rate_limiter.budgets
         return collector if budgets is None else BudgetedCollector(collector, budgets, self._clock.now, schemas())
 
     def _protocol(self, launcher: Launcher | None, chosen: QuestionSelection | None = None) -> ProtocolCollector:
         return ProtocolCollector(
-            self._wire(),
+            self._http_engine(),
             launcher,
-            self._courtesy,
+            self._rate_limiter,
             self._clock.now,
             _probe_limits(self._settings),
             client_version=read_code_version(),
@@ -156,16 +150,15 @@ class NetworkWiring:
         )
 
     @property
-    def _meets_the_client(self) -> bool:
-        """Whether the official client is sent to servers in runs of these settings."""
+    def _uses_official_client(self) -> bool:
         asked = self._settings.interop
         return asked == "weekly" or (asked == "full" and self._settings.depth == "full")
 
     def _interop(self, launcher: Launcher | None) -> InteropCollector:
         return InteropCollector(
-            self._wire(),
+            self._http_engine(),
             launcher,
-            self._courtesy,
+            self._rate_limiter,
             self._clock.now,
             user_agent=self._settings.user_agent,
             gap=self._settings.host_gap,
@@ -173,20 +166,20 @@ class NetworkWiring:
         )
 
     @cached_property
-    def _further(self) -> ProjectCollectors:
-        # The workers of a fleet have a mirror, or would ask for every server of a registry.
-        further = ProjectCollectors(
+    def _project(self) -> ProjectCollectors:
+        # Workers of a fleet never ask OSV's API, which is not meant for all servers of a registry; they have a mirror.
+        project = ProjectCollectors(
             self._settings,
             self._clock,
-            self._wire(),
+            self._http_engine(),
             self._packages,
             asks_osv=not self._spread,
             budgets=self._budgets,
         )
-        self._built.push_async_callback(further.close)
-        return further
+        self._built.push_async_callback(project.close)
+        return project
 
-    def _wire(self) -> HttpEngine:
+    def _http_engine(self) -> HttpEngine:
         if self._engine is None:
             self._engine = HttpEngine(
                 user_agent=self._settings.user_agent,
@@ -197,30 +190,30 @@ class NetworkWiring:
 
     @cached_property
     def _packages(self) -> _Packages:
-        return _Packages(self._settings, self._clock, self._doors)
+        return _Packages(self._settings, self._clock, self._endpoints)
 
     async def _launcher(self) -> Launcher | None:
         return self._packages
 
 
 class _Packages:
-    """Starts packages in a sandbox that is opened, and built if need be, for the first of them."""
+    """Starts packages in a sandbox, which is opened for the first package and built if it is missing."""
 
-    def __init__(self, settings: Settings, clock: Clock, doors: AllowedEndpoints) -> None:
+    def __init__(self, settings: Settings, clock: Clock, endpoints: AllowedEndpoints) -> None:
         self._settings = settings
         self._clock = clock
-        self._doors = doors
+        self._endpoints = endpoints
         self._opening = asyncio.Lock()
         self._sandbox: Sandbox | Absent | None = None
 
     async def launch(self, target: Target) -> LaunchedServer | Absent:
-        """Start a target; Absent says why it could not be started. Installing has limits of its own."""
+        """Start a target; Absent has the reason when that fails. Installing has time limits of its own."""
         with pause_deadline():
             sandbox = await self._opened()
             return sandbox if isinstance(sandbox, Absent) else await sandbox.launch(target)
 
     async def installed(self, target: Target) -> InstalledTree | Absent:
-        """What a package is installed with; Absent says why it could not be installed."""
+        """Install a package; Absent has the reason when that fails."""
         with pause_deadline():
             sandbox = await self._opened()
             return sandbox if isinstance(sandbox, Absent) else await sandbox.installed(target)
@@ -242,7 +235,7 @@ class _Packages:
             slots=count_box_slots(self._settings.sandbox_slots, self._settings.sandbox_memory),
             runtime=self._settings.sandbox_runtime,
             python=self._settings.sandbox_pythons,
-            doors=self._doors,
+            doors=self._endpoints,
             guard=AddressGuard(allow_private=self._settings.allow_private),
             progress=lambda step: get_log().info("sandbox_building", step=step),
         )

@@ -1,4 +1,4 @@
-"""What was installed and pulled on this machine for servers: which of it stays."""
+"""Evicts unused packages and images from the cache of this machine."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ GIGABYTE: Final = 1_000_000_000
 
 
 async def evict_unused_packages(settings: Settings, clock: Clock) -> tuple[EvictedLayers, RemovedImages]:
-    """Remove the installed packages and the pulled images that do not stay by the settings; never one in use."""
+    """Remove installed packages and pulled images beyond the limits of the settings, never one in use."""
     keep = EvictionPolicy(size=int(settings.layers_size * GIGABYTE) or None, unused=settings.layers_unused or None)
     gone = await asyncio.to_thread(evict_layers, settings.cache, keep, clock.wall())
     if gone.layers:

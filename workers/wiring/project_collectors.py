@@ -1,4 +1,4 @@
-"""What is looked at besides the server itself, wired from Settings: package, repository, source, advisories."""
+"""Builds the collectors of a server's project from Settings: package, repository, source and advisories."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ T = TypeVar("T", Collector, Follower)
 
 @dataclass(frozen=True, slots=True)
 class Registration(Generic[T]):
-    """A source of evidence that runs when HALLMARK_SOURCES names it: its pins, and how it is built."""
+    """A source of evidence that runs when HALLMARK_SOURCES names it: its name, version and constructor."""
 
     name: str
     version: int
@@ -44,10 +44,10 @@ class Registration(Generic[T]):
 
 
 class ProjectCollectors:
-    """Builds the sources that the settings ask for, on first use, and keeps them until `close`.
+    """Builds the sources that the settings name on first use, and keeps them until `close`.
 
-    `installs` tells what an installed package consists of. `asks_osv`: while there is no mirror of advisories, OSV's
-    API is asked, which is meant for few servers. `budgets` keeps those of GitHub's tokens when others use them too.
+    `installs` gives the content of installed packages. With `asks_osv`, OSV's API is asked while there is no advisory
+    mirror, which suits few servers only. `budgets` shares the budgets of GitHub tokens between processes.
     """
 
     def __init__(
@@ -71,23 +71,19 @@ class ProjectCollectors:
 
     @property
     def versions(self) -> Sequence[VersionedCollector]:
-        """Names and versions of the sources, known without building them."""
         known = [PinnedCollector(one.name, one.version) for one in COLLECTORS]
         known += [PinnedCollector(one.name, one.version) for one in FOLLOWERS]
         return tuple(one for one in known if self._wants(one.name))
 
     @cached_property
     def collectors(self) -> Sequence[Collector]:
-        """The collectors, in the order in which they run."""
         return [one.build(self) for one in COLLECTORS if self._wants(one.name)]
 
     @cached_property
     def followers(self) -> Sequence[Follower]:
-        """The followers, in the order in which they run."""
         return [one.build(self) for one in FOLLOWERS if self._wants(one.name)]
 
     async def close(self) -> None:
-        """Close connections and threads."""
         await self._built.aclose()
 
     def _wants(self, name: str) -> bool:
@@ -99,13 +95,10 @@ class ProjectCollectors:
 
     @cached_property
     def package(self) -> PackageCollector:
-        """Asks the user's package indexes; the source collector uses it too."""
+        """The package collector; the source collector uses it too."""
         template = self._settings.npm_downloads
         return PackageCollector(
-            self._engine,
-            self._indexes,
-            self._clock.now,
-            downloads={"npm": template} if template else None,
+            self._engine, self._indexes, self._clock.now, downloads={"npm": template} if template else None
         )
 
     @cached_property
@@ -122,11 +115,9 @@ class ProjectCollectors:
         return github
 
     def repository(self) -> RepositoryCollector:
-        """Asks GitHub about the repository of a server."""
         return RepositoryCollector(self._github, self._clock.now)
 
     def source(self) -> SourceCollector:
-        """Reads the source of a server."""
         text, rules = _secret_rules(self._settings.secret_rules)
         salt = read_secret_salt(self._settings.home, self._settings.secret_salt.get_secret_value())
         readers = ReaderPool(salt=salt, rules=text)
@@ -145,7 +136,6 @@ class ProjectCollectors:
         )
 
     def advisories(self) -> AdvisoriesCollector:
-        """Compares what a server is built from with published advisories."""
         return AdvisoriesCollector(
             Mirror(self._settings.advisories_file),
             self._osv() if self._asks_osv and self._settings.osv_api else None,
@@ -155,7 +145,7 @@ class ProjectCollectors:
         )
 
     def _osv(self) -> OsvApi:
-        # The operator named the address, so it may be on a private network.
+        # The address comes from the operator, so it may be on a private network.
         transport = GuardedTransport(self._engine, guard=AddressGuard(allow_private=True), limits=API_LIMITS)
         client = httpx.AsyncClient(transport=transport, trust_env=False)
         self._built.push_async_callback(client.aclose)
@@ -163,9 +153,9 @@ class ProjectCollectors:
 
 
 COLLECTORS: Final[tuple[Registration[Collector], ...]] = (
-    Registration(PackageCollector.name, PackageCollector.version, lambda further: further.package),
+    Registration(PackageCollector.name, PackageCollector.version, lambda project: project.package),
 )
-"""The collectors beside the protocol's, one line each, in the order in which they run."""
+"""The collectors besides those of `NetworkWiring`, one line each, in the order in which they run."""
 
 FOLLOWERS: Final[tuple[Registration[Follower], ...]] = (
     Registration(RepositoryCollector.name, RepositoryCollector.version, ProjectCollectors.repository),
@@ -176,7 +166,7 @@ FOLLOWERS: Final[tuple[Registration[Follower], ...]] = (
 
 
 def _wanted(asked: Sequence[str]) -> frozenset[str]:
-    """The names of the sources that the settings ask for; raise SettingUnfit for one that does not exist."""
+    """The names of the sources in the settings; raise InvalidSetting for an unknown one."""
     known = frozenset(one.name for one in COLLECTORS) | frozenset(one.name for one in FOLLOWERS)
     unknown = sorted(set(asked) - known - {ALL_SOURCES})
     if unknown:
@@ -187,11 +177,11 @@ def _wanted(asked: Sequence[str]) -> frozenset[str]:
 
 
 def _secret_rules(path: Path | None) -> tuple[str, RuleSet]:
-    """The text of the operator's rule file and its rules, else no text and our own."""
+    """The text of the operator's rule file and its rules; without a file no text and the built-in rules."""
     if path is None:
         return "", build_own_rules()
     try:
         text = path.read_text(encoding="utf-8")
         return text, load_rules(text)
     except (RulesInvalid, UnicodeDecodeError) as error:
-        raise InvalidSetting(f"HALLMARK_SECRET_RULES: {path} is no rule file in gitleaks' format: {error}") from error
+        raise InvalidSetting(f"HALLMARK_SECRET_RULES: {path} is not a gitleaks rule file: {error}") from error

@@ -1,4 +1,4 @@
-"""The budgets of requests that the settings ask for."""
+"""Builds the request budgets of the settings."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from workers.settings.environment import Settings
 
 
 def build_request_budgets(settings: Settings, ledger: RequestLedger, now: Callable[[], datetime]) -> RequestBudgets:
-    """The budgets of the settings, kept in a ledger."""
     allowance = DailyAllowance(
         server=settings.server_requests, host=settings.host_requests, domain=settings.domain_requests
     )

@@ -15,7 +15,7 @@ from publish.app import create_app
 from publish.datasets.export import ExportOrder, export_snapshot
 from tests.publish.leaks.crawling import BASE, VARIANTS, Crawl
 from tests.publish.leaks.planting import NIGHT, WITHHELD, Planted, plant
-from workers.clock import SteppingClock
+from tests.stepping_clock import SteppingClock
 from workers.settings.environment import Settings
 from workers.web.app import SiteServices
 

@@ -23,6 +23,7 @@ from publish.community import tokens, webhooks
 from publish.community.claims import ClaimRefused, ClaimWithToken
 from publish.community.webhooks import RegisteredWebhook
 from tests.servers.grounds import Website, website
+from tests.stepping_clock import SteppingClock
 from tests.workers.world import (
     LISTING,
     NIGHT,
@@ -35,7 +36,6 @@ from tests.workers.world import (
     settings,
 )
 from workers import embedded
-from workers.clock import SteppingClock
 from workers.community import claims, client_limits
 from workers.context import Context
 from workers.runs.options import RunOptions

@@ -22,8 +22,8 @@ from tests.publish import samples
 from tests.publish.api.shelves import EARLIER, RUN
 from tests.publish.shelf import fill
 from tests.servers.grounds import Website, website
+from tests.stepping_clock import SteppingClock
 from tests.workers.world import NIGHT, World, context
-from workers.clock import SteppingClock
 from workers.community import client_limits, notifications
 from workers.context import Context
 

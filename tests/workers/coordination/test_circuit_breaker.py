@@ -17,8 +17,8 @@ from evidence.model import Absent, Observed, Reason, Server, ServerRef
 from evidence.store import Stage
 from tests.servers.daemon import free_port
 from tests.servers.valkey import valkey_server
+from tests.stepping_clock import SteppingClock
 from tests.workers.world import LISTING, NIGHT, ScriptedCollector, ScriptedRegistry, World, context, ref
-from workers.clock import SteppingClock
 from workers.context import Context
 from workers.coordination.circuit_breaker import MAX_POSTPONEMENTS, LocalHostFailures
 from workers.coordination.shared_circuit_breaker import SharedHostFailures
@@ -61,8 +61,8 @@ async def _night(
 def test_who_shares_a_silent_host_is_looked_at_later(tmp_path: Path) -> None:
     async def main() -> None:
         async with _night(tmp_path, 20, lambda _: SILENT) as (ctx, clock, collector):
-            silence = LocalHostFailures(clock, 3, ctx.settings.host_rest)
-            await shards.collect_shard(ctx, RUN, Stage.PROBE, silence=silence)
+            host_failures = LocalHostFailures(clock, 3, ctx.settings.host_rest)
+            await shards.collect_shard(ctx, RUN, Stage.PROBE, host_failures=host_failures)
             assert len(collector.looked_at) == 4, "three of the silent host, and the other one"
             assert len(ctx.store.list_pending_servers(RUN, Stage.COLLECT)) == 17
             assert ctx.store.count_due_servers(RUN, clock.wall()) == {Stage.SCORE: 4}
@@ -73,9 +73,9 @@ def test_who_shares_a_silent_host_is_looked_at_later(tmp_path: Path) -> None:
 def test_nobody_is_unreachable_without_an_attempt_of_its_own(tmp_path: Path) -> None:
     async def main() -> None:
         async with _night(tmp_path, 20, lambda _: SILENT) as (ctx, clock, collector):
-            silence = LocalHostFailures(clock, 3, ctx.settings.host_rest)
+            host_failures = LocalHostFailures(clock, 3, ctx.settings.host_rest)
             for _ in range(MAX_POSTPONEMENTS + 1):
-                await shards.collect_shard(ctx, RUN, Stage.PROBE, silence=silence)
+                await shards.collect_shard(ctx, RUN, Stage.PROBE, host_failures=host_failures)
                 clock.step(ctx.settings.host_rest + timedelta(seconds=1))
             assert ctx.store.list_pending_servers(RUN, Stage.COLLECT) == []
             assert len(set(collector.looked_at)) == 21
@@ -89,11 +89,11 @@ def test_a_host_that_answers_again_is_forgiven(tmp_path: Path) -> None:
         well: list[bool] = []
         answer = lambda _: Observed(LISTING) if well else SILENT  # noqa: E731
         async with _night(tmp_path, 20, answer) as (ctx, clock, _):
-            silence = LocalHostFailures(clock, 3, ctx.settings.host_rest)
-            await shards.collect_shard(ctx, RUN, Stage.PROBE, silence=silence)
+            host_failures = LocalHostFailures(clock, 3, ctx.settings.host_rest)
+            await shards.collect_shard(ctx, RUN, Stage.PROBE, host_failures=host_failures)
             well.append(True)
             clock.step(ctx.settings.host_rest + timedelta(seconds=1))
-            await shards.collect_shard(ctx, RUN, Stage.PROBE, silence=silence)
+            await shards.collect_shard(ctx, RUN, Stage.PROBE, host_failures=host_failures)
             assert ctx.store.list_pending_servers(RUN, Stage.COLLECT) == []
             assert len(ctx.store.read_absences(RUN, listing.KIND)) == 4
 
@@ -112,11 +112,11 @@ def test_a_slow_or_refusing_server_is_no_silent_host(tmp_path: Path) -> None:
 
 def test_processes_share_what_they_know_of_a_host_and_without_redis_each_knows_its_own() -> None:
     async def meet(one: SharedHostFailures, other: SharedHostFailures) -> tuple[bool, bool]:
-        await one.failed("silent.example")
-        await one.failed("silent.example")
-        known = await one.rests("silent.example"), await other.rests("silent.example")
-        await one.answered("silent.example")
-        assert not await one.rests("silent.example")
+        await one.record_failure("silent.example")
+        await one.record_failure("silent.example")
+        known = await one.is_paused("silent.example"), await other.is_paused("silent.example")
+        await one.record_answer("silent.example")
+        assert not await one.is_paused("silent.example")
         return known
 
     async def main(url: str) -> tuple[bool, bool]:
@@ -135,12 +135,12 @@ def test_processes_share_what_they_know_of_a_host_and_without_redis_each_knows_i
 @pytest.mark.parametrize("failures", [1, 2])
 def test_only_failures_in_a_row_count(failures: int) -> None:
     async def main() -> None:
-        silence = LocalHostFailures(SteppingClock(NIGHT), 3, timedelta(minutes=1))
+        host_failures = LocalHostFailures(SteppingClock(NIGHT), 3, timedelta(minutes=1))
         for _ in range(failures):
-            await silence.failed("a.example")
-        await silence.answered("a.example")
-        await silence.failed("a.example")
-        await silence.failed("b.example")
-        assert not await silence.rests("a.example")
+            await host_failures.record_failure("a.example")
+        await host_failures.record_answer("a.example")
+        await host_failures.record_failure("a.example")
+        await host_failures.record_failure("b.example")
+        assert not await host_failures.is_paused("a.example")
 
     asyncio.run(main())

@@ -13,8 +13,8 @@ import pytest
 
 from evidence.model import ServerId
 from evidence.store import RunState, Stage, Store, StoreUnavailable
+from tests.stepping_clock import SteppingClock
 from tests.workers.world import ScriptedCollector, ScriptedRegistry, World, context, ref
-from workers.clock import SteppingClock
 from workers.concurrency import Halt
 from workers.context import Context
 from workers.coordination import expired_leases, leases
@@ -65,7 +65,7 @@ def test_what_a_living_task_holds_is_not_taken_over_however_long_it_takes(
             ctx.clock = SteppingClock(ctx.clock.wall())
             clocks.append(ctx.clock)
             mine, other = Leases(ctx, RUN, Stage.PROBE), Leases(ctx, RUN, Stage.PROBE)
-            async with mine.kept(Halt()):
+            async with mine.hold(Halt()):
                 assert len(await mine.pull()) == 4
                 while len(renewals) < 6:  # twice as long as a lease lasts
                     assert not await other.pull()
@@ -81,7 +81,7 @@ def test_a_shard_of_a_run_that_was_paused_halts(tmp_path: Path) -> None:
     async def main() -> None:
         async with _night(tmp_path) as ctx:
             mine, halt = Leases(ctx, RUN, Stage.PROBE), Halt()
-            async with mine.kept(halt):
+            async with mine.hold(halt):
                 await mine.pull()
                 ctx.store.set_run_state(RUN, RunState.PAUSED, ctx.clock.wall())
                 await halt.wait()
@@ -105,7 +105,7 @@ def test_a_database_that_is_away_for_a_moment_gets_back_what_was_held(
         monkeypatch.setattr(leases, "_PATIENCE", (0.0, 0.0, 0.0))
         async with _night(tmp_path) as ctx:
             mine = Leases(ctx, RUN, Stage.PROBE)
-            async with mine.kept(Halt()):
+            async with mine.hold(Halt()):
                 assert len(await mine.pull()) == 4
             assert len(await Leases(ctx, RUN, Stage.PROBE).pull()) == 4
 

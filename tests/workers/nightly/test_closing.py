@@ -10,19 +10,10 @@ from pathlib import Path
 import pytest
 
 from evidence.model import Absent, Observed, Server, Trigger
-from evidence.store import (
-    IllegalRunChange,
-    RunAction,
-    RunEvent,
-    RunProgress,
-    RunRow,
-    RunState,
-    Stage,
-    StageFailure,
-)
+from evidence.store import IllegalRunChange, RunAction, RunEvent, RunProgress, RunRow, RunState, Stage, StageFailure
+from tests.stepping_clock import SteppingClock
 from tests.workers.world import LISTING, NIGHT, ScriptedCollector, ScriptedRegistry, World, context, ref, settings
 from workers import pipeline
-from workers.clock import SteppingClock
 from workers.context import Context
 from workers.nightly import closing
 from workers.nightly.withholding import find_withholding_reason

@@ -11,8 +11,8 @@ from pathlib import Path
 from evidence.kinds import listing
 from evidence.model import Absent, Reason, ServerId
 from evidence.store import Stage
+from tests.stepping_clock import SteppingClock
 from tests.workers.world import NIGHT, ScriptedCollector, ScriptedRegistry, World, context, ref
-from workers.clock import SteppingClock
 from workers.context import Context
 from workers.coordination.leases import Leases
 from workers.nightly import closing, shards, steps

@@ -13,9 +13,9 @@ import pytest
 
 from evidence.model import Trigger
 from evidence.store import RunState, Stage
+from tests.stepping_clock import SteppingClock
 from tests.workers.world import NIGHT, ScriptedCollector, ScriptedRegistry, World, context, ref, settings
 from workers import pipeline, schedule
-from workers.clock import SteppingClock
 from workers.context import Context
 from workers.coordination.leases import Leases
 from workers.nightly import closing, shards, steps

@@ -80,13 +80,13 @@ def test_nothing_can_be_changed(tmp_path: Path, method: str) -> None:
 def test_many_who_ask_at_once_cost_one_look(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     migrated(f"sqlite:///{tmp_path}/hallmark.db")
     looks: list[int] = []
-    look = StatusReader.look
+    look = StatusReader.read_status
 
     def counted(observer: StatusReader) -> object:
         looks.append(threading.get_ident())
         return look(observer)
 
-    monkeypatch.setattr(StatusReader, "look", counted)
+    monkeypatch.setattr(StatusReader, "read_status", counted)
     with client(tmp_path) as one, ThreadPoolExecutor(8) as pool:
         answers = list(pool.map(lambda _: one.get("/metrics").status_code, range(16)))
     assert answers == [200] * 16

@@ -24,9 +24,7 @@ NOW = world.NIGHT + timedelta(hours=1)
 RUN = Run(id="20261121T030000Z-nightly", trigger=Trigger.NIGHTLY, as_of=world.NIGHT, pins={})
 ROW = RunRow(run=RUN, state=RunState.PLANNED, planned_at=world.NIGHT)
 BEFORE = RunRow(
-    run=replace(RUN, id="20261120T030000Z-nightly"),
-    state=RunState.PUBLISHED,
-    published_at=NOW - timedelta(hours=20),
+    run=replace(RUN, id="20261120T030000Z-nightly"), state=RunState.PUBLISHED, published_at=NOW - timedelta(hours=20)
 )
 COLLECT = StageStatistics(
     stage=Stage.COLLECT, planned=100, done=40, held=5, expired=2, retries=7, failing=3, rate=2.0, later=9, carried=12
@@ -36,7 +34,7 @@ NIGHT = RunStatistics(
     stages=(COLLECT, replace(COLLECT, stage=Stage.SCORE, done=0, rate=None)),
     outcomes={("listing", OBSERVED_LABEL): 30, ("listing", "unreachable"): 8, ("listing", "collector_error"): 2},
 )
-STANDING = StoreStatistics(night=NIGHT, has_due=True, unfinished=(ROW,), published=BEFORE, nightly=BEFORE, size=12_345)
+STANDING = StoreStatistics(shown=NIGHT, has_due=True, unfinished=(ROW,), published=BEFORE, nightly=BEFORE, size=12_345)
 WAITING = BrokerStatistics(
     queues=(QueueStatistics("probe", 3, 61.5), QueueStatistics("score", 0, None), QueueStatistics("publish", 1, None)),
     taken=2,
@@ -44,9 +42,9 @@ WAITING = BrokerStatistics(
     workers={"one@a": ("probe", "score"), "two@b": ("probe",)},
     counters={"host_waits": 4.0, "host_wait_seconds": 2.5},
     quota=(TokenQuota(token="a1b2", resource="core", left=4_990, resets_in=1_800.0),),
-    rests={"a1b2": 12.0},
+    pauses={"a1b2": 12.0},
 )
-OVERVIEW = SystemStatus(at=NOW, standing=STANDING, waiting=WAITING, due=world.NIGHT, late=0.0)
+OVERVIEW = SystemStatus(at=NOW, store=STANDING, broker=WAITING, due=world.NIGHT, overdue=0.0)
 
 Series = Mapping[tuple[str, frozenset[str]], float]
 
@@ -70,8 +68,8 @@ def value(series: Series, name: str, *labels: str) -> float | None:
 @pytest.mark.parametrize("state", [RunState.PAUSED, RunState.WITHHELD])
 def test_a_night_that_waits_for_an_operator_is_not_under_way(state: RunState) -> None:
     row = replace(ROW, state=state)
-    standing = replace(STANDING, night=replace(NIGHT, row=row), unfinished=(row,))
-    series = read(replace(OVERVIEW, standing=standing))
+    store = replace(STANDING, shown=replace(NIGHT, row=row), unfinished=(row,))
+    series = read(replace(OVERVIEW, store=store))
     assert value(series, "hallmark_runs_stopped", state.value) == 1
     assert value(series, "hallmark_run_unfinished") == 0
     assert value(series, "hallmark_runs_unfinished", "nightly") == 1
@@ -93,7 +91,7 @@ def test_a_night_under_way_is_told_in_numbers() -> None:
     assert value(series, "hallmark_runs_unfinished", "nightly") == 1
     assert value(series, "hallmark_run_info", RUN.id, "nightly", "planned") == 1
     assert value(series, "hallmark_run_servers_carried") == 12
-    assert value(series, "hallmark_run_servers_later", "collect") == 9
+    assert value(series, "hallmark_run_servers_postponed", "collect") == 9
     assert value(series, "hallmark_runs_stopped", "withheld") == 0
 
 
@@ -101,7 +99,7 @@ def test_what_is_not_known_has_no_sample() -> None:
     series = read(OVERVIEW)
     assert value(series, "hallmark_run_eta_seconds", "score") is None
     assert value(series, "hallmark_queue_oldest_age_seconds", "publish") is None
-    away = read(replace(OVERVIEW, standing=Unavailable("gone"), waiting=Unavailable("gone")))
+    away = read(replace(OVERVIEW, store=Unavailable("gone"), broker=Unavailable("gone")))
     assert value(away, "hallmark_up", "database") == 0
     assert value(away, "hallmark_up", "broker") == 0
     names = {name for name, _ in away}
@@ -119,11 +117,11 @@ def test_queues_show_age_length_and_who_listens() -> None:
     assert value(series, "hallmark_host_wait_seconds_total") == 2.5
     assert value(series, "hallmark_github_quota_left", "a1b2", "core") == 4990
     assert value(series, "hallmark_github_quota_reset_seconds", "a1b2", "core") == 1800
-    assert value(series, "hallmark_github_rest_seconds", "a1b2") == 12
+    assert value(series, "hallmark_github_pause_seconds", "a1b2") == 12
 
 
 def test_an_embedded_installation_has_no_broker_that_could_be_away() -> None:
-    series = read(replace(OVERVIEW, waiting=NotInstalled("embedded")))
+    series = read(replace(OVERVIEW, broker=NotInstalled("embedded")))
     assert value(series, "hallmark_up", "database") == 1
     assert value(series, "hallmark_up", "broker") is None
 

@@ -23,9 +23,10 @@ from tests.publish.shelf import fill
 from tests.servers.daemon import free_port
 from tests.servers.postgres import PostgresServer
 from tests.servers.valkey import ValkeyServer, valkey_server
+from tests.stepping_clock import SteppingClock
 from tests.workers import world
 from workers import celery_app, schedule
-from workers.clock import SteppingClock, SystemClock
+from workers.clock import SystemClock
 from workers.coordination.broker_statistics import SENT_HEADER, BrokerReader, BrokerStatistics, BrokerUnavailable
 from workers.coordination.shared_github_quota import SharedGitHubBudgets
 from workers.coordination.shared_host_pacing import SharedHostPacing
@@ -87,7 +88,7 @@ def half_done(store: Store, dossiers: list[Dossier]) -> None:
 def look(url: str, now: datetime = NOW) -> StoreStatistics:
     standings = StoreStatisticsReader(url, SteppingClock(now))
     try:
-        return standings.look(NIGHTLY)
+        return standings.read_statistics(NIGHTLY)
     finally:
         standings.close()
 
@@ -97,16 +98,16 @@ def test_a_night_under_way_is_counted_by_stage_lease_and_outcome(url: str) -> No
     store = open_store(url)
     half_done(store, dossiers)
     store.close()
-    night = look(url).night
-    assert night is not None
-    collect, score = night.stages
+    shown = look(url).shown
+    assert shown is not None
+    collect, score = shown.stages
     assert (collect.planned, collect.done, collect.held, collect.expired) == (10, 4, 2, 2)
     assert (collect.retries, collect.failing) == (3, 2)
     assert collect.rate == pytest.approx(4 / RATE_WINDOW.total_seconds())
     assert collect.eta == pytest.approx(6 * RATE_WINDOW.total_seconds() / 4)
     assert (score.done, score.rate, score.eta) == (0, None, None)
-    assert sum(night.outcomes.values()) > 0
-    assert any(outcome == OBSERVED_LABEL for _, outcome in night.outcomes)
+    assert sum(shown.outcomes.values()) > 0
+    assert any(outcome == OBSERVED_LABEL for _, outcome in shown.outcomes)
 
 
 def test_servers_that_wait_for_later_are_not_failing_and_carried_ones_are_told(url: str) -> None:
@@ -122,11 +123,11 @@ def test_servers_that_wait_for_later_are_not_failing_and_carried_ones_are_told(u
     put_back = {"delay": timedelta(minutes=20), "why": "timeout", "most": 2, "now": now}
     store.postpone_servers(NIGHTLY, Stage.COLLECT, ids[2:5], **put_back)  # type: ignore[arg-type]
     store.close()
-    night = look(url, now).night
-    assert night is not None
-    collect = night.stages[0]
+    shown = look(url, now).shown
+    assert shown is not None
+    collect = shown.stages[0]
     assert (collect.retries, collect.later, collect.failing) == (3, 3, 0)
-    assert night.carried == 2
+    assert shown.carried == 2
 
 
 def test_any_number_of_re_tests_hides_no_night(url: str) -> None:
@@ -136,10 +137,10 @@ def test_any_number_of_re_tests_hides_no_night(url: str) -> None:
     for number in range(30):
         store.add_run(Run(id=f"20261122-{number:02}", trigger=Trigger.RETEST, as_of=world.NIGHT, pins={}))
     store.close()
-    standing = look(url)
-    assert standing.unfinished[0].run.id == NIGHTLY
-    assert standing.night is not None
-    assert standing.night.row.run.id == NIGHTLY
+    found = look(url)
+    assert found.unfinished[0].run.id == NIGHTLY
+    assert found.shown is not None
+    assert found.shown.row.run.id == NIGHTLY
 
 
 def test_own_failures_are_a_share_of_all_records(url: str) -> None:
@@ -148,14 +149,14 @@ def test_own_failures_are_a_share_of_all_records(url: str) -> None:
     store.migrate()
     fill(store, theirs)
     store.close()
-    night = look(url).night
-    assert night is not None
-    assert night.own_failure_share == 0
-    ours = type(night)(
-        row=night.row, stages=(), outcomes={("listing", OBSERVED_LABEL): 3, ("listing", "collector_error"): 1}
+    shown = look(url).shown
+    assert shown is not None
+    assert shown.own_failure_share == 0
+    ours = type(shown)(
+        row=shown.row, stages=(), outcomes={("listing", OBSERVED_LABEL): 3, ("listing", "collector_error"): 1}
     )
     assert ours.own_failure_share == 0.25
-    assert type(night)(row=night.row, stages=(), outcomes={}).own_failure_share is None
+    assert type(shown)(row=shown.row, stages=(), outcomes={}).own_failure_share is None
 
 
 def test_the_night_under_way_stands_before_the_published_one(url: str) -> None:
@@ -163,14 +164,14 @@ def test_the_night_under_way_stands_before_the_published_one(url: str) -> None:
     store.migrate()
     fill(store, samples.dossiers(2))
     before = look(url)
-    assert before.night is not None
-    assert before.night.row.state is RunState.PUBLISHED
+    assert before.shown is not None
+    assert before.shown.row.state is RunState.PUBLISHED
     assert not before.has_due
     store.add_run(Run(id=NIGHTLY, trigger=Trigger.NIGHTLY, as_of=world.NIGHT, pins={}))
     store.close()
     after = look(url)
-    assert after.night is not None
-    assert after.night.row.run.id == NIGHTLY
+    assert after.shown is not None
+    assert after.shown.row.run.id == NIGHTLY
     assert after.published is not None
     assert after.has_due
     assert after.size > 10_000
@@ -185,7 +186,7 @@ def test_looking_cannot_write_or_hang_on_postgres(postgres: PostgresServer) -> N
         connection.rollback()
     with standings._database.reading() as connection:
         assert connection.exec_driver_sql("SHOW statement_timeout").scalar() == "10s"
-    assert not standings.answers()  # no tables of ours
+    assert not standings.is_available()  # no tables of ours
     standings.close()
 
 
@@ -199,10 +200,10 @@ def test_a_database_that_is_away_is_said_without_its_address(tmp_path: Path) -> 
     with StatusReader(
         world.settings(tmp_path, database_url=url, redis_url="redis://:s3cret@127.0.0.1:1/0"), CLOCK
     ) as one:
-        seen = one.look()
-        assert one.answering() == {"database": False, "broker": False}
-    assert isinstance(seen.standing, Unavailable)
-    assert isinstance(seen.waiting, Unavailable)
+        seen = one.read_status()
+        assert one.check_availability() == {"database": False, "broker": False}
+    assert isinstance(seen.store, Unavailable)
+    assert isinstance(seen.broker, Unavailable)
     assert "s3cret" not in repr(seen)
     assert "127.0.0.1" not in repr(seen)
 
@@ -212,7 +213,7 @@ CLOCK = SteppingClock(NOW)
 
 def observed(folder: Path, **changes: object) -> SystemStatus:
     with StatusReader(world.settings(folder, **changes), CLOCK) as observer:
-        return observer.look()
+        return observer.read_status()
 
 
 def test_an_embedded_installation_needs_no_broker_and_is_never_late(tmp_path: Path) -> None:
@@ -220,8 +221,8 @@ def test_an_embedded_installation_needs_no_broker_and_is_never_late(tmp_path: Pa
     store.migrate()
     store.close()
     seen = observed(tmp_path)
-    assert isinstance(seen.waiting, NotInstalled)
-    assert seen.late == 0
+    assert isinstance(seen.broker, NotInstalled)
+    assert seen.overdue == 0
 
 
 def test_a_night_that_beat_did_not_plan_is_late(
@@ -230,18 +231,18 @@ def test_a_night_that_beat_did_not_plan_is_late(
     url = postgres.create_database()
     store = open_store(url)
     store.migrate()
-    late = observed(tmp_path, database_url=url, redis_url="redis://127.0.0.1:1/0")
-    assert late.late == timedelta(hours=1).total_seconds()
+    overdue = observed(tmp_path, database_url=url, redis_url="redis://127.0.0.1:1/0")
+    assert overdue.overdue == timedelta(hours=1).total_seconds()
     store.add_run(Run(id=NIGHTLY, trigger=Trigger.NIGHTLY, as_of=world.NIGHT, pins={}))
     store.set_run_state(NIGHTLY, RunState.ABANDONED, NOW)
     store.close()
-    assert observed(tmp_path, database_url=url, redis_url="redis://127.0.0.1:1/0").late == 0
+    assert observed(tmp_path, database_url=url, redis_url="redis://127.0.0.1:1/0").overdue == 0
 
 
-def waiting(valkey: ValkeyServer, clock: SteppingClock) -> BrokerStatistics:
+def read_broker(valkey: ValkeyServer, clock: SteppingClock) -> BrokerStatistics:
     broker = BrokerReader(valkey.url, clock, lambda: {"one@test": (schedule.PROBE_QUEUE,)})
     try:
-        return broker.look()
+        return broker.read_statistics()
     finally:
         broker.close()
 
@@ -255,7 +256,7 @@ def test_the_age_of_a_queue_is_that_of_its_oldest_message(valkey: ValkeyServer) 
     for _ in range(3):
         sender.send_task(schedule.SWEEP, queue=schedule.PUBLISH_QUEUE)
     sender.close()
-    seen = {queue.name: queue for queue in waiting(valkey, SteppingClock(now + timedelta(minutes=5))).queues}
+    seen = {queue.name: queue for queue in read_broker(valkey, SteppingClock(now + timedelta(minutes=5))).queues}
     assert tuple(seen) == schedule.QUEUES
     assert seen[schedule.PUBLISH_QUEUE].length == 3
     assert seen[schedule.PUBLISH_QUEUE].oldest == pytest.approx(300, abs=20)
@@ -267,7 +268,7 @@ def test_a_message_of_somebody_else_has_no_age(valkey: ValkeyServer, message: by
     with Redis.from_url(valkey.url) as redis:
         redis.flushall()
         redis.lpush(schedule.PROBE_QUEUE, message)
-    queue = waiting(valkey, SteppingClock(NOW)).queues[0]
+    queue = read_broker(valkey, SteppingClock(NOW)).queues[0]
     assert (queue.name, queue.length, queue.oldest) == (schedule.PROBE_QUEUE, 1, None)
     assert SENT_HEADER == "hallmark_sent"
 
@@ -282,7 +283,7 @@ def test_waits_at_hosts_are_summed_over_all_processes(valkey: ValkeyServer) -> N
                     pass
 
     asyncio.run(visit_twice())
-    seen = waiting(valkey, SteppingClock(NOW))
+    seen = read_broker(valkey, SteppingClock(NOW))
     assert seen.counters["host_waits"] == 1
     assert 0.01 < seen.counters["host_wait_seconds"] < 5
     assert seen.hosts <= 1
@@ -300,20 +301,20 @@ def test_githubs_quota_is_what_it_told_the_workers(valkey: ValkeyServer) -> None
                 await budgets.settle(granted, said=said, spent=0, rest=30 if resource == "graphql" else 0)
 
     asyncio.run(ask(("core", 4_990, 1_800.0), ("graphql", 4_000, 900.0)))
-    seen = waiting(valkey, SteppingClock(NOW))
+    seen = read_broker(valkey, SteppingClock(NOW))
     assert [(one.token, one.resource, one.left) for one in seen.quota] == [
         ("a1b2", "core", 4_990),
         ("a1b2", "graphql", 4_000),
     ]
     assert [one.resets_in for one in seen.quota] == [pytest.approx(1800, abs=10), pytest.approx(900, abs=10)]
-    assert seen.rests == {"a1b2": pytest.approx(30, abs=10)}
+    assert seen.pauses == {"a1b2": pytest.approx(30, abs=10)}
     asyncio.run(ask(("core", UNLIMITED_REQUESTS, 60.0)))
-    assert waiting(valkey, SteppingClock(NOW)).quota == (), "a GitHub that states no quota has none"
+    assert read_broker(valkey, SteppingClock(NOW)).quota == (), "a GitHub that states no quota has none"
 
 
 def test_a_broker_that_is_away_is_named_without_its_address() -> None:
     broker = BrokerReader(f"redis://:s3cret@127.0.0.1:{free_port()}/0", CLOCK, dict)
     with pytest.raises(BrokerUnavailable) as caught:
-        broker.look()
-    assert not broker.answers()
+        broker.read_statistics()
+    assert not broker.is_available()
     assert "s3cret" not in str(caught.value)

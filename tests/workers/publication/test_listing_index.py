@@ -15,15 +15,7 @@ from evidence.store import ListingQuery, OptOut, OptOutScope, RunState, Store
 from evidence.store.database import Database
 from evidence.store.tables.listing import LISTING_EDITION, LISTING_ORDER, LISTING_SERVER
 from scoring.engine import catalogue
-from tests.workers.world import (
-    NIGHT,
-    ScriptedCollector,
-    ScriptedFollower,
-    ScriptedRegistry,
-    World,
-    context,
-    ref,
-)
+from tests.workers.world import NIGHT, ScriptedCollector, ScriptedFollower, ScriptedRegistry, World, context, ref
 from workers import embedded
 from workers.context import Context
 from workers.publication import listing_index

@@ -17,10 +17,10 @@ from evidence.store import Retest, RetestState, RunState
 from publish.disclosure import private_rule_ids
 from tests.crawler.collectors.test_chosen import Counting
 from tests.servers.hostile import Call, serving
+from tests.stepping_clock import SteppingClock
 from tests.workers.retests.test_retest_requests import ask, known
 from tests.workers.world import LISTING, NIGHT, ScriptedCollector, ScriptedFollower, settings
 from workers import embedded, schedule
-from workers.clock import SteppingClock
 from workers.context import Context, open_context
 from workers.retests import execution, retest_requests
 from workers.retests.retest_requests import RequesterRole, RetestAccepted
@@ -87,7 +87,7 @@ def test_a_request_becomes_a_run_of_one_server_that_is_scored_and_not_published(
 def test_a_second_delivery_asks_nobody_again(tmp_path: Path) -> None:
     async def main() -> None:
         async with known(tmp_path) as (ctx, servers):
-            looked_at = (await ctx.outside.collectors())[0]
+            looked_at = (await ctx.wiring.collectors())[0]
             assert isinstance(looked_at, ScriptedCollector)
             looked_at.delay = 0.2
             retest = waiting(ctx, servers[0])
@@ -127,7 +127,7 @@ def test_a_lost_task_is_sent_again(tmp_path: Path) -> None:
             assert still.tasks == []
             patient = ctx.settings.model_copy(update={"lease_ttl": timedelta(minutes=3)})
             await execution.admit_due_retests(
-                Context(patient, store=ctx.store, clock=ctx.clock, log=ctx.log, outside=ctx.outside), soon
+                Context(patient, store=ctx.store, clock=ctx.clock, log=ctx.log, wiring=ctx.wiring), soon
             )
             assert soon.tasks == []
 
@@ -190,7 +190,7 @@ def test_a_request_that_other_code_admitted_waits_for_a_run_of_this_code(tmp_pat
             first = state(ctx, retest).run
             assert first is not None
             settings_of_another = ctx.settings.model_copy(update={"commit": "another"})
-            other = Context(settings_of_another, store=ctx.store, clock=ctx.clock, log=ctx.log, outside=ctx.outside)
+            other = Context(settings_of_another, store=ctx.store, clock=ctx.clock, log=ctx.log, wiring=ctx.wiring)
             await execution.run_retest(other, retest.id)
             assert state(ctx, retest).state is RetestState.WAITING
             row = ctx.store.find_run(first)
@@ -207,7 +207,7 @@ def test_what_is_private_is_compared_for_the_operator_only(tmp_path: Path) -> No
     async def main() -> None:
         async with known(tmp_path) as (ctx, servers):
             await embedded.run_embedded(ctx, replace(FIRST, fresh=True))
-            (looking,) = await ctx.outside.collectors()
+            (looking,) = await ctx.wiring.collectors()
             assert isinstance(looking, ScriptedCollector)
             looking.answer = lambda _: Observed(LISTING.replace(b"Searches the catalogue.", orders))
             found = await finished(ctx, waiting(ctx, servers[0]))
@@ -232,8 +232,8 @@ async def real_server(home: Path) -> AsyncIterator[tuple[Context, Counting, str]
         mine = settings(
             home, allow_private=True, depth="weekly", interop="off", registries=(str(home / "server.json"),)
         )
-        async with open_context(mine, outside=NetworkWiring(mine, clock)) as opened:
-            ctx = Context(mine, store=opened.store, clock=clock, log=opened.log, outside=opened.outside)
+        async with open_context(mine, wiring=NetworkWiring(mine, clock)) as opened:
+            ctx = Context(mine, store=opened.store, clock=clock, log=opened.log, wiring=opened.wiring)
             result = await embedded.run_embedded(ctx, RunOptions(registries=mine.registry_names))
             assert result.ok
             clock.step(timedelta(hours=2))

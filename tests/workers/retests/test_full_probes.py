@@ -10,9 +10,9 @@ from pathlib import Path
 from evidence.kinds import exchanges
 from evidence.model import Run, Trigger
 from evidence.store import Retest, RetestState, RunRow, RunState, Stage
+from tests.stepping_clock import SteppingClock
 from tests.workers.retests.test_execution import finished, pong, real_server, waiting
 from workers import embedded, schedule
-from workers.clock import SteppingClock
 from workers.context import Context
 from workers.nightly import shards
 from workers.retests import full_probes, retest_requests
@@ -176,7 +176,7 @@ def test_as_many_as_the_settings_say_are_under_way(tmp_path: Path) -> None:
         async with real_server(tmp_path) as (ctx, _, one):
             await retested(ctx, one)
             none = ctx.settings.model_copy(update={"full_probes_at_once": 0})
-            narrow = Context(none, store=ctx.store, clock=ctx.clock, log=ctx.log, outside=ctx.outside)
+            narrow = Context(none, store=ctx.store, clock=ctx.clock, log=ctx.log, wiring=ctx.wiring)
             await full_probes.advance_full_probes(narrow, Queues())
             assert probes(ctx) == []
 

@@ -16,9 +16,9 @@ from crawler.collectors.protocol.samples.sample_window import roll_sample_window
 from evidence.kinds import samples
 from evidence.kinds.samples import Sample, Samples
 from evidence.model import Absent, Dossier, Observed, Reason, Record, Server, ServerRef, Target, TargetType, Trigger
+from tests.stepping_clock import SteppingClock
 from tests.workers.world import NIGHT, ScriptedRegistry, ScriptedSampler, World, context, ref
 from workers import pipeline
-from workers.clock import SteppingClock
 from workers.context import Context
 from workers.nightly import steps
 from workers.runs.options import RunOptions
@@ -218,7 +218,7 @@ def test_light_checks_can_be_switched_off(tmp_path: Path) -> None:
 def test_one_worker_at_a_time_takes_samples(tmp_path: Path, mine: bool, visits: int) -> None:
     @asynccontextmanager
     async def turn(name: str) -> AsyncIterator[bool]:
-        assert name == "light-check"
+        assert name == "sample-availability"
         yield mine
 
     async def main() -> None:

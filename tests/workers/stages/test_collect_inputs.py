@@ -13,7 +13,7 @@ from evidence.model import ServerId, ServerRef, Trigger
 from evidence.store import Stage, Store
 from tests.workers.world import ScriptedCollector, ScriptedRegistry, World, context, ref
 from workers import pipeline
-from workers.concurrency import select_first_of_each_place
+from workers.concurrency import select_first_of_each_key
 from workers.runs.options import RunOptions
 
 
@@ -46,9 +46,7 @@ def test_cases_are_read_in_bulk_but_for_those_who_wait(tmp_path: Path, monkeypat
 
 
 def test_the_first_of_each_place_need_not_wait() -> None:
-    assert select_first_of_each_place(
-        ["a1", "b1", "a2", "-", "-", "b2"], lambda piece: piece[0].strip("-") or None
-    ) == [
+    assert select_first_of_each_key(["a1", "b1", "a2", "-", "-", "b2"], lambda piece: piece[0].strip("-") or None) == [
         "a1",
         "b1",
         "-",

@@ -11,9 +11,9 @@ import pytest
 from crawler.collectors.drift import DriftDeriver
 from evidence.kinds.drift import Drift
 from evidence.model import Absent, Dossier, Observed, Reason, Record, Server, Trigger
+from tests.stepping_clock import SteppingClock
 from tests.workers.world import LISTING, NIGHT, ScriptedCollector, ScriptedRegistry, World, context, ref
 from workers import pipeline
-from workers.clock import SteppingClock
 from workers.runs.options import RunOptions
 
 DOWN = Absent(Reason.UNREACHABLE, "connection refused")

@@ -99,7 +99,7 @@ def test_servers_of_one_host_follow_each_other_as_its_gap_allows() -> None:
 def test_nothing_is_spaced_where_no_gap_is_kept(host: str) -> None:
     crowd = [_server(number, host) for number in range(20)]
     assert max(schedule_servers("n", crowd, _never, PACE).offsets.values()) < timedelta(0)
-    home = HostPace(gap=0.6, requests=8.0, window=timedelta(hours=6), at_home=True)
+    home = HostPace(gap=0.6, requests=8.0, window=timedelta(hours=6), no_gap=True)
     elsewhere = [_server(number, "mine.example") for number in range(20)]
     assert max(schedule_servers("n", elsewhere, _never, home).offsets.values()) < timedelta(0)
 

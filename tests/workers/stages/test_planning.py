@@ -11,9 +11,9 @@ import pytest
 
 from evidence.model import ServerRef, Trigger
 from evidence.store import RunState, Stage
+from tests.stepping_clock import SteppingClock
 from tests.workers.world import NIGHT, ScriptedCollector, ScriptedRegistry, World, context, ref
 from workers import pipeline
-from workers.clock import SteppingClock
 from workers.context import Context
 from workers.nightly import closing
 from workers.runs.options import RunOptions

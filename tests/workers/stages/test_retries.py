@@ -17,9 +17,9 @@ from evidence.kinds import listing, samples
 from evidence.kinds.samples import Sample, read_samples
 from evidence.model import Absent, Dossier, Observed, Reason, Record, Run, Server, ServerId, Trigger
 from evidence.store import RunRow, RunState, Stage
+from tests.stepping_clock import SteppingClock
 from tests.workers.world import LISTING, NIGHT, ScriptedFollower, ScriptedRegistry, World, context, ref, settings
 from workers import embedded, pipeline
-from workers.clock import SteppingClock
 from workers.context import Context
 from workers.nightly import closing, steps
 from workers.runs.options import RunOptions
@@ -263,7 +263,7 @@ def test_what_is_known_of_a_project_stands_when_the_night_ends_too_early(tmp_pat
         opening, clock, collector = _night(tmp_path, patient)
         async with opening as ctx:
             ctx.clock = clock
-            ctx.outside.following = [follower]  # type: ignore[attr-defined]
+            ctx.wiring.following = [follower]  # type: ignore[attr-defined]
             night = Night(ctx, clock, collector)
             local = pipeline.start_run(ctx, Trigger.LOCAL, FIRST, run_id="20261120-1")
             await pipeline.discover(ctx, local)
@@ -300,12 +300,12 @@ def test_a_re_test_does_not_wait(tmp_path: Path) -> None:
     row = RunRow(
         run=Run(id=RUN, trigger=Trigger.RETEST, as_of=NIGHT, pins={}), state=RunState.PLANNED, planned_at=NIGHT
     )
-    assert RetryPolicy.of(row, settings(tmp_path, retries=5)).most == 0
+    assert RetryPolicy.for_run(row, settings(tmp_path, retries=5)).max_tries == 0
 
 
 def test_those_that_failed_together_do_not_come_back_together() -> None:
-    rules = RetryPolicy(2, 20 * MINUTE)
-    delays = [rules.delay([ServerId(str(number))], NIGHT) for number in range(200)]
+    policy = RetryPolicy(2, 20 * MINUTE)
+    delays = [policy.delay([ServerId(str(number))], NIGHT) for number in range(200)]
     assert all(delay is not None and 15 * MINUTE <= delay <= 25 * MINUTE for delay in delays)
     assert len(set(delays)) > 100
 

@@ -17,6 +17,7 @@ from crawler.collectors.drift import DriftDeriver
 from evidence.model import Absent, Dossier, Observed, Reason, Server, ServerRef, Target, TargetType, Trigger
 from evidence.store import COLLECT_STAGES, Stage
 from publish import public_servers
+from tests.stepping_clock import SteppingClock
 from tests.workers.world import (
     LISTING,
     NIGHT,
@@ -29,7 +30,6 @@ from tests.workers.world import (
     settings,
 )
 from workers import pipeline
-from workers.clock import SteppingClock
 from workers.context import Context
 from workers.nightly import shards
 from workers.runs.options import RunOptions
@@ -159,7 +159,7 @@ def test_every_follower_looks_in_exactly_one_part(kinds: Sequence[str], route: l
         records = {kind: None for one in now for kind in one.kinds}
         found = replace(found, records={**found.records, **records})  # type: ignore[dict-item]
         walked.append(stage)
-        stage = sources.onward(server, stage)
+        stage = sources.next_stage(server, stage)
     assert walked == route
     assert asked == ["protocol", *kinds, "drift"]
 

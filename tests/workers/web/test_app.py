@@ -20,7 +20,7 @@ from evidence.store import OptOut, OptOutScope, Store, open_store
 from publish.api import app
 from publish.web.backend import RequesterRole
 from tests.servers.daemon import free_port
-from workers.clock import SteppingClock
+from tests.stepping_clock import SteppingClock
 from workers.settings.environment import Settings
 from workers.web.app import SiteServices, bound_store_url, create_app
 

@@ -14,9 +14,9 @@ from crawler.advisories.mirror_refresh import _alone
 from tests.servers.osv.records import advisory, fixed_in
 from tests.servers.osv.serving import running
 from tests.servers.osv.world import OsvWorld
+from tests.stepping_clock import SteppingClock
 from tests.workers.world import NIGHT, settings
 from workers import schedule
-from workers.clock import SteppingClock
 from workers.settings.environment import Settings
 from workers.wiring.advisory_mirror import refresh_when_due
 

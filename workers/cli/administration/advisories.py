@@ -34,7 +34,7 @@ AsJson = Annotated[bool, typer.Option("--json", help="One JSON object per line a
 
 @app.callback()
 def advisories() -> None:
-    """Maintain the local mirror of published advisories (OSV), which runs check dependencies against.
+    """Maintain the local mirror of published advisories (OSV), with which runs compare dependencies.
 
     Examples:
 
@@ -47,12 +47,12 @@ def advisories() -> None:
 @app.command()
 def refresh(
     ecosystem: Annotated[
-        list[str] | None, typer.Option(help="Only these, by OSV's names (npm, PyPI, crates.io). Repeatable.")
+        list[str] | None, typer.Option(help="Only this ecosystem, by OSV's name (npm, PyPI, crates.io). Repeatable.")
     ] = None,
-    anew: Annotated[bool, typer.Option("--anew", help="Load everything again, whatever is there.")] = False,
+    anew: Annotated[bool, typer.Option("--anew", help="Load everything again.")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Bring the mirror up to date: the first time by archives, afterwards by what changed.
+    """Bring the mirror up to date: whole archives the first time, then only changes.
 
     Examples:
 
@@ -60,7 +60,7 @@ def refresh(
 
     hallmark advisories refresh --ecosystem npm --ecosystem PyPI
 
-    Exit codes: 0 done, 1 an ecosystem could not be brought up to date (the others were), 2 wrong usage.
+    Exit codes: 0 done, 1 an ecosystem could not be refreshed (the others were), 2 wrong usage.
     """
     with explain_failures(), _explained():
         settings = Settings()
@@ -75,7 +75,7 @@ def refresh(
 
 @app.command()
 def status(as_json: AsJson = False) -> None:
-    """Show what the mirror holds and how old it is. Exit code 3 when there is none.
+    """Show the ecosystems of the mirror with their age. Exit code 3 when there is no mirror.
 
     Example: hallmark advisories status
     """
@@ -91,14 +91,13 @@ def status(as_json: AsJson = False) -> None:
             for state in states:
                 age = (now - state.refreshed_at).days
                 missing = f"{state.bad_total} could not be read" if state.bad_total else ""
-                words = ["" if state.whole else "the last refresh broke off", missing, f"{age} days old" if age else ""]
-                shown = state.refreshed_at.isoformat(timespec="seconds")
-                grid.add_row(
-                    clean_text(state.name), f"{state.records:,}", shown, ", ".join(filter(None, words)) or "whole"
-                )
+                partial = "" if state.whole else "the last refresh was interrupted"
+                problems = ", ".join(filter(None, [partial, missing, f"{age} days old" if age else ""]))
+                refreshed = state.refreshed_at.isoformat(timespec="seconds")
+                grid.add_row(clean_text(state.name), f"{state.records:,}", refreshed, problems or "complete")
             print_data(grid)
         if not states:
-            print_note("there is no mirror yet; `hallmark advisories refresh` makes one")
+            print_note("there is no mirror yet; `hallmark advisories refresh` creates it")
         raise typer.Exit(ExitCode.OK if states else ExitCode.NOTHING)
 
 
@@ -114,7 +113,7 @@ def _explained() -> Iterator[None]:
 
 def _sentence(one: RefreshResult) -> str:
     if one.how is RefreshMode.FAILED:
-        return f"{one.ecosystem}: not brought up to date, {one.why}"
+        return f"{one.ecosystem}: not refreshed, {one.why}"
     removed = f", {one.removed} removed" if one.removed else ""
     bad = f", {len(one.bad)} could not be read (the first: {one.bad[0].name}, {one.bad[0].why})" if one.bad else ""
     return f"{one.ecosystem}: {one.how.value}, {one.written} advisories written{removed}{bad}"

@@ -7,7 +7,8 @@ from typing import Annotated
 import typer
 
 from evidence.canonical import canonical_json
-from workers.cli.display.console import clean_text, make_table, print_json, print_table
+from workers.cli.display.console import clean_text, format_moment, make_table, print_json, print_table
+from workers.cli.options import AsJson, Limit
 from workers.cli.session import open_read_store
 
 app = typer.Typer(add_completion=False)
@@ -19,10 +20,10 @@ def audit(
         str | None, typer.Argument(help="Only decisions about one dispute, token, server or hook.")
     ] = None,
     *,
-    limit: Annotated[int, typer.Option(min=1, help="How many, newest first.")] = 50,
-    as_json: Annotated[bool, typer.Option("--json", help="One JSON object per line, for programs.")] = False,
+    limit: Limit = 50,
+    as_json: AsJson = False,
 ) -> None:
-    """List decisions with their actors, newest first. Entries are append-only.
+    """List the decisions of operators and owners, newest first. Entries are never changed or deleted.
 
     Example: hallmark audit dsp_0123456789abcdef
     """
@@ -44,19 +45,9 @@ def audit(
                     }
                 )
                 continue
-            before, after = (
-                "" if not each else canonical_json(dict(each)).decode() for each in (one.before, one.after)
-            )
-            at = one.at.isoformat(sep=" ", timespec="seconds")
-            grid.add_row(
-                at,
-                clean_text(one.who),
-                one.token or "",
-                one.what,
-                clean_text(one.subject),
-                clean_text(before),
-                clean_text(after),
-                clean_text(one.note),
-            )
+            states = (canonical_json(dict(each)).decode() if each else "" for each in (one.before, one.after))
+            who, about = clean_text(one.who), clean_text(one.subject)
+            row = (format_moment(one.at), who, one.token or "", one.what, about, *map(clean_text, states))
+            grid.add_row(*row, clean_text(one.note))
         if not as_json:
             print_table(grid, "no decision is recorded")

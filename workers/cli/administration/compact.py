@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from workers.cli.display.console import ExitCode, open_stderr, print_json, print_note
+from workers.cli.options import AsJsonDocument
 from workers.cli.session import open_read_store
 from workers.clock import clock_at
 from workers.retention import GRACE_PERIOD, RETENTION, CompactionResult, compact_runs
@@ -20,16 +21,18 @@ app = typer.Typer(add_completion=False)
 def compact_nights(
     days: Annotated[
         int | None,
-        typer.Option(min=GRACE_PERIOD.days, help="Keep every night of so many days whole, not HALLMARK_KEEP_WHOLE."),
+        typer.Option(
+            min=GRACE_PERIOD.days, help="Keep every run of the last N days whole, instead of HALLMARK_KEEP_WHOLE."
+        ),
     ] = None,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would be dropped.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="One JSON document, for programs.")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only print what would be dropped.")] = False,
+    as_json: AsJsonDocument = False,
 ) -> None:
     """Compact old runs: keep one whole run a week, and all receipts.
 
-    A receipt can always be recomputed from its lines and lists the digests of its evidence; what is dropped is noted
-    with the run. Kept in any case are the newest records of every server and all of a server with a private finding.
-    May be interrupted and called again, while workers are at work.
+    Of other old runs the evidence is dropped, except the newest records of every server and all records of servers with
+    a private finding. A receipt can still be recomputed from its lines. The command may run beside workers, and may be
+    interrupted and repeated.
 
     Examples:
 
@@ -41,13 +44,13 @@ def compact_nights(
     """
     with open_read_store() as store:
         settings = Settings()
-        with open_stderr().status("looking for old nights") as status:
+        with open_stderr().status("searching old runs") as status:
             done = compact_runs(
                 store,
                 clock_at(settings.clock),
                 settings.keep_whole or RETENTION if days is None else timedelta(days=days),
                 dry=dry_run,
-                told=lambda run, visits: status.update(f"{run}: {visits} visits"),
+                progress=lambda run, servers: status.update(f"{run}: {servers} servers"),
             )
         if as_json:
             print_json(_as_json(done))
@@ -61,7 +64,7 @@ def _in_words(done: CompactionResult) -> str:
     if done.dry:
         return f"would drop the records of {visits}"
     swept = done.swept
-    bodies = f"{swept.given_up + swept.deleted} bodies of {swept.freed / 1e6:.1f} MB that nothing needs any more"
+    bodies = f"{swept.given_up + swept.deleted} unused bodies of {swept.freed / 1e6:.1f} MB"
     return f"dropped the records of {visits}, and {bodies}"
 
 

@@ -14,29 +14,31 @@ from workers.cli.display.console import (
     ExitCode,
     clean_text,
     exit_with_error,
+    format_moment,
     make_table,
     print_json,
     print_note,
     print_table,
 )
 from workers.cli.operator import By, find_decider, read_clock
+from workers.cli.options import AsJson, OnlyServer
 from workers.cli.session import find_server, open_read_store
 
 app = typer.Typer(
     add_completion=False,
     no_args_is_help=True,
     help="Manage claims of control, and the webhooks of owners.\n\n"
-    "With workers, proofs are looked for and messages sent every minute; without them by `hallmark attend`.\n\n"
+    "Workers check proofs and send messages every minute; without workers `hallmark attend` does.\n\n"
     "Example: hallmark control list",
 )
 
 
 @app.command("list")
 def list_(
-    server: Annotated[str | None, typer.Argument(help="Only those of one server.")] = None,
+    server: OnlyServer = None,
     *,
-    everything: Annotated[bool, typer.Option("--all", help="Also those that are over.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="One JSON object per line, for programs.")] = False,
+    everything: Annotated[bool, typer.Option("--all", help="Also those that have ended.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """List claims to control servers, newest first.
 
@@ -44,22 +46,15 @@ def list_(
     """
     with open_read_store() as store:
         only = find_server(store, server).id if server else None
-        grid = make_table("Id", "Server", "Way", "Place", "State", "Last found", "Last look")
+        grid = make_table("Id", "Server", "Method", "Place", "State", "Last proven", "Last check")
         for one in store.claims.list_claims(server=only, ended=everything):
-            seen = one.seen_at.isoformat(sep=" ", timespec="minutes") if one.seen_at else ""
+            seen = format_moment(one.seen_at, "minutes")
             if as_json:
-                told = {"id": one.id, "server": one.server, "way": one.way.value, "place": one.place}
-                print_json(told | {"state": one.state.value, "seen_at": seen or None, "note": one.note})
+                row = {"id": one.id, "server": one.server, "way": one.way.value, "place": one.place}
+                print_json(row | {"state": one.state.value, "seen_at": seen or None, "note": one.note})
             else:
-                grid.add_row(
-                    one.id,
-                    one.server,
-                    one.way.value,
-                    clean_text(one.place),
-                    one.state.value,
-                    seen,
-                    clean_text(one.note),
-                )
+                place, note = clean_text(one.place), clean_text(one.note)
+                grid.add_row(one.id, one.server, one.way.value, place, one.state.value, seen, note)
         if not as_json:
             print_table(grid, "no claims")
 
@@ -67,32 +62,30 @@ def list_(
 @app.command()
 def withdraw(
     claim: Annotated[str, typer.Argument(metavar="ID", help="Id of a claim, which `list` shows.")],
-    note_: Annotated[str, typer.Option("--note", help="Why; kept in the audit trail.")] = "",
+    note_: Annotated[str, typer.Option("--note", help="The reason, which is kept in the audit trail.")] = "",
     by: By = "",
 ) -> None:
-    """End a claim: its token opens nothing any more. Webhooks end too, unless another claim proves control.
+    """End a claim: its token loses its rights. Webhooks end too, unless another claim proves control.
 
     Example: hallmark control withdraw clm_0123456789abcdef --note "the account was stolen"
     """
-    act = AuditEntry(at=read_clock(), who=find_decider(by), what="claim.withdraw", subject=claim, note=note_)
+    entry = AuditEntry(at=read_clock(), who=find_decider(by), what="claim.withdraw", subject=claim, note=note_)
     with open_read_store() as store:
         known = store.claims.find_claim(claim)
-        over = None if known is None else replace(known, state=ClaimState.WITHDRAWN, note="ended by the operator")
-        if over is None or not store.claims.record_check(over, act):
-            exit_with_error(
-                f"no claim {claim!r} that is not over. `hallmark control list` shows them", ExitCode.NOTHING
-            )
-        end_uncontrolled_webhooks(store, act.at, over.server, act.who)
-    print_note(f"{claim} is over")
+        ended = None if known is None else replace(known, state=ClaimState.WITHDRAWN, note="ended by the operator")
+        if ended is None or not store.claims.record_check(ended, entry):
+            exit_with_error(f"no open claim {claim!r}. `hallmark control list` shows open claims", ExitCode.NOTHING)
+        end_uncontrolled_webhooks(store, entry.at, ended.server, entry.who)
+    print_note(f"{claim} is withdrawn")
 
 
 @app.command()
 def webhooks(
-    server: Annotated[str | None, typer.Argument(help="Only those of one server.")] = None,
+    server: OnlyServer = None,
     *,
     everything: Annotated[bool, typer.Option("--all", help="Also those that have ended.")] = False,
 ) -> None:
-    """List webhooks with the messages that they did not take.
+    """List webhooks with their last message and the number of failures.
 
     Example: hallmark control webhooks --all
     """
@@ -101,14 +94,7 @@ def webhooks(
         grid = make_table("Id", "Server", "Address", ("Failures", "right"), "Last message", "Ended", "Why")
         for one in store.webhooks.list_webhooks(server=only, ended=everything):
             last = next((f"{each.state}: {each.said}" for each in store.webhooks.list_deliveries(one.id, 1)), "")
-            ended = one.ended_at.isoformat(sep=" ", timespec="minutes") if one.ended_at else ""
-            grid.add_row(
-                one.id,
-                one.server,
-                clean_text(one.url),
-                str(one.failures),
-                clean_text(last),
-                ended,
-                clean_text(one.why or ""),
-            )
+            ended = format_moment(one.ended_at, "minutes")
+            url, why = clean_text(one.url), clean_text(one.why or "")
+            grid.add_row(one.id, one.server, url, str(one.failures), clean_text(last), ended, why)
         print_table(grid, "no webhook")

@@ -17,6 +17,7 @@ from workers.cli.display.console import (
     ExitCode,
     clean_text,
     exit_with_error,
+    format_moment,
     make_fact_table,
     make_table,
     open_stdout,
@@ -25,21 +26,22 @@ from workers.cli.display.console import (
     print_table,
 )
 from workers.cli.operator import By, find_decider, read_clock
+from workers.cli.options import AsJson, Limit
 from workers.cli.session import find_server, open_read_store
 
 app = typer.Typer(
     add_completion=False,
     no_args_is_help=True,
     help="Manage disputed lines: accept or answer them.\n\n"
-    "That a line is disputed is public at once. What its disputer wrote is read by everybody when you `show` or decide "
-    "it. An accepted dispute moves no score: the rule is mended, with the example that `accept --example` prints.\n\n"
+    "That a line is disputed is public at once. The text of the dispute becomes public when you `show` it with "
+    "--public or decide it. Accepting a dispute changes no score: fix the rule with the example that `accept "
+    "--example` prints.\n\n"
     "Example: hallmark disputes list --state open",
 )
 
 Id: TypeAlias = Annotated[str, typer.Argument(metavar="ID", help="Id of a dispute, or its beginning.")]
-Answer: TypeAlias = Annotated[str, typer.Option("--answer", help="What everybody reads beside the line.")]
-Note: TypeAlias = Annotated[str, typer.Option("--note", help="For the trail only.")]
-AsJson: TypeAlias = Annotated[bool, typer.Option("--json", help="One JSON object per line, for programs.")]
+Answer: TypeAlias = Annotated[str, typer.Option("--answer", help="The answer, which is published with the line.")]
+Note: TypeAlias = Annotated[str, typer.Option("--note", help="A note for the history of the dispute, not published.")]
 
 
 @app.command("list")
@@ -47,7 +49,7 @@ def list_(
     *,
     server: Annotated[str | None, typer.Option(help="Only those of one server.")] = None,
     state: Annotated[DisputeState | None, typer.Option(help="Only those in one state.")] = None,
-    limit: Annotated[int, typer.Option(min=1, help="How many, newest first.")] = 50,
+    limit: Limit = 50,
     as_json: AsJson = False,
 ) -> None:
     """List disputes, newest first.
@@ -66,7 +68,7 @@ def list_(
         for one in found:
             grid.add_row(
                 one.id,
-                one.filed_at.isoformat(sep=" ", timespec="minutes"),
+                format_moment(one.filed_at, "minutes"),
                 clean_text(refs.get(one.line.server, one.line.server)),
                 clean_text(f"{one.line.rubric} {one.line.cites} {one.line.at}"),
                 one.state.value + ("" if one.is_shown or one.state is not DisputeState.OPEN else ", unread"),
@@ -79,12 +81,14 @@ def list_(
 def show_(
     dispute: Id,
     *,
-    public: Annotated[bool | None, typer.Option("--public/--private", help="Let everybody read the reason.")] = None,
+    public: Annotated[
+        bool | None, typer.Option("--public/--private", help="Publish the text of the dispute, or hide it.")
+    ] = None,
     note_: Note = "",
     by: By = "",
     as_json: AsJson = False,
 ) -> None:
-    """Show one dispute with its trail; with --public its reason is read by everybody from now on.
+    """Show one dispute with its history; with --public its text is published.
 
     Example: hallmark disputes show dsp_3f2a --public
     """
@@ -105,11 +109,11 @@ def accept(
     answer: Answer = "",
     note_: Note = "",
     by: By = "",
-    example: Annotated[bool, typer.Option("--example", help="Print the disputed thing as an example.")] = False,
+    example: Annotated[bool, typer.Option("--example", help="Print the disputed item as an example.")] = False,
 ) -> None:
-    """The line is wrong: a false alarm. Mend the rule; --example prints what to add to its `good=`.
+    """Accept a dispute: the line is a false alarm. Then fix the rule; --example prints what to add to its `good=`.
 
-    Example: hallmark disputes accept dsp_3f2a --answer "mended in 2026.4" --example
+    Example: hallmark disputes accept dsp_3f2a --answer "fixed in 2026.4" --example
     """
     with open_read_store() as store:
         known = _decide(store, _find(store, dispute), Verdict.ACCEPT, by, answer=answer, note_=note_)
@@ -120,7 +124,7 @@ def accept(
 
 @app.command()
 def reject(dispute: Id, *, answer: Answer, note_: Note = "", by: By = "") -> None:
-    """The line is right; the answer says why.
+    """Reject a dispute: the line is right. The answer gives the reason.
 
     Example: hallmark disputes reject dsp_3f2a --answer "the rule reads every sentence"
     """
@@ -130,14 +134,14 @@ def reject(dispute: Id, *, answer: Answer, note_: Note = "", by: By = "") -> Non
 
 @app.command()
 def reopen(dispute: Id, *, note_: Note = "", by: By = "") -> None:
-    """Take a decision back, with its answer."""
+    """Take back a decision and its answer."""
     with open_read_store() as store:
         _decide(store, _find(store, dispute), Verdict.REOPEN, by, note_=note_)
 
 
 @app.command()
 def drop(dispute: Id, *, note_: Note = "", by: By = "") -> None:
-    """Drop a text that is no dispute, such as advertising: it is never shown."""
+    """Drop a text that is not a dispute, such as advertising. It is never shown."""
     with open_read_store() as store:
         _decide(store, _find(store, dispute), Verdict.DROP, by, note_=note_)
 
@@ -176,7 +180,7 @@ def _print(store: Store, one: Dispute) -> None:
         ("rule", line.rule or ""),
         ("at", line.at),
         ("why", line.why),
-        ("filed", one.filed_at.isoformat(sep=" ", timespec="seconds")),
+        ("filed", format_moment(one.filed_at)),
         ("by", "its maintainer" if one.by_maintainer else "a visitor"),
         ("contact", one.contact or ""),
         ("reason is public", "yes" if one.is_shown else "no"),
@@ -185,7 +189,7 @@ def _print(store: Store, one: Dispute) -> None:
     open_stdout().print(make_fact_table([(name, value) for name, value in pairs if value]))
     open_stdout().print(clean_text(one.reason, limit=4_000))
     for step in store.disputes.read_trail(one.id):
-        at = step.at.isoformat(sep=" ", timespec="seconds")
+        at = format_moment(step.at)
         open_stdout().print(clean_text(f"{at} {step.who}: {step.before} → {step.after} {step.note}", limit=5_000))
 
 

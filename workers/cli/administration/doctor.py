@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Final
+from typing import Final
 
 import typer
 from rich.text import Text
@@ -19,6 +19,7 @@ from workers.cli.display.console import (
     print_note,
 )
 from workers.cli.error_boundary import explain_failures
+from workers.cli.options import AsJson
 from workers.settings.environment import Settings
 
 app = typer.Typer(add_completion=False)
@@ -28,11 +29,11 @@ _STYLES: Final = {CheckStatus.OK: "green", CheckStatus.MISSING: "bold red", Chec
 
 @app.command()
 def doctor(
-    as_json: Annotated[bool, typer.Option("--json", help="One JSON object per line, for programs.")] = False,
+    as_json: AsJson = False,
 ) -> None:
-    """Check what is available here and say what to do about what is not. Nothing is changed and no registry is asked.
+    """Check this installation and say how to fix what is missing. Nothing is changed and no registry is contacted.
 
-    Exit codes: 0 when everything that is needed is there, 3 when something is missing.
+    Exit codes: 0 when everything needed is available, 3 when something is missing.
 
     Example: hallmark doctor --json
     """
@@ -52,14 +53,16 @@ def doctor(
         else:
             _show(found)
         missing = [check.name for check in found if check.verdict is CheckStatus.MISSING]
-        print_note(f"missing: {', '.join(missing)}" if missing else "Everything that `hallmark run` needs is here.")
+        print_note(
+            f"missing: {', '.join(missing)}" if missing else "Everything that `hallmark run` needs is available."
+        )
         raise typer.Exit(ExitCode.NOTHING if missing else ExitCode.OK)
 
 
 def _show(found: list[Check]) -> None:
-    told = open_stdout().width >= FULL_TABLE_WIDTH  # what it is needed for is in --json too
-    grid = make_table("", "Check", "Found", *["Needed for"] * told, "What to do")
+    is_wide = open_stdout().width >= FULL_TABLE_WIDTH  # the purpose is in --json too
+    grid = make_table("", "Check", "Found", *["Needed for"] * is_wide, "What to do")
     for check in found:
-        mark, needed = Text(check.verdict.value, style=_STYLES[check.verdict]), [clean_text(check.needed_for)] * told
+        mark, needed = Text(check.verdict.value, style=_STYLES[check.verdict]), [clean_text(check.needed_for)] * is_wide
         grid.add_row(mark, check.name, clean_text(check.found), *needed, clean_text(check.fix, limit=500))
     print_data(grid)

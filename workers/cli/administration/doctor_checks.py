@@ -1,4 +1,4 @@
-"""What `hallmark doctor` looks at: each check says what was found, what it is needed for and what to do."""
+"""The checks of `hallmark doctor`: each says what was found, what it is needed for and what to do."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _REDIS_SECONDS: Final = 1.0
 
 
 class CheckStatus(StrEnum):
-    """OPTIONAL is missing or unset, and only some uses need it."""
+    """OPTIONAL: missing, but only some uses need it."""
 
     OK = "ok"
     MISSING = "missing"
@@ -37,7 +37,7 @@ class CheckStatus(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """One thing that was looked at."""
+    """The result of one check."""
 
     name: str
     verdict: CheckStatus
@@ -47,7 +47,7 @@ class Check:
 
 
 def run_checks(settings: Settings) -> Iterator[Check]:
-    """Every check, what is needed most first."""
+    """Every check, the most important first."""
     yield _python()
     yield _writable("home folder", settings.home, "the database of `hallmark run`", "HALLMARK_HOME")
     yield _writable("cache folder", settings.cache, "the sandbox and installed packages", "HALLMARK_CACHE")
@@ -59,7 +59,7 @@ def run_checks(settings: Settings) -> Iterator[Check]:
     yield _tool("uv", lambda: f"{host.find_uv_binary()} {host.installed_version('uv')}", "PyPI servers")
     yield _tool(
         "bun",
-        lambda: f"{bun.find_bun_pin().name} {bun.find_bun_pin().version}, fetched when it is needed",
+        lambda: f"{bun.find_bun_pin().name} {bun.find_bun_pin().version}, downloaded when needed",
         "npm servers",
     )
     yield _index(
@@ -93,7 +93,7 @@ def _python() -> Check:
 def _writable(name: str, folder: Path, needed_for: str, variable: str) -> Check:
     existing = next(path for path in (folder, *folder.absolute().parents) if path.exists())
     if existing.is_dir() and os.access(existing, os.W_OK | os.X_OK):
-        state = "" if folder.exists() else ", made when it is needed"
+        state = "" if folder.exists() else ", created when needed"
         return Check(name, CheckStatus.OK, f"{folder}{state}", needed_for)
     return Check(
         name, CheckStatus.MISSING, f"{existing} is not writable", needed_for, f"set {variable} to another folder"
@@ -103,13 +103,13 @@ def _writable(name: str, folder: Path, needed_for: str, variable: str) -> Check:
 def _database(settings: Settings) -> Check:
     needed_for = "everything but `scan`"
     if settings.database_url is None and not (settings.home / "hallmark.db").exists():
-        return Check("database", CheckStatus.OK, "none yet; `hallmark run` makes one", needed_for)
+        return Check("database", CheckStatus.OK, "none yet; `hallmark run` creates it", needed_for)
     kind = settings.store_url.partition(":")[0]
     store = open_store(settings.store_url)
     try:
         newest = store.list_runs(1)
     except NotMigrated:
-        return Check("database", CheckStatus.OK, f"{kind}, empty; `hallmark run` makes its tables", needed_for)
+        return Check("database", CheckStatus.OK, f"{kind}, empty; `hallmark run` creates its tables", needed_for)
     except StoreError as error:
         return Check("database", CheckStatus.MISSING, f"{kind}: {error}", needed_for, "check HALLMARK_DATABASE_URL")
     finally:
@@ -118,7 +118,7 @@ def _database(settings: Settings) -> Check:
 
 
 def _sandbox(settings: Settings) -> Iterator[Check]:
-    """What contains packages and commands, what contains images, and what each other runtime lacks."""
+    """The runtime for packages and commands, the engine for images, and what other runtimes lack."""
     found = sandbox.check_runtimes(read_tool_environment())
     needed_for = "servers that are packages; without it they are recorded as sandbox_restricted"
     chosen = sandbox.choose_runtime(settings.sandbox_runtime, found.__getitem__)
@@ -178,9 +178,7 @@ def _redis(settings: Settings) -> Check:
     needed_for = "Celery workers only"
     try:
         with redis.Redis.from_url(
-            settings.redis_url.get_secret_value(),
-            socket_connect_timeout=_REDIS_SECONDS,
-            socket_timeout=_REDIS_SECONDS,
+            settings.redis_url.get_secret_value(), socket_connect_timeout=_REDIS_SECONDS, socket_timeout=_REDIS_SECONDS
         ) as client:
             client.ping()
     except (RedisError, ValueError, OSError) as error:
@@ -198,7 +196,7 @@ def _postgres(settings: Settings) -> Check:
 
 
 def _contact(settings: Settings) -> Check:
-    needed_for = "being reachable for the operators of servers you crawl"
+    needed_for = "telling operators of crawled servers how to reach you"
     if settings.contact_url:
         return Check("contact URL", CheckStatus.OK, settings.contact_url, needed_for)
     return Check(
@@ -217,8 +215,8 @@ def _tokens(settings: Settings) -> Check:
         "tokens",
         CheckStatus.OK if held else CheckStatus.OPTIONAL,
         found,
-        "registries that ask for a key",
-        "" if held else "give such a registry `headers` in HALLMARK_REGISTRIES",
+        "registries that require a key",
+        "" if held else "add `headers` to the registry in HALLMARK_REGISTRIES",
     )
 
 
@@ -232,7 +230,7 @@ def _github(settings: Settings) -> Check:
 
 
 def _advisories(settings: Settings) -> Check:
-    needed_for = "known vulnerabilities of dependencies; without it OSV's API is asked"
+    needed_for = "known vulnerabilities of dependencies; without it OSV's API is used"
     refresh = "hallmark advisories refresh"
     try:
         states = Mirror(settings.advisories_file).states()

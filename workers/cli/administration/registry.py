@@ -13,19 +13,14 @@ from crawler.registries.sources import DOCKER_URL, OFFICIAL_URL
 from evidence.model import ServerRef, Status
 from workers.cli.display.console import ExitCode, clean_text, make_table, print_data, print_json, print_note
 from workers.cli.error_boundary import explain_failures
+from workers.cli.options import AsJson
 from workers.clock import clock_at
 from workers.settings.environment import RegistrySetting, Settings
 from workers.wiring.network import NetworkWiring
 
 app = typer.Typer(add_completion=False, invoke_without_command=True)
 
-KNOWN: Final = {
-    "starter": "about 20 servers that ship with Hallmark",
-    "official": OFFICIAL_URL,
-    "docker": DOCKER_URL,
-}
-
-AsJson = Annotated[bool, typer.Option("--json", help="One JSON object per line, for programs.")]
+KNOWN: Final = {"starter": "about 20 servers that ship with Hallmark", "official": OFFICIAL_URL, "docker": DOCKER_URL}
 
 
 @app.callback()
@@ -44,13 +39,13 @@ def registry(ctx: typer.Context) -> None:
 
 @app.command(name="list")
 def list_sources(as_json: AsJson = False) -> None:
-    """List the registries that a run walks, and those it knows by name."""
+    """List the registries that a run walks, and the others that it knows by name."""
     with explain_failures():
         settings = Settings()
         walked = {
-            item.name if isinstance(item, RegistrySetting) else item: item.url
-            if isinstance(item, RegistrySetting)
-            else ""
+            (item.name if isinstance(item, RegistrySetting) else item): (
+                item.url if isinstance(item, RegistrySetting) else ""
+            )
             for item in settings.registries
         }
         grid = make_table("Registry", "Walked by default", "Where")
@@ -61,9 +56,7 @@ def list_sources(as_json: AsJson = False) -> None:
             grid.add_row(clean_text(name), "yes" if name in walked else "no", clean_text(where))
         if not as_json:
             print_data(grid)
-            print_note(
-                "Choose with `hallmark run --registry NAME`, also a path or URL. HALLMARK_REGISTRIES sets the default."
-            )
+            print_note("`hallmark run --registry` takes a name, a path or a URL. HALLMARK_REGISTRIES sets the default.")
 
 
 @app.command()
@@ -73,7 +66,7 @@ def check(
     ],
     as_json: AsJson = False,
 ) -> None:
-    """Check every entry against the server.json schema and show the invalid ones. Exit code 3 when there are any."""
+    """Check every entry against the server.json schema and show invalid ones. Exit code 3 when there are any."""
     with explain_failures():
         refs = asyncio.run(_walk(source))
         invalid = [ref for ref in refs if ref.status is Status.INVALID]

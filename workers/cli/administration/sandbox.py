@@ -14,12 +14,11 @@ import typer
 from crawler import sandbox as box
 from workers.cli.display.console import ExitCode, exit_with_error, make_fact_table, print_data, print_json, print_note
 from workers.cli.error_boundary import explain_failures
+from workers.cli.options import AsJsonDocument
 from workers.clock import SystemClock
 from workers.settings.environment import Settings, read_tool_environment
 
 app = typer.Typer(add_completion=False, no_args_is_help=True)
-
-AsJson = Annotated[bool, typer.Option("--json", help="One JSON object, for programs.")]
 
 
 @app.callback()
@@ -31,8 +30,8 @@ def sandbox() -> None:
 
 
 @app.command()
-def build(as_json: AsJson = False) -> None:
-    """Build the read-only root file system; does nothing when it is there. `hallmark run` does it when needed."""
+def build(as_json: AsJsonDocument = False) -> None:
+    """Build the read-only root file system, unless it exists. `hallmark run` does this when needed."""
     with explain_failures():
         chosen = box.choose_runtime(
             Settings().sandbox_runtime, partial(box.check_runtime, environ=read_tool_environment())
@@ -51,8 +50,8 @@ def build(as_json: AsJson = False) -> None:
 
 
 @app.command()
-def status(as_json: AsJson = False) -> None:
-    """Show what contains servers here, and what is in the cache. Exit code 3 when nothing can."""
+def status(as_json: AsJsonDocument = False) -> None:
+    """Show the sandbox runtime and the size of the cache. Exit code 3 when there is no runtime."""
     with explain_failures():
         settings, found = Settings(), box.check_runtimes(read_tool_environment())
         chosen = box.choose_runtime(settings.sandbox_runtime, found.__getitem__)
@@ -66,9 +65,9 @@ def status(as_json: AsJson = False) -> None:
             "manner": box.describe_containment(),
             "why": "" if isinstance(chosen, str) else chosen.why,
             "fix": "" if isinstance(chosen, str) else chosen.fix,
-            "pythons": box.pythons(read_tool_environment(), settings.sandbox_pythons).told(),
-            "images": engine if isinstance(engine, str) else f"none: {_told(engine)}",
-            "runtimes": {name: _told(state) for name, state in found.items()},
+            "pythons": box.pythons(read_tool_environment(), settings.sandbox_pythons).facts(),
+            "images": engine if isinstance(engine, str) else f"none: {_describe(engine)}",
+            "runtimes": {name: _describe(state) for name, state in found.items()},
             "cache": str(settings.cache),
             "bytes": size,
             "files": files,
@@ -78,22 +77,22 @@ def status(as_json: AsJson = False) -> None:
         if as_json:
             print_json(row)
         else:
-            runtimes = {f"runtime {name}": _told(state) for name, state in found.items()}
+            runtimes = {f"runtime {name}": _describe(state) for name, state in found.items()}
             del row["runtimes"]
-            told = {name.replace("_", " "): _spelled(value) for name, value in {**row, **runtimes}.items()}
-            print_data(make_fact_table((name, value) for name, value in told.items() if value))
+            facts = {name.replace("_", " "): _spelled(value) for name, value in {**row, **runtimes}.items()}
+            print_data(make_fact_table((name, value) for name, value in facts.items() if value))
         raise typer.Exit(ExitCode.OK if named else ExitCode.NOTHING)
 
 
 @app.command()
 def clean(
-    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask for confirmation.")] = False,
     older_than: Annotated[
         int | None,
-        typer.Option(metavar="DAYS", min=0, help="Only packages unused for this many days, and none in use."),
+        typer.Option(metavar="DAYS", min=0, help="Only packages and images unused for this many days."),
     ] = None,
 ) -> None:
-    """Remove the root file system, every installed package and every pulled image; all are made again when needed."""
+    """Remove the root file system, installed packages and pulled images. They are made again when needed."""
     with explain_failures():
         cache = Settings().cache
         if older_than is not None:
@@ -118,12 +117,12 @@ def clean(
 
 
 def _remove_images(cache: Path, keep: box.EvictionPolicy) -> None:
-    """Remove what engines hold for us, and say so; silent where they hold nothing."""
+    """Remove pulled images from the engines, and print how many were removed, if any."""
     gone = asyncio.run(box.evict_images(cache, keep, SystemClock().wall(), read_tool_environment()))
     if gone.images:
         print_note(f"removed {gone.images} image{'s' * (gone.images != 1)} ({gone.size / 1e6:.0f} MB)")
     if gone.kept:
-        print_note("images stay: another program uses them, or their engine does not answer. Try again later.")
+        print_note("some images stay: another program uses them, or their engine does not answer. Try again later.")
 
 
 def _spelled(value: object) -> str:
@@ -136,12 +135,12 @@ def _spelled(value: object) -> str:
             return str(value)
 
 
-def _told(state: box.Availability) -> str:
+def _describe(state: box.Availability) -> str:
     return state.detail if state.ok else f"{state.why}; {state.fix}"
 
 
 def _parts(cache: Path) -> list[Path]:
-    """The folders that the sandbox makes in the cache; anything else there is left alone."""
+    """The folders of the sandbox in the cache; other files there are not touched."""
     return [part for name in box.PARTS if (part := cache / name).is_dir()]
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import Annotated, Any
+from typing import Any
 
 import typer
 from pydantic.fields import FieldInfo
@@ -11,6 +11,7 @@ from rich.console import Group
 
 from workers.cli.display.console import clean_text, make_fact_table, print_data, print_json
 from workers.cli.error_boundary import explain_failures
+from workers.cli.options import AsJson
 from workers.settings.environment import VARIABLE_PREFIX, Settings
 
 app = typer.Typer(add_completion=False)
@@ -18,9 +19,9 @@ app = typer.Typer(add_completion=False)
 
 @app.command()
 def settings(
-    as_json: Annotated[bool, typer.Option("--json", help="One JSON object per line, for programs.")] = False,
+    as_json: AsJson = False,
 ) -> None:
-    """Show every setting with its value and meaning. Secrets are masked.
+    """Show every setting with its value and meaning. Secrets are masked. Set one as an environment variable.
 
     Example: HALLMARK_IN_FLIGHT=50 hallmark settings
     """

@@ -24,12 +24,12 @@ from workers.settings.environment import Settings
 
 app = typer.Typer(add_completion=False, no_args_is_help=True)
 
-_SECRET = "Secret key to write, which only its owner may read. The public one goes beside it, with `.pub` at its end."  # noqa: S105
+_SECRET = "File of the secret key, readable only by its owner. The public key is written to FILE.pub."  # noqa: S105
 
 
 @app.callback()
 def key() -> None:
-    """Make the key that signs datasets, or show the public one. Files are those of minisign.
+    """Make a key that signs datasets, or show its public key. Files have the format of minisign.
 
     Example: hallmark key new ~/hallmark.key
     """
@@ -39,9 +39,9 @@ def key() -> None:
 def make_key(
     path: Annotated[Path, typer.Argument(metavar="FILE", help=_SECRET)],
     *,
-    password: Annotated[bool, typer.Option(help="Encrypt it with a password, which is asked for.")] = True,
+    password: Annotated[bool, typer.Option(help="Encrypt the key with a password, for which the command asks.")] = True,
 ) -> None:
-    """Make a new key. Signing by beat wants one without a password, or HALLMARK_DATASETS_PASSWORD.
+    """Make a new key. Workers can sign with a key without a password, or with HALLMARK_DATASETS_PASSWORD.
 
     Examples:
 
@@ -53,18 +53,18 @@ def make_key(
         public = path.with_name(f"{path.name}.pub")
         if path.exists() or public.exists():
             exit_with_error(
-                f"{path} or {public} is there already, and a key is never replaced: name another file", ExitCode.USAGE
+                f"{path} or {public} exists already, and a key is never replaced: name another file", ExitCode.USAGE
             )
         signer = generate_key()
         write_secret_key(path, signer.encode(_new_password() if password else ""))
         public.write_bytes(signer.public.encode())
-        print_note(f"secret key {path}, public key {public}: publish the public one, away from the datasets too")
+        print_note(f"secret key {path}, public key {public}: publish the public key, also apart from the datasets")
         sys.stdout.write(f"{signer.public.line}\n")
 
 
 @app.command("show")
 def show_public_key(path: Annotated[Path, typer.Argument(metavar="FILE", help="Secret or public key.")]) -> None:
-    """Print the public key of a file as one word, which `hallmark verify --key` and `minisign -P` take."""
+    """Print the public key in a file as one word, for `hallmark verify --key` and `minisign -P`."""
     with explain_failures():
         try:
             sys.stdout.write(f"{_public(path).line}\n")
@@ -73,7 +73,7 @@ def show_public_key(path: Annotated[Path, typer.Argument(metavar="FILE", help="S
 
 
 def read_public_key(text: str) -> PublicKey:
-    """The public key that an option names: a file, or the key itself as one word; fails on anything else."""
+    """The public key of an option: a file, or the key itself as one word; exits on anything else."""
     try:
         return parse_public_key(_read(Path(text)) if Path(text).is_file() else text)
     except (SignatureProblem, OSError) as error:
@@ -81,7 +81,7 @@ def read_public_key(text: str) -> PublicKey:
 
 
 def read_password(settings: Settings) -> str:
-    """The password of the key: from the settings, else from a prompt in a terminal."""
+    """The password of the key: from the settings, else from a prompt in a terminal, else empty."""
     known = settings.datasets_password.get_secret_value()
     return known or (_ask("Password of the key") if sys.stdin.isatty() else "")
 

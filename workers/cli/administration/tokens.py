@@ -16,20 +16,22 @@ from workers.cli.display.console import (
     ExitCode,
     clean_text,
     exit_with_error,
+    format_moment,
     make_table,
     print_json,
     print_note,
     print_table,
 )
 from workers.cli.operator import By, find_decider, read_clock
+from workers.cli.options import AsJson
 from workers.cli.session import open_read_store
 
 app = typer.Typer(
     add_completion=False,
     no_args_is_help=True,
-    help="Make and revoke tokens for decisions over the API.\n\n"
-    "A token is shown once: only a salted digest is kept. An owner who proves control of a server gets a token without "
-    "this command, and it opens that server only.\n\n"
+    help="Make and revoke tokens that decide over the API.\n\n"
+    "A token is shown once: only a salted digest is stored. An owner who proves control of a server gets a token for "
+    "that server without this command.\n\n"
     'Example: hallmark tokens new --scope admin:disputes --name "triage bot" --days 90',
 )
 
@@ -39,12 +41,14 @@ _NAME: Final = re.compile(r"[\w .@:+-]{1,100}")
 @app.command()
 def new(
     *,
-    scope: Annotated[list[str], typer.Option("--scope", help=f"What it opens: {', '.join(ADMIN_SCOPES)}. Repeatable.")],
-    name: Annotated[str, typer.Option("--name", help="Who uses it; it stands in the audit trail.")],
-    days: Annotated[int, typer.Option(min=0, help="Days until it ends. 0: it does not.")] = 90,
+    scope: Annotated[
+        list[str], typer.Option("--scope", help=f"What the token may do: {', '.join(ADMIN_SCOPES)}. Repeatable.")
+    ],
+    name: Annotated[str, typer.Option("--name", help="Its user, as named in the audit trail.")],
+    days: Annotated[int, typer.Option(min=0, help="Days until it expires. 0: never.")] = 90,
     by: By = "",
 ) -> None:
-    """Make a token and print it, which is the only time.
+    """Make a token and print it. It cannot be shown again.
 
     Example: hallmark tokens new --scope admin:disputes --name "triage bot"
     """
@@ -59,50 +63,48 @@ def new(
     act = AuditEntry(at=at, who=decider, what="token.new", subject=minted.token.id, after=_outline(minted.token))
     with open_read_store() as store:
         store.api_tokens.put_token(minted.token, act)
-    print_note(f"token {minted.token.id} of {name}: keep it, it is not shown again")
+    print_note(f"token {minted.token.id} of {name}: store it now, it is not shown again")
     sys.stdout.write(minted.text + "\n")
 
 
 @app.command("list")
 def list_(
     everything: Annotated[bool, typer.Option("--all", help="Also those that were revoked.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="One JSON object per line, for programs.")] = False,
+    as_json: AsJson = False,
 ) -> None:
-    """List tokens with what they open and when they were used last.
+    """List tokens with their scopes and their last use.
 
     Example: hallmark tokens list --all
     """
     with open_read_store() as store:
-        grid, at = make_table("Id", "Name", "Opens", "Made", "Ends", "Last used", "Counts"), read_clock()
+        grid, at = make_table("Id", "Name", "Scopes", "Made", "Expires", "Last used", "Valid"), read_clock()
         for one in store.api_tokens.list_tokens(ended=everything):
             if as_json:
                 print_json(_outline(one) | {"counts": one.is_valid(at)})
                 continue
             times = (one.made_at, one.expires_at, one.used_at)
-            made, ends, used = ("" if each is None else each.isoformat(sep=" ", timespec="minutes") for each in times)
-            counts = "yes" if one.is_valid(at) else "no"
-            grid.add_row(one.id, clean_text(one.name), clean_text(" ".join(one.scopes)), made, ends, used, counts)
+            made, ends, used = (format_moment(each, "minutes") for each in times)
+            valid = "yes" if one.is_valid(at) else "no"
+            grid.add_row(one.id, clean_text(one.name), clean_text(" ".join(one.scopes)), made, ends, used, valid)
         if not as_json:
-            print_table(grid, "no token. `hallmark tokens new` makes one")
+            print_table(grid, "no tokens. `hallmark tokens new` makes one")
 
 
 @app.command()
 def revoke(
     token: Annotated[str, typer.Argument(metavar="ID", help="The id of the token, which `list` shows.")],
-    note_: Annotated[str, typer.Option("--note", help="Why; kept in the audit trail.")] = "",
+    note_: Annotated[str, typer.Option("--note", help="The reason, which is kept in the audit trail.")] = "",
     by: By = "",
 ) -> None:
-    """End a token at once.
+    """Revoke a token at once.
 
     Example: hallmark tokens revoke 0123456789ab --note "lost laptop"
     """
     act = AuditEntry(at=read_clock(), who=find_decider(by), what="token.revoke", subject=token, note=note_)
     with open_read_store() as store:
         if not store.api_tokens.revoke_token(token, act):
-            exit_with_error(
-                f"no token {token!r} that was not revoked. `hallmark tokens list` shows them", ExitCode.NOTHING
-            )
-    print_note(f"token {token} opens nothing any more")
+            exit_with_error(f"no valid token {token!r}. `hallmark tokens list` shows them", ExitCode.NOTHING)
+    print_note(f"token {token} is revoked")
 
 
 def _outline(one: ApiToken) -> dict[str, str | list[str] | None]:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Annotated
-
 import typer
 
 from workers.cli.display.console import make_fact_table, print_data, print_json
 from workers.cli.error_boundary import explain_failures
+from workers.cli.options import AsJsonDocument
 from workers.clock import SystemClock
 from workers.runs import pins
 from workers.settings.environment import Settings
@@ -17,9 +16,7 @@ app = typer.Typer(add_completion=False)
 
 
 @app.command()
-def version(
-    as_json: Annotated[bool, typer.Option("--json", help="One JSON object, for programs.")] = False,
-) -> None:
+def version(as_json: AsJsonDocument = False) -> None:
     """Show the versions of the code, rules, rubrics and formats: what a run started now would pin.
 
     Example: hallmark version --json

@@ -1,4 +1,4 @@
-"""Before and after on a terminal: a row for each rubric, then the lines that went and came."""
+"""Comparisons of receipts on a terminal: one row per rubric, then the removed and added lines."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _MOST = 30
 
 
 def show_comparisons(found: Sequence[Comparison]) -> None:
-    """Print them, of each rubric its newest version."""
+    """Print the comparisons of the newest version of each rubric."""
     newest = select_newest(found)
     grid = make_table("Rubric", ("Before", "right"), ("After", "right"), ("Points", "right"), "Parts that moved")
     for one in newest:
@@ -26,7 +26,7 @@ def show_comparisons(found: Sequence[Comparison]) -> None:
     for one in newest:
         _show_lines(one)
     if any(one.judged_otherwise for one in newest):
-        print_note("the rules have changed since: not every difference comes from the server")
+        print_note("the rules have changed in between: not every difference comes from the server")
     if not any(one.changed for one in newest):
         print_note("nothing changed")
 

@@ -1,4 +1,4 @@
-"""The two streams: data for people or programs on stdout, notes and progress on stderr."""
+"""The two output streams: data for people or programs on stdout, notes and progress on stderr."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import json
 import shutil
 import sys
 from collections.abc import Iterable, Sequence
+from datetime import datetime
 from enum import IntEnum
 from typing import Any, NoReturn
 
@@ -15,13 +16,14 @@ from rich.table import Table
 from rich.text import Text
 
 from evidence.derive.secret_scrubbing import scrub_body
+from evidence.model import Absent
 from publish.text.display import make_visible
 
 PIPE_WIDTH = 200
-"""Columns of output that goes to a file or a pipe, unless COLUMNS says otherwise: nothing has to fit a screen."""
+"""Columns of output that goes to a file or a pipe, unless COLUMNS is set."""
 
 FULL_TABLE_WIDTH = 110
-"""Columns below which a table leaves out what can be looked up elsewhere, so that its cells stay on few lines."""
+"""In a narrower terminal, tables leave out columns that other commands show."""
 
 _REF_LIMIT = 160
 
@@ -38,17 +40,17 @@ class ExitCode(IntEnum):
 
 
 def open_stdout() -> Console:
-    """Stdout: only what was asked for."""
+    """Stdout, for the requested data only."""
     return _console(stderr=False)
 
 
 def open_stderr() -> Console:
-    """Stderr: progress, notes and errors."""
+    """Stderr, for progress, notes and errors."""
     return _console(stderr=True)
 
 
 def print_data(renderable: RenderableType) -> None:
-    """Print data for people; without a terminal no line ends in spaces."""
+    """Print data for people. Without a terminal, trailing spaces are removed."""
     console = open_stdout()
     if console.is_terminal:
         console.print(renderable)
@@ -59,7 +61,7 @@ def print_data(renderable: RenderableType) -> None:
 
 
 def print_table(grid: Table, none: str) -> None:
-    """Print a table; where it has no rows, a note that says so."""
+    """Print a table, or the note `none` when it has no rows."""
     if grid.row_count:
         print_data(grid)
     else:
@@ -67,18 +69,18 @@ def print_table(grid: Table, none: str) -> None:
 
 
 def print_json(value: Any) -> None:
-    """Print one JSON value on one line, secrets masked. Non-ASCII is escaped, so nothing in it acts on a terminal."""
+    """Print one JSON value on one line. Secrets are masked; non-ASCII is escaped, so no text can control a terminal."""
     sys.stdout.write(scrub_body(json.dumps(value, separators=(",", ":")).encode()).decode() + "\n")
     sys.stdout.flush()
 
 
 def print_note(text: str) -> None:
-    """Print a note for people; it is not part of the output."""
+    """Print a note for people, which is not part of the output."""
     open_stderr().print(Text(make_visible(text)), style="dim", soft_wrap=True)
 
 
 def exit_with_error(message: str, code: ExitCode = ExitCode.FAILURE) -> NoReturn:
-    """End the command with a message that says what was expected, what was found and what to do."""
+    """End the command with a message: what was expected, what was found and what to do."""
     line = Text("error: ", style="bold red")
     line.append(make_visible(message, multiline=True), style="default not bold")
     open_stderr().print(line, soft_wrap=True)
@@ -86,12 +88,21 @@ def exit_with_error(message: str, code: ExitCode = ExitCode.FAILURE) -> NoReturn
 
 
 def clean_text(text: str, style: str = "", *, limit: int = _REF_LIMIT) -> Text:
-    """Text from strangers: no markup, nothing hidden, no control characters."""
+    """Untrusted text without markup, hidden characters and control characters."""
     return Text(make_visible(text, limit=limit), style=style, overflow="fold")
 
 
+def format_moment(at: datetime | None, timespec: str = "seconds") -> str:
+    """Date and time with a space between them; empty for None."""
+    return at.isoformat(sep=" ", timespec=timespec) if at else ""
+
+
+def format_absence(absent: Absent) -> Text:
+    return join_text([(absent.reason.value.replace("_", " "), "italic"), (f"  {absent.detail}", "dim")])
+
+
 def make_table(*columns: str | tuple[str, str], title: str | None = None) -> Table:
-    """A quiet table. A column is its heading, or heading and justification; words fold instead of being cut."""
+    """A table without borders. A column is its heading, or heading and justification; long words fold."""
     grid = Table(title=title, title_justify="left", box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
     for column in columns:
         heading, justify = column if isinstance(column, tuple) else (column, "left")
@@ -102,7 +113,7 @@ def make_table(*columns: str | tuple[str, str], title: str | None = None) -> Tab
 
 
 def make_fact_table(pairs: Iterable[tuple[str, str]]) -> Table:
-    """Names and values without a heading."""
+    """A table of names and values without headings."""
     grid = Table.grid(padding=(0, 2, 0, 0))
     grid.add_column(style="dim", no_wrap=True)
     grid.add_column(overflow="fold")
@@ -112,7 +123,7 @@ def make_fact_table(pairs: Iterable[tuple[str, str]]) -> Table:
 
 
 def join_text(parts: Sequence[tuple[str, str]]) -> Text:
-    """Pieces of text with their styles, in one line."""
+    """One line of pieces of untrusted text with their styles."""
     line = Text()
     for text, style in parts:
         line.append_text(clean_text(text, style))

@@ -1,4 +1,4 @@
-"""Nights for people and for programs."""
+"""Nightly runs on a terminal and as JSON."""
 
 from __future__ import annotations
 
@@ -11,18 +11,17 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 
 from evidence.store import RunEvent, RunProgress, RunRow, RunState, Stage
-from workers.cli.display.console import clean_text, make_fact_table, make_table
+from workers.cli.display.console import clean_text, format_moment, make_fact_table, make_table
 
 NEXT_STEPS: Final = {
-    RunState.PAUSED: "`hallmark night resume` goes on, `hallmark night cancel` ends it",
-    RunState.WITHHELD: "read collector_failed and scoring_failed in the log and mend what they name; then `hallmark "
-    "night resume` tries what failed again. `hallmark night publish --anyway --reason WHY` publishes it as it is, "
-    "`hallmark night cancel` gives it up",
+    RunState.PAUSED: "`hallmark night resume` continues it, `hallmark night cancel` ends it",
+    RunState.WITHHELD: "read collector_failed and scoring_failed in the log and fix the cause; then `hallmark night "
+    "resume` tries the failed servers again. `hallmark night publish --anyway --reason WHY` publishes it as it is, "
+    "`hallmark night cancel` ends it unpublished",
 }
 
 
 def make_nightly_row(row: RunRow, progress: RunProgress) -> dict[str, Any]:
-    """A night as one JSON object."""
     return {
         "run": row.run.id,
         "as_of": row.run.as_of.isoformat(),
@@ -37,44 +36,42 @@ def make_nightly_row(row: RunRow, progress: RunProgress) -> dict[str, Any]:
 
 @dataclass(frozen=True, slots=True)
 class NightlyDetails:
-    """All that is told of one night.
+    """Everything that is shown of one nightly run.
 
-    `held_up` is why it would be withheld now, `oldest` when the carried server was looked at that waits longest, and
-    `unseen` how many carried ones never were.
+    `withheld_for` is the reason to withhold it now, `oldest` the oldest collection time of a carried server, and
+    `unseen` counts carried servers that were never collected.
     """
 
     row: RunRow
     progress: RunProgress
     events: Sequence[RunEvent]
-    held_up: str
+    withheld_for: str
     oldest: datetime | None
     unseen: int
 
 
-def make_nightly_document(told: NightlyDetails) -> dict[str, Any]:
-    """A night with its trail."""
+def make_nightly_document(details: NightlyDetails) -> dict[str, Any]:
     return {
-        **make_nightly_row(told.row, told.progress),
-        "carried_since": told.oldest and told.oldest.isoformat(timespec="seconds"),
-        "carried_unseen": told.unseen,
-        "options": dict(told.row.options),
-        "withheld_for": told.held_up or None,
+        **make_nightly_row(details.row, details.progress),
+        "carried_since": details.oldest and details.oldest.isoformat(timespec="seconds"),
+        "carried_unseen": details.unseen,
+        "options": dict(details.row.options),
+        "withheld_for": details.withheld_for or None,
         "trail": [
             {"at": event.at.isoformat(timespec="seconds"), "who": event.who, "what": event.what, "note": event.note}
-            for event in told.events
+            for event in details.events
         ],
     }
 
 
 def make_nightly_table(nights: Sequence[tuple[RunRow, RunProgress]]) -> Table:
-    """Nights, one in a line."""
     counts = ("Planned", "Carried", "Collected", "Scored")
     grid = make_table("Night", "As of", "State", *((name, "right") for name in counts), "Why")
     for row, progress in nights:
         found = make_nightly_row(row, progress)
         grid.add_row(
             row.run.id,
-            row.run.as_of.isoformat(sep=" ", timespec="seconds"),
+            format_moment(row.run.as_of),
             row.state.value,
             *(str(found[name.lower()]) for name in counts),
             clean_text(row.note),
@@ -82,25 +79,26 @@ def make_nightly_table(nights: Sequence[tuple[RunRow, RunProgress]]) -> Table:
     return grid
 
 
-def render_nightly_page(told: NightlyDetails) -> RenderableType:
-    """A night for a terminal."""
-    row, found = told.row, make_nightly_row(told.row, told.progress)
-    said = [("night", row.run.id), ("as of", row.run.as_of.isoformat(sep=" ", timespec="seconds"))]
-    said.append(("state", row.state.value + (f": {row.note}" if row.note else "")))
-    said += [(name, str(found[name])) for name in ("planned", "carried", "collected", "scored")]
-    if told.oldest is not None:
-        said.append(("carried since", told.oldest.isoformat(sep=" ", timespec="seconds")))
-    if told.unseen:
-        said.append(("never looked at", f"{told.unseen} of those carried; theirs are the next turns"))
-    if told.held_up and row.state is not RunState.WITHHELD:
-        said.append(("withheld if it ended now", told.held_up))
+def render_nightly_page(details: NightlyDetails) -> RenderableType:
+    row, found = details.row, make_nightly_row(details.row, details.progress)
+    facts = [("night", row.run.id), ("as of", format_moment(row.run.as_of))]
+    facts.append(("state", row.state.value + (f": {row.note}" if row.note else "")))
+    facts += [(name, str(found[name])) for name in ("planned", "carried", "collected", "scored")]
+    if details.oldest is not None:
+        facts.append(("carried since", format_moment(details.oldest)))
+    if details.unseen:
+        facts.append(
+            ("never collected", f"{details.unseen} of the carried servers; they are scheduled first next time")
+        )
+    if details.withheld_for and row.state is not RunState.WITHHELD:
+        facts.append(("withheld if it ended now", details.withheld_for))
     if row.state in NEXT_STEPS:
-        said.append(("what to do", NEXT_STEPS[row.state]))
-    parts: list[RenderableType] = [make_fact_table(said)]
-    if told.events:
+        facts.append(("what to do", NEXT_STEPS[row.state]))
+    parts: list[RenderableType] = [make_fact_table(facts)]
+    if details.events:
         grid = make_table("When", "Who", "What", "Why")
-        for event in told.events:
-            at = event.at.isoformat(sep=" ", timespec="seconds")
+        for event in details.events:
+            at = format_moment(event.at)
             grid.add_row(at, clean_text(event.who), event.what.value, clean_text(event.note, limit=1000))
         parts += ["", grid]
     return Group(*parts)

@@ -1,4 +1,4 @@
-"""What was observed beside the lists, on a terminal: access, calls, connecting, behaviour, the project behind it."""
+"""Observations besides the listing, on a terminal: access, tool calls, availability, behaviour and the project."""
 
 from __future__ import annotations
 
@@ -19,14 +19,16 @@ from publish.views.evidence.advisories import AdvisoryView, view_advisories
 from publish.views.evidence.behaviour import view_behaviour
 from publish.views.evidence.observations import EvidenceSection
 from publish.views.evidence.project import view_dependencies, view_package, view_repository, view_source
-from workers.cli.display.console import clean_text, join_text, make_fact_table, make_table, print_data
+from workers.cli.display.console import clean_text, format_absence, join_text, make_fact_table, make_table, print_data
 
 _STYLES: Final = {TrialOutcome.RESULT: "green", TrialOutcome.TOOL_ERROR: "", TrialOutcome.MALFORMED: "red"}
 _SLOWEST: Final = 5
 
 
 def show_observed(dossier: Dossier) -> None:
-    """Print what there is. Kinds that were not collected, or are absent for the server's own reason, are left out."""
+    """Print the observations. Kinds that were not collected, or are absent for the same reason as the listing, are not
+    shown.
+    """
     whole = dossier.read(listing.KIND)
     for kind, title, view in _VIEWS:
         record = dossier.records.get(kind)
@@ -35,7 +37,7 @@ def show_observed(dossier: Dossier) -> None:
         print_data(Text(title, style="bold underline"))
         content = record.content
         if isinstance(content, Absent):
-            print_data(join_text([(content.reason.value.replace("_", " "), "italic"), (f"  {content.detail}", "dim")]))
+            print_data(format_absence(content))
         else:
             for part in view(content.body, record.observation):
                 print_data(part)
@@ -45,9 +47,9 @@ def show_observed(dossier: Dossier) -> None:
 
 
 def show_project(dossier: Dossier) -> None:
-    """What is known of the project behind the server, in the words of its page."""
-    for title, of in _PROJECT:
-        if part := of(dossier):
+    """Print package, repository, source, dependencies and advisories."""
+    for title, view in _PROJECT:
+        if part := view(dossier):
             _show_part(title, part)
     if seen := view_advisories(dossier):
         _show_part("Advisories", seen.part)
@@ -59,9 +61,7 @@ def show_project(dossier: Dossier) -> None:
 def _show_part(title: str, part: EvidenceSection) -> None:
     print_data(Text(title, style="bold underline"))
     if part.absent:
-        print_data(
-            join_text([(part.absent.reason.value.replace("_", " "), "italic"), (f"  {part.absent.detail}", "dim")])
-        )
+        print_data(format_absence(part.absent))
     else:
         print_data(make_fact_table((name.lower(), value) for name, value in part.facts))
     print_data("")

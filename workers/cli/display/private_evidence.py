@@ -1,4 +1,4 @@
-"""What only the operator sees of one server, on a terminal: findings and their state, secrets, changes, alerts."""
+"""Private evidence of one server on a terminal, for the operator: findings, secrets, listing changes and alerts."""
 
 from __future__ import annotations
 
@@ -17,25 +17,25 @@ from evidence.kinds.traits import kinds_where
 from evidence.model import Absent, Dossier, Reason
 from evidence.store import FindingRow, FindingState
 from scoring.scopes import handout_texts
-from workers.cli.display.console import clean_text, join_text, make_table, print_data
+from workers.cli.display.console import clean_text, format_absence, make_table, print_data
 
-MOST_SHOWN: Final = 4_000  # bytes of a body without a view of its own
+MOST_SHOWN: Final = 4_000  # bytes of a body whose kind has no view
 PRIVATE: Final = "private, for you only"
 
-_STANDING: Final = {
+_CONSEQUENCES: Final = {
     FindingState.PRIVATE_TRIAGE: "withheld on pages and in datasets",
-    FindingState.PRIVATE_DISCLOSED: "its vendor was told; withheld on pages and in datasets",
+    FindingState.PRIVATE_DISCLOSED: "its vendor was notified; withheld on pages and in datasets",
     FindingState.PUBLIC_DISCLOSED: "public",
-    FindingState.DISMISSED: "set aside, withheld; it still counts",
+    FindingState.DISMISSED: "dismissed and withheld; it still counts",
 }
 
 
 def show_findings(rows: Sequence[FindingRow]) -> None:
-    """Print what is decided about the findings of one server; nothing when it has none."""
+    """Print the findings of one server with their states; nothing when there are none."""
     if not rows:
         return
     _title("Findings")
-    grid = make_table("Finding", "State", "Rule", "Where", "What follows")
+    grid = make_table("Finding", "State", "Rule", "Where", "Consequence")
     for row in rows:
         where = clean_text(row.finding.at or "whole server")
         grid.add_row(
@@ -43,14 +43,14 @@ def show_findings(rows: Sequence[FindingRow]) -> None:
             row.state.value,
             clean_text(row.finding.rule),
             where,
-            clean_text(_STANDING[row.state], "dim"),
+            clean_text(_CONSEQUENCES[row.state], "dim"),
         )
     print_data(grid)
     print_data("")
 
 
 def show_private(dossier: Dossier) -> None:
-    """Print the kinds of evidence that are on no page and in no dataset."""
+    """Print the kinds of evidence that are never published."""
     others = sorted(kinds_where(lambda traits: traits.private) - _VIEWS.keys())
     views = {**_VIEWS, **{kind: (kind, _document) for kind in others}}
     for kind, (title, view) in views.items():
@@ -58,9 +58,7 @@ def show_private(dossier: Dossier) -> None:
         if isinstance(content, Absent):
             if content.reason is not Reason.NOT_COLLECTED:
                 _title(title)
-                print_data(
-                    join_text([(content.reason.value.replace("_", " "), "italic"), (f"  {content.detail}", "dim")])
-                )
+                print_data(format_absence(content))
                 print_data("")
             continue
         _title(title)
@@ -97,7 +95,7 @@ def _drift(body: bytes) -> Iterator[RenderableType]:
     if not seen.changes:
         yield clean_text("nothing changed since the approved listing", "dim")
         return
-    yield clean_text("alarm: look at what changed" if seen.alarm else "no alarm", "red" if seen.alarm else "dim")
+    yield clean_text("alarm: check the changes" if seen.alarm else "no alarm", "red" if seen.alarm else "dim")
     grid = make_table("Where", "What", "Newly says", "Gained")
     for change in seen.changes:
         gained = ", ".join(one.value for one in change.escalations)
@@ -125,9 +123,9 @@ def _handouts(body: bytes) -> Iterator[RenderableType]:
     if texts:
         grid = make_table("Where", ("Characters", "right"), "Whole", "Orders")
         for one in texts:
-            said = "; ".join(dict.fromkeys(hit.title for hit in one.hits))
+            orders = "; ".join(dict.fromkeys(hit.title for hit in one.hits))
             whole = "yes" if one.handed.whole else "no"
-            grid.add_row(clean_text(one.at), f"{len(one.handed.text):,}", whole, clean_text(said, "red"))
+            grid.add_row(clean_text(one.at), f"{len(one.handed.text):,}", whole, clean_text(orders, "red"))
         yield grid
 
 
@@ -141,4 +139,4 @@ _VIEWS: Final[Mapping[str, tuple[str, Callable[[bytes], Iterator[RenderableType]
     handouts.KIND: ("What it hands out", _handouts),
     alerts.KIND: ("Alerts of the repository's host", _alerts),
 }
-"""Private kinds that have a view of their own, in the order of the page; others are shown as they are stored."""
+"""Views of private kinds, in the order of the page; other kinds are shown as stored."""

@@ -12,7 +12,7 @@ from workers.cli.display.console import open_stderr
 
 @contextmanager
 def show_progress(what: str, total: int) -> Iterator[Callable[[int], None]]:
-    """Shows how far it is on a terminal's stderr; tell it of every part how many are done."""
+    """Show a progress bar on a terminal's stderr; call the yielded function with the size of every finished part."""
     console = open_stderr()
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:

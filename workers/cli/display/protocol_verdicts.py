@@ -1,4 +1,4 @@
-"""The verdict of every check of the protocol on a terminal, section by section, and what to fix."""
+"""The verdict of every protocol check on a terminal, by section, and a table of failures to fix."""
 
 from __future__ import annotations
 
@@ -26,17 +26,17 @@ _BAD: Final = (Verdict.FAIL, Verdict.WARN)
 
 
 def render_verdicts(found: CheckVerdicts) -> RenderableType:
-    """All sections, and a table of what failed with the page of the specification that asks for it."""
+    """All sections, and a table of the failures with links to the specification."""
     parts: list[RenderableType] = [_heading(found)]
-    parts += [_section(section) for section in found.sections if _is_told(found, section)]
+    parts += [_section(section) for section in found.sections if _is_shown(found, section)]
     bad = [result for section in found.sections for result in section.with_verdict(*_BAD)]
     if bad:
         parts += ["", Text("What to fix", style="bold"), _fixes(bad)]
     return Group(*parts, "")
 
 
-def _is_told(found: CheckVerdicts, section: CheckSection) -> bool:
-    """Without a conversation, only what other evidence settled: who gets into a locked server."""
+def _is_shown(found: CheckVerdicts, section: CheckSection) -> bool:
+    """Without a conversation, only sections with verdicts from other evidence, such as access challenges."""
     if found.absent is None:
         return bool(section.results)
     return bool(section.with_verdict(Verdict.PASS, *_BAD))

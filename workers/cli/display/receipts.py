@@ -1,4 +1,4 @@
-"""A receipt on a terminal: the score, what was measured and what it weighed, and every line."""
+"""A receipt on a terminal: the score, the dimensions with their weights, and every line."""
 
 from __future__ import annotations
 
@@ -22,10 +22,9 @@ _ID = re.compile(r"[A-Z]+-?[0-9]+")
 
 
 def render_receipt(card: Scorecard) -> RenderableType:
-    """The whole receipt of one rubric."""
     parts: list[RenderableType] = [
         _heading(card),
-        *(clean_text(f"  {one}", "yellow") for one in _told_once(card.caveats)),
+        *(clean_text(f"  {one}", "yellow") for one in _merge_caveats(card.caveats)),
     ]
     if card.dimensions and not isinstance(card.score, NotMeasured):
         parts += ["", _dimensions(card.dimensions)]
@@ -38,7 +37,7 @@ def render_receipt(card: Scorecard) -> RenderableType:
 
 
 def format_score(card: Scorecard, gap: str = " ") -> Text:
-    """Score, grade and floor in a few characters; no score, or one that rests on thin evidence, is said in words."""
+    """Score, grade and floor in a few characters; a missing score and thin evidence are marked in words."""
     if isinstance(card.score, NotMeasured):
         return Text("no score", style="dim italic")
     thin = has_thin_evidence(card)
@@ -54,14 +53,10 @@ class Versioned(Protocol):
     """A receipt, decoded or as stored."""
 
     @property
-    def rubric(self) -> str:
-        """Its methodology."""
-        ...
+    def rubric(self) -> str: ...
 
     @property
-    def version(self) -> int:
-        """The version of its methodology."""
-        ...
+    def version(self) -> int: ...
 
 
 Card = TypeVar("Card", bound=Versioned)
@@ -90,8 +85,8 @@ def _heading(card: Scorecard) -> Text:
     return heading
 
 
-def _told_once(caveats: Sequence[str]) -> list[str]:
-    """The caveats, those as one that say the same of several criteria, whose ids they begin with."""
+def _merge_caveats(caveats: Sequence[str]) -> list[str]:
+    """The caveats; those with the same text after different criterion ids become one."""
     ids: dict[str, list[str]] = {}
     for caveat in caveats:
         subject, _, words = caveat.partition(" ")
@@ -99,11 +94,10 @@ def _told_once(caveats: Sequence[str]) -> list[str]:
             ids.setdefault(words, []).append(subject)
         else:
             ids[caveat] = []
-    return [_joined(found, words) for words, found in ids.items()]
-
-
-def _joined(ids: Sequence[str], words: str) -> str:
-    return f"{', '.join(ids)}: each {words}" if len(ids) > 1 else " ".join((*ids, words))
+    return [
+        f"{', '.join(found)}: each {words}" if len(found) > 1 else " ".join((*found, words))
+        for words, found in ids.items()
+    ]
 
 
 def _dimensions(parts: Sequence[DimensionScore]) -> RenderableType:
@@ -142,9 +136,9 @@ def _groups(card: Scorecard) -> Iterator[tuple[str, Sequence[Line]]]:
 
 
 def _lines(lines: Sequence[Line]) -> RenderableType:
-    """The criterion is left out where every line has the same one, and the rule where it has the criterion's name.
+    """A table of lines. Columns of criterion and rule are left out when they add nothing.
 
-    Where there is little room the rule gives way; `explain` finds it by the criterion.
+    A narrow terminal has no column for the rule, which `explain` finds by the criterion.
     """
     cited = len({line.cites for line in lines}) > 1 or not all(line.rule for line in lines)
     ruled = any(line.rule and line.rule != line.cites for line in lines) and (

@@ -1,4 +1,4 @@
-"""One server on a terminal: who it is, what could not be seen and what to do about it, its receipts, its evidence."""
+"""One server on a terminal: its identity, why it could not be tested, its receipts and its evidence."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from evidence.store import FindingRow
 from publish.views.absence_advice import advise_on_absence
 from publish.views.evidence.server import view_listing, view_record
 from scoring.results.scorecard import Scorecard
-from workers.cli.display.console import clean_text, make_fact_table, make_table, print_data
+from workers.cli.display.console import clean_text, format_moment, make_fact_table, make_table, print_data
 from workers.cli.display.observations import show_observed, show_project
 from workers.cli.display.private_evidence import show_findings, show_private
 from workers.cli.display.receipts import render_receipt
@@ -21,11 +21,11 @@ from workers.cli.display.receipts import render_receipt
 def show_server(
     dossier: Dossier, cards: Sequence[Scorecard], *, evidence: bool = False, findings: Sequence[FindingRow] = ()
 ) -> None:
-    """Print everything a maintainer needs to understand the scores, private findings and evidence included."""
+    """Print everything that explains the scores, including private findings and evidence."""
     server = dossier.server
     print_data(clean_text(server.name or server.ref, "bold"))
     registries = ", ".join(server.seen_in) or "none"
-    as_of = dossier.as_of.isoformat(sep=" ", timespec="seconds")
+    as_of = format_moment(dossier.as_of)
     print_data(
         make_fact_table(
             [("server", server.id), ("reference", server.ref), ("registries", registries), ("as of", as_of)]
@@ -43,12 +43,12 @@ def show_server(
 
 
 def _show_absent(content: Absent) -> None:
-    words = advise_on_absence(content.reason)
+    advice = advise_on_absence(content.reason)
     print_data(clean_text(f"Could not be tested: {content.reason.value.replace('_', ' ')}", "bold yellow"))
-    print_data(clean_text(words.means[:1].upper() + words.means[1:], limit=1000))
+    print_data(clean_text(advice.means[:1].upper() + advice.means[1:], limit=1000))
     if content.detail:
-        print_data(clean_text(f"Seen: {content.detail}", limit=1000))
-    print_data(clean_text(f"What to do about it: {words.do}", limit=1000))
+        print_data(clean_text(f"Observed: {content.detail}", limit=1000))
+    print_data(clean_text(f"What to do: {advice.do}", limit=1000))
     print_data("")
 
 

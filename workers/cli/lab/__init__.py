@@ -1,4 +1,4 @@
-"""The `hallmark lab` commands: run readers and patterns on files of the user, and measure them against labels.
+"""The `hallmark lab` commands: run lockfile readers and pattern scanners on files of the user, and compare with labels.
 
-Nothing is stored.
+`command` is the entry; nothing is stored.
 """

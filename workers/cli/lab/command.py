@@ -14,7 +14,9 @@ app = typer.Typer(add_completion=False, no_args_is_help=True)
 
 @app.callback()
 def lab() -> None:
-    """Run the readers and patterns of the product on your own files. Nothing is stored, sent or executed.
+    """Try lockfile readers and pattern scanners on your own files. Nothing is stored, sent or executed.
+
+    With --labels a command also prints its precision and recall on your files.
 
     Examples:
 
@@ -28,7 +30,5 @@ def lab() -> None:
     """
 
 
-app.command()(lockfiles)
-app.command()(secrets)
-app.command()(poisoning)
-app.command()(advisories)
+for command in (lockfiles, secrets, poisoning, advisories):
+    app.command()(command)

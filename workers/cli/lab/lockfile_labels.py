@@ -1,39 +1,34 @@
-"""Labels of lockfiles, and how far the readers agree with them."""
+"""Labels of lockfiles, and the agreement of the lockfile readers with them."""
 
 from __future__ import annotations
 
 import json
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field
-from typing import Any, ClassVar, TypeAlias
+from typing import Any, Final, TypeAlias
 
-from evidence.lockfiles import (
-    FORMATS,
-    Dependency,
-    Ecosystem,
-    Format,
-    Relation,
-    Scope,
-    UnknownVersion,
-    find_format,
-)
+from evidence.lockfiles import FORMATS, Dependency, Ecosystem, Format, Relation, Scope, UnknownVersion, find_format
 from evidence.lockfiles.versions import normalize_package_name, parse_concrete_version
+from workers.cli.lab.quality import compute_rate
 
 Package: TypeAlias = tuple[str, str, str | None]
-"""Ecosystem, name and version; None stands for all that is no version: a commit, a range, a place, nothing."""
+"""Ecosystem, name and version. The version is None for a commit, a range, a URL or no version at all."""
 
-_ECOSYSTEMS = {ecosystem.lower(): ecosystem for ecosystem in Ecosystem}
-_RELATIONS = {**{relation.value: relation for relation in Relation}, "unknown": Relation.UNSTATED}
+MAX_DISAGREEMENTS: Final = 1000
+"""Disagreements that are kept; all are counted."""
+
+_ECOSYSTEMS: Final = {ecosystem.lower(): ecosystem for ecosystem in Ecosystem}
+_RELATIONS: Final = {**{relation.value: relation for relation in Relation}, "unknown": Relation.UNSTATED}
 
 
 class InvalidLabels(ValueError):
-    """A row of labels is none; the message says which and why."""
+    """A line of the label file is invalid; the message has its number and the error."""
 
 
 @dataclass(frozen=True, slots=True)
 class PackageLabel:
-    """What is said of one package beside its version; None where nothing is said."""
+    """Relation and scopes of one package; None where they are not labelled."""
 
     relation: Relation | None = None
     scopes: frozenset[Scope] | None = None
@@ -41,14 +36,14 @@ class PackageLabel:
 
 @dataclass(frozen=True, slots=True)
 class Labels:
-    """The packages of every labelled file, and how files are to be read whose names do not tell."""
+    """The packages of every labelled file, and the formats of files whose names do not show it."""
 
     files: Mapping[str, Mapping[Package, PackageLabel]]
     formats: Mapping[str, Format]
 
     @staticmethod
-    def of(text: str) -> Labels:
-        """Read JSON lines; raise LabelsInvalid."""
+    def parse(text: str) -> Labels:
+        """Parse JSON Lines; raise InvalidLabels."""
         files: dict[str, dict[Package, PackageLabel]] = defaultdict(dict)
         formats: dict[str, Format] = {}
         for number, line in enumerate(text.split("\n"), 1):
@@ -61,7 +56,7 @@ class Labels:
                     formats[name] = FORMATS[row["format"]]
                 packages = files[name]
                 if row.get("name") is not None:
-                    packages[_package(row)] = _said(row)
+                    packages[_package(row)] = _label(row)
             except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
                 raise InvalidLabels(f"line {number}: expected file, ecosystem, name and version; {error!r}") from error
         return Labels(files, formats)
@@ -69,7 +64,7 @@ class Labels:
 
 @dataclass(frozen=True, slots=True)
 class Disagreement:
-    """One thing in which the labels and the readers differ; `what` is missing, extra, relation or scopes."""
+    """One difference between the labels and a reader; `what` is missing, extra, relation or scopes."""
 
     file: str
     ecosystem: str
@@ -81,83 +76,46 @@ class Disagreement:
 
 
 @dataclass(slots=True)
-class FormatTally:
-    """The counts of one format. `relations` and `scopes` are of right packages for which they are labelled."""
-
-    files: int = 0
-    labelled: int = 0
-    found: int = 0
-    right: int = 0
-    relations: int = 0
-    relations_right: int = 0
-    scopes: int = 0
-    scopes_right: int = 0
-
-    def figures(self) -> dict[str, Any]:
-        """Counts and rates; a rate of nothing is None."""
-        return {
-            "files": self.files,
-            "labelled": self.labelled,
-            "found": self.found,
-            "right": self.right,
-            "precision": _rate(self.right, self.found),
-            "recall": _rate(self.right, self.labelled),
-            "relations": _rate(self.relations_right, self.relations),
-            "scopes": _rate(self.scopes_right, self.scopes),
-        }
-
-
-@dataclass(slots=True)
 class LockfileQuality:
-    """The agreement of what was found with labels, of each format and of all."""
-
-    MAX_TOLD: ClassVar = 1000
+    """Counts the agreement of parsed dependencies with labels, per format."""
 
     labels: Labels
-    formats: dict[str, FormatTally] = field(default_factory=lambda: defaultdict(FormatTally))
+    formats: dict[str, Counter[str]] = field(default_factory=lambda: defaultdict(Counter))
     disagreements: list[Disagreement] = field(default_factory=list)
     disagreeing: int = 0
     _seen: set[str] = field(default_factory=set)
 
     def add(self, file: str, form: Format, dependencies: Iterable[Dependency]) -> None:
-        """Compare one file, when it is labelled; an unreadable one has no dependencies."""
+        """Compare one file with its labels, if it has any; pass no dependencies for an unreadable file."""
         if (labelled := self.labels.files.get(file)) is None:
             return
         self._seen.add(file)
-        found = _by_package(dependencies)
+        found = _group_by_package(dependencies)
         tally = self.formats[form.id]
-        tally.files += 1
-        tally.labelled += len(labelled)
-        tally.found += len(found)
-        tally.right += len(labelled.keys() & found.keys())
+        both = labelled.keys() & found.keys()
+        tally.update(files=1, labelled=len(labelled), found=len(found), right=len(both))
         for package in sorted(labelled.keys() | found.keys(), key=lambda one: (one[0], one[1], one[2] or "")):
-            if package not in found:
-                self._tell(file, package, "missing", "yes", "no")
-            elif package not in labelled:
-                self._tell(file, package, "extra", "no", "yes")
-            else:
+            if package in both:
                 self._compare(file, package, tally, labelled[package], found[package])
+            elif package in labelled:
+                self._record(file, package, "missing", "yes", "no")
+            else:
+                self._record(file, package, "extra", "no", "yes")
 
     def finish(self) -> None:
-        """Count the labelled files that were not met: all that they hold was missed."""
+        """Count the labelled files that were not passed to `add`: all their packages are missing."""
         for file in sorted(self.labels.files.keys() - self._seen):
             form = self.labels.formats.get(file) or find_format(file)
-            tally = self.formats[form.id if form else "unknown"]
-            tally.files += 1
-            tally.labelled += len(self.labels.files[file])
+            self.formats[form.id if form else "unknown"].update(files=1, labelled=len(self.labels.files[file]))
             for package in self.labels.files[file]:
-                self._tell(file, package, "missing", "yes", "no such file")
+                self._record(file, package, "missing", "yes", "no such file")
 
     def figures(self) -> dict[str, dict[str, Any]]:
-        """The figures of each format, and of `all`."""
-        whole = FormatTally()
-        for tally in self.formats.values():
-            for name, count in asdict(tally).items():
-                setattr(whole, name, getattr(whole, name) + count)
-        return {**{name: self.formats[name].figures() for name in sorted(self.formats)}, "all": whole.figures()}
+        """The figures of each format, and of `all` formats together."""
+        named = {name: self.formats[name] for name in sorted(self.formats)}
+        return {name: _figures(tally) for name, tally in (*named.items(), ("all", sum(named.values(), Counter())))}
 
-    def as_json(self) -> dict[str, Any]:
-        """The figures, and the first disagreements of all."""
+    def to_json(self) -> dict[str, Any]:
         figures = self.figures()
         return {
             "all": figures.pop("all"),
@@ -167,23 +125,32 @@ class LockfileQuality:
         }
 
     def _compare(
-        self, file: str, package: Package, tally: FormatTally, said: PackageLabel, found: PackageLabel
+        self, file: str, package: Package, tally: Counter[str], labelled: PackageLabel, found: PackageLabel
     ) -> None:
-        if said.relation is not None and found.relation is not None:
-            tally.relations += 1
-            tally.relations_right += said.relation is found.relation
-            if said.relation is not found.relation:
-                self._tell(file, package, "relation", said.relation, found.relation)
-        if said.scopes is not None and found.scopes is not None:
-            tally.scopes += 1
-            tally.scopes_right += said.scopes == found.scopes
-            if said.scopes != found.scopes:
-                self._tell(file, package, "scopes", _listed(said.scopes), _listed(found.scopes))
+        if labelled.relation is not None and found.relation is not None:
+            tally.update(relations=1, relations_right=labelled.relation is found.relation)
+            if labelled.relation is not found.relation:
+                self._record(file, package, "relation", labelled.relation, found.relation)
+        if labelled.scopes is not None and found.scopes is not None:
+            tally.update(scopes=1, scopes_right=labelled.scopes == found.scopes)
+            if labelled.scopes != found.scopes:
+                self._record(file, package, "scopes", _join(labelled.scopes), _join(found.scopes))
 
-    def _tell(self, file: str, package: Package, what: str, labelled: str, found: str) -> None:
+    def _record(self, file: str, package: Package, what: str, labelled: str, found: str) -> None:
         self.disagreeing += 1
-        if len(self.disagreements) < self.MAX_TOLD:
+        if len(self.disagreements) < MAX_DISAGREEMENTS:
             self.disagreements.append(Disagreement(file, *package, what, str(labelled), str(found)))
+
+
+def _figures(tally: Counter[str]) -> dict[str, Any]:
+    """Counts and rates. Relations and scopes are rated over the right packages that have such a label."""
+    return {
+        **{name: tally[name] for name in ("files", "labelled", "found", "right")},
+        "precision": compute_rate(tally["right"], tally["found"]),
+        "recall": compute_rate(tally["right"], tally["labelled"]),
+        "relations": compute_rate(tally["relations_right"], tally["relations"]),
+        "scopes": compute_rate(tally["scopes_right"], tally["scopes"]),
+    }
 
 
 def _package(row: Mapping[str, Any]) -> Package:
@@ -191,16 +158,15 @@ def _package(row: Mapping[str, Any]) -> Package:
     version = str(row.get("version") or "")
     if ecosystem is Ecosystem.RUBYGEMS:
         version = version.partition("-")[0]  # the rest is a platform
-    return _as_package(
-        ecosystem, normalize_package_name(ecosystem, str(row["name"])), parse_concrete_version(ecosystem, version)
-    )
+    name = normalize_package_name(ecosystem, str(row["name"]))
+    return _make_package(ecosystem, name, parse_concrete_version(ecosystem, version))
 
 
-def _as_package(ecosystem: Ecosystem, name: str, version: str | UnknownVersion) -> Package:
+def _make_package(ecosystem: Ecosystem, name: str, version: str | UnknownVersion) -> Package:
     return ecosystem.value, name, None if isinstance(version, UnknownVersion) else version
 
 
-def _said(row: Mapping[str, Any]) -> PackageLabel:
+def _label(row: Mapping[str, Any]) -> PackageLabel:
     relation, scopes = row.get("relation"), row.get("scopes")
     return PackageLabel(
         None if relation is None else _RELATIONS[str(relation)],
@@ -208,25 +174,21 @@ def _said(row: Mapping[str, Any]) -> PackageLabel:
     )
 
 
-def _by_package(dependencies: Iterable[Dependency]) -> dict[Package, PackageLabel]:
-    """What was found, each package once: the same version from two places is direct when one of the two is."""
+def _group_by_package(dependencies: Iterable[Dependency]) -> dict[Package, PackageLabel]:
+    """Each package once; of two entries of one version, direct wins and only shared scopes count."""
     found: dict[Package, PackageLabel] = {}
     for item in dependencies:
-        package = _as_package(item.ecosystem, item.name, item.version)
-        said = PackageLabel(item.relation, item.scopes)
-        found[package] = _both(found[package], said) if package in found else said
+        package = _make_package(item.ecosystem, item.name, item.version)
+        label = PackageLabel(item.relation, item.scopes)
+        found[package] = _merge(found[package], label) if package in found else label
     return found
 
 
-def _both(one: PackageLabel, other: PackageLabel) -> PackageLabel:
+def _merge(one: PackageLabel, other: PackageLabel) -> PackageLabel:
     relations = {one.relation, other.relation}
     relation = next(kind for kind in (Relation.DIRECT, Relation.UNSTATED, Relation.TRANSITIVE) if kind in relations)
     return PackageLabel(relation, (one.scopes or frozenset()) & (other.scopes or frozenset()))
 
 
-def _listed(scopes: frozenset[Scope]) -> str:
+def _join(scopes: frozenset[Scope]) -> str:
     return " ".join(sorted(scopes)) or "none"
-
-
-def _rate(part: int, whole: int) -> float | None:
-    return round(part / whole, 4) if whole else None

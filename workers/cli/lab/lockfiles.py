@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Final
 
 import typer
 
 from evidence.lockfiles import (
-    FORMATS,
     Dependency,
     Fault,
     Format,
@@ -20,9 +18,7 @@ from evidence.lockfiles import (
     UnknownVersion,
     Unreadable,
     find_format,
-    parse_lockfile,
 )
-from evidence.lockfiles.parsing.bounded import MAX_BYTES
 from workers.cli.display.console import (
     ExitCode,
     clean_text,
@@ -33,26 +29,33 @@ from workers.cli.display.console import (
     print_note,
 )
 from workers.cli.error_boundary import explain_failures
-from workers.cli.lab.lockfile_labels import InvalidLabels, Labels, LockfileQuality
+from workers.cli.lab.inputs import (
+    FolderOrFile,
+    FormatName,
+    find_named_format,
+    parse_lockfile_at,
+    unknown_format,
+    walk_files,
+)
+from workers.cli.lab.lockfile_labels import MAX_DISAGREEMENTS, InvalidLabels, Labels, LockfileQuality
+from workers.cli.lab.quality import format_rate
+from workers.cli.options import AsJson
 
-SKIPPED = frozenset({".git", "node_modules"})
+SKIPPED: Final = frozenset({".git", "node_modules"})
 """Folders that hold no lockfile of the project itself."""
-MAX_SHOWN = 40
+MAX_SHOWN: Final = 40
 """Disagreements with labels in the table; --json has more."""
 
 
 def lockfiles(
-    where: Annotated[Path, typer.Argument(metavar="DIR", help="A folder, searched with those below it, or one file.")],
-    as_format: Annotated[
-        str | None, typer.Option("--as", metavar="FORMAT", help=f"Read every file as this: {', '.join(FORMATS)}.")
-    ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="One JSON object per line, for programs.")] = False,
+    where: FolderOrFile,
+    as_format: FormatName = None,
+    as_json: AsJson = False,
     labels: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE.jsonl", help="What the files lock, one package in a row; see the example."),
+        Path | None, typer.Option(metavar="FILE.jsonl", help="The expected packages of the files, described below.")
     ] = None,
 ) -> None:
-    """Read every lockfile and say what it locks. Exit code 3 when none could be read.
+    """Read every lockfile and list the packages that it locks. Exit code 3 when none could be read.
 
     Examples:
 
@@ -62,29 +65,27 @@ def lockfiles(
 
     hallmark lab lockfiles ./corpus --labels expected.jsonl
 
-    Lockfiles are known by the names that tools give them; .git and node_modules are skipped.
+    Lockfiles are recognized by their usual names; .git and node_modules are skipped.
 
-    With --labels precision and recall come last, of each format and of all, over the labelled files only. A row is
+    With --labels precision and recall come last, per format and in total, over the labelled files only. A label is a
+    row such as
 
     {"file": "web/yarn.lock", "ecosystem": "npm", "name": "ms", "version": "2.1.3", "relation": "direct", "scopes": []}
 
-    A package is right when file, ecosystem, name and version are. The relation (direct, transitive, unstated) and the
-    scopes (dev, optional, peer) may be left out, and are compared for the right ones. A version that is null, a range,
-    a commit or a URL stands for what has no version. A row with a file alone says that nothing is locked in it, and
-    "format" beside it how to read a file with another name.
+    A package is right when file, ecosystem, name and version agree. The relation (direct, transitive, unstated) and the
+    scopes (dev, optional, peer) are optional and are compared for right packages. A version that is null, a range, a
+    commit or a URL stands for "no exact version". A row with only "file" says that the file locks nothing; "format" in
+    it names the format of a file with an unusual name.
     """
-    if as_format is not None and as_format not in FORMATS:
-        raise typer.BadParameter(f"expected one of {', '.join(FORMATS)}; found {as_format!r}", param_hint="--as")
+    form = find_named_format(as_format)
     with explain_failures():
-        known = _labels(labels) if labels else None
-        quality = LockfileQuality(known) if known else None
-        form = FORMATS[as_format] if as_format else None
-        grid = make_table(
-            "File", "Format", ("Packages", "right"), ("Direct", "right"), ("No version", "right"), "Problems"
-        )
+        labelled = _read_labels(labels) if labels else None
+        quality = LockfileQuality(labelled) if labelled else None
+        counts = ("Packages", "Direct", "No version")
+        grid = make_table("File", "Format", *((name, "right") for name in counts), "Problems")
         read = unreadable = 0
-        for path, name, found in _found(where, form, known.formats if known else {}):
-            outcome = _parsed(path, found)
+        for path, name, found in _find_lockfiles(where, form, labelled.formats if labelled else {}):
+            outcome = parse_lockfile_at(path, found)
             unreadable += isinstance(outcome, Unreadable)
             read += isinstance(outcome, Lockfile)
             if quality:
@@ -102,34 +103,22 @@ def lockfiles(
         raise typer.Exit(ExitCode.OK if read else ExitCode.NOTHING)
 
 
-def _labels(path: Path) -> Labels:
+def _read_labels(path: Path) -> Labels:
     try:
-        return Labels.of(path.read_text(encoding="utf-8-sig"))
+        return Labels.parse(path.read_text(encoding="utf-8-sig"))
     except (OSError, UnicodeDecodeError, InvalidLabels) as error:
         exit_with_error(f"{path}: {error}", ExitCode.USAGE)
 
 
-def _found(where: Path, form: Format | None, told: Mapping[str, Format]) -> Iterator[tuple[Path, str, Format]]:
-    """Regular files with their names below the folder, in the order of their paths; links are not followed."""
-    if not where.is_dir():
-        known = form or told.get(where.name) or find_format(where.as_posix())
-        if known is None:
-            raise typer.BadParameter(f"{where.name} has no lockfile's name; say what it is with --as", param_hint="DIR")
-        yield where, where.name, known
-        return
-    for folder, below, names in os.walk(where):
-        below[:] = sorted(name for name in below if name not in SKIPPED)
-        for name in sorted(names):
-            path = Path(folder, name)
-            inside = path.relative_to(where).as_posix()
-            known = form or told.get(inside) or find_format(inside)
-            if known is not None and path.is_file() and not path.is_symlink():
-                yield path, inside, known
-
-
-def _parsed(path: Path, form: Format) -> Lockfile | Unreadable:
-    with path.open("rb") as file:
-        return parse_lockfile(form, file.read(MAX_BYTES + 1))
+def _find_lockfiles(
+    where: Path, form: Format | None, labelled: Mapping[str, Format]
+) -> Iterator[tuple[Path, str, Format]]:
+    for path, name in walk_files(where, SKIPPED):
+        known = form or labelled.get(name) or find_format(name if where.is_dir() else where.as_posix())
+        if known is not None:
+            yield path, name, known
+        elif not where.is_dir():
+            raise unknown_format(where, "DIR")
 
 
 def _counts(outcome: Lockfile | Unreadable) -> tuple[str, str, str]:
@@ -164,12 +153,12 @@ def _fault(fault: Fault) -> dict[str, Any]:
 
 
 def _dependency(item: Dependency) -> dict[str, Any]:
-    unknown = isinstance(item.version, UnknownVersion)
+    version, raw = ("unknown", item.version.raw) if isinstance(item.version, UnknownVersion) else (item.version, None)
     return {
         "ecosystem": item.ecosystem.value,
         "name": item.name,
-        "version": "unknown" if unknown else item.version,
-        "raw": item.version.raw if isinstance(item.version, UnknownVersion) else None,
+        "version": version,
+        "raw": raw,
         "relation": item.relation.value,
         **{scope.value: scope in item.scopes for scope in Scope},
         "source": item.source.value,
@@ -180,26 +169,20 @@ def _dependency(item: Dependency) -> dict[str, Any]:
 
 def _print_quality(quality: LockfileQuality, *, as_json: bool) -> None:
     if as_json:
-        print_json({"quality": quality.as_json()})
+        print_json({"quality": quality.to_json()})
         return
     if quality.disagreements:
         grid = make_table("File", "Package", "Version", "What", "Labelled", "Found")
         for one in quality.disagreements[:MAX_SHOWN]:
-            package = clean_text(one.package)
-            grid.add_row(
-                clean_text(one.file), package, clean_text(one.version or "-"), one.what, one.labelled, one.found
-            )
+            cells = map(clean_text, (one.file, one.package, one.version or "-"))
+            grid.add_row(*cells, one.what, one.labelled, one.found)
         print_data(grid)
     if (more := quality.disagreeing - MAX_SHOWN) > 0:
-        print_note(f"{more} more disagreements; --json tells up to {quality.MAX_TOLD}")
-    columns = ("Files", "Labelled", "Found", "Right", "Precision", "Recall", "Relations", "Scopes")
-    summary = make_table("Format", *((name, "right") for name in columns))
+        print_note(f"{more} more disagreements; --json lists up to {MAX_DISAGREEMENTS}")
+    counts, rates = ("files", "labelled", "found", "right"), ("precision", "recall", "relations", "scopes")
+    summary = make_table("Format", *((name.capitalize(), "right") for name in (*counts, *rates)))
     for name, figures in quality.figures().items():
-        counts = (str(figures[key]) for key in ("files", "labelled", "found", "right"))
-        rates = (_share(figures[key]) for key in ("precision", "recall", "relations", "scopes"))
-        summary.add_row(name, *counts, *rates)
+        summary.add_row(
+            name, *(str(figures[key]) for key in counts), *(format_rate(figures[key], digits=2) for key in rates)
+        )
     print_data(summary)
-
-
-def _share(value: float | None) -> str:
-    return "-" if value is None else f"{value:.2%}"

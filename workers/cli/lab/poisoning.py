@@ -23,11 +23,13 @@ from workers.cli.display.console import (
 )
 from workers.cli.error_boundary import explain_failures
 from workers.cli.lab.poisoning_quality import PoisoningQuality
+from workers.cli.lab.quality import format_rate
 from workers.cli.lab.tool_rows import InvalidRow, ToolCorpus, read_categories
+from workers.cli.options import AsJson
 
 
 class Verdict(StrEnum):
-    """What a row is called."""
+    """`malicious` with a finding of high confidence, `suspicious` with one of medium confidence, else `clean`."""
 
     MALICIOUS = "malicious"
     SUSPICIOUS = "suspicious"
@@ -38,22 +40,22 @@ def poisoning(
     where: Annotated[
         Path, typer.Argument(metavar="FILE.jsonl", help="Rows {id, server, name, description, inputSchema}.")
     ],
-    as_json: Annotated[bool, typer.Option("--json", help="One JSON object per row, for programs.")] = False,
+    as_json: AsJson = False,
     labels: Annotated[
-        bool, typer.Option("--labels", help="Only precision and recall of rows that have a label; fail without any.")
+        bool, typer.Option("--labels", help="Print only precision and recall of the labelled rows.")
     ] = False,
     categories: Annotated[
         Path | None,
-        typer.Option("--categories", metavar="FILE.json", help="Categories by the id of a row: {id: [category]}."),
+        typer.Option("--categories", metavar="FILE.json", help="Categories of the rows, by id: {id: [category]}."),
     ] = None,
 ) -> None:
-    """Look for poisoned tool descriptions in rows of your own. A row is one tool; its texts are never repeated.
+    """Search your own tool descriptions for poisoning. A row is one tool; its texts are never printed.
 
-    Rows of one server (and `set`) are judged with each other's names, so that orders about another tool are found.
-    `label` (1 or true: poisoned) is optional; where it is given the last rows are precision, recall and F1: of all
-    rows, of each `set`, and of each category of findings. A category has a recall where poisoned rows say of which
-    `categories` they are, or a file of them by id does. A row is called poisoned by a finding of high confidence.
-    Rows that cannot be read are told and left out.
+    A row counts as poisoned when it has a finding of high confidence. Rows of one server (and `set`) are scanned
+    together, so that instructions about another tool are found. Rows that cannot be read are reported and left out.
+
+    With a `label` (1 or true: poisoned) the last rows are precision, recall and F1 of all rows, of each `set` and of
+    each category. A category has a recall when poisoned rows have `categories`, in the row or in the --categories file.
 
     Examples:
 
@@ -67,23 +69,23 @@ def poisoning(
     """
     with explain_failures():
         try:
-            corpus = ToolCorpus.of(where, read_categories(categories) if categories else None)
+            corpus = ToolCorpus.read(where, read_categories(categories) if categories else None)
         except (OSError, ValueError) as error:
             exit_with_error(f"the rows or their categories cannot be read: {error}", ExitCode.USAGE)
-        read, bad, poisoned, quality = _judge(corpus, as_json=as_json, quiet=labels)
-        if labels and not quality.labelled:
+        read, bad, poisoned, quality = _scan(corpus, as_json=as_json, quiet=labels)
+        if labels and not quality.has_labels:
             exit_with_error(f'{where} has no row with a label; add "label": 1 or 0', ExitCode.USAGE)
-        if quality.labelled:
+        if quality.has_labels:
             _print_quality(quality, as_json=as_json)
         print_note(f"{read} rows read, {bad} left out; {poisoned} malicious")
         raise typer.Exit(ExitCode.OK if read else ExitCode.NOTHING)
 
 
-def _judge(corpus: ToolCorpus, *, as_json: bool, quiet: bool) -> tuple[int, int, int, PoisoningQuality]:
+def _scan(corpus: ToolCorpus, *, as_json: bool, quiet: bool) -> tuple[int, int, int, PoisoningQuality]:
     read = bad = poisoned = 0
     quality = PoisoningQuality()
     grid = make_table("Id", "Verdict", "Findings")
-    for row, hits in corpus.judged():
+    for row, hits in corpus.scan():
         if isinstance(row, InvalidRow):
             bad += 1
             if as_json and not quiet:
@@ -96,7 +98,7 @@ def _judge(corpus: ToolCorpus, *, as_json: bool, quiet: bool) -> tuple[int, int,
         poisoned += verdict is Verdict.MALICIOUS
         quality.add(row, hits)
         if as_json and not quiet:
-            print_json(_judgement(row.id, hits))
+            print_json(_result(row.id, hits))
         elif verdict is not Verdict.CLEAN and not quiet:
             found = Counter(f"{hit.pattern} ({hit.confidence.value})" for hit in hits)
             grid.add_row(clean_text(str(row.id)), verdict.value, clean_text(", ".join(found), limit=300))
@@ -105,7 +107,7 @@ def _judge(corpus: ToolCorpus, *, as_json: bool, quiet: bool) -> tuple[int, int,
     return read, bad, poisoned, quality
 
 
-def _judgement(ident: str | int, hits: Sequence[Hit]) -> dict[str, Any]:
+def _result(ident: str | int, hits: Sequence[Hit]) -> dict[str, Any]:
     return {
         "id": ident,
         "verdict": _verdict(hits).value,
@@ -138,7 +140,7 @@ def _print_quality(quality: PoisoningQuality, *, as_json: bool) -> None:
         return
     grid = make_table("Part", "Name", ("Rows", "right"), ("Precision", "right"), ("Recall", "right"), ("F1", "right"))
     for row in rows:
-        rates = [_share(row[name]) for name in ("precision", "recall", "f1")]
+        rates = [format_rate(row[name]) for name in ("precision", "recall", "f1")]
         grid.add_row(row["part"], clean_text(row["name"]), str(row["rows"]), *rates)
     print_data(grid)
 
@@ -149,7 +151,3 @@ def _quality_rows(quality: PoisoningQuality) -> Iterator[dict[str, Any]]:
         yield {"part": "set", "name": name, **tally.figures()}
     for figures in quality.categories():
         yield {"part": "category", **figures}
-
-
-def _share(value: float | None) -> str:
-    return "-" if value is None else f"{value:.1%}"

@@ -1,6 +1,6 @@
-"""Precision and recall of a judged corpus: of all rows, of each set, of each category.
+"""Precision and recall on a labelled corpus of tools: of all rows, of each set and of each category.
 
-A category has a recall when rows say of which categories they are; otherwise only how many of its findings are right.
+A category has a recall only when rows are labelled with their categories; otherwise it has a precision.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from typing import Any, Final
 
 from evidence.derive.poisoning import Hit
 from evidence.patterns.poisoning import Category
+from workers.cli.lab.quality import compute_rate
 from workers.cli.lab.tool_rows import ToolRow
 
 CATEGORIES: Final = tuple(category.value for category in Category)
@@ -19,37 +20,33 @@ CATEGORIES: Final = tuple(category.value for category in Category)
 
 @dataclass(slots=True)
 class LabelTally:
-    """Labelled rows: poisoned ones found and missed, clean ones called poisoned and left alone."""
+    """Counts of labelled rows: poisoned ones `found` and `missed`; clean ones reported (`false`) and not (`clean`)."""
 
     found: int = 0
     missed: int = 0
     false: int = 0
     clean: int = 0
 
-    def add(self, *, label: bool, told: bool) -> None:
-        """Count one row."""
+    def add(self, *, label: bool, reported: bool) -> None:
         if label:
-            self.found += told
-            self.missed += not told
+            self.found += reported
+            self.missed += not reported
         else:
-            self.false += told
-            self.clean += not told
+            self.false += reported
+            self.clean += not reported
 
     def figures(self) -> dict[str, Any]:
-        """Counts and rates; a rate of nothing is null."""
-        told, there = self.found + self.false, self.found + self.missed
-        precision = self.found / told if told else None
-        recall = self.found / there if there else None
-        both = (precision or 0) + (recall or 0)
+        """Counts and rates; a rate without rows is None. F1 is twice the found over the reported and the poisoned."""
+        reported, poisoned = self.found + self.false, self.found + self.missed
         return {
-            "rows": told + self.missed + self.clean,
-            "poisoned": there,
+            "rows": reported + self.missed + self.clean,
+            "poisoned": poisoned,
             "found": self.found,
             "missed": self.missed,
             "false_alarms": self.false,
-            "precision": _rounded(precision),
-            "recall": _rounded(recall),
-            "f1": _rounded(2 * (precision or 0) * (recall or 0) / both if both else 0.0) if there else None,
+            "precision": compute_rate(self.found, reported),
+            "recall": compute_rate(self.found, poisoned),
+            "f1": compute_rate(2 * self.found, reported + poisoned) if poisoned else None,
         }
 
 
@@ -57,51 +54,44 @@ class LabelTally:
 class PoisoningQuality:
     """The tallies of a corpus.
 
-    `told` counts for a category the rows that a grave finding of it called poisoned, `named` those that are of it by
-    their own word, and `found` how many of those are called poisoned for whatever reason.
+    Per category, `reported` counts rows with a grave finding of it, `labelled` compares these findings with the
+    categories of the labels, and `found` counts labelled rows of it that any grave finding reports.
     """
 
     whole: LabelTally = field(default_factory=LabelTally)
     sets: dict[str, LabelTally] = field(default_factory=lambda: defaultdict(LabelTally))
-    told: dict[str, LabelTally] = field(default_factory=lambda: defaultdict(LabelTally))
-    named: dict[str, LabelTally] = field(default_factory=lambda: defaultdict(LabelTally))
+    reported: dict[str, LabelTally] = field(default_factory=lambda: defaultdict(LabelTally))
+    labelled: dict[str, LabelTally] = field(default_factory=lambda: defaultdict(LabelTally))
     found: Counter[str] = field(default_factory=Counter)
 
     @property
-    def labelled(self) -> bool:
-        """Whether any row had a label."""
+    def has_labels(self) -> bool:
         return bool(self.whole.figures()["rows"])
 
     def add(self, row: ToolRow, hits: Sequence[Hit]) -> None:
-        """Count a row, when it has a label."""
+        """Count a row if it has a label."""
         if row.label is None:
             return
         grave = {hit.category.value for hit in hits if hit.is_grave}
-        self.whole.add(label=row.label, told=bool(grave))
+        self.whole.add(label=row.label, reported=bool(grave))
         if row.set:
-            self.sets[row.set].add(label=row.label, told=bool(grave))
+            self.sets[row.set].add(label=row.label, reported=bool(grave))
         for category in grave:
-            self.told[category].add(label=row.label, told=True)
-        of = row.categories if row.label else frozenset[str]()
-        if of is not None:
-            self._add_named(of, grave)
-
-    def _add_named(self, of: frozenset[str], grave: set[str]) -> None:
-        for category in (*CATEGORIES, *sorted(of.difference(CATEGORIES))):
-            self.named[category].add(label=category in of, told=category in grave)
-            self.found[category] += category in of and bool(grave)
+            self.reported[category].add(label=row.label, reported=True)
+        expected = row.categories if row.label else frozenset[str]()
+        if expected is None:
+            return
+        for category in (*CATEGORIES, *sorted(expected.difference(CATEGORIES))):
+            self.labelled[category].add(label=category in expected, reported=category in grave)
+            self.found[category] += category in expected and bool(grave)
 
     def categories(self) -> Iterator[dict[str, Any]]:
-        """The figures of each category, of those that rows name when any does."""
-        if any(tally.found + tally.missed for tally in self.named.values()):
-            for name, tally in sorted(self.named.items()):
+        """The figures of each category; without labelled categories only the precision is known."""
+        if any(tally.found + tally.missed for tally in self.labelled.values()):
+            for name, tally in sorted(self.labelled.items()):
                 figures = tally.figures()
                 if figures["poisoned"] or figures["false_alarms"]:
                     yield {"name": name, **figures, "found_by_any": self.found[name]}
             return
-        for name, tally in sorted(self.told.items()):
+        for name, tally in sorted(self.reported.items()):
             yield {"name": name, **tally.figures(), "recall": None, "f1": None}
-
-
-def _rounded(value: float | None) -> float | None:
-    return None if value is None else round(value, 4)

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import json
-import os
 import secrets as randomness
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Annotated, Any, Final
@@ -24,6 +22,9 @@ from workers.cli.display.console import (
     print_note,
 )
 from workers.cli.error_boundary import explain_failures
+from workers.cli.lab.inputs import FolderOrFile, read_rows, walk_files
+from workers.cli.lab.quality import format_rate, make_quality_row
+from workers.cli.options import AsJson
 
 MAX_BYTES: Final = 16_000_000
 SKIPPED: Final = frozenset({".git"})
@@ -34,7 +35,7 @@ _BOMS: Final = ((b"\xff\xfe", "utf-16"), (b"\xfe\xff", "utf-16"))
 
 @dataclass(frozen=True, slots=True)
 class Label:
-    """A label of a file or of one of its lines."""
+    """Whether a file, or one line of it, holds a secret."""
 
     path: str
     line: int | None
@@ -42,26 +43,24 @@ class Label:
 
 
 def secrets(  # noqa: PLR0917  options of a command
-    where: Annotated[Path, typer.Argument(metavar="DIR", help="A folder, searched with those below it, or one file.")],
-    as_json: Annotated[bool, typer.Option("--json", help="One JSON object per line, for programs.")] = False,
+    where: FolderOrFile,
+    as_json: AsJson = False,
     secret_rules: Annotated[
-        Path | None, typer.Option(metavar="FILE.toml", help="Rules in the format of gitleaks, instead of our own.")
+        Path | None, typer.Option(metavar="FILE.toml", help="Rules in gitleaks' format, instead of the built-in ones.")
     ] = None,
     labels: Annotated[
         Path | None,
-        typer.Option(
-            metavar="FILE.jsonl", help='Rows {"path": ..., "line": ..., "secret": true}; line may be left out.'
-        ),
+        typer.Option(metavar="FILE.jsonl", help='Rows {"path": ..., "line": ..., "secret": true}; line is optional.'),
     ] = None,
     everything: Annotated[
-        bool, typer.Option("--all", help="Print also what stands in tests, examples, documents and vendored files.")
+        bool, typer.Option("--all", help="Also print findings in tests, examples, documents and vendored files.")
     ] = False,
-    salt: Annotated[str, typer.Option(help="Salt of the hashes; a new one each time unless it is given.")] = "",
+    salt: Annotated[str, typer.Option(help="Salt of the printed hashes. Default: a new random one.")] = "",
 ) -> None:
-    """Look for secrets in files. Prints where they are and a salted hash, never the secret.
+    """Search files for secrets. Prints the place and a salted hash of each, never the secret itself.
 
-    What is generic, or stands in a test, an example, a document or a vendored file, does not count. With --json every
-    finding is a row that says so; with --labels the last row is precision and recall.
+    A finding does not count when its pattern is generic, or in tests, examples, documents and vendored files. With
+    --json every finding is a row with `counts`; with --labels the last row is precision and recall.
 
     Examples:
 
@@ -72,31 +71,31 @@ def secrets(  # noqa: PLR0917  options of a command
     Exit codes: 0 done, 1 Hallmark failed, 2 wrong usage, 3 no file could be read.
     """
     with explain_failures():
-        scanner = _scanner(secret_rules)
-        known = _labels(labels) if labels else ()
+        scanner = _build_scanner(secret_rules)
+        labelled = read_rows(labels, _label, "path and secret") if labels else []
         key = salt.encode() or randomness.token_bytes(16)
         findings: list[Finding] = []
         skipped: Counter[str] = Counter()
         read = 0
-        for path, name in _files(where):
-            text = _text(path)
-            if isinstance(text, bytes):
+        for path, name in walk_files(where, SKIPPED):
+            data = _read_text_file(path)
+            if isinstance(data, bytes):
                 read += 1
-                findings += scanner.scan(_decoded(text), name, salt=key)
+                findings += scanner.scan(_decode(data), name, salt=key)
             else:
-                skipped[text] += 1
-                if as_json and text != "binary":
-                    print_json({"path": name, "skipped": text})
+                skipped[data] += 1
+                if as_json and data != "binary":
+                    print_json({"path": name, "skipped": data})
         _print(findings, as_json=as_json, everything=everything)
         if labels:
-            _print_quality(findings, known, as_json=as_json)
+            _print_quality(findings, labelled, as_json=as_json)
         counted = sum(finding.counts for finding in findings)
         left_out = "".join(f", {count} {reason.replace('_', ' ')}" for reason, count in sorted(skipped.items()))
         print_note(f"{read} files read{left_out}; {len(findings)} findings, {counted} of them count")
         raise typer.Exit(ExitCode.OK if read else ExitCode.NOTHING)
 
 
-def _scanner(rules: Path | None) -> Scanner:
+def _build_scanner(rules: Path | None) -> Scanner:
     if rules is None:
         return Scanner(build_own_rules())
     try:
@@ -107,21 +106,8 @@ def _scanner(rules: Path | None) -> Scanner:
         exit_with_error(f"{rules} cannot be used: {error}", ExitCode.USAGE)
 
 
-def _files(where: Path) -> Iterator[tuple[Path, str]]:
-    """Regular files in the order of their paths; links are not followed."""
-    if not where.is_dir():
-        yield where, where.name
-        return
-    for folder, below, names in os.walk(where):
-        below[:] = sorted(name for name in below if name not in SKIPPED)
-        for name in sorted(names):
-            path = Path(folder, name)
-            if path.is_file() and not path.is_symlink():
-                yield path, path.relative_to(where).as_posix()
-
-
-def _text(path: Path) -> bytes | str:
-    """The bytes of a text file, or why there are none."""
+def _read_text_file(path: Path) -> bytes | str:
+    """The bytes of a text file, or the reason why the file is skipped."""
     try:
         with path.open("rb") as file:
             data = file.read(MAX_BYTES + 1)
@@ -132,7 +118,7 @@ def _text(path: Path) -> bytes | str:
     return "binary" if b"\0" in data[:_HEAD] and not data.startswith(tuple(bom for bom, _ in _BOMS)) else data
 
 
-def _decoded(data: bytes) -> str:
+def _decode(data: bytes) -> str:
     encoding = next((name for bom, name in _BOMS if data.startswith(bom)), "utf-8")
     return data.decode(encoding, "replace")
 
@@ -146,14 +132,9 @@ def _print(findings: Sequence[Finding], *, as_json: bool, everything: bool) -> N
     if shown:
         grid = make_table("File", ("Line", "right"), "Pattern", "Counts", "Context")
         for finding in shown:
-            why = f"no, {finding.discount.value}" if finding.discount else "yes"
-            grid.add_row(
-                clean_text(finding.path),
-                str(finding.line),
-                clean_text(finding.pattern),
-                why,
-                clean_text(finding.context),
-            )
+            counts = f"no, {finding.discount.value}" if finding.discount else "yes"
+            place, pattern = clean_text(finding.path), clean_text(finding.pattern)
+            grid.add_row(place, str(finding.line), pattern, counts, clean_text(finding.context))
         print_data(grid)
     if len(shown) < len(findings):
         print_note(
@@ -161,16 +142,12 @@ def _print(findings: Sequence[Finding], *, as_json: bool, everything: bool) -> N
         )
 
 
-def _labels(path: Path) -> tuple[Label, ...]:
-    try:
-        rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines() if line.strip()]
-        return tuple(Label(str(row["path"]), row.get("line"), bool(row["secret"])) for row in rows)
-    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
-        exit_with_error(f"{path}: expected rows with path and secret; {error!r}", ExitCode.USAGE)
+def _label(row: Any) -> Label:
+    return Label(str(row["path"]), row.get("line"), bool(row["secret"]))
 
 
 def _print_quality(findings: Sequence[Finding], labels: Sequence[Label], *, as_json: bool) -> None:
-    """Precision and recall over the labelled places, of all findings and of those that count."""
+    """Print the quality of all findings, and of those that count."""
     rows = {
         "all": measure_quality(findings, labels),
         "counting": measure_quality([one for one in findings if one.counts], labels),
@@ -180,27 +157,17 @@ def _print_quality(findings: Sequence[Finding], labels: Sequence[Label], *, as_j
         return
     grid = make_table("Findings", ("Precision", "right"), ("Recall", "right"), ("Right", "right"), ("Wrong", "right"))
     for name, row in rows.items():
-        grid.add_row(name, _share(row["precision"]), _share(row["recall"]), str(row["right"]), str(row["wrong"]))
+        rates = format_rate(row["precision"]), format_rate(row["recall"])
+        grid.add_row(name, *rates, str(row["right"]), str(row["wrong"]))
     print_data(grid)
 
 
 def measure_quality(findings: Sequence[Finding], labels: Sequence[Label]) -> dict[str, Any]:
-    """Each labelled place counts once: found and a secret is right, found and none is wrong. No label, no figure."""
+    """Compare findings with labels; findings in places without a label are not counted."""
     lines = {(finding.path, finding.line) for finding in findings}
     paths = {finding.path for finding in findings}
-    told = [
+    reported = [
         label for label in labels if (label.path in paths if label.line is None else (label.path, label.line) in lines)
     ]
-    right = sum(label.secret for label in told)
-    there = sum(label.secret for label in labels)
-    return {
-        "precision": round(right / len(told), 4) if told else None,
-        "recall": round(right / there, 4) if there else None,
-        "right": right,
-        "wrong": len(told) - right,
-        "missed": there - right,
-    }
-
-
-def _share(value: float | None) -> str:
-    return "-" if value is None else f"{value:.1%}"
+    right, secret = sum(label.secret for label in reported), sum(label.secret for label in labels)
+    return make_quality_row(right=right, reported=len(reported), found=right, labelled=secret)

@@ -1,6 +1,6 @@
-"""Rows of tools in a file of JSON lines, judged beside the other tools of their server, in bounded memory.
+"""Scans tools in a JSON Lines file, each together with the names of its server's other tools, in bounded memory.
 
-The file is read twice: first for the names of each server's tools, of which only so many are kept, then row by row.
+The file is read twice: first for the tool names of each server, then row by row.
 """
 
 from __future__ import annotations
@@ -18,21 +18,21 @@ from evidence.derive.poisoning.listing_texts import escape_segment
 from evidence.kinds.listing import Listing
 
 MAX_LINE: Final = 4_000_000
-"""Bytes of one row; a longer one is recorded as bad."""
+"""Bytes of one row; a longer one is invalid."""
 MAX_NAMES: Final = 500
-"""Other tools of a server whose names are known to a row."""
+"""Tool names kept per server."""
 MAX_SERVERS: Final = 50_000
-"""Servers whose names are kept; rows of others are judged alone."""
+"""Servers whose tool names are kept; tools of further servers are scanned alone."""
 MAX_NAME: Final = 200
 MAX_LABELS: Final = 50_000_000
-"""Bytes of a file of categories."""
+"""Bytes of the categories file."""
 
 ServerKey: TypeAlias = tuple[str, str]
 
 
 @dataclass(frozen=True, slots=True)
 class ToolRow:
-    """One tool. `label`: whether it is labelled poisoned, `categories`: of which; None without a label."""
+    """One tool. `label` says whether it is poisoned, `categories` in which way; each is None without such a label."""
 
     id: str | int
     group: ServerKey
@@ -45,7 +45,7 @@ class ToolRow:
 
 @dataclass(frozen=True, slots=True)
 class InvalidRow:
-    """A line that is no row, and why."""
+    """A line that is not a valid row, and the reason."""
 
     line: int
     why: str
@@ -53,15 +53,15 @@ class InvalidRow:
 
 @dataclass(frozen=True, slots=True)
 class ToolCorpus:
-    """A file of rows, the names of the tools of each server in it, and the categories of rows that do not say them."""
+    """A file of rows, the tool names of each server in it, and categories by row id."""
 
     path: Path
     names: Mapping[ServerKey, frozenset[str]]
     categories: Mapping[str, frozenset[str]]
 
     @staticmethod
-    def of(path: Path, categories: Mapping[str, frozenset[str]] | None = None) -> ToolCorpus:
-        """Read the names; raise OSError when the file cannot be read."""
+    def read(path: Path, categories: Mapping[str, frozenset[str]] | None = None) -> ToolCorpus:
+        """Read the tool names; raise OSError when the file cannot be read."""
         names: dict[ServerKey, set[str]] = defaultdict(set)
         for row in _rows(path):
             if isinstance(row, InvalidRow) or not row.name or not row.group[1]:
@@ -70,14 +70,14 @@ class ToolCorpus:
                 names[row.group].add(row.name[:MAX_NAME])
         return ToolCorpus(path, {group: frozenset(each) for group, each in names.items()}, categories or {})
 
-    def judged(self) -> Iterator[tuple[ToolRow, tuple[Hit, ...]] | tuple[InvalidRow, tuple[Hit, ...]]]:
-        """Every row with its findings, in the order of the file; a line that is no row has none."""
+    def scan(self) -> Iterator[tuple[ToolRow, tuple[Hit, ...]] | tuple[InvalidRow, tuple[Hit, ...]]]:
+        """Every row with its findings, in the order of the file; an invalid row has none."""
         for row in _rows(self.path):
             yield (row, ()) if isinstance(row, InvalidRow) else (self._labelled(row), self._hits(row))
 
     def _labelled(self, row: ToolRow) -> ToolRow:
-        named = self.categories.get(str(row.id))
-        return row if row.categories is not None or named is None else replace(row, categories=named)
+        categories = self.categories.get(str(row.id))
+        return row if row.categories is not None or categories is None else replace(row, categories=categories)
 
     def _hits(self, row: ToolRow) -> tuple[Hit, ...]:
         others = sorted(self.names.get(row.group, frozenset()) - {row.name})
@@ -88,14 +88,14 @@ class ToolCorpus:
 
 
 def read_categories(path: Path) -> dict[str, frozenset[str]]:
-    """The categories of rows by their id, from a file of one JSON object; raise OSError or ValueError."""
+    """Read categories by row id from a file with one JSON object; raise OSError or ValueError."""
     value = parse_json(path.read_bytes(), max_bytes=MAX_LABELS)
-    named: dict[str, frozenset[str]] = {}
+    categories: dict[str, frozenset[str]] = {}
     for ident, names in value.items() if isinstance(value, Mapping) else [("", None)]:
         if not isinstance(names, list) or not all(isinstance(each, str) for each in names):
-            raise ValueError(f"{path}: expected an object of lists of categories by the id of a row")
-        named[ident] = frozenset(str(each) for each in names)
-    return named
+            raise ValueError(f"{path}: expected an object that maps row ids to lists of categories")
+        categories[ident] = frozenset(str(each) for each in names)
+    return categories
 
 
 def _rows(path: Path) -> Iterator[ToolRow | InvalidRow]:
@@ -104,7 +104,7 @@ def _rows(path: Path) -> Iterator[ToolRow | InvalidRow]:
         while line := file.readline(MAX_LINE + 1):
             number += 1
             if number == 1:
-                line = line.removeprefix(codecs.BOM_UTF8)  # which editors of some systems write
+                line = line.removeprefix(codecs.BOM_UTF8)  # some editors write it
             if len(line) > MAX_LINE and not line.endswith(b"\n"):
                 while (rest := file.readline(MAX_LINE)) and not rest.endswith(b"\n"):
                     continue
@@ -127,15 +127,14 @@ def _row(line: bytes, number: int) -> ToolRow | InvalidRow:
     if not _is_names(categories):
         return InvalidRow(number, "expected categories to be a list of strings")
     ident = value.get("id")
-    told = value.get("label")
-    server, part = value.get("server"), value.get("set")
+    label, server, part = value.get("label"), value.get("server"), value.get("set")
     members = ("name", "title", "description", "inputSchema", "outputSchema", "annotations")
     return ToolRow(
         id=ident if isinstance(ident, str | int) else number,
         group=(part if isinstance(part, str) else "", server if isinstance(server, str) else ""),
         name=name or "",
         tool={member: value[member] for member in members if value.get(member) is not None},
-        label=bool(told) if isinstance(told, bool | int) else None,
+        label=bool(label) if isinstance(label, bool | int) else None,
         set=part if isinstance(part, str) else "",
         categories=None if categories is None else frozenset(categories),
     )

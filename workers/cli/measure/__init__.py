@@ -1,1 +1,1 @@
-"""Commands that start or steer measurements: run, scan, retest, samples, nightly runs and the request worker."""
+"""Commands that start or control measurements: run, scan, retest, samples, nightly runs and the request worker."""

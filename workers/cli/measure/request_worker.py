@@ -19,23 +19,23 @@ app = typer.Typer(add_completion=False)
 @app.command()
 def attend(
     every: Annotated[
-        float | None, typer.Option(min=1, metavar="SECONDS", help="Do so again and again, until Ctrl-C.")
+        float | None, typer.Option(min=1, metavar="SECONDS", help="Repeat after this many seconds, until Ctrl-C.")
     ] = None,
 ) -> None:
     """Process requests of the site's visitors where there are no workers: re-tests, proofs of control, webhooks.
 
-    Only without workers: where there are any, beat has them do it.
+    Do not use it with workers, which process these requests themselves.
 
     Example: hallmark attend --every 30
     """
     from workers import log  # noqa: PLC0415
-    from workers.community.request_worker import process_requests as once  # noqa: PLC0415  the wire, which the overview does not need
+    from workers.community.request_worker import process_requests as once  # noqa: PLC0415  imports the whole crawler
 
     async def work() -> None:
         async with open_context(settings) as ctx:
             while True:
                 done = await once(ctx)
-                print_note(f"{done.retests} re-tests, {done.proofs} proofs looked for, {done.messages} messages sent")
+                print_note(f"{done.retests} re-tests, {done.proofs} proofs checked, {done.messages} messages sent")
                 if every is None:
                     return
                 await asyncio.sleep(every)

@@ -14,6 +14,7 @@ from workers import log
 from workers.cli.display.comparisons import show_comparisons
 from workers.cli.display.console import ExitCode, exit_with_error, open_stderr, print_json, print_note
 from workers.cli.error_boundary import explain_failures
+from workers.cli.options import AsJsonDocument
 from workers.cli.session import find_server
 from workers.context import Context, open_context
 from workers.event_loop import run_coroutine
@@ -27,27 +28,27 @@ app = typer.Typer(add_completion=False)
 _POLL: Final = 0.5
 _SQLITE: Final = "sqlite"
 _WAITS: Final = "waiting for its turn"
-_RUNS: Final = "asking what cost points"
-_ASKS_ALL: Final = "asking everything"
-_NOTHING_LEFT: Final = "nothing is left to be asked in full"
+_RUNS: Final = "asking the questions behind lost points"
+_ASKS_ALL: Final = "making the full probe"
+_NOTHING_LEFT: Final = "no full probe is due"
 
 
 @app.command()
 def retest(
-    server: Annotated[str, typer.Argument(help="Id, reference or name of a server, or a part that only fits one.")],
+    server: Annotated[str, typer.Argument(help="Id, reference or name of a server, or a part that matches only one.")],
     *,
     wait: Annotated[
-        bool, typer.Option("--wait/--no-wait", help="Wait for the result. Without workers it is waited for anyway.")
+        bool, typer.Option("--wait/--no-wait", help="Wait for the result. Without workers the command always waits.")
     ] = True,
     full: Annotated[
-        bool, typer.Option("--full", help="Without workers: then make the full probe that follows, too.")
+        bool, typer.Option("--full", help="Without workers: also make the full probe that follows.")
     ] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="One JSON object, for programs.")] = False,
+    as_json: AsJsonDocument = False,
 ) -> None:
     """Measure one server again and show what changed: at most 30 requests, about the lines that lost points.
 
-    With PostgreSQL the workers do it, before everything else; otherwise this command does. A full probe follows: by the
-    workers when no night needs them, otherwise with `--full` or in the next run.
+    With PostgreSQL the workers do it, before all other work; otherwise this command does. A full probe follows: by the
+    workers when no nightly run needs them, otherwise with `--full` or in the next run.
 
     Examples:
 
@@ -105,7 +106,7 @@ async def _follow(ctx: Context, retest: Retest, *, wait: bool) -> RetestProgress
 
 async def _in_full(ctx: Context, retest: Retest, ref: str) -> None:
     if not ctx.settings.store_url.startswith(_SQLITE):
-        print_note(f"{ref}: the full probe follows in the background, when no night needs the workers")
+        print_note(f"{ref}: the full probe follows in the background, when no nightly run needs the workers")
         return
     with open_stderr().status(_ASKS_ALL):
         run = await full_probes.run_full_probe(ctx, retest.id)
@@ -113,7 +114,7 @@ async def _in_full(ctx: Context, retest: Retest, ref: str) -> None:
 
 
 def _send() -> None:
-    """Have a worker look at once; when the broker is away, beat has it later."""
+    """Let a worker admit the re-test at once; while the broker is unavailable, beat does it later."""
     from kombu.exceptions import OperationalError  # noqa: PLC0415  only with workers
     from redis.exceptions import RedisError  # noqa: PLC0415
 
@@ -146,11 +147,10 @@ def _print(report: RetestProgress, ref: str, *, as_json: bool) -> None:
         case RetestState.FAILED:
             print_note(f"{ref}: {retest.reason}")
         case _:
-            print_note(f"{ref}: {retest.state.value}. `hallmark retests` shows what became of it")
+            print_note(f"{ref}: {retest.state.value}. `hallmark retests` shows its result")
 
 
 def make_report_object(report: RetestProgress) -> dict[str, Any]:
-    """The report for programs."""
     return {**make_retest_object(report.retest), "changes": _changes(report)}
 
 

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Annotated
-
 import typer
 
-from workers.cli.display.console import clean_text, make_table, print_json, print_table
+from workers.cli.display.console import clean_text, format_moment, make_table, print_json, print_table
 from workers.cli.measure.retest import make_retest_object
+from workers.cli.options import AsJson, Limit, OnlyServer
 from workers.cli.session import find_server, open_read_store
 
 app = typer.Typer(add_completion=False)
@@ -15,12 +14,12 @@ app = typer.Typer(add_completion=False)
 
 @app.command()
 def retests(
-    server: Annotated[str | None, typer.Argument(help="Only those of one server.")] = None,
+    server: OnlyServer = None,
     *,
-    limit: Annotated[int, typer.Option(min=1, help="How many, newest first.")] = 20,
-    as_json: Annotated[bool, typer.Option("--json", help="One JSON object per line, for programs.")] = False,
+    limit: Limit = 20,
+    as_json: AsJson = False,
 ) -> None:
-    """List requests for re-tests, newest first, and what became of them.
+    """List requests for re-tests with their states, newest first.
 
     Example: hallmark retests --limit 5
     """
@@ -36,11 +35,11 @@ def retests(
         for one in found:
             seconds = (one.finished_at - one.asked_at).total_seconds() if one.finished_at else None
             grid.add_row(
-                one.asked_at.isoformat(sep=" ", timespec="seconds"),
+                format_moment(one.asked_at),
                 clean_text(refs.get(one.server, one.server)),
                 one.state.value,
                 "" if seconds is None else f"{seconds:.1f}",
                 one.run or "",
                 clean_text(one.reason or ""),
             )
-        print_table(grid, "no re-test was asked for. `hallmark retest SERVER` makes one")
+        print_table(grid, "no re-test was requested. `hallmark retest SERVER` requests one")

@@ -8,13 +8,14 @@ from typing import Annotated, Any
 
 import typer
 
-from workers import embedded, log
+from workers import embedded
 from workers.cli.display.console import ExitCode, open_stderr, print_json, print_note
 from workers.cli.error_boundary import explain_failures
 from workers.cli.measure.run_progress import JsonProgress, TerminalProgress
 from workers.cli.measure.run_result import show_result
 from workers.cli.results.report import write_pages
 from workers.cli.results.servers import make_server_row, read_rows
+from workers.cli.session import configure_command_logging
 from workers.context import open_context
 from workers.embedded import RunResult
 from workers.event_loop import run_coroutine
@@ -31,26 +32,28 @@ def run(
     registry: Annotated[
         list[str] | None,
         typer.Option(
-            help="What to walk: starter, official, docker, a path, a URL, or a name from the settings. Repeatable."
+            help="Registry to walk: starter, official, docker, a path, a URL, or a name from the settings. Repeatable."
         ),
     ] = None,
-    limit: Annotated[int | None, typer.Option(min=1, help="Only so many servers, the first by id.")] = None,
+    limit: Annotated[int | None, typer.Option(min=1, help="Only this many servers, the first by id.")] = None,
     only: Annotated[
         list[str] | None,
-        typer.Option(metavar="PATTERN", help="Only servers whose id, reference or name fits; * allowed."),
+        typer.Option(
+            metavar="PATTERN", help="Only servers whose id, reference or name matches; * allowed. Repeatable."
+        ),
     ] = None,
     fresh: Annotated[
         bool, typer.Option("--fresh", help="Start a new run instead of resuming an unfinished one.")
     ] = False,
     report: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="Also write the HTML report, if the run is published.")
+        Path | None, typer.Option(metavar="DIR", help="Also write the HTML report when the run is published.")
     ] = None,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress; only the result.")] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print no progress, only the result.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Events as one JSON object per line, for programs.")] = False,
 ) -> None:
     """Discover, collect, score and publish every server of the registries.
 
-    Ctrl-C stops it safely, and so does a crash: the same command goes on where it was.
+    Ctrl-C stops a run safely. After that, or after a crash, the same command resumes it.
 
     Examples:
 
@@ -65,7 +68,7 @@ def run(
     """
     with explain_failures():
         settings = Settings()
-        log.configure_logging(_level(settings), settings.log_format)
+        configure_command_logging(settings)  # events below warnings would break the progress display
         options = RunOptions(registries=_sources(registry, settings), only=tuple(only or ()), limit=limit, fresh=fresh)
         result = run_coroutine(_run(settings, options, quiet=quiet, as_json=as_json, report=report))
         raise typer.Exit(find_exit_code(result))
@@ -94,7 +97,7 @@ async def _run(
 
 
 def _sources(asked: list[str] | None, settings: Settings) -> tuple[str, ...]:
-    """What to walk; a path is made absolute, so that the stored options mean the same from any folder."""
+    """The registries to walk. Paths are made absolute, so that the stored options are valid in any folder."""
     if asked:
         named = {known.name for known in settings.registries if isinstance(known, RegistrySetting)}
         return tuple(
@@ -103,17 +106,11 @@ def _sources(asked: list[str] | None, settings: Settings) -> tuple[str, ...]:
     return tuple(item.name if isinstance(item, RegistrySetting) else item for item in settings.registries)
 
 
-def _level(settings: Settings) -> str:
-    """Events below warnings would break the progress display; a configured level is used as it is."""
-    return settings.log_level if "log_level" in settings.model_fields_set else "warning"
-
-
 def find_exit_code(result: RunResult) -> ExitCode:
-    """How the command ends after a run."""
     if result.interrupted:
         return ExitCode.INTERRUPTED
     if result.failed:
-        return ExitCode.FAILURE  # whatever else there is to say, something of ours is broken
+        return ExitCode.FAILURE  # a bug of Hallmark takes precedence
     if result.planned == 0 or sum(result.absent.values()) >= result.planned:
         return ExitCode.NOTHING
     return ExitCode.OK if result.published else ExitCode.FAILURE

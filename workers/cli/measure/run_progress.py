@@ -1,4 +1,4 @@
-"""How a run is watched: a live display on a terminal, plain lines elsewhere, JSON events for programs."""
+"""Displays the progress of a run: live on a terminal, as plain lines elsewhere, as JSON events for programs."""
 
 from __future__ import annotations
 
@@ -15,14 +15,13 @@ from workers.progress import StageName, StageStatus
 
 _TITLES: Final = {"discover": "Discovering", "collect": "Collecting", "score": "Scoring", "publish": "Publishing"}
 _STEP = 10
-"""Without a terminal a line is printed whenever another tenth is done."""
+"""Without a terminal, a line is printed after every tenth."""
 
 
 class JsonProgress:
     """Every status as one JSON object per line on stdout."""
 
     def show(self, status: StageStatus) -> None:
-        """Print the status."""
         print_json(
             {
                 "event": "progress",
@@ -40,7 +39,7 @@ class JsonProgress:
 
 
 class TerminalProgress:
-    """A bar per stage with rate, time left and the reasons for absence; on stderr."""
+    """A bar per stage with rate, remaining time and the reasons of absence; on stderr."""
 
     def __init__(self, console: Console) -> None:
         self._console = console
@@ -63,7 +62,6 @@ class TerminalProgress:
         self._progress.stop()
 
     def show(self, status: StageStatus) -> None:
-        """Draw the status."""
         if status.note:
             self._console.print(Text(make_visible(status.note), style="yellow"))
         if self._console.is_terminal:
@@ -94,7 +92,7 @@ class TerminalProgress:
 
 
 def _pace(status: StageStatus) -> str:
-    """Rate and time left, or nothing while unknown."""
+    """Rate and remaining time; empty while unknown."""
     if status.rate is None:
         return ""
     left = "" if status.eta is None or status.eta < 1 else f", {_duration(status.eta)} left"

@@ -1,4 +1,4 @@
-"""What a run ends with on a terminal: the table, why servers are absent, where things are, what to do next."""
+"""The result of a run on a terminal: scores, reasons of absence, paths, and the next command."""
 
 from __future__ import annotations
 
@@ -21,7 +21,6 @@ MAX_SERVERS_SHOWN = 40
 def show_result(
     result: RunResult, rows: Sequence[tuple[ServerRow, Sequence[Scorecard]]], settings: Settings, report: Path | None
 ) -> None:
-    """Print the outcome of a run."""
     best = sorted(rows, key=lambda row: _rank(row[0]))
     if best:
         print_data(make_server_table(best[:MAX_SERVERS_SHOWN]))

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from typing import Annotated
 
 import typer
 
-from workers import log
 from workers.cli.display.console import ExitCode, print_json, print_note
 from workers.cli.error_boundary import explain_failures
+from workers.cli.options import AsJsonDocument
+from workers.cli.session import configure_command_logging
 from workers.context import open_context
 from workers.event_loop import run_coroutine
 from workers.settings.environment import Settings
@@ -20,13 +20,11 @@ app = typer.Typer(add_completion=False)
 
 
 @app.command()
-def samples(
-    as_json: Annotated[bool, typer.Option("--json", help="One JSON document, for programs.")] = False,
-) -> None:
-    """Connect once to every remote that is due, and keep whether it answered.
+def samples(as_json: AsJsonDocument = False) -> None:
+    """Test the availability of every remote that is due: connect once and store whether it answered.
 
-    The next run counts what was kept: stability is the share of attempts that succeeded within 30 days. Nothing but the
-    opening is asked. Meant to be called every few minutes; HALLMARK_LIGHT_EVERY says how often one remote is due.
+    A sample opens a connection and asks nothing else. Stability is the share of samples that succeeded within 30 days;
+    the next run counts them. Call this command every few minutes; HALLMARK_LIGHT_EVERY sets when a remote is due.
 
     Examples:
 
@@ -38,17 +36,15 @@ def samples(
     """
     with explain_failures():
         settings = Settings()
-        log.configure_logging(
-            settings.log_level if "log_level" in settings.model_fields_set else "warning", settings.log_format
-        )
-        done = run_coroutine(_check(settings))
+        configure_command_logging(settings)
+        done = run_coroutine(_sample(settings))
         if as_json:
             print_json(asdict(done))
         else:
-            print_note(f"{done.due} remotes were due; {done.taken} attempts were kept, {done.failed} of them failed")
+            print_note(f"{done.due} remotes were due; {done.taken} samples were stored, {done.failed} of them failed")
         raise typer.Exit(ExitCode.OK)
 
 
-async def _check(settings: Settings) -> SamplingResult:
+async def _sample(settings: Settings) -> SamplingResult:
     async with open_context(settings) as ctx:
         return await availability_samples.sample_due_servers(ctx)

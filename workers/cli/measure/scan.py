@@ -42,6 +42,7 @@ from workers.cli.measure.scan_file import InvalidSavedDossier, decode_dossier, e
 from workers.cli.measure.scan_masking import mask_dossier, mask_server, mask_text
 from workers.cli.measure.scan_target import EXPECTED_TARGET, InvalidTarget, ScanTarget, read_command_target, read_target
 from workers.cli.rubric_selection import Rubrics, select_rubrics
+from workers.cli.session import configure_command_logging
 from workers.clock import Clock, clock_at
 from workers.event_loop import run_coroutine
 from workers.settings.environment import Settings, read_code_version, read_user_environment
@@ -54,15 +55,15 @@ app = typer.Typer(add_completion=False)
 
 UNSANDBOXED_WARNING: Final = (
     "Running without a sandbox: the command has all your rights, your files, your network and your environment. "
-    "The evidence says so and can never be published."
+    "The evidence records this and can never be published."
 )
-OPEN_SANDBOX_WARNING: Final = "The sandbox has a way to {}. The evidence says so and can never be published."
+OPEN_SANDBOX_WARNING: Final = "The sandbox may reach {}. The evidence records this and can never be published."
 _COMMAND: Final = "hallmark.command"
 _PLACE: Final = re.compile(r"[A-Za-z0-9.-]+(?::[0-9]{1,5})?")
 
 
 class Format(StrEnum):
-    """What is printed."""
+    """The format of stdout."""
 
     TEXT = "text"
     JSON = "json"
@@ -70,7 +71,7 @@ class Format(StrEnum):
 
 
 class FailOn(StrEnum):
-    """Which checks of the protocol decide about the exit code."""
+    """The protocol checks that decide about the exit code."""
 
     NEVER = "never"
     MUST = "must"
@@ -88,7 +89,7 @@ def _points(text: str) -> Decimal:
 
 
 class _ScanCommand(TyperCommand):
-    """Keeps the words after `--` apart: they are the command line of the server."""
+    """Separates the words after `--`, which are the command line of the server."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         if "--" in args:
@@ -110,18 +111,17 @@ def scan(
         typer.Argument(help=r"A URL, npm:NAME\[@VERSION], pypi:NAME\[==VERSION], oci:IMAGE or a server.json's path."),
     ] = None,
     source: Annotated[
-        Path | None,
-        typer.Option("--from", metavar="FILE", help="Score saved evidence or a capture offline."),
+        Path | None, typer.Option("--from", metavar="FILE", help="Score saved evidence or a capture offline.")
     ] = None,
     rubric: Rubrics = None,
     fail_under: Annotated[
         Decimal | None,
         typer.Option(
-            parser=_points, metavar="N", help="Exit 4 when a --rubric (without one: the default) scores below N."
+            parser=_points, metavar="N", help="Exit 4 when a chosen rubric (or the default one) scores below N."
         ),
     ] = None,
     fail_on: Annotated[
-        FailOn, typer.Option("--fail-on", help="Exit 4 when a MUST, or also a SHOULD, of the protocol is not kept.")
+        FailOn, typer.Option("--fail-on", help="Exit 4 when a MUST, or also a SHOULD, of the protocol is violated.")
     ] = FailOn.NEVER,
     allow_private: Annotated[
         bool, typer.Option("--allow-private", help="Also contact loopback and private addresses.")
@@ -133,27 +133,28 @@ def scan(
         list[str] | None,
         typer.Option(
             metavar="allow:HOST[:PORT]",
-            help="Let a server in the sandbox reach this host over TLS, through a proxy that it is told of. "
-            "Repeatable; never done unless you say so.",
+            help="Let the server in the sandbox reach this host over TLS, through a proxy named in its environment. "
+            "Repeatable. Default: no network.",
         ),
     ] = None,
-    anyway: Annotated[
-        bool, typer.Option("--anyway", help="Also look at who asked this operator not to be looked at.")
-    ] = False,
+    anyway: Annotated[bool, typer.Option("--anyway", help="Also contact a server that has opted out.")] = False,
     full: Annotated[
         bool,
         typer.Option(
-            "--full/--core", help="Ask every question (at most 65 requests), or only those of every night (7)."
+            "--full/--core", help="Ask every question (at most 65 requests), or only those of a nightly run (7)."
         ),
     ] = True,
-    keep: Annotated[
+    save_to: Annotated[
         Path | None,
         typer.Option(
-            "--save", "--transcript", metavar="FILE", help="Save all that was asked and answered, to judge it again."
+            "--save",
+            "--transcript",
+            metavar="FILE",
+            help="Save requests and answers, to score them again with --from.",
         ),
     ] = None,
     evidence: Annotated[bool, typer.Option("--evidence", help="Also show what was observed.")] = False,
-    form: Annotated[Format, typer.Option("--format", help="What stdout gets.")] = Format.TEXT,
+    form: Annotated[Format, typer.Option("--format", help="Format of the output on stdout.")] = Format.TEXT,
     as_json: Annotated[
         bool, typer.Option("--json", help="The same as --format json; docs/schemas/scan.json describes it.")
     ] = False,
@@ -164,7 +165,7 @@ def scan(
         Path | None, typer.Option("--junit", metavar="FILE", help="Also write the verdict of every check as JUnit XML.")
     ] = None,
 ) -> None:
-    """Measure one server now and print its receipt. Nothing is stored unless you say --save.
+    """Measure one server now and print its receipt. Nothing is stored unless you give --save.
 
     Examples:
 
@@ -186,9 +187,9 @@ def scan(
 
     hallmark scan server.json --rubric lint --fail-under 75 --sarif hallmark.sarif
 
-    Exit codes: 0 measured, 1 Hallmark failed, 2 wrong usage, 3 the server could not be tested or is left alone, or
-    with --fail-under a rubric could not be measured, 4 a score is below --fail-under or a check of --fail-on is not
-    kept, 130 interrupted.
+    Exit codes: 0 measured, 1 Hallmark failed, 2 wrong usage, 3 the server could not be tested or has opted out, or
+    with --fail-under a rubric could not be measured, 4 a score is below --fail-under or a check of --fail-on failed,
+    130 interrupted.
     """
     with explain_failures():
         rubrics = select_rubrics(rubric)
@@ -197,72 +198,72 @@ def scan(
         settings = settings.model_copy(update={"depth": "full" if full else "core"})
         if allow_private:
             settings = settings.model_copy(update={"allow_private": True})
-        log.configure_logging(
-            "error" if "log_level" not in settings.model_fields_set else settings.log_level, settings.log_format
-        )
-        boxed = not (no_sandbox or source is not None or "://" in (target or ""))
-        doors = _doors(network or (), boxed=boxed, allow_private=allow_private)
-        dossier = _dossier(settings, target, command, source, doors, no_sandbox=no_sandbox, anyway=anyway)
-        if keep is not None:
-            keep.write_bytes(encode_dossier(dossier))
-            print_note(f"evidence saved in {keep}")
+        configure_command_logging(settings, "error")
+        is_sandboxed = not (no_sandbox or source is not None or "://" in (target or ""))
+        endpoints = _allowed_endpoints(network or (), is_sandboxed=is_sandboxed, allow_private=allow_private)
+        dossier = _dossier(settings, target, command, source, endpoints, no_sandbox=no_sandbox, anyway=anyway)
+        if save_to is not None:
+            save_to.write_bytes(encode_dossier(dossier))
+            print_note(f"evidence saved in {save_to}")
         assessment = assess_dossier(dossier, [*rubrics, SDK_TIER_1])
         cards = [one.score(assessment) for one in rubrics]
-        checked = judge_checks(assessment)
-        found = sarif.render_sarif(dossier, cards, code=read_code_version(), location=_location(target, source))
+        checks = judge_checks(assessment)
+        sarif_document = sarif.render_sarif(
+            dossier, cards, code=read_code_version(), location=_location(target, source)
+        )
         if sarif_file is not None:
-            sarif_file.write_text(json.dumps(found, indent=1) + "\n", encoding="ascii")
+            sarif_file.write_text(json.dumps(sarif_document, indent=1) + "\n", encoding="ascii")
             print_note(f"findings written to {sarif_file}")
         if junit_file is not None:
-            junit_file.write_bytes(junit.render_junit(checked, dossier.server.ref))
+            junit_file.write_bytes(junit.render_junit(checks, dossier.server.ref))
             print_note(f"verdicts written to {junit_file}")
         match Format.JSON if as_json else form:
             case Format.JSON:
-                print_json(make_scan_document(dossier, cards, checked))
+                print_json(make_scan_document(dossier, cards, checks))
             case Format.SARIF:
-                print_json(found)
+                print_json(sarif_document)
             case Format.TEXT:
                 show_server(dossier, cards, evidence=evidence)
                 if rubric is None or SDK_TIER_1 in rubrics:
-                    print_data(render_verdicts(checked))
+                    print_data(render_verdicts(checks))
                     show_observed(dossier)
         content = dossier.read(listing.KIND)
         if isinstance(content, Absent) and content.reason is Reason.BLOCKED_ADDRESS and not settings.allow_private:
-            print_note("If it is your own server: --allow-private also contacts loopback and private addresses.")
+            print_note("If this is your own server: --allow-private also contacts loopback and private addresses.")
         judged = cards if rubric else cards[:1]
         if isinstance(content, Absent):
             raise typer.Exit(ExitCode.NOTHING)
-        raise typer.Exit(max(_verdict(judged, fail_under), _kept(checked, fail_on)))
+        raise typer.Exit(max(_judge_scores(judged, fail_under), _judge_checks(checks, fail_on)))
 
 
-def _verdict(cards: Sequence[Scorecard], least: Decimal | None) -> ExitCode:
-    """What `--fail-under` makes of the scores; a score that is too low says more than one that is missing."""
-    if least is None:
+def _judge_scores(cards: Sequence[Scorecard], minimum: Decimal | None) -> ExitCode:
+    """The exit code of --fail-under; a low score takes precedence over a missing one."""
+    if minimum is None:
         return ExitCode.OK
-    low = [card for card in cards if isinstance(card.score, Decimal) and card.score < least]
+    low = [card for card in cards if isinstance(card.score, Decimal) and card.score < minimum]
     missing = [card for card in cards if isinstance(card.score, NotMeasured)]
     for card in low:
-        print_note(f"{card.rubric}@{card.version} is {card.score}, at least {least} was asked for")
+        print_note(f"{card.rubric}@{card.version} is {card.score}, expected at least {minimum}")
     for card in missing:
-        print_note(f"{card.rubric}@{card.version} could not be measured, at least {least} was asked for")
+        print_note(f"{card.rubric}@{card.version} could not be measured, expected at least {minimum}")
     return ExitCode.BELOW if low else ExitCode.NOTHING if missing else ExitCode.OK
 
 
-def _kept(checked: CheckVerdicts, least: FailOn) -> ExitCode:
-    """What `--fail-on` makes of the checks. A remark on something that is tolerated fails nothing."""
-    levels = {FailOn.NEVER: set[Level](), FailOn.MUST: {Level.MUST}, FailOn.SHOULD: {Level.MUST, Level.SHOULD}}[least]
+def _judge_checks(checks: CheckVerdicts, minimum: FailOn) -> ExitCode:
+    """The exit code of --fail-on; a check with only tolerated findings does not fail."""
+    levels = {FailOn.NEVER: set[Level](), FailOn.MUST: {Level.MUST}, FailOn.SHOULD: {Level.MUST, Level.SHOULD}}[minimum]
     broken = [
         result.check.requirement
-        for result in checked.results
+        for result in checks.results
         if result.check.requirement.level in levels and any(not finding.tolerated for finding in result.findings)
     ]
     for requirement in broken:
-        print_note(f"{requirement.id} ({requirement.level}) is not kept: {requirement.link or 'see hallmark explain'}")
+        print_note(f"{requirement.id} ({requirement.level}) is violated: {requirement.link or 'see hallmark explain'}")
     return ExitCode.BELOW if broken else ExitCode.OK
 
 
 def _location(target: str | None, source: Path | None) -> str:
-    """The file that was scanned, in the form of a URI reference; empty when it was something else."""
+    """The scanned file as a URI reference; empty when no file was scanned."""
     file = source if source is not None else Path(target) if target and Path(target).is_file() else None
     return "" if file is None else file.as_posix()
 
@@ -272,19 +273,19 @@ def _dossier(
     target: str | None,
     command: Sequence[str] | None,
     source: Path | None,
-    doors: AllowedEndpoints,
+    endpoints: AllowedEndpoints,
     *,
     no_sandbox: bool,
     anyway: bool,
 ) -> Dossier:
-    """The evidence, from wherever it is asked for, without credentials; fails on a combination that means nothing."""
+    """The evidence of the target, command or saved file, with credentials masked; exits on an invalid combination."""
     if sum(part is not None for part in (target, command, source)) != 1:
         exit_with_error(
             f"expected exactly one of {EXPECTED_TARGET}, or --from FILE. Examples: hallmark scan --help", ExitCode.USAGE
         )
     if no_sandbox and command is None:
         exit_with_error(
-            "--no-sandbox is only for a command that you typed after --; packages never run without it", ExitCode.USAGE
+            "--no-sandbox is only for a command after --; packages always run in the sandbox", ExitCode.USAGE
         )
     clock = clock_at(settings.clock)
     try:
@@ -298,14 +299,16 @@ def _dossier(
     if no_sandbox:
         print_note(UNSANDBOXED_WARNING)
     subject = replace(subject, server=mask_server(subject.server))
-    with open_stderr().status(f"looking at {subject.server.ref}"):
-        network = _Bare(settings, clock) if no_sandbox else NetworkWiring(settings, clock, doors=doors)
+    with open_stderr().status(f"measuring {subject.server.ref}"):
+        network = (
+            _UnsandboxedWiring(settings, clock) if no_sandbox else NetworkWiring(settings, clock, endpoints=endpoints)
+        )
         return mask_dossier(run_coroutine(_collect(network, _Collecting(settings, clock, log.get_log()), subject)))
 
 
-def _doors(allowed: Sequence[str], *, boxed: bool, allow_private: bool) -> AllowedEndpoints:
-    """What servers in the sandbox may reach; fails on anything but `allow:HOST[:PORT]`, and where none is `boxed`."""
-    found = set()
+def _allowed_endpoints(allowed: Sequence[str], *, is_sandboxed: bool, allow_private: bool) -> AllowedEndpoints:
+    """The endpoints that servers in the sandbox may reach; exits on a malformed value or without a sandbox."""
+    endpoints = set()
     for text in allowed:
         verb, _, place = text.partition(":")
         one = parse_endpoint(f"https://{place}") if verb == "allow" and _PLACE.fullmatch(place) else None
@@ -313,17 +316,19 @@ def _doors(allowed: Sequence[str], *, boxed: bool, allow_private: bool) -> Allow
             exit_with_error(
                 f"--network: expected allow:HOST[:PORT], such as allow:api.example.com, found {text!r}", ExitCode.USAGE
             )
-        found.add(one)
-    if found and not boxed:
-        exit_with_error("--network opens the sandbox; without one there is nothing to open", ExitCode.USAGE)
-    if found:
-        print_note(OPEN_SANDBOX_WARNING.format(", ".join(sorted(one.host for one in found))))
-    return AllowedEndpoints(frozenset(found)) if allow_private else AllowedEndpoints(frozenset(), frozenset(found))
+        endpoints.add(one)
+    if endpoints and not is_sandboxed:
+        exit_with_error("--network is only for servers that run in the sandbox", ExitCode.USAGE)
+    if endpoints:
+        print_note(OPEN_SANDBOX_WARNING.format(", ".join(sorted(one.host for one in endpoints))))
+    return (
+        AllowedEndpoints(frozenset(endpoints)) if allow_private else AllowedEndpoints(frozenset(), frozenset(endpoints))
+    )
 
 
 @dataclass(frozen=True, slots=True)
 class _Collecting:
-    """What collecting one server uses, without a store."""
+    """The `Collecting` of a scan, which has no store."""
 
     settings: Settings
     clock: Clock
@@ -331,20 +336,20 @@ class _Collecting:
 
 
 async def _collect(network: NetworkWiring, collecting: _Collecting, subject: ScanTarget) -> Dossier:
-    """The records of one server, collected by the step of a run and behind its error boundary, without a store."""
+    """Collect one server as a run does, with its error boundary, but without a store."""
     now = collecting.clock.now()
     empty = Dossier(server=subject.server, as_of=now)
-    case = CollectInput(subject.server, subject.refs or None, earlier=empty, found=empty)
+    known_input = CollectInput(subject.server, subject.refs or None, earlier=empty, found=empty)
     try:
         sources = StageCollectors(await network.collectors(), await network.followers(), build_derivers(no_approval))
-        looked = await collect_server(collecting, sources, Stage.COLLECT, case)
+        collected = await collect_server(collecting, sources, Stage.COLLECT, known_input)
     finally:
         await network.close()
-    return Dossier(server=subject.server, as_of=now, records={record.kind: record for record in looked.records})
+    return Dossier(server=subject.server, as_of=now, records={record.kind: record for record in collected.records})
 
 
-class _Bare(NetworkWiring):
-    """The network of a command that its user asked to run as is."""
+class _UnsandboxedWiring(NetworkWiring):
+    """Starts the command of the user without a sandbox."""
 
     async def _launcher(self) -> Launcher | None:
         return UnsandboxedLauncher(read_user_environment())

@@ -1,7 +1,7 @@
-"""A dossier as one JSON file, a transcript for people that can be judged again: `scan --save` and `scan --from`.
+"""A dossier as one JSON file, which people can read and Hallmark can score again: `scan --save` and `scan --from`.
 
-Bodies stand in it as the JSON that they are, byte for byte, so that what was said on the wire can be read. `bytes`
-before a body says how long it is: that is how it is found again without its white space or its numbers being touched.
+Bodies are included as JSON, byte for byte. The length in `bytes` before a body is used to find it again, so that its
+white space and numbers stay as they are.
 """
 
 from __future__ import annotations
@@ -26,13 +26,14 @@ _BODY: Final = re.compile(rb'"bytes": ([0-9]{1,9}), "body":\n')
 
 
 class InvalidSavedDossier(ValueError):
-    """The bytes are not a saved dossier that this version reads; the message is for people."""
+    """The bytes are not a saved dossier of a known format; the message is for people."""
 
 
 def encode_dossier(dossier: Dossier) -> bytes:
-    """The dossier with every body, as JSON that `load` reads back to an equal one, but for kinds that are private.
+    """The dossier with all bodies, as JSON that `decode_dossier` reads, without private kinds.
 
-    Saved files are passed on, for example in bug reports, so the places of secrets are left out (docs/decisions/0020).
+    Saved files are passed on, for example in bug reports, so they do not contain the places of secrets
+    (docs/decisions/0020).
     """
     shared = [_shared(record) for kind, record in sorted(dossier.records.items()) if kind not in PRIVATE_KINDS]
     head = {"hallmark_dossier": FORMAT, "server": asdict(dossier.server), "as_of": dossier.as_of.isoformat()}
@@ -41,7 +42,7 @@ def encode_dossier(dossier: Dossier) -> bytes:
 
 
 def decode_dossier(data: bytes, now: datetime) -> Dossier:
-    """The dossier of a saved file or of a recorded capture; raise NotSaved or NotACapture on anything else."""
+    """The dossier of a saved file or of a recorded capture; raise InvalidSavedDossier or InvalidCapture."""
     try:
         document = parse_json(data, max_bytes=256 * 1024 * 1024)
     except NotJson as error:
@@ -54,14 +55,14 @@ def decode_dossier(data: bytes, now: datetime) -> Dossier:
         return _dossier(dict(document), iter(list(_bodies(data))))
     except StopIteration as error:
         raise InvalidSavedDossier(
-            "the saved dossier was formatted anew, so that its bodies are no longer those recorded"
+            "the saved dossier was reformatted, so its bodies differ from the recorded ones"
         ) from error
     except (KeyError, TypeError, ValueError) as error:
         raise InvalidSavedDossier(f"the saved dossier is damaged: {type(error).__name__} at {error}") from error
 
 
 def _shared(record: Record) -> Record:
-    """What a visit tells of the operator, an index of their own or what their token may read, is not passed on."""
+    """The record without data about the operator, such as a private package index or the rights of a token."""
     return redact_record(record) if record.kind in {package.KIND, repository.KIND} else record
 
 
@@ -84,7 +85,7 @@ def _record(record: Record) -> bytes:
 
 
 def _bodies(data: bytes) -> Iterator[bytes]:
-    """The bodies in the order of the file; what stands inside a body is passed over."""
+    """The bodies in the order of the file; text inside a body is not searched."""
     at = 0
     while found := _BODY.search(data, at):
         at = found.end() + int(found[1])

@@ -1,4 +1,4 @@
-"""Secrets out of what `scan` prints and saves: user information of URLs, and query values that are credentials."""
+"""Masks secrets in what `scan` prints and saves: user information of URLs, and query values that are credentials."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from scoring.text.secret_names import is_secret_name
 MASK: Final = "***"
 
 MIN_VALUE_LENGTH: Final = 8
-"""Characters from which a secret is looked for by itself; a shorter one stands in too many innocent places."""
+"""Shortest secret that is searched by itself; shorter ones occur in too many innocent places."""
 
 _USERINFO: Final = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*://)([^/?#\s]*)@")
 _PAIR: Final = re.compile(r"([?&;#])([^?&;#=\s]+)=([^&;#\s\"'<>]*)")
@@ -26,17 +26,17 @@ _VALUE: Final = re.compile(r"(?:sk|pk|rk)[-_]|gh[pousr]_|github_pat_|glpat-|xox[
 
 
 def mask_text(text: str) -> str:
-    """The text with the credentials of every URL in it masked; one that is not well-formed is masked alike."""
+    """The text with the credentials of every URL masked, also of malformed ones."""
     return _PAIR.sub(_masked_pair, _USERINFO.sub(rf"\1{MASK}@", text))
 
 
 def mask_server(server: Server) -> Server:
-    """The server under the name that is printed and saved; its targets keep the real addresses, to be opened."""
+    """The server with masked reference and name; its targets keep the real addresses for connecting."""
     return replace(server, ref=mask_text(server.ref), name=mask_text(server.name))
 
 
 def mask_dossier(dossier: Dossier) -> Dossier:
-    """The dossier as it may be printed and saved: no credential of an address, nor where it is repeated."""
+    """The dossier without credentials of addresses, including their repetitions in evidence."""
     known = _replacements(dossier.server.targets)
     server = replace(mask_server(dossier.server), targets=tuple(map(_target, dossier.server.targets)))
     records = {kind: _record(record, server, known) for kind, record in dossier.records.items()}
@@ -93,7 +93,7 @@ def _swap(text: str, known: Mapping[str, str]) -> str:
 
 
 def _replacements(targets: Iterable[Target]) -> dict[str, str]:
-    """What to look for in evidence, the longest first: whole addresses with a secret, then the secrets themselves."""
+    """Replacements in evidence, longest first: whole addresses with a secret, then the secrets themselves."""
     found: dict[str, str] = {}
     for target in targets:
         if (address := mask_text(target.identifier)) != target.identifier:
@@ -116,11 +116,11 @@ def _masked_pair(match: re.Match[str]) -> str:
 
 
 def _is_credential(name: str, value: str) -> bool:
-    """A value that is filled in later, `{API_KEY}`, is none."""
+    """Whether a query value is a credential; a placeholder such as `{API_KEY}` is not."""
     return bool(value) and not value.startswith(("{", "%7B")) and (_is_named(name) or bool(_VALUE.match(value)))
 
 
 def _is_named(name: str) -> bool:
-    """Masks rather one part too many: the user who typed the address knows it."""
+    """Whether the name is that of a secret. Masking too much is harmless: the user typed the address."""
     plain = re.sub(r"[^a-z0-9]", "", unquote(name).lower())
     return is_secret_name(unquote(name)) or plain in _ALSO or plain.endswith(_ENDINGS)

@@ -1,4 +1,4 @@
-"""What a person typed after `hallmark scan`, as a server to look at."""
+"""Parses the target of `hallmark scan` into a server."""
 
 from __future__ import annotations
 
@@ -20,19 +20,19 @@ EXPECTED_TARGET = (
 
 
 class InvalidTarget(ValueError):
-    """The text names nothing that can be scanned; the message says what was expected and found."""
+    """The text is not a target; the message says what was expected and found."""
 
 
 @dataclass(frozen=True, slots=True)
 class ScanTarget:
-    """A server, and the registry entries it was read from."""
+    """A server, and the registry entries that it was read from."""
 
     server: Server
     refs: tuple[ServerRef, ...] = ()
 
 
 def read_target(text: str) -> ScanTarget:
-    """The server of a URL, a package or a file; raise NotATarget on anything else."""
+    """The server of a URL, a package or a file; raise InvalidTarget on anything else."""
     if text.lower().startswith(("http://", "https://")):
         return _remote(text)
     if text.startswith("npm:"):
@@ -63,7 +63,7 @@ def _why_not(text: str) -> str:
 
 
 def _remote(url: str) -> ScanTarget:
-    """A URL is tried as streamable HTTP first, unless its path says that it is the older transport."""
+    """Both HTTP transports are tried: streamable HTTP first, unless the path ends in `/sse`."""
     kinds = [TargetType.STREAMABLE_HTTP, TargetType.SSE]
     if url.partition("?")[0].rstrip("/").endswith("/sse"):
         kinds.reverse()

@@ -1,4 +1,4 @@
-"""`hallmark diff`: who moved between two snapshots or runs, by how much, and why."""
+"""`hallmark diff`: changed scores between two snapshots or runs, with their causes."""
 
 from __future__ import annotations
 
@@ -46,13 +46,13 @@ def diff(
     after: Annotated[str, typer.Argument(metavar="B", help="The same, later.")],
     *,
     rubric: Annotated[str | None, typer.Option(metavar="NAME", help="Only this methodology.")] = None,
-    limit: Annotated[int, typer.Option(min=0, help="Rows of the table; 0: all.")] = 50,
-    as_json: Annotated[bool, typer.Option("--json", help="One JSON object per line: each receipt that moved.")] = False,
+    limit: Annotated[int, typer.Option(min=0, help="Maximum number of rows in the table; 0: all.")] = 50,
+    as_json: Annotated[bool, typer.Option("--json", help="One JSON object per line for each changed receipt.")] = False,
 ) -> None:
     """Show changed scores between two snapshots or runs, with their causes: evidence, rules or the methodology.
 
-    Causes are told by digests: those of the evidence, and the versions that both were made with. Of two runs only what
-    may be published is compared.
+    The causes follow from the digests of the evidence and from the versions of rules and rubrics. Of runs only public
+    data is compared.
 
     Examples:
 
@@ -67,7 +67,7 @@ def diff(
                 for each in found:
                     print_json(_document(each))
             else:
-                _tell(found, PinChanges(one.pins, other.pins), limit)
+                _print(found, PinChanges(one.pins, other.pins), limit)
         except UnreadableFile as error:
             exit_with_error(str(error))
 
@@ -103,8 +103,8 @@ def _document(one: Difference) -> dict[str, Any]:
     }
 
 
-def _tell(found: Iterator[Difference], pins: PinChanges, limit: int) -> None:
-    grid = make_table("Server", "Rubric", "Before", "After", ("Points", "right"), "Because of")
+def _print(found: Iterator[Difference], pins: PinChanges, limit: int) -> None:
+    grid = make_table("Server", "Rubric", "Before", "After", ("Points", "right"), "Causes")
     tally = DifferenceCounts()
     for one in found:
         tally.add(one)
@@ -116,19 +116,20 @@ def _tell(found: Iterator[Difference], pins: PinChanges, limit: int) -> None:
         print_note(f"{name}: {was or 'none'} → {now or 'none'}")
     moved = tally.up + tally.down + tally.other
     print_note(
-        f"{tally.came} servers came, {tally.went} went; {moved} receipts moved: {tally.up} up, {tally.down} down, "
-        f"{tally.other} otherwise" + (f"; the table has the first {limit}" if limit and moved > limit else "")
+        f"{tally.came} servers added, {tally.went} removed; {moved} receipts changed: {tally.up} up, "
+        f"{tally.down} down, {tally.other} otherwise"
+        + (f"; the table has the first {limit}" if limit and moved > limit else "")
     )
 
 
 def _add_row(grid: Table, one: ScoreMove) -> None:
     causes = " and ".join(one.causes) + (f" ({', '.join(one.kinds)})" if one.kinds else "")
     points = "" if one.points is None else format_signed(one.points)
-    row = (one.server, one.after or "", _told(one.old_score, one.old_why, one.old_grade))
-    grid.add_row(*map(clean_text, (*row, _told(one.new_score, one.new_why, one.new_grade), points, causes)))
+    row = (one.server, one.after or "", _score(one.old_score, one.old_why, one.old_grade))
+    grid.add_row(*map(clean_text, (*row, _score(one.new_score, one.new_why, one.new_grade), points, causes)))
 
 
-def _told(score: Decimal | None, why: str | None, grade: str | None) -> str:
+def _score(score: Decimal | None, why: str | None, grade: str | None) -> str:
     text = f"none: {why}" if score is None else format_number(score)
     return f"{text} {grade}" if grade else text
 

@@ -35,12 +35,13 @@ from workers.cli.display.console import (
 )
 from workers.cli.display.receipts import select_newest
 from workers.cli.error_boundary import explain_failures
+from workers.cli.options import AsJson
 from workers.cli.rubric_selection import Rubrics, select_receipts
 from workers.cli.session import find_run, find_server, open_read_store
 
 app = typer.Typer(add_completion=False)
 
-_ELSE: Final = ". Nor is it a rule, a published id or a rubric: `hallmark explain` lists the rules and rubrics"
+_ELSE: Final = ". It is not a rule, a published id or a rubric either: `hallmark explain` lists rules and rubrics"
 
 
 @app.command()
@@ -50,17 +51,17 @@ def explain(
         str | None,
         typer.Argument(
             help="A rule, a published id such as `SEC-004`, a rubric such as `lint@1`, or a server. "
-            "Without it, all rules and rubrics."
+            "Default: a list of all rules and rubrics."
         ),
     ] = None,
     rubric: Rubrics = None,
-    run: Annotated[str, typer.Option(help="Of a server: id of a run, the beginning of one, or `latest`.")] = "latest",
-    as_json: Annotated[bool, typer.Option("--json", help="JSON, one object per line, for programs.")] = False,
+    run: Annotated[str, typer.Option(help="For a server: id of a run, its beginning, or `latest`.")] = "latest",
+    as_json: AsJson = False,
 ) -> None:
     """Explain a rule, a published id, a rubric or a server's score.
 
-    Of a rule: why it exists, what it reads, good and bad examples, and who charges how much for it. Of a server: where
-    its points went, what to change, and how many points each change would bring.
+    For a rule: why it exists, what it reads, good and bad examples, and what each rubric charges for it. For a server:
+    where it lost points, what to change, and how many points each change would gain.
 
     Examples:
 
@@ -75,14 +76,14 @@ def explain(
     with explain_failures():
         if subject is None:
             _list_all(as_json=as_json)
-        elif told := _known(subject):
-            _print(told, as_json=as_json)
+        elif explanations := _known(subject):
+            _print(explanations, as_json=as_json)
         else:
             _explain_server(subject, rubric, run, as_json=as_json)
 
 
 def _known(subject: str) -> list[Explanation]:
-    """What the declarations say of a rule, a rubric or a published id; [] when it is none of them."""
+    """The explanation of a rule, a rubric or a published id; empty when the subject is none of them."""
     if subject in {rule.id for rule in catalogue.list_rules()}:
         return [explain_rule(subject)]
     if subject in {name for rubric in catalogue.list_rubrics() for name in (rubric.id, rubric.name)}:
@@ -106,32 +107,32 @@ def _explain_server(subject: str, names: Sequence[str] | None, run: str, *, as_j
             [receipt.decode_scorecard(card.body) for card in store.read_scorecards(run_id, servers=[server.id])], names
         )
     for card in cards if names else select_newest(cards):
-        outlook = _prospect(dossier, card)
+        plan = _plan_fixes(dossier, card)
         if as_json:
-            print_json({"run": run_id, "server": server.id, "ref": server.ref, **_card_json(card, outlook)})
+            print_json({"run": run_id, "server": server.id, "ref": server.ref, **_card_json(card, plan)})
             continue
-        _print([explain_scorecard(card), *([explain_fix_plan(outlook)] if outlook else [])], as_json=False)
+        _print([explain_scorecard(card), *([explain_fix_plan(plan)] if plan else [])], as_json=False)
 
 
-def _prospect(dossier: Dossier, card: Scorecard) -> FixPlan | None:
-    """What could be gained, by the rules of this code; None when it no longer has the version of the rubric."""
+def _plan_fixes(dossier: Dossier, card: Scorecard) -> FixPlan | None:
+    """The possible gains with the rules of this code; None when it does not have the version of the rubric."""
     try:
         rubric = catalogue.get_rubric(card.rubric, card.version)
     except LookupError:
         print_note(
-            f"{card.rubric}@{card.version} is not known to this version of Hallmark: what a change brings is unknown"
+            f"this version of Hallmark does not have {card.rubric}@{card.version}: the gain of a change is unknown"
         )
         return None
     found = plan_fixes(assess_dossier(dossier, [rubric]), rubric)
     if found.card.score != card.score:
         print_note(
-            f"{rubric.name}: the run says {card.score}, the rules of this version {found.card.score}; see rescore"
+            f"{rubric.name}: {card.score} in the run, {found.card.score} with the rules of this version; see rescore"
         )
     return found
 
 
 def _list_all(*, as_json: bool) -> None:
-    grid = make_table("Rule or rubric", "What it is")
+    grid = make_table("Rule or rubric", "Title")
     named = [(rubric.name, rubric.title) for rubric in catalogue.list_rubrics()]
     for name, title in [*named, *((rule.id, rule.title) for rule in catalogue.list_rules())]:
         if as_json:
@@ -167,7 +168,7 @@ def _as_json(explanation: Explanation) -> dict[str, Any]:
     return {"title": explanation.title, "summary": explanation.summary, "sections": sections}
 
 
-def _card_json(card: Scorecard, outlook: FixPlan | None) -> dict[str, Any]:
+def _card_json(card: Scorecard, plan: FixPlan | None) -> dict[str, Any]:
     score = to_json_number(card.score) if isinstance(card.score, Decimal) else None
     return {
         "rubric": card.rubric,
@@ -175,12 +176,12 @@ def _card_json(card: Scorecard, outlook: FixPlan | None) -> dict[str, Any]:
         "score": score,
         "grade": card.grade,
         **_as_json(explain_scorecard(card)),
-        "everything": _gain(outlook.everything if outlook else None),
-        "remedies": _remedies(outlook) if outlook else None,
+        "everything": _gain(plan.everything if plan else None),
+        "remedies": _remedies(plan) if plan else None,
     }
 
 
-def _remedies(outlook: FixPlan) -> list[dict[str, Any]]:
+def _remedies(plan: FixPlan) -> list[dict[str, Any]]:
     return [
         {
             "rule": remedy.rule,
@@ -191,7 +192,7 @@ def _remedies(outlook: FixPlan) -> list[dict[str, Any]]:
                 {"at": spot.at, "why": list(spot.why), "gain_alone": _gain(spot.alone)} for spot in remedy.spots
             ],
         }
-        for remedy in outlook.remedies
+        for remedy in plan.remedies
     ]
 
 

@@ -18,6 +18,7 @@ from publish.publication.export_workers import RunExporter
 from workers.cli.administration.signing_key import read_password
 from workers.cli.display.console import ExitCode, exit_with_error, print_note
 from workers.cli.display.progress_counter import show_progress
+from workers.cli.options import RunName
 from workers.cli.rubric_selection import Rubrics, find_rubric, select_receipts
 from workers.cli.session import LATEST, find_run, open_read_store
 from workers.publication import dataset_snapshots
@@ -25,12 +26,12 @@ from workers.settings.environment import Settings
 
 app = typer.Typer(add_completion=False)
 
-_RUN = "Id of a run, the beginning of one, or `latest`: write it as a snapshot."
-_DIR = "Folder of the snapshot, which is made; one that holds a snapshot is replaced."
+_RUN = "Write this run as a snapshot: id of a run, the beginning of one, or `latest`."
+_DIR = "Folder of the snapshot, which is created; an existing snapshot is replaced."
 
 
 class Format(StrEnum):
-    """What is written."""
+    """The format of the output."""
 
     JSONL = "jsonl"
     CSV = "csv"
@@ -41,26 +42,27 @@ def export(
     snapshot_of: Annotated[str | None, typer.Argument(metavar="[RUN]", show_default=False, help=_RUN)] = None,
     folder: Annotated[Path | None, typer.Argument(metavar="[DIR]", show_default=False, help=_DIR)] = None,
     *,
-    run: Annotated[str, typer.Option(help="Id of a run, the beginning of one, or `latest`.")] = "latest",
+    run: RunName = "latest",
     form: Annotated[Format, typer.Option("--format", help="Everything as JSON Lines, or a flat table.")] = Format.JSONL,
     comparable: Annotated[
         bool, typer.Option("--comparable", help="Leave out run id, times and durations: equal runs give equal bytes.")
     ] = False,
     rubric: Rubrics = None,
-    output: Annotated[Path | None, typer.Option("-o", "--output", help="File to write; without it, stdout.")] = None,
+    output: Annotated[Path | None, typer.Option("-o", "--output", help="File to write. Default: stdout.")] = None,
     every: Annotated[
-        Path | None, typer.Option("--all", metavar="FOLDER", help="Write all files of the dataset, and its manifest.")
+        Path | None,
+        typer.Option("--all", metavar="FOLDER", help="Write all files of the dataset and its manifest to this folder."),
     ] = None,
     since: Annotated[
-        Path | None, typer.Option(metavar="SNAPSHOT", help="With DIR: the snapshot before it, for CHANGELOG.md.")
+        Path | None, typer.Option(metavar="SNAPSHOT", help="With DIR: the previous snapshot, for CHANGELOG.md.")
     ] = None,
     key: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="With DIR: sign it with this key, not HALLMARK_DATASETS_KEY.")
+        Path | None, typer.Option(metavar="FILE", help="With DIR: sign with this key instead of HALLMARK_DATASETS_KEY.")
     ] = None,
 ) -> None:
-    """Export a run: as a snapshot in a folder, or as JSON Lines or CSV. docs/guide/dataset.md describes all of them.
+    """Export a run as a snapshot in a folder, or as JSON Lines or CSV. docs/guide/dataset.md describes the formats.
 
-    A snapshot has tables in Parquet, CSV and JSON Lines with all public evidence, and `hallmark verify` checks it.
+    A snapshot has tables in Parquet, CSV and JSON Lines with all public evidence; `hallmark verify` checks it.
 
     Examples:
 
@@ -80,22 +82,18 @@ def export(
     """
     if snapshot_of is not None:
         if folder is None or rubric or output or every or run != LATEST or form is not Format.JSONL:
-            exit_with_error(
-                "a snapshot takes RUN, DIR, --comparable, --since and --key, and nothing else", ExitCode.USAGE
-            )
+            exit_with_error("a snapshot takes only RUN, DIR, --comparable, --since and --key", ExitCode.USAGE)
         _snapshot(snapshot_of, folder, comparable=comparable, since=since, key=key)
         return
     if since or key:
-        exit_with_error("--since and --key are of a snapshot: name RUN and DIR", ExitCode.USAGE)
+        exit_with_error("--since and --key are for snapshots: name RUN and DIR", ExitCode.USAGE)
     with open_read_store() as store:
         row = find_run(store, run)
         if every is not None:
             if rubric or output or comparable:
-                exit_with_error(
-                    "--all writes all files whole: leave --rubric, --output and --comparable out", ExitCode.USAGE
-                )
-            press = RunExporter(Settings().store_url, Settings().publish_processes)
-            written = manifest.write_run_files(store, row.run.id, every, press.printed)
+                exit_with_error("--all writes complete files: omit --rubric, --output and --comparable", ExitCode.USAGE)
+            exporter = RunExporter(Settings().store_url, Settings().publish_processes)
+            written = manifest.write_run_files(store, row.run.id, every, exporter.printed)
             print_note(f"run {row.run.id}: {written} servers in {every}")
             return
         for name in rubric or ():
@@ -121,8 +119,8 @@ def _snapshot(run: str, folder: Path, *, comparable: bool, since: Path | None, k
             settings = settings.model_copy(update={"datasets_key": key})
         planned = len(store.list_planned_servers(row.run.id))
         try:
-            with show_progress(f"run {row.run.id}", planned) as told:
-                order = ExportOrder(run=row.run.id, comparable=comparable, earlier=since, told=told)
+            with show_progress(f"run {row.run.id}", planned) as advance:
+                order = ExportOrder(run=row.run.id, comparable=comparable, earlier=since, told=advance)
                 made = dataset_snapshots.write_snapshot(
                     settings, store, order, folder, password=lambda: read_password(settings)
                 )

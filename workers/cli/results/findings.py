@@ -29,10 +29,10 @@ from workers.cli.display.console import (
     print_note,
 )
 from workers.cli.error_boundary import explain_failures
+from workers.cli.options import AsJson
 from workers.cli.results.known_advisories import PUBLIC_KNOWN, print_known_advisories
 from workers.cli.results.listing_approval import approve
 from workers.cli.session import find_server, open_read_store
-from workers.clock import Clock, clock_at
 from workers.publication import finding_disclosure as disclosure
 from workers.publication.finding_disclosure import DisclosureNotAllowed, embargo_deadline
 from workers.settings.environment import Settings
@@ -40,11 +40,10 @@ from workers.settings.environment import Settings
 app = typer.Typer(add_completion=False, no_args_is_help=True)
 
 SHORT = 8
-"""Digits of an id in a table; the beginning of an id is enough wherever one is asked for."""
+"""Digits of an id in a table; commands accept the beginning of an id."""
 
-AsJson = Annotated[bool, typer.Option("--json", help="One JSON object per line, for programs.")]
 Ids: TypeAlias = Annotated[list[str], typer.Argument(metavar="ID...", help="Ids of findings, or their beginnings.")]
-Note = Annotated[str, typer.Option("--note", help="What was found out, or why; kept in the audit trail.")]
+Note = Annotated[str, typer.Option("--note", help="The result or the reason, which is kept in the audit trail.")]
 
 Change: TypeAlias = Callable[[FindingRow, datetime, str], Disclosure]
 
@@ -53,7 +52,7 @@ Change: TypeAlias = Callable[[FindingRow, datetime, str], Disclosure]
 def findings() -> None:
     """Manage findings of our own scans: notification of vendors, disclosure.
 
-    Every finding starts in private_triage and goes on to private_disclosed, when its vendor was told, and to
+    Every finding starts in private_triage, moves to private_disclosed when its vendor is notified, and then to
     public_disclosed. Until then no page and no dataset shows it. Published advisories are public_known and need none of
     this. docs/guide/disclosure.md describes the policy.
 
@@ -83,13 +82,13 @@ def list_findings(
     ] = None,
     rule: Annotated[str | None, typer.Option(help="Only those of one rule.")] = None,
     older_than: Annotated[
-        int | None, typer.Option(metavar="DAYS", min=0, help="Only those in their state for at least so many days.")
+        int | None, typer.Option(metavar="DAYS", min=0, help="Only those in their state for at least this many days.")
     ] = None,
-    overdue: Annotated[bool, typer.Option("--overdue", help="Only those whose embargo is over.")] = False,
-    run: Annotated[str, typer.Option(help="Of advisories: the run that looked.")] = "latest",
+    overdue: Annotated[bool, typer.Option("--overdue", help="Only those whose embargo has ended.")] = False,
+    run: Annotated[str, typer.Option(help="For advisories: the run that found them.")] = "latest",
     as_json: AsJson = False,
 ) -> None:
-    """List findings by server; on stderr, how many wait for an operator."""
+    """List findings by server, and how many wait for an operator."""
     known = PUBLIC_KNOWN in (state or ())
     states = [_state(name) for name in state or () if name != PUBLIC_KNOWN]
     if rule is not None and rule not in discover_rules():
@@ -123,7 +122,7 @@ def show_finding(
     finding: Annotated[str, typer.Argument(metavar="ID", help="Id of a finding, or its beginning.")],
     as_json: AsJson = False,
 ) -> None:
-    """Show one finding with its evidence and everything that was decided about it."""
+    """Show one finding with its evidence and all decisions about it."""
     with open_read_store() as store:
         row = _find(store, finding)
         servers = _servers(store, [row])
@@ -136,33 +135,33 @@ def show_finding(
 
 @app.command()
 def triage(ids: Ids, note: Note = "", by: operator.By = "") -> None:
-    """Note who looks at findings, or what was found out about them; they stay in private_triage."""
+    """Add a note about who examines findings, or with which result. They stay in private_triage."""
     _change(ids, by, lambda row, at, who: disclosure.triage_finding(row, at=at, who=who, note=note))
 
 
 @app.command()
 def disclose(
     ids: Ids,
-    to: Annotated[str, typer.Option("--to", help="Whom you tell: an address, a form, an advisory of the vendor's.")],
+    to: Annotated[str, typer.Option("--to", help="The recipient: an address, a form, or an advisory of the vendor.")],
     note: Note = "",
     by: operator.By = "",
 ) -> None:
-    """Record that the vendor is told, and print the report to send. All findings have to be of one server.
+    """Record that the vendor is notified, and print the report to send. All findings must be of one server.
 
-    The report is on stdout and nothing else is; the embargo (HALLMARK_EMBARGO, 90 days) begins now.
+    Stdout has only the report. The embargo (HALLMARK_EMBARGO, 90 days) starts now.
     """
 
-    def tell(row: FindingRow, at: datetime, who: str) -> Disclosure:
+    def notify(row: FindingRow, at: datetime, who: str) -> Disclosure:
         return disclosure.disclose_finding(row, at=at, who=who, note=note, recipient=to)
 
     def check(rows: Sequence[FindingRow]) -> None:
         if len({row.finding.server for row in rows}) > 1:
             exit_with_error(
-                "the findings are of several servers, expected one: each vendor gets a report of its own",
+                "the findings are of several servers, expected one: each vendor gets its own report",
                 ExitCode.USAGE,
             )
 
-    with _changing(ids, by, tell, check) as (store, rows):
+    with _changing(ids, by, notify, check) as (store, rows):
         server = _servers(store, rows)[rows[0].finding.server]
         now = _now()
         until = max(end for row in rows if (end := now.deadline(row)))
@@ -172,27 +171,25 @@ def disclose(
 @app.command()
 def publish(
     ids: Ids,
-    reason: Annotated[str, typer.Option("--reason", help="Why it is published although the vendor was not told.")] = "",
+    reason: Annotated[
+        str, typer.Option("--reason", help="Why it is published although the vendor was not notified.")
+    ] = "",
     note: Note = "",
     by: operator.By = "",
 ) -> None:
-    """Let everybody read findings: on pages, and in datasets of runs that are published from now on."""
-
-    def let_read(row: FindingRow, at: datetime, who: str) -> Disclosure:
-        return disclosure.publish_finding(row, at=at, who=who, note=note, reason=reason)
-
-    _change(ids, by, let_read)
+    """Publish findings: on pages at once, and in datasets of later runs."""
+    _change(ids, by, lambda row, at, who: disclosure.publish_finding(row, at=at, who=who, note=note, reason=reason))
 
 
 @app.command()
 def dismiss(ids: Ids, note: Note = "", by: operator.By = "") -> None:
-    """Set findings aside: false alarms, or accepted. They stay private, and count until the rule is corrected."""
+    """Dismiss findings as false alarms or as accepted. They stay private, and count until the rule is corrected."""
     _change(ids, by, lambda row, at, who: disclosure.dismiss_finding(row, at=at, who=who, note=note))
 
 
 @app.command()
 def reopen(ids: Ids, note: Note = "", by: operator.By = "") -> None:
-    """Take findings back into private_triage; those that were public are not shown any more."""
+    """Move findings back to private_triage. Public ones are no longer shown."""
     _change(ids, by, lambda row, at, who: disclosure.reopen_finding(row, at=at, who=who, note=note))
 
 
@@ -206,12 +203,12 @@ def _change(ids: Sequence[str], by: str, change: Change) -> None:
 def _changing(
     ids: Sequence[str], by: str, change: Change, check: Callable[[Sequence[FindingRow]], None] = lambda _: None
 ) -> Iterator[tuple[Store, list[FindingRow]]]:
-    """Change every finding that is named; nothing is changed when one name fits none or several, or may not change."""
+    """Change every named finding; none is changed when an id is unknown or ambiguous, or a change is not allowed."""
     who = operator.find_decider(by)
     with open_read_store() as store, explain_failures():
         rows = list({row.finding.id: row for row in (_find(store, one) for one in ids)}.values())
         check(rows)
-        at = _clock().wall()
+        at = operator.read_clock()
         try:
             changes = {row.finding.id: change(row, at, who) for row in rows}
         except DisclosureNotAllowed as error:
@@ -229,7 +226,7 @@ def _find(store: Store, text: str) -> FindingRow:
         )
     if len(found) > 1:
         names = "\n".join(f"  {row.finding.id}  {make_visible(row.finding.message)}" for row in found[:10])
-        exit_with_error(f"{text!r} fits {len(found)} findings, expected one:\n{names}", ExitCode.USAGE)
+        exit_with_error(f"{text!r} matches {len(found)} findings, expected one:\n{names}", ExitCode.USAGE)
     return found[0]
 
 
@@ -241,13 +238,9 @@ def _state(name: str) -> FindingState:
         exit_with_error(f"no state {name!r}; there are {known}", ExitCode.USAGE)
 
 
-def _clock() -> Clock:
-    return clock_at(Settings().clock)
-
-
 @dataclass(frozen=True, slots=True)
 class _Now:
-    """The moment of a command, and how long an embargo lasts."""
+    """The time of the command, and the length of an embargo."""
 
     wall: datetime
     embargo: timedelta
@@ -261,17 +254,17 @@ class _Now:
 
 
 def _now() -> _Now:
-    return _Now(_clock().wall(), Settings().embargo)
+    return _Now(operator.read_clock(), Settings().embargo)
 
 
 def _remind(rows: Sequence[FindingRow], now: _Now) -> None:
-    """What waits for an operator, in one line; empty when nothing does."""
+    """Print what waits for an operator."""
     waiting = sum(row.state is FindingState.PRIVATE_TRIAGE for row in rows)
     due = [row for row in rows if now.is_overdue(row)]
     if waiting:
         print_note(f"{waiting} in private_triage: `hallmark findings disclose` or `dismiss` them")
     if due:
-        print_note(f"the embargo of {len(due)} is over ({now.embargo.days} days): `hallmark findings publish` them")
+        print_note(f"the embargo of {len(due)} has ended ({now.embargo.days} days): `hallmark findings publish` them")
 
 
 def _servers(store: Store, rows: Sequence[FindingRow]) -> Mapping[ServerId, Server]:
@@ -305,19 +298,16 @@ def _show(row: FindingRow, server: Server, trail: Sequence[Disclosure], now: _No
         ("rule", finding.rule),
         ("where", finding.at or "whole server"),
         ("what", finding.message),
-        ("severity", finding.severity or "not said"),
+        ("severity", finding.severity or "unknown"),
         ("seen", f"first {_day(row.first_seen)}, last {_day(row.last_seen)}"),
         ("content", finding.content or "none"),
     ]
     print_data(make_fact_table(rows))
     for entry in trail:
-        told = f", told {entry.recipient}" if entry.recipient is not None else ""
+        to = f", notified {entry.recipient}" if entry.recipient is not None else ""
         step = entry.after if entry.after is entry.before else f"{entry.before} → {entry.after}"
-        print_data(
-            clean_text(
-                f"{_day(entry.at)}  {entry.who}: {step}{told}{f'. {entry.note}' if entry.note else ''}", limit=2000
-            )
-        )
+        note = f". {entry.note}" if entry.note else ""
+        print_data(clean_text(f"{_day(entry.at)}  {entry.who}: {step}{to}{note}", limit=2000))
 
 
 def _day(moment: datetime) -> str:

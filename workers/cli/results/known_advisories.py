@@ -1,4 +1,4 @@
-"""Advisories about what a server is built from: public, so read from the evidence instead of kept as findings."""
+"""Published advisories about the dependencies of servers; they are read from evidence, not stored as findings."""
 
 from __future__ import annotations
 
@@ -18,7 +18,6 @@ _BATCH: Final = 200
 
 
 def print_known_advisories(store: Store, run: str, only: Sequence[Server] | None, *, as_json: bool) -> None:
-    """Print the advisories of a run, of all its servers or some."""
     run_id = find_run(store, run).run.id
     planned = store.list_planned_servers(run_id)
     wanted = planned if only is None else [server.id for server in only if server.id in set(planned)]

@@ -14,23 +14,21 @@ from evidence.store import Approval
 from workers.cli import operator
 from workers.cli.display.console import ExitCode, clean_text, exit_with_error, make_table, print_data, print_note
 from workers.cli.session import find_run, find_server, open_read_store
-from workers.clock import clock_at
-from workers.settings.environment import Settings
 
 
 def approve(
     server: Annotated[str, typer.Argument(metavar="SERVER", help="Id, reference, name or part of one.")],
-    note_: Annotated[str, typer.Option("--note", help="Why the changes are as they should be.")] = "",
+    note_: Annotated[str, typer.Option("--note", help="Why the changes are acceptable.")] = "",
     by: operator.By = "",
 ) -> None:
-    """Approve a server's listing as the newest published run saw it: changes since then are told from there.
+    """Approve the listing of a server in the newest published run. Later changes are compared with it.
 
-    An alarming change (a tool that reads and now deletes, text that speaks to the model) stays a finding every night
-    until the old listing is back or an operator approves the new one. What is approved is shown.
+    An alarming change (a tool that only read and now deletes, text that instructs the model) is a finding in every run
+    until the old listing is back or an operator approves the new one. The command prints the approved changes.
     """
     who = operator.find_decider(by)
     if not note_.strip():
-        exit_with_error("expected --note with why the changes are as they should be", ExitCode.USAGE)
+        exit_with_error("expected --note with why the changes are acceptable", ExitCode.USAGE)
     with open_read_store() as store:
         found = find_server(store, server)
         run = find_run(store, None)
@@ -45,13 +43,13 @@ def approve(
             print_note(f"{found.ref}: nothing changed since the approved listing")
             raise typer.Exit(ExitCode.OK)
         print_data(_table(seen.changes))
-        at = clock_at(Settings().clock).wall()
+        at = operator.read_clock()
         store.put_approval(Approval(server=found.id, listing=seen.listing, at=at, who=who, note=note_))
-        print_note(f"{found.ref}: the listing of run {run.run.id} is approved; the next run compares with it")
+        print_note(f"{found.ref}: the listing of run {run.run.id} is approved; later runs compare with it")
 
 
 def _table(changes: tuple[Change, ...]) -> Table:
-    grid = make_table("Where", "What", "Says now", "May now")
+    grid = make_table("Where", "What", "New instructions", "New abilities")
     for change in changes:
         grid.add_row(
             clean_text(change.at),

@@ -19,8 +19,8 @@ app = typer.Typer(add_completion=False)
 def mcp() -> None:
     """Serve published results as an MCP server on stdio.
 
-    For a client of your own, such as an editor: it starts this command and asks. The same server is at /mcp of
-    `hallmark web`. It reads the configured database and uses no network.
+    Configure it in an MCP client such as an editor, which starts this command. `hallmark web` serves the same at /mcp.
+    It reads the configured database and uses no network.
 
     Example: {"mcpServers": {"hallmark": {"command": "hallmark", "args": ["mcp"]}}}
     """

@@ -21,9 +21,9 @@ app = typer.Typer(add_completion=False)
 @app.command()
 def report(
     run: Annotated[str, typer.Argument(help="Id of a run, the beginning of one, or `latest`.")],
-    folder: Annotated[Path, typer.Argument(help="Folder to write; an earlier report in it is replaced.")],
+    folder: Annotated[Path, typer.Argument(help="Folder of the report; an earlier report in it is replaced.")],
 ) -> None:
-    """Write the newest published run as a static HTML report: the pages of the site, without a server or JavaScript.
+    """Write the newest published run as a static HTML report: the pages of the site as files, without JavaScript.
 
     Example: hallmark report latest ./report
     """
@@ -35,7 +35,7 @@ def report(
 
 
 def write_pages(settings: Settings, store: Store, run: str, folder: Path) -> Path:
-    """Write the pages that the site shows of a run; raise NotShown for another run than the newest published one."""
+    """Write the pages of the site for a run; raise NotShown unless it is the newest published run."""
     from publish.app import create_app  # noqa: PLC0415  a second of imports, which `run` does without
     from workers.web.app import SiteServices  # noqa: PLC0415
 
@@ -44,7 +44,7 @@ def write_pages(settings: Settings, store: Store, run: str, folder: Path) -> Pat
     if shown != run:
         raise NotShown(
             f"expected the newest published run, which is {shown or 'none yet'}; found {run}. "
-            "The pages of the site name the earlier runs of each server"
+            "Its pages link the earlier runs of each server"
         )
     unlimited = settings.model_copy(update={"web_rate": 0})
     return write_report(create_app(store, SiteServices(unlimited, store, clock_at(settings.clock))), folder)

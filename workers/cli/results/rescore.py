@@ -22,6 +22,7 @@ from workers.cli.display.console import (
     print_json,
     print_note,
 )
+from workers.cli.options import AsJson
 from workers.cli.rubric_selection import Rubrics, select_rubrics
 from workers.cli.session import find_run, open_read_store
 from workers.clock import clock_at
@@ -31,20 +32,20 @@ from workers.settings.environment import Settings
 app = typer.Typer(add_completion=False)
 
 SHIFTS = 3
-"""Published ids named for each move; --json names all."""
+"""Published ids shown for each changed score; --json has all."""
 
 
 @app.command(name="rescore")
 def rescore_run(
     run: Annotated[str, typer.Argument(help="Id of a run, the beginning of one, or `latest`.")] = "latest",
     rubric: Rubrics = None,
-    limit: Annotated[int, typer.Option(min=0, help="How many moves to print, the largest first.")] = 40,
-    as_json: Annotated[bool, typer.Option("--json", help="One JSON object per line, for programs.")] = False,
+    limit: Annotated[int, typer.Option(min=0, help="How many changes to print, the largest first.")] = 40,
+    as_json: AsJson = False,
 ) -> None:
-    """Score a stored run again without the network, under the rules of this version, and print who moved and why.
+    """Score a stored run again with the rules of this version, and print changed scores with their causes.
 
-    No network is used and nothing is overwritten: the result is a run of its own that shares the evidence and pins the
-    versions of today. Under all rubrics it becomes `latest` if the run was; under some it is read with --run.
+    No network is used and nothing is overwritten: the result is a new run that shares the evidence and pins the current
+    versions. With all rubrics it replaces the run as `latest`; with some rubrics read it with --run.
 
     Examples:
 
@@ -54,7 +55,7 @@ def rescore_run(
 
     hallmark rescore --json
 
-    Exit codes: 0 done, 1 a rule failed on a server, 2 wrong usage, 3 no such run, or its records are kept no longer.
+    Exit codes: 0 done, 1 a rule failed on a server, 2 wrong usage, 3 no such run, or its records were dropped.
     """
     with open_read_store() as store:
         rubrics = select_rubrics(rubric) if rubric else []
@@ -63,13 +64,15 @@ def rescore_run(
         with open_stderr().status("scoring") as status:
             done = Counter[str]()
 
-            def told(count: int) -> None:
+            def progress(count: int) -> None:
                 done["servers"] += count
                 status.update(f"scored {done['servers']} servers again")
 
             wall = clock_at(settings.clock).wall
             try:
-                result = score_run_again(store, source, rubrics=rubrics, commit=settings.commit, wall=wall, told=told)
+                result = score_run_again(
+                    store, source, rubrics=rubrics, commit=settings.commit, wall=wall, progress=progress
+                )
             except EvidenceExpired as error:
                 exit_with_error(str(error), ExitCode.NOTHING)
         found = sorted(compare_runs(store, source.run.id, result.run.id), key=_largest)
@@ -100,13 +103,13 @@ def _print(
             )
         print_data(grid)
     if len(found) > limit:
-        print_note(f"{len(found) - limit} more moves: --limit, or --json for all")
+        print_note(f"{len(found) - limit} more changes: raise --limit, or use --json for all")
     for server, error in result.failed.items():
         print_note(f"{server} could not be scored: {error}")
     if result.dropped:
-        print_note(f"{result.dropped} servers are left out: their records of that night are kept no longer")
+        print_note(f"{result.dropped} servers are left out: their records of that run were dropped")
     servers = len({move.server for move in found})
-    print_note(f"run {result.run.id}: {servers} of {result.servers} servers moved, against run {source.run.id}")
+    print_note(f"run {result.run.id}: {servers} of {result.servers} servers changed, compared with run {source.run.id}")
 
 
 def _largest(move: ScoreMove) -> tuple[Any, ...]:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Annotated
-
 import typer
 
 from evidence.store import Stage
-from workers.cli.display.console import make_table, print_data, print_json
+from workers.cli.display.console import format_moment, make_table, print_data, print_json
+from workers.cli.options import AsJson, Limit
 from workers.cli.session import open_read_store
 
 app = typer.Typer(add_completion=False)
@@ -15,8 +14,8 @@ app = typer.Typer(add_completion=False)
 
 @app.command()
 def runs(
-    limit: Annotated[int, typer.Option(min=1, help="How many, newest first.")] = 20,
-    as_json: Annotated[bool, typer.Option("--json", help="One JSON object per line, for programs.")] = False,
+    limit: Limit = 20,
+    as_json: AsJson = False,
 ) -> None:
     """List the runs, newest first.
 
@@ -46,7 +45,7 @@ def runs(
                 continue
             grid.add_row(
                 row.run.id,
-                row.run.as_of.isoformat(sep=" ", timespec="seconds"),
+                format_moment(row.run.as_of),
                 row.run.trigger.value,
                 row.state.value,
                 str(progress.planned),

@@ -32,6 +32,7 @@ from workers.cli.display.console import (
     print_note,
 )
 from workers.cli.display.receipts import format_score, select_newest
+from workers.cli.options import AsJson, RunName
 from workers.cli.rubric_selection import Rubrics, find_rubric, select_receipts
 from workers.cli.session import find_run, open_read_store
 
@@ -39,11 +40,11 @@ app = typer.Typer(add_completion=False)
 
 BATCH = 200
 MIN_COLUMN_WIDTH = 24
-"""Columns that a server's name needs beside everything else; with fewer there is no room for a table."""
+"""Minimum width of the column of names; a terminal without room for it gets no table."""
 
 
 class Order(StrEnum):
-    """By what the list is sorted."""
+    """Sort order of the list."""
 
     SCORE = "score"
     NAME = "name"
@@ -54,12 +55,12 @@ class Order(StrEnum):
 @app.command(name="list")
 def servers(
     *,
-    run: Annotated[str, typer.Option(help="Id of a run, the beginning of one, or `latest`.")] = "latest",
+    run: RunName = "latest",
     rubric: Rubrics = None,
     sort: Annotated[Order, typer.Option(help="Order of the list.")] = Order.SCORE,
-    limit: Annotated[int | None, typer.Option(min=1, help="How many; without it, all.")] = None,
+    limit: Annotated[int | None, typer.Option(min=1, help="How many. Default: all.")] = None,
     absent: Annotated[str | None, typer.Option(metavar="REASON", help="Only servers absent for this reason.")] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="One JSON object per line, for programs.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """List the servers of a run with their scores. A server that could not be measured has a reason and no score.
 
@@ -71,11 +72,11 @@ def servers(
 
     hallmark list --rubric lint@1 --rubric adaptive --json
 
-    Servers are sorted by the first rubric: what its evidence guarantees at least (the floor), then coverage.
+    Servers are sorted by the first rubric: by the floor (the score that the evidence guarantees), then by coverage.
     """
     reason = _reason(absent)
     for name in rubric or ():
-        find_rubric(name)  # a wrong name is wrong usage even where nothing is stored
+        find_rubric(name)  # report a wrong name before the database is opened
     with open_read_store() as store:
         run_id = find_run(store, run).run.id
         rows = read_rows(store, run_id, rubric or ())
@@ -90,9 +91,9 @@ def servers(
 
 
 def read_rows(store: Store, run_id: str, rubrics: Sequence[str] = ()) -> list[tuple[ServerRow, Sequence[Scorecard]]]:
-    """One row per planned server with its receipts, of the newest versions or the chosen ones in their order.
+    """One row per planned server with its receipts: the newest versions, or the chosen ones in their order.
 
-    Reads receipts without their lines and no evidence: a large run is a table in seconds.
+    It reads no evidence and no lines of receipts, so a large run takes seconds.
     """
     absent = store.read_absences(run_id, listing.KIND)
     rows: list[tuple[ServerRow, Sequence[Scorecard]]] = []
@@ -105,7 +106,7 @@ def read_rows(store: Store, run_id: str, rubrics: Sequence[str] = ()) -> list[tu
 
 
 def make_server_table(rows: Sequence[tuple[ServerRow, Sequence[Scorecard]]]) -> RenderableType:
-    """What people see: a table, or where there is no room for one a block per server."""
+    """A table, or one block per server where the terminal is too narrow."""
     names = _columns([card for _, cards in rows for card in cards])
     grid = make_table(
         "Server",
@@ -128,7 +129,7 @@ def make_server_table(rows: Sequence[tuple[ServerRow, Sequence[Scorecard]]]) -> 
 
 
 def _fits(grid: Table) -> bool:
-    """Whether the screen has room for a table whose first column is as narrow as it may be."""
+    """Whether the table fits the terminal when its first column has the minimum width."""
     first = grid.columns[0]
     first.width = MIN_COLUMN_WIDTH
     needed = open_stdout().measure(grid, options=open_stdout().options.update(max_width=1_000)).minimum
@@ -137,14 +138,14 @@ def _fits(grid: Table) -> bool:
 
 
 def _columns(cards: Sequence[Scorecard]) -> list[tuple[str, int]]:
-    """The rubrics to show: those that scored some server; all of them when none did."""
+    """The rubrics that scored some server; all of them when none did."""
     names = dict.fromkeys((card.rubric, card.version) for card in cards)
     scored = {(card.rubric, card.version) for card in cards if not isinstance(card.score, NotMeasured)}
     return [name for name in names if name in scored or not scored]
 
 
 def _heading(name: tuple[str, int], names: Sequence[tuple[str, int]]) -> str:
-    """The rubric, with its version where two of them stand side by side."""
+    """The rubric, with its version when two versions are shown."""
     rubric, version = name
     return rubric if sum(other == rubric for other, _ in names) == 1 else f"{rubric}@{version}"
 
@@ -165,7 +166,6 @@ def _block(row: ServerRow, cards: Sequence[Scorecard]) -> Text:
 
 
 def make_server_row(row: ServerRow, cards: Sequence[Scorecard]) -> dict[str, Any]:
-    """The row that programs read."""
     return {
         "server": row.id,
         "ref": row.ref,

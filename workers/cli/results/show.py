@@ -11,6 +11,7 @@ from scoring import receipt
 from workers.cli.display.console import ExitCode, exit_with_error, print_json, print_note
 from workers.cli.display.receipts import select_newest
 from workers.cli.display.server_page import show_server
+from workers.cli.options import AsJsonDocument, RunName
 from workers.cli.rubric_selection import Rubrics, select_receipts
 from workers.cli.session import LATEST, find_run, find_server, open_read_store
 from workers.retests.retest_requests import find_newest_run
@@ -21,13 +22,13 @@ app = typer.Typer(add_completion=False)
 @app.command()
 def show(
     *,
-    server: Annotated[str, typer.Argument(help="Id, reference or name of a server, or a part that only fits one.")],
+    server: Annotated[str, typer.Argument(help="Id, reference or name of a server, or a part that matches only one.")],
     rubric: Rubrics = None,
-    run: Annotated[str, typer.Option(help="Id of a run, the beginning of one, or `latest`.")] = "latest",
+    run: RunName = "latest",
     evidence: Annotated[bool, typer.Option("--evidence", help="Also show what was observed.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="One JSON object, for programs.")] = False,
+    as_json: AsJsonDocument = False,
 ) -> None:
-    """Show one server's receipts, line by line: what gave and cost points, where, and why.
+    """Show the receipts of one server, line by line: what gained and cost points, where, and why.
 
     Examples:
 
@@ -47,13 +48,13 @@ def show(
             )
         dossier = store.read_dossiers(run_id, [found.id])[0]
         cards = select_receipts(store.read_scorecards(run_id, servers=[found.id]), rubric)
-        thinned = None if dossier.records else store.compaction.find_dropped_records(run_id)
+        dropped = None if dossier.records else store.compaction.find_dropped_records(run_id)
         if as_json:
-            given_up = {"evidence_given_up": thinned.at.isoformat()} if thinned else {}
-            print_json({"run": run_id, **given_up, **server_as_json(dossier, cards)})
+            moment = {"evidence_given_up": dropped.at.isoformat()} if dropped else {}
+            print_json({"run": run_id, **moment, **server_as_json(dossier, cards)})
             return
-        if thinned:
-            print_note(f"the records of this night were given up on {thinned.at:%Y-%m-%d}; receipts and digests stay")
+        if dropped:
+            print_note(f"the records of this run were dropped on {dropped.at:%Y-%m-%d}; receipts and digests stay")
         receipts = [receipt.decode_scorecard(card.body) for card in cards]
         known = store.read_findings(servers=[found.id])
         show_server(dossier, receipts if rubric else select_newest(receipts), evidence=evidence, findings=known)

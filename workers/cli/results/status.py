@@ -1,4 +1,4 @@
-"""`hallmark status`: the night live, from the same look as the metrics."""
+"""`hallmark status`: the current run, queues and workers, from the same statistics as the metrics."""
 
 from __future__ import annotations
 
@@ -39,77 +39,77 @@ _MOST_OUTCOMES: Final = 20
 
 @app.command()
 def status(
-    as_json: Annotated[bool, typer.Option("--json", help="One JSON object per line, one line per look.")] = False,
-    watch: Annotated[bool, typer.Option("--watch", help="Look again and again until Ctrl-C.")] = False,
-    every: Annotated[float, typer.Option(min=0.1, help="Seconds between two looks with --watch.")] = 2.0,
+    as_json: Annotated[bool, typer.Option("--json", help="One JSON object per line and query.")] = False,
+    watch: Annotated[bool, typer.Option("--watch", help="Refresh until Ctrl-C.")] = False,
+    every: Annotated[float, typer.Option(min=0.1, help="Seconds between two refreshes with --watch.")] = 2.0,
 ) -> None:
     """Show the status of runs live: stages with rate and remaining time, outcomes, queues and workers.
 
-    Exit codes: 0, or 1 when the database or a broker that is needed did not answer.
+    Exit codes: 0 done, 1 the database or a needed broker did not answer.
 
     Example: hallmark status --watch
     """
     with open_read_store():
-        pass  # says what to do when there is no database yet
+        pass  # exits with advice when there is no database yet
     with explain_failures():
         settings = Settings()
-        with StatusReader(settings, clock_at(settings.clock)) as observer:
-            looks = _looks(observer, every if watch else None)
-            last = _emit_all(looks) if as_json else _show_all(looks, live=watch)
-    if isinstance(last.standing, Unavailable) or isinstance(last.waiting, Unavailable):
+        with StatusReader(settings, clock_at(settings.clock)) as reader:
+            statuses = _read_statuses(reader, every if watch else None)
+            last = _emit_all(statuses) if as_json else _show_all(statuses, live=watch)
+    if isinstance(last.store, Unavailable) or isinstance(last.broker, Unavailable):
         raise typer.Exit(ExitCode.FAILURE)
 
 
-def _looks(observer: StatusReader, every: float | None) -> Iterator[SystemStatus]:
-    """Print the status once, or repeatedly until interrupted."""
-    yield observer.look()
+def _read_statuses(reader: StatusReader, every: float | None) -> Iterator[SystemStatus]:
+    """Yield the status once, or every `every` seconds."""
+    yield reader.read_status()
     while every is not None:
         time.sleep(every)
-        yield observer.look()
+        yield reader.read_status()
 
 
-def _emit_all(looks: Iterator[SystemStatus]) -> SystemStatus:
-    for overview in looks:
-        print_json(make_status_document(overview))
-    return overview
+def _emit_all(statuses: Iterator[SystemStatus]) -> SystemStatus:
+    for status in statuses:
+        print_json(make_status_document(status))
+    return status
 
 
-def _show_all(looks: Iterator[SystemStatus], *, live: bool) -> SystemStatus:
+def _show_all(statuses: Iterator[SystemStatus], *, live: bool) -> SystemStatus:
     if not (live and open_stdout().is_terminal):
-        for overview in looks:
-            print_data(render_status_page(overview))
-        return overview
-    overview = next(looks)
-    with Live(render_status_page(overview), console=open_stdout(), screen=True, auto_refresh=False) as display:
-        for overview in looks:
-            display.update(render_status_page(overview), refresh=True)
-    return overview
+        for status in statuses:
+            print_data(render_status_page(status))
+        return status
+    status = next(statuses)
+    with Live(render_status_page(status), console=open_stdout(), screen=True, auto_refresh=False) as display:
+        for status in statuses:
+            display.update(render_status_page(status), refresh=True)
+    return status
 
 
-def make_status_document(overview: SystemStatus) -> dict[str, Any]:
-    """An overview as one JSON object; null is unknown."""
-    found: dict[str, Any] = {"at": overview.at.isoformat(timespec="seconds"), "late_s": round(overview.late)}
-    match overview.standing:
+def make_status_document(status: SystemStatus) -> dict[str, Any]:
+    """The status as one JSON object; null is unknown."""
+    found: dict[str, Any] = {"at": status.at.isoformat(timespec="seconds"), "late_s": round(status.overdue)}
+    match status.store:
         case Unavailable(why):
             found["database"] = {"away": why}
-        case StoreStatistics() as standing:
-            found |= _standing_document(standing)
-    match overview.waiting:
+        case StoreStatistics() as store:
+            found |= _standing_document(store)
+    match status.broker:
         case NotInstalled(why):
             found["broker"] = {"unneeded": why}
         case Unavailable(why):
             found["broker"] = {"away": why}
-        case BrokerStatistics() as waiting:
-            found["broker"] = _waiting_document(waiting)
+        case BrokerStatistics() as broker:
+            found["broker"] = _waiting_document(broker)
     return found
 
 
-def _standing_document(standing: StoreStatistics) -> dict[str, Any]:
+def _standing_document(store: StoreStatistics) -> dict[str, Any]:
     return {
-        "database": {"bytes": standing.size},
-        "unfinished": [_run_document(row) for row in standing.unfinished],
-        "published": None if standing.published is None else _run_document(standing.published),
-        "night": None if standing.night is None else _night_document(standing.night),
+        "database": {"bytes": store.size},
+        "unfinished": [_run_document(row) for row in store.unfinished],
+        "published": None if store.published is None else _run_document(store.published),
+        "night": None if store.shown is None else _night_document(store.shown),
     }
 
 
@@ -124,10 +124,10 @@ def _run_document(row: RunRow) -> dict[str, Any]:
     }
 
 
-def _night_document(night: RunStatistics) -> dict[str, Any]:
+def _night_document(shown: RunStatistics) -> dict[str, Any]:
     return {
-        "run": night.row.run.id,
-        "carried": night.carried,
+        "run": shown.row.run.id,
+        "carried": shown.carried,
         "stages": [
             {
                 "stage": stage.stage.value,
@@ -141,77 +141,74 @@ def _night_document(night: RunStatistics) -> dict[str, Any]:
                 "failing": stage.failing,
                 "later": stage.later,
             }
-            for stage in night.stages
+            for stage in shown.stages
         ],
         "outcomes": [
             {"kind": kind, "outcome": outcome, "records": number}
-            for (kind, outcome), number in sorted(night.outcomes.items())
+            for (kind, outcome), number in sorted(shown.outcomes.items())
         ],
-        "own_failure_share": night.own_failure_share,
+        "own_failure_share": shown.own_failure_share,
     }
 
 
-def _waiting_document(waiting: BrokerStatistics) -> dict[str, Any]:
+def _waiting_document(broker: BrokerStatistics) -> dict[str, Any]:
     return {
-        "queues": [{"queue": one.name, "length": one.length, "oldest_s": one.oldest} for one in waiting.queues],
-        "taken": waiting.taken,
-        "hosts": waiting.hosts,
-        "workers": {worker: list(queues) for worker, queues in sorted(waiting.workers.items())},
-        "github_quota": [asdict(quota) for quota in waiting.quota],
+        "queues": [{"queue": one.name, "length": one.length, "oldest_s": one.oldest} for one in broker.queues],
+        "taken": broker.taken,
+        "hosts": broker.hosts,
+        "workers": {worker: list(queues) for worker, queues in sorted(broker.workers.items())},
+        "github_quota": [asdict(quota) for quota in broker.quota],
     }
 
 
-def render_status_page(overview: SystemStatus) -> RenderableType:
-    """An overview for a terminal."""
+def render_status_page(status: SystemStatus) -> RenderableType:
     parts: list[RenderableType] = []
-    match overview.standing:
+    match status.store:
         case Unavailable(why):
             parts.append(clean_text(why, "bold red"))
-        case StoreStatistics() as standing:
-            parts += _standing_page(standing, overview)
-    match overview.waiting:
+        case StoreStatistics() as store:
+            parts += _standing_page(store, status)
+    match status.broker:
         case NotInstalled(why):
             parts += ["", clean_text(why, "dim")]
         case Unavailable(why):
             parts += ["", clean_text(why, "bold red")]
-        case BrokerStatistics() as waiting:
-            parts += ["", *_waiting_page(waiting)]
+        case BrokerStatistics() as broker:
+            parts += ["", *_waiting_page(broker)]
     return Group(*parts)
 
 
-def _standing_page(standing: StoreStatistics, overview: SystemStatus) -> Iterator[RenderableType]:
-    rows = [(row.state.value, _named(row)) for row in standing.unfinished]
-    if standing.published is not None:
-        at = standing.published.published_at
-        age = "" if at is None else f", {_span((overview.at - at).total_seconds())} ago"
-        rows.append(("published", f"{standing.published.run.id} ({standing.published.run.trigger.value}){age}"))
-    if overview.late:
-        rows.append(("missing", f"the nightly run of {overview.due:%Y-%m-%d %H:%M} UTC: is beat running?"))
+def _standing_page(store: StoreStatistics, status: SystemStatus) -> Iterator[RenderableType]:
+    rows = [(row.state.value, _named(row)) for row in store.unfinished]
+    if store.published is not None:
+        at = store.published.published_at
+        age = "" if at is None else f", {_span((status.at - at).total_seconds())} ago"
+        rows.append(("published", f"{store.published.run.id} ({store.published.run.trigger.value}){age}"))
+    if status.overdue:
+        rows.append(("missing", f"the nightly run of {status.due:%Y-%m-%d %H:%M} UTC: is beat running?"))
     yield make_fact_table(rows) if rows else clean_text("no run yet", "dim")
-    if standing.night is not None:
+    if store.shown is not None:
         yield ""
-        yield _stages(standing.night)
-        if standing.night.carried:
-            yield clean_text(
-                f"carried  {standing.night.carried} servers keep their last evidence: it is not their turn"
-            )
-        if standing.night.outcomes:
+        yield _stages(store.shown)
+        if store.shown.carried:
+            yield clean_text(f"carried  {store.shown.carried} servers keep their last evidence in this run")
+        if store.shown.outcomes:
             yield ""
-            yield _outcomes(standing.night)
+            yield _outcomes(store.shown)
 
 
 def _named(row: RunRow) -> str:
-    """A run that is not over, and what an operator has to do about it."""
+    """An unfinished run, and what an operator has to do about it."""
     name = f"{row.run.id} ({row.run.trigger.value})"
     if row.state not in NEXT_STEPS:
         return name
     return f"{name}{': ' if row.note else ''}{row.note}; {NEXT_STEPS[row.state]}"
 
 
-def _stages(night: RunStatistics) -> Table:
-    right = ["Done", "Of", "Share", "Per second", "To go", "Held", "Expired", "Later", "Retries", "Failing"]
-    grid = make_table("Stage", *((name, "right") for name in right), title=night.row.run.id)
-    for stage in night.stages:
+def _stages(shown: RunStatistics) -> Table:
+    right = ["Done", "Of", "Share", "Per second", "Remaining", "Held", "Expired", "Later", "Retries", "Failing"]
+    grid = make_table("Stage", *((name, "right") for name in right), title=shown.row.run.id)
+    for stage in shown.stages:
         grid.add_row(
             stage.stage.value,
             str(stage.done),
@@ -228,35 +225,35 @@ def _stages(night: RunStatistics) -> Table:
     return grid
 
 
-def _outcomes(night: RunStatistics) -> RenderableType:
+def _outcomes(shown: RunStatistics) -> RenderableType:
     grid = make_table("Kind", "Outcome", ("Records", "right"))
-    counted = sorted(night.outcomes.items(), key=lambda item: (item[0][1] == OBSERVED_LABEL, -item[1], item[0]))
+    counted = sorted(shown.outcomes.items(), key=lambda item: (item[0][1] == OBSERVED_LABEL, -item[1], item[0]))
     for (kind, outcome), number in counted[:_MOST_OUTCOMES]:
         grid.add_row(clean_text(kind), clean_text(outcome), str(number))
-    share = night.own_failure_share
+    share = shown.own_failure_share
     ours = clean_text("" if share is None else f"own failures  {100 * share:.2f} % of all records")
     left = len(counted) - _MOST_OUTCOMES
     return Group(grid, *([clean_text(f"and {left} more; --json shows all", "dim")] if left > 0 else []), ours)
 
 
-def _waiting_page(waiting: BrokerStatistics) -> Iterator[RenderableType]:
+def _waiting_page(broker: BrokerStatistics) -> Iterator[RenderableType]:
     grid = make_table("Queue", ("Length", "right"), ("Oldest", "right"), ("Workers", "right"))
-    for queue in waiting.queues:
-        listening = sum(queue.name in queues for queues in waiting.workers.values())
+    for queue in broker.queues:
+        listening = sum(queue.name in queues for queues in broker.workers.values())
         oldest = "" if queue.oldest is None else _span(queue.oldest)
         grid.add_row(queue.name, str(queue.length), oldest, str(listening))
     yield grid
-    seen = ", ".join(sorted(waiting.workers)) or "none answers"
+    seen = ", ".join(sorted(broker.workers)) or "no worker answers"
     yield make_fact_table(
-        [("workers", seen), ("taken", f"{waiting.taken} messages"), ("hosts", f"{waiting.hosts} leased")]
+        [("workers", seen), ("taken", f"{broker.taken} messages"), ("hosts", f"{broker.hosts} leased")]
     )
-    if waiting.quota:
-        told = [f"token {one.token}: {one.left} left of {one.resource}" for one in waiting.quota]
-        yield make_fact_table([("GitHub", ", ".join(told))])
+    if broker.quota:
+        quotas = [f"token {one.token}: {one.left} left of {one.resource}" for one in broker.quota]
+        yield make_fact_table([("GitHub", ", ".join(quotas))])
 
 
 def _span(seconds: float) -> str:
-    """A duration as a person says it."""
+    """A duration in readable units."""
     whole = timedelta(seconds=round(seconds))
     if whole >= timedelta(days=2):
         return f"{whole.days} days"

@@ -1,4 +1,4 @@
-"""`hallmark verify`: checks a dataset without trusting its publisher."""
+"""`hallmark verify`: checks a dataset without trust in its publisher."""
 
 from __future__ import annotations
 
@@ -28,6 +28,7 @@ from workers.cli.display.console import (
 )
 from workers.cli.display.progress_counter import show_progress
 from workers.cli.error_boundary import explain_failures
+from workers.cli.options import AsJsonDocument
 
 app = typer.Typer(add_completion=False)
 
@@ -36,8 +37,8 @@ _CODES = ", ".join(f"{int(fault)} {fault.word.replace('_', ' ')}" for fault in P
 
 
 @app.command(
-    epilog="Exit codes: 0 nothing is wrong, 1 Hallmark failed, 2 wrong usage or no snapshot, and the lowest of what is "
-    f"wrong: {_CODES}."
+    epilog="Exit codes: 0 no problems, 1 Hallmark failed, 2 wrong usage or no snapshot, else the lowest code of the "
+    f"problems: {_CODES}."
 )
 def verify(
     folder: Annotated[Path, typer.Argument(metavar="DIR", help="Folder of a snapshot.")],
@@ -46,14 +47,14 @@ def verify(
         str | None, typer.Option(metavar="PUBKEY", help="Check the signature with this public key: a file or the key.")
     ] = None,
     processes: Annotated[
-        int | None, typer.Option(min=1, max=64, help="Processes that recompute scores; without it, one for each core.")
+        int | None, typer.Option(min=1, max=64, help="Processes that recompute scores. Default: one per core.")
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="One JSON document, for programs.")] = False,
+    as_json: AsJsonDocument = False,
 ) -> None:
-    """Check a dataset from nothing but its files: digests, signature, rows, methodology, and every score recomputed.
+    """Check a dataset with nothing but its files: digests, signature, rows, methodology, and every score recomputed.
 
-    It uses no network and no database. What rests on evidence that is not public is added up from its lines,
-    and named.
+    It uses no network and no database. Scores from private evidence are added up from their lines, and are listed as
+    not verifiable.
 
     Examples:
 
@@ -65,14 +66,14 @@ def verify(
         known = read_public_key(key) if key else None
         try:
             servers = open_snapshot(folder).manifest.counts.get("servers", 0)
-            with show_progress("recomputing", servers) as told:
-                report = check(folder, key=known, processes=processes or os.cpu_count() or 1, told=told)
+            with show_progress("recomputing", servers) as advance:
+                report = check(folder, key=known, processes=processes or os.cpu_count() or 1, told=advance)
         except NotASnapshot as error:
             exit_with_error(str(error), ExitCode.USAGE)
         if as_json:
             print_json(_document(report))
         else:
-            _tell(report, is_keyed=known is not None)
+            _print(report, is_keyed=known is not None)
     raise typer.Exit(report.code)
 
 
@@ -99,7 +100,7 @@ def _document(report: VerificationReport) -> dict[str, Any]:
     }
 
 
-def _tell(report: VerificationReport, *, is_keyed: bool) -> None:
+def _print(report: VerificationReport, *, is_keyed: bool) -> None:
     if report.judged.verdicts:
         print_data(_receipts(report.judged.verdicts))
     for (rubric, part), count in sorted(report.judged.unverifiable.items()):
@@ -113,9 +114,9 @@ def _tell(report: VerificationReport, *, is_keyed: bool) -> None:
     for problem in report.problems[:_MOST]:
         print_data(clean_text(str(problem), limit=2_000))
     if (more := len(report.problems) + report.more - _MOST) > 0:
-        print_note(f"and {more} more; --json names them")
+        print_note(f"and {more} more; --json lists them")
     wrong = len(report.problems) + report.more
-    print_note(f"{report.manifest.snapshot}: {f'{wrong} problems' if wrong else 'nothing is wrong'}")
+    print_note(f"{report.manifest.snapshot}: {f'{wrong} problems' if wrong else 'no problems'}")
 
 
 def _receipts(verdicts: Counter[tuple[str, ReceiptVerdict]]) -> Table:

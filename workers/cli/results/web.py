@@ -20,48 +20,47 @@ _BACKLOG = 2048
 @app.command()
 def web(
     *,
-    host: Annotated[str, typer.Option(help="Address to listen at; 0.0.0.0: every one of the machine.")] = "127.0.0.1",
-    port: Annotated[int, typer.Option(min=0, max=65_535, help="Port to listen at; 0: any that is free.")] = 8080,
-    processes: Annotated[
-        int,
-        typer.Option(min=1, max=64, help="How many processes answer."),
-    ] = 1,
+    host: Annotated[
+        str, typer.Option(help="Address to listen at; 0.0.0.0: all addresses of the machine.")
+    ] = "127.0.0.1",
+    port: Annotated[int, typer.Option(min=0, max=65_535, help="Port to listen at; 0: any free port.")] = 8080,
+    processes: Annotated[int, typer.Option(min=1, max=64, help="Number of server processes.")] = 1,
 ) -> None:
-    """Serve the site, the API and the badges of what was published, until Ctrl-C.
+    """Serve the site, the API and the badges of published results, until Ctrl-C.
 
-    It reads the database of the settings: after `hallmark run` that is all it takes. Pages change by themselves when
-    another run is published. No server is contacted; requests of visitors wait for workers, or for `hallmark attend`.
+    It reads the database of the settings; after `hallmark run` nothing else is needed. Pages are updated when another
+    run is published. The site contacts no MCP server; requests of visitors wait for workers or for `hallmark attend`.
 
-    Before others reach it, set HALLMARK_WEB_URL to its public address, from which links are made (by default that
-    which it listens at), and put a proxy with TLS before it, named in HALLMARK_WEB_PROXIES. The guide is
+    Before you make it public, set HALLMARK_WEB_URL to its public address (default: the address that it listens at),
+    which is used in links, and put a proxy with TLS in front of it, named in HALLMARK_WEB_PROXIES. See
     docs/guide/site.md.
 
     Example: hallmark web --port 8080, then open http://127.0.0.1:8080
     """
     with explain_failures():
         settings = Settings()
-        own = _listeners(host, port, processes)
+        listeners = _open_listeners(host, port, processes)
         print_note("opening the database")
-        shown = _prepared(settings)
-        listening, port = own[0].getsockname()[:2]
-        settings = _addressed(settings, host, listening, port)
-        print_note(f"Serving {shown} at {_address(host, port)} (Ctrl-C stops)")
-        _serve(settings, own)
+        content = _prepare_database(settings)
+        listening, port = listeners[0].getsockname()[:2]
+        settings = _set_address(settings, host, listening, port)
+        print_note(f"Serving {content} at {_address(host, port)} (Ctrl-C stops)")
+        _serve(settings, listeners)
 
 
 def _address(host: str, port: int) -> str:
     return f"http://{f'[{host}]' if ':' in host else host}:{port}"
 
 
-def _addressed(settings: Settings, host: str, listening: str, port: int) -> Settings:
-    """The settings with the address that it listens at, if none was set and it is one."""
+def _set_address(settings: Settings, host: str, listening: str, port: int) -> Settings:
+    """The settings with the listening address as web_url, unless that is set or the site listens at all addresses."""
     if "web_url" in settings.model_fields_set or ip_address(listening).is_unspecified:
         return settings
     return settings.model_copy(update={"web_url": _address(host, port)})
 
 
-def _listeners(host: str, port: int, count: int) -> list[socket.socket]:
-    """Several listeners on one port. The first binds it alone, so that it is not shared with another program."""
+def _open_listeners(host: str, port: int, count: int) -> list[socket.socket]:
+    """Several listeners on one port. The port is first bound exclusively, so no other program shares it."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     try:
         first = socket.create_server((host, port), family=family, backlog=_BACKLOG)
@@ -72,13 +71,13 @@ def _listeners(host: str, port: int, count: int) -> list[socket.socket]:
         return [socket.create_server(at, family=family, backlog=_BACKLOG, reuse_port=True) for _ in range(count)]
     except OSError as error:
         exit_with_error(
-            f"cannot listen at port {port} of {host}: {error.strerror or error}. Another one: hallmark web --port N"
+            f"cannot listen at port {port} of {host}: {error.strerror or error}. Use another: hallmark web --port N"
         )
 
 
-def _prepared(settings: Settings) -> str:
-    """What will be served, with the database at today's tables, and lists of what an older version published."""
-    # Imported late: whoever waits for them has read what is happening.
+def _prepare_database(settings: Settings) -> str:
+    """Migrate the database and write a missing listing index; return a description of what is served."""
+    # Imported late, after the note about the database is printed.
     from evidence.store import open_store  # noqa: PLC0415
     from workers.publication import listing_index  # noqa: PLC0415
 
@@ -87,24 +86,24 @@ def _prepared(settings: Settings) -> str:
     store = open_store(settings.store_url)
     try:
         store.migrate()
-        with open_stderr().status("writing the lists of servers"):
+        with open_stderr().status("writing the listing index"):
             listing_index.ensure_listing_index(settings, store)
         found = store.listing.read_dashboard()
     finally:
         store.close()
     if found is None:
-        print_note("nothing is published yet: `hallmark run` measures the starter set, and its pages appear here")
+        print_note("nothing is published yet: after `hallmark run` the pages of its servers appear here")
         return "an empty site"
     return f"{found[1].get('servers', 0)} servers of run {found[0]}"
 
 
-def _serve(settings: Settings, own: list[socket.socket]) -> None:
+def _serve(settings: Settings, listeners: list[socket.socket]) -> None:
     from workers.web.processes import SiteStartFailed, serve_by_processes, serve_site  # noqa: PLC0415
 
     try:
-        if len(own) == 1:
-            serve_site(settings, own[0])
+        if len(listeners) == 1:
+            serve_site(settings, listeners[0])
         else:
-            serve_by_processes(settings, own, print_note)
+            serve_by_processes(settings, listeners, print_note)
     except SiteStartFailed as error:
-        exit_with_error(f"{error}. `hallmark web --processes 1` shows what is wrong with it")
+        exit_with_error(f"{error}. `hallmark web --processes 1` shows the cause")

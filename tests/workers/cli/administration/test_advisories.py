@@ -60,7 +60,7 @@ def test_a_mirror_is_made_and_told(hallmark: Hallmark, osv: OsvWorld) -> None:
     assert hallmark("advisories", "status").code == 3
     done = hallmark("advisories", "refresh")
     assert (done.code, "PyPI: loaded, 3 advisories written" in done.err) == (0, True)
-    assert "whole" in hallmark("advisories", "status").out
+    assert "complete" in hallmark("advisories", "status").out
     (row,) = hallmark("advisories", "status", "--json").rows
     assert (row["ecosystem"], row["records"], row["whole"], row["bad_total"]) == ("PyPI", 3, True, 0)
 
@@ -87,7 +87,7 @@ def test_a_lockfile_is_judged_by_the_mirror(hallmark: Hallmark, osv: OsvWorld, l
     assert found.code == 0
     assert "CVE-2026-1 +2" in found.out and "critical 9.8" in found.out
     assert "\x1b" not in found.out
-    assert "2 versions compared, 1 flaws; unknown: 1 not a version" in found.err
+    assert "2 versions compared, 1 vulnerabilities; not compared: 1 not a version" in found.err
 
 
 def test_a_folder_in_the_layout_of_the_export_will_do(hallmark: Hallmark, lock: Path, export: Path) -> None:

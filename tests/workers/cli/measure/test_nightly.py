@@ -98,10 +98,10 @@ def test_what_cannot_be_done_says_what_can(hallmark: Hallmark, home: Path) -> No
     assert "it is cancelled, which is final" in again.err
     none = hallmark("night", "pause")
     assert none.code == 3
-    assert "no night is under way" in none.err
+    assert "no unfinished nightly run" in none.err
     unknown = hallmark("night", "cancel", "19")
     assert unknown.code == 3
-    assert "expected the id of one night, found none for '19'" in unknown.err
+    assert "expected the id of one nightly run, found none for '19'" in unknown.err
 
 
 def test_without_a_name_the_newest_that_is_not_over_is_meant(hallmark: Hallmark, home: Path) -> None:
@@ -156,14 +156,14 @@ def test_a_night_tells_since_when_its_carried_servers_wait(hallmark: Hallmark, h
     (told,) = hallmark("night", "show", RUN, "--json").rows
     since = world.NIGHT.isoformat(timespec="seconds")
     assert (told["carried"], told["carried_since"], told["carried_unseen"]) == (4, since, 1)
-    assert "1 of those carried; theirs are the next turns" in hallmark("night", "show", RUN).out
+    assert "1 of the carried servers; they are scheduled first next time" in hallmark("night", "show", RUN).out
 
 
 def test_resuming_a_withheld_night_looks_again_at_what_failed(hallmark: Hallmark, home: Path) -> None:
     ids = _nights(home, RUN, broken=3)
     with _store(home) as store:
         store.set_run_state(RUN, RunState.WITHHELD, world.NIGHT, "3 of 10")
-    assert "3 servers are looked at again" in hallmark("night", "resume").err
+    assert "3 servers are tried again" in hallmark("night", "resume").err
     with _store(home) as store:
         assert store.list_pending_servers(RUN, Stage.COLLECT) == store.list_pending_servers(RUN, Stage.SCORE) == ids[:3]
         assert store.read_dossiers(RUN, ids[:1])[0].records == {}
@@ -205,7 +205,7 @@ def test_a_night_of_other_code_is_not_published_by_this(hallmark: Hallmark, home
 def test_no_night_is_started_where_there_is_no_fleet(hallmark: Hallmark, home: Path) -> None:
     refused = hallmark("night", "start")
     assert refused.code == 2
-    assert "`hallmark run` works at once" in refused.err
+    assert "`hallmark run` starts at once" in refused.err
 
 
 def test_a_night_started_by_hand_is_one_of_the_fleet(hallmark: Hallmark, monkeypatch: pytest.MonkeyPatch) -> None:

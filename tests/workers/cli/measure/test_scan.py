@@ -237,7 +237,7 @@ def test_saved_evidence_that_was_changed_is_refused() -> None:
     saved = encode_dossier(samples.dossiers(1)[0])
     with pytest.raises(InvalidSavedDossier, match="digest"):
         decode_dossier(saved.replace(b'"streamable-http"', b'"streamably-http"'), samples.AS_OF)
-    with pytest.raises(InvalidSavedDossier, match="formatted anew"):
+    with pytest.raises(InvalidSavedDossier, match="reformatted"):
         decode_dossier(json.dumps(json.loads(saved)).encode(), samples.AS_OF)
 
 

@@ -174,7 +174,7 @@ def test_the_end_of_an_embargo_is_reminded_of(
     monkeypatch.setenv("HALLMARK_EMBARGO", "0")
     told = hallmark("findings", "list", "--overdue")
     assert finding[:12] in told.out
-    assert "the embargo of 1 is over" in told.err
+    assert "the embargo of 1 has ended" in told.err
 
 
 @pytest.fixture

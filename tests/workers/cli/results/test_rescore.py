@@ -21,7 +21,7 @@ def test_rescore_prints_who_moved_and_leaves_the_first_run_alone(hallmark: Hallm
 def test_rescored_twice_is_one_run(hallmark: Hallmark, stored: Sequence[str]) -> None:
     first = hallmark("rescore", "run_2026", "--rubric", "lint@1")
     assert first.code == 0
-    assert "servers moved, against run" in first.err
+    assert "servers changed, compared with run" in first.err
     assert hallmark("rescore", "run_2026", "--rubric", "lint@1").out == first.out
     assert len(hallmark("runs", "--json").rows) == 2
     assert "lint" in first.out

@@ -108,12 +108,12 @@ def test_a_database_away_fails_without_its_password(hallmark: Hallmark, monkeypa
     assert "s3cret" not in result.out + result.err
 
 
-def overview(waiting: BrokerStatistics | Unavailable) -> SystemStatus:
-    return SystemStatus(at=world.NIGHT, standing=Unavailable("gone"), waiting=waiting, due=world.NIGHT, late=0)
+def overview(broker: BrokerStatistics | Unavailable) -> SystemStatus:
+    return SystemStatus(at=world.NIGHT, store=Unavailable("gone"), broker=broker, due=world.NIGHT, overdue=0)
 
 
 def test_queues_show_their_length_age_and_workers() -> None:
-    waiting = BrokerStatistics(
+    broker = BrokerStatistics(
         queues=(QueueStatistics("probe", 2, 61.4), QueueStatistics("score", 1, None)),
         taken=3,
         hosts=5,
@@ -123,13 +123,13 @@ def test_queues_show_their_length_age_and_workers() -> None:
     )
     console = Console(width=100)
     with console.capture() as printed:
-        console.print(render_status_page(overview(waiting)))
+        console.print(render_status_page(overview(broker)))
     words = " ".join(printed.get().split())
     assert "probe 2 1 min 01 s 2" in words
     assert "score 1 1" in words
     assert "one@host, two@host" in words
     assert "token a1b2: 4999 left of core" in words
-    written = json.loads(json.dumps(make_status_document(overview(waiting))))
+    written = json.loads(json.dumps(make_status_document(overview(broker))))
     assert written["broker"]["queues"][1] == {"queue": "score", "length": 1, "oldest_s": None}
     assert written["database"] == {"away": "gone"}
 

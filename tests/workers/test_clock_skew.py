@@ -1,4 +1,4 @@
-"""Two beats, and workers whose clocks are wrong, on the database that they share."""
+"""Two beats, and workers with wrong clocks, on one database."""
 
 from __future__ import annotations
 

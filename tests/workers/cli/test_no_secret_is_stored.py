@@ -1,4 +1,4 @@
-"""Secrets are planted in all that servers say and in the code they publish; afterwards none is anywhere."""
+"""Secrets planted in server answers and published code appear nowhere afterwards."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whoever registers somebody else's server again changes nothing of its scorecards."""
+"""A registration of another person's server changes none of its scorecards."""
 
 from __future__ import annotations
 

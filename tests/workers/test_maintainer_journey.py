@@ -1,4 +1,4 @@
-"""A maintainer's way through the real app: a point lost, a repair, a re-test over HTTP, and the point is back."""
+"""A maintainer's way through the real app: points lost, a fix, a re-test over HTTP, and the points regained."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Time limits of tasks: below the visibility timeout, heard in an event loop, and what is held is given back."""
+"""Time limits of tasks: below the visibility timeout, handled in an event loop, and leases are released."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a person reads: pace, behaviour, caveats of many criteria, and what a target that is none may have meant."""
+"""Output for people: rates, behaviour, merged caveats, and hints for an invalid target."""
 
 from __future__ import annotations
 
@@ -142,7 +142,7 @@ def test_who_opens_the_sandbox_is_told_so(hallmark: Hallmark, monkeypatch: pytes
     monkeypatch.setenv("HALLMARK_SANDBOX", "off")
     hosts = ["--network", "allow:b.example:8443", "--network", "allow:a.example"]
     said = hallmark("scan", *hosts, "--rubric", "lint", "--", "python", "server.py").err
-    assert "a way to a.example, b.example. The evidence says so" in " ".join(said.split())
+    assert "may reach a.example, b.example. The evidence records this" in " ".join(said.split())
 
 
 @pytest.mark.parametrize(("columns", "told"), [("80", False), ("160", True)])

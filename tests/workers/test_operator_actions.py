@@ -1,4 +1,4 @@
-"""What an operator decides reaches the workers: they hand out no more, and what was stored stays."""
+"""Actions of operators reach the workers: they lease no more servers, and stored evidence stays."""
 
 from __future__ import annotations
 

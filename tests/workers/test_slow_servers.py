@@ -1,4 +1,4 @@
-"""Who is slow, or many on one host, does not delay the others: all of them are stored before the first of these."""
+"""Slow servers, and many servers of one host, do not delay others: all others are stored first."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`hallmark disputes`, `tokens`, `control` and `audit`: what an operator decides, and that it is written down."""
+"""`hallmark disputes`, `tokens`, `control` and `audit`: decisions of operators and their audit trail."""
 
 from __future__ import annotations
 
@@ -134,5 +134,5 @@ def test_claims_are_listed_and_withdrawn(hallmark: Hallmark, stored: Sequence[st
     assert hallmark("control", "withdraw", started.claim.id, "--by", "ann").code == 0
     assert hallmark("control", "withdraw", started.claim.id, "--by", "ann").code == 3
     assert hallmark("control", "list", "--json").rows == []
-    assert "0 re-tests, 0 proofs looked for, 0 messages sent" in hallmark("attend").err
+    assert "0 re-tests, 0 proofs checked, 0 messages sent" in hallmark("attend").err
     assert hallmark("control", "webhooks").code == 0

@@ -1,4 +1,4 @@
-"""What is kept of a server is searched for secrets without holding up the others."""
+"""Stored evidence is searched for secrets without delaying other servers."""
 
 from __future__ import annotations
 

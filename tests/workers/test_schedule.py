@@ -1,4 +1,4 @@
-"""What beat sends, and when."""
+"""The messages that beat sends, and when."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A scan asks the lists of its installation, and nobody else is bothered."""
+"""A scan checks the opt-outs of its installation."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ def test_who_is_in_the_file_is_left_alone(hallmark: Hallmark, home: Path) -> Non
 @pytest.mark.usefixtures("listed")
 def test_anyway_looks_all_the_same(hallmark: Hallmark) -> None:
     target = f"http://127.0.0.1:{free_port()}/mcp"
-    assert "left alone" in hallmark("scan", target, "--allow-private").err
+    assert "is not contacted" in hallmark("scan", target, "--allow-private").err
     found = hallmark("scan", target, "--allow-private", "--anyway", "--core", "--json")
-    assert "left alone" not in found.err
+    assert "is not contacted" not in found.err
     assert "unreachable" in found.out
 
 
