@@ -17,8 +17,7 @@ from evidence.model import ServerId
 from evidence.store.runs.operator_actions import read_database_time
 from evidence.store.sql.bulk_insert import split_batches
 from evidence.store.sql.row_keys import find_known_server_keys, find_run_key, find_server_keys
-from evidence.store.tables.core import IS_LEASED_OUT, RUN, RUN_ITEM, SERVER
-from evidence.store.tables.lease_release import RELEASED_LEASE
+from evidence.store.tables.core import IS_LEASED_OUT, RELEASED_LEASE, RUN, RUN_ITEM, SERVER
 from evidence.store.values import COLLECT_STAGES, RunState, Stage
 
 ALWAYS_DUE: Final = datetime(1970, 1, 1, tzinfo=UTC)

@@ -15,9 +15,8 @@ from evidence.store.runs.record_counts import count_records
 from evidence.store.runs.run_states import set_run_state
 from evidence.store.sql.bulk_insert import insert_rows, split_batches
 from evidence.store.sql.row_keys import find_known_server_keys, find_run_key, find_server_keys
-from evidence.store.tables.core import RUN, RUN_ITEM, SERVER
+from evidence.store.tables.core import RELEASED_LEASE, RUN, RUN_ITEM, SERVER
 from evidence.store.tables.evidence import COMPACTION, SCORING
-from evidence.store.tables.lease_release import RELEASED_LEASE
 from evidence.store.values import COLLECT_STAGES, RunProgress, RunState, Stage, StageFailure
 
 _COLUMNS = ("run_key", "stage", "server_key", "attempts", "not_before")

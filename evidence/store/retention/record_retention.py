@@ -30,7 +30,7 @@ class DroppedRecords:
 
     run: str
     at: datetime
-    visits: int
+    record_sets: int
     done: bool
 
 
@@ -85,7 +85,7 @@ def find_dropped_records(connection: Connection, run_id: str) -> DroppedRecords 
     """What was dropped of a run; None before `drop_records`."""
     query = select(COMPACTION).join(RUN, RUN.c.key == COMPACTION.c.run_key).where(RUN.c.id == run_id)
     row = connection.execute(query).one_or_none()
-    return None if row is None else DroppedRecords(run=run_id, at=row.at, visits=row.visits, done=row.done)
+    return None if row is None else DroppedRecords(run=run_id, at=row.at, record_sets=row.visits, done=row.done)
 
 
 def _droppable(connection: Connection, run: int, servers: Sequence[int]) -> list[int]:

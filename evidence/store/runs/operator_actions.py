@@ -11,8 +11,7 @@ from sqlalchemy import Connection, func, insert, select, update
 from evidence.store.errors import IllegalRunChange
 from evidence.store.runs.run_states import find_run, put_snapshot, set_run_state
 from evidence.store.sql.row_keys import find_run_key
-from evidence.store.tables.core import RUN_EVENT, RUN_ITEM
-from evidence.store.tables.lease_release import RELEASED_LEASE
+from evidence.store.tables.core import RELEASED_LEASE, RUN_EVENT, RUN_ITEM
 from evidence.store.values import RunAction, RunEvent, RunRow, RunState
 
 _LEADS_TO: Final[Mapping[RunAction, RunState]] = {

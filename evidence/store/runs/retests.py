@@ -24,7 +24,7 @@ _REQUESTS: Final = 7_340_032_119
 """The advisory lock for adding requests on PostgreSQL; SQLite has one writer."""
 
 _COLUMNS: Final = ("id", "server_key", "client", "asked_at", "state")
-_TIMES: Final = ("asked_at", "admitted_at", "finished_at", "visited_at")
+_TIMES: Final = ("asked_at", "admitted_at", "finished_at", "previous_admitted_at")
 _FIELDS: Final = ("id", "server", "client", "reason", "run", "before", *_TIMES)
 
 _RUN_OF, _BEFORE, _OTHER = RUN.alias("run_of"), RUN.alias("before"), RETEST.alias("other")
@@ -39,7 +39,7 @@ _QUERY: Final = (
         SERVER.c.id.label("server"),
         _RUN_OF.c.id.label("run"),
         _BEFORE.c.id.label("before"),
-        _LAST.scalar_subquery().label("visited_at"),
+        _LAST.scalar_subquery().label("previous_admitted_at"),
     )
     .join(SERVER, SERVER.c.key == RETEST.c.server_key)
     .join(_RUN_OF, _RUN_OF.c.key == RETEST.c.run_key, isouter=True)
@@ -65,7 +65,7 @@ _OPEN: Final = (RetestState.WAITING.value, RetestState.RUNNING.value)
 class Retest:
     """One request. `client` is a digest of the client; `before` is the run that the result is compared with.
 
-    `visited_at` is when the previous re-test of the server was admitted, None without one.
+    `previous_admitted_at` is when the previous re-test of the server was admitted, None without one.
     """
 
     id: str
@@ -78,7 +78,7 @@ class Retest:
     before: str | None = None
     admitted_at: datetime | None = None
     finished_at: datetime | None = None
-    visited_at: datetime | None = None
+    previous_admitted_at: datetime | None = None
 
     @property
     def is_open(self) -> bool:

@@ -5,8 +5,9 @@ Append-only: snapshot, disclosure, run_event, approval. The other tables hold st
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import datetime
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Final
 
 from sqlalchemy import Boolean as Bool
 from sqlalchemy import (
@@ -19,6 +20,7 @@ from sqlalchemy import (
     SmallInteger,
     UniqueConstraint,
     and_,
+    case,
     false,
     literal_column,
 )
@@ -292,3 +294,14 @@ Index("ix_run_item_waiting", *_FIRST, sqlite_where=_OPEN, postgresql_where=_OPEN
 IS_LEASED_OUT = and_(_OPEN, RUN_ITEM.c.leases > literal_column("0"))
 _HELD = (RUN_ITEM.c.run_key, RUN_ITEM.c.leased_until)
 Index("ix_run_item_handed_out", *_HELD, sqlite_where=IS_LEASED_OUT, postgresql_where=IS_LEASED_OUT)
+
+RELEASED_LEASE: Final[Mapping[str, Any]] = {
+    # Undoes the count of this lease only; earlier leases without a result stay counted.
+    "leases": case(
+        (and_(RUN_ITEM.c.leased_by.is_not(None), RUN_ITEM.c.leases > 0), RUN_ITEM.c.leases - 1),
+        else_=RUN_ITEM.c.leases,
+    ),
+    "leased_by": None,
+    "leased_until": None,
+}
+"""The new values of an item whose lease its holder or an operator releases."""
