@@ -14,7 +14,7 @@ from pathlib import Path
 import zstandard
 
 from evidence.canonical import Json
-from evidence.store.records.visit_notes import VisitNote, write_notes
+from evidence.store.records.record_notes import RecordNote, write_notes
 
 TRAINED_ON = 4_000
 DICTIONARY_BYTES = 16_384
@@ -82,7 +82,7 @@ def main() -> None:
         seen = observations(chance, at, open_=number % 3 > 0)
         if number % 4 == 0:
             seen |= _beside(chance, at)
-        texts.append(write_notes(at, [VisitNote(at, seen[kind]) for kind in sorted(seen)]))
+        texts.append(write_notes(at, [RecordNote(at, seen[kind]) for kind in sorted(seen)]))
     options.file.write_bytes(zstandard.train_dictionary(DICTIONARY_BYTES, texts).as_bytes())
 
 

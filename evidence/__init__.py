@@ -1,1 +1,1 @@
-"""What was seen and what could not be seen; append-only."""
+"""Evidence about servers: what was observed, and the reasons for what could not be observed; append-only."""

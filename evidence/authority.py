@@ -1,18 +1,18 @@
-"""What a tool may do: read, write, destroy, administer, or unknown. Safe probing and scoring both ask here.
+"""Classifies tools by what they may do: read, write, destroy, administer, or unknown. Used by probing and scoring.
 
-Three sources are asked in this order, and a classification says which one decided:
+Three sources are used in this order; a classification names the one that decided:
 
-1. **Annotations.** `readOnlyHint: true` reads and `false` never does; `destructiveHint` tells destroying from writing.
-   They are claims: a tool named for a deed (`delete_file`) that claims to read is unknown.
-2. **The name**, as words, without a prefix that most tools of the server share (`browser_`, `slack_`). The verb stands
-   first, after one leading noun, or last. A reading verb beside a deed (`get_delete_token`) is unknown; joined to it by
-   "and" or "or" (`get_or_create`) it is the deed. A name that reads is doubted again when a parameter takes code, SQL
-   or an HTTP method or when the description begins with a deed, and yields to deeds among the values of a parameter
-   such as `action`.
-3. **The description**, only when the name holds no verb: it must begin with a reading verb and mention no deed at all.
+1. **Annotations.** `readOnlyHint: true` means reading and `false` changing; `destructiveHint` distinguishes destroying
+   from writing. They are claims: a tool with an action in its name (`delete_file`) that claims to read is unknown.
+2. **The name**, as words, without a prefix that most tools of the server share (`browser_`, `slack_`). The verb is the
+   first word, the second after a noun, or the last. A reading verb beside an action (`get_delete_token`) is unknown;
+   joined to it by "and" or "or" (`get_or_create`) it is that action. A reading name becomes unknown when a parameter
+   takes code, SQL or an HTTP method or when the description begins with an action. It takes the class of an action
+   among the values of a parameter such as `action`.
+3. **The description**, only when the name has no verb: it must begin with a reading verb and mention no action.
 
-Every doubt ends in unknown. To call a reading tool unknown costs one observation; to call a writing tool reading would
-let a probe change a user's data.
+In doubt a tool is unknown. A reading tool that is classified as unknown costs one observation; a writing tool that is
+classified as reading would let a probe change a user's data.
 """
 
 from __future__ import annotations
@@ -39,12 +39,12 @@ class Authority(StrEnum):
 
     @property
     def changes_state(self) -> bool:
-        """Known to do more than read."""
+        """True for a known class that does more than read."""
         return self in {Authority.WRITE, Authority.DESTRUCTIVE, Authority.ADMIN}
 
 
 class Basis(StrEnum):
-    """What decided."""
+    """The source that decided a classification."""
 
     ANNOTATIONS = "annotations"
     NAME = "name"
@@ -55,7 +55,7 @@ class Basis(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Classification:
-    """The class of one tool, what decided it, and the hint or word that did."""
+    """The class of one tool, the source that decided it, and the hint or word of that source."""
 
     authority: Authority
     basis: Basis
@@ -73,10 +73,10 @@ READ_VERBS: Final = _vocabulary(
     summarise summarize tail tree view whoami
     """
 )
-"""Verbs of asking. `check`, `query`, `resolve` and `verify` are not among them: servers write under those."""
+"""Verbs of reading. `check`, `query`, `resolve` and `verify` are left out: some servers write under these names."""
 
 TRAILING_READ_VERBS: Final = frozenset(["find", "get", "list", "lookup", "read", "search", "tree"])
-"""Verbs that may follow what they ask about: `web_search`, `users_list`."""
+"""Verbs that may follow their object: `web_search`, `users_list`."""
 
 READ_NOUNS: Final = _vocabulary(
     """
@@ -84,7 +84,7 @@ READ_NOUNS: Final = _vocabulary(
     usage version
     """
 )
-"""What a name without a verb ends in when it names something to read: `git_status`, `place_details`."""
+"""Last words of names without a verb that read: `git_status`, `place_details`."""
 
 WRITE_VERBS: Final = _vocabulary(
     """
@@ -102,7 +102,7 @@ WRITE_VERBS: Final = _vocabulary(
     vote watch withdraw write
     """
 )
-"""Verbs of changing something: at a service, on a machine, on a screen."""
+"""Verbs of changing something at a service, on a machine or on a screen."""
 
 DESTROY_VERBS: Final = _vocabulary(
     """
@@ -110,12 +110,12 @@ DESTROY_VERBS: Final = _vocabulary(
     reset revoke rm rmdir terminate trash truncate wipe
     """
 )
-"""Verbs of undoing what cannot be had back."""
+"""Verbs of destroying something that cannot be restored."""
 
 ADMIN_VERBS: Final = _vocabulary(
     "administer chmod chown elevate eval evaluate exec execute grant impersonate reboot shutdown sudo"
 )
-"""Verbs of running whatever is handed over, and of deciding what others may do."""
+"""Verbs of executing given code and of changing permissions."""
 
 ADMIN_NOUNS: Final = _vocabulary(
     """
@@ -123,7 +123,7 @@ ADMIN_NOUNS: Final = _vocabulary(
     privileges role roles script scripts shell sql terminal
     """
 )
-"""What makes a deed an administrator's: `run_command`, `set_permissions`. Reading them is reading."""
+"""Nouns that make an action administrative: `run_command`, `set_permissions`. Reading them is reading."""
 
 UNAMBIGUOUS_ACTION_VERBS: Final = (
     DESTROY_VERBS
@@ -135,7 +135,7 @@ UNAMBIGUOUS_ACTION_VERBS: Final = (
     """
     )
 )
-"""Deeds that are never the noun in a reading name, as `post`, `commit` or `request` are in `list_commits`."""
+"""Verbs of actions that are not also nouns in reading names, as `commit` is in `list_commits`."""
 
 _JOINING: Final = frozenset({"and", "or"})
 _ACTION: Final = re.compile(r"(?:action|command|mode|op|operation)s?", re.IGNORECASE)
@@ -159,7 +159,7 @@ _RANK: Final = (Authority.READ, Authority.UNKNOWN, Authority.WRITE, Authority.DE
 
 
 def classify_tools(tools: Sequence[Json]) -> tuple[Classification, ...]:
-    """The class of every tool of one server, in order. A tool is whatever the server listed, of any shape."""
+    """The class of every tool of one server, in order. A tool may be any JSON value that the server listed."""
     prefix = find_shared_prefix([_text(tool, "name") for tool in tools])
     return tuple(classify_tool(tool, prefix=prefix) for tool in tools)
 
@@ -179,7 +179,7 @@ def classify_tool(tool: Json, *, prefix: str = "") -> Classification:
 
 
 def find_shared_prefix(names: Sequence[str]) -> str:
-    """The first word of most names when it is no verb, such as a brand; else empty."""
+    """The first word of at least 60 % of the names if it is not a verb, such as a brand; otherwise empty."""
     if len(names) < 2:
         return ""
     words = (next(iter(_split(name)), "") for name in names)
@@ -232,7 +232,7 @@ def _is_plain_deed(tool: Json, named: Authority | None) -> bool:
 
 
 def _by_name(words: Sequence[str]) -> tuple[Authority | None, str]:
-    """The class in a name and the word that decided; None when no word of it is a verb."""
+    """The class in a name and the word that decided; None when no word is a verb."""
     at, verb = _verb(words)
     if verb is None:
         ends = words[-1] if words else ""
@@ -250,7 +250,7 @@ def _by_name(words: Sequence[str]) -> tuple[Authority | None, str]:
 
 
 def _verb(words: Sequence[str]) -> tuple[int, str | None]:
-    """The word that says what the tool does: first, or second after a noun, or last, or any plain deed."""
+    """The position and word of the verb: first, second after a noun, any unambiguous action, or last."""
     for place, word in enumerate(words[:2]):
         if _verb_class(word) is not None:
             return place, word
@@ -278,7 +278,7 @@ def _administers(words: Sequence[str], found: Authority | None) -> bool:
 
 
 def _doubted(tool: Json, why: str) -> Classification:
-    """A name that reads, after a look at what the tool takes and how its description begins."""
+    """The class of a reading name after checks of the parameters and the beginning of the description."""
     worst = Classification(Authority.READ, Basis.NAME, why)
     for name, raw in _properties(tool).items():
         if _ACTION.fullmatch(name) and (deeds := list(_deeds_of(raw))):

@@ -24,11 +24,11 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 _SAFE_INTEGER = 2**53
 _SAFE_DIGITS = len(str(-_SAFE_INTEGER))
 
-# First bytes of four-byte characters, and escaped surrogates: keys with them sort by UTF-16 unit, not by code point.
+# First bytes of four-byte characters, and escaped surrogates. RFC 8785 sorts keys by UTF-16 unit, orjson by code point.
 _BEYOND_BMP = (b"\xf0", b"\xf1", b"\xf2", b"\xf3", b"\xf4", b"\\ud", b"\\uD")
 
 
-_PLAINLY = (
+_ORJSON_OPTIONS = (
     orjson.OPT_SORT_KEYS
     | orjson.OPT_STRICT_INTEGER
     | orjson.OPT_PASSTHROUGH_DATACLASS
@@ -36,7 +36,7 @@ _PLAINLY = (
     | orjson.OPT_PASSTHROUGH_SUBCLASS
 )
 _NO_NUMBER = frozenset(b'"tf')
-# What orjson writes unlike the RFC: fractions, exponents, null for what is not finite, and members by code point.
+# Where orjson differs from the RFC: fractions, exponents, null for non-finite numbers, and members by code point.
 _FRACTION = re.compile(rb"[:\[,](?:-?[0-9]+[.e]|null)")
 _ASTRAL = re.compile(rb"[\xf0-\xf4]")
 
@@ -50,7 +50,7 @@ class Uncanonicalisable(ValueError):
 
 
 class _NotPlain(Exception):
-    """The text holds numbers that only our own serialiser writes as the RFC wants them."""
+    """The text holds numbers that only our own serialiser writes as the RFC requires."""
 
 
 class _DuplicateKey(Uncanonicalisable):
@@ -60,8 +60,8 @@ class _DuplicateKey(Uncanonicalisable):
 def parse_json(data: bytes, *, max_depth: int = MAX_DEPTH, max_bytes: int = MAX_BYTES) -> Json:
     """Parse UTF-8 JSON within depth and size caps; raise NotJson on anything else.
 
-    Python's parser is kept (instead of a faster one) because it neither rounds big integers nor refuses lone
-    surrogates, which real servers send. The last of duplicate keys wins, as in JavaScript.
+    Python's parser is used because, unlike faster ones, it neither rounds big integers nor refuses lone surrogates,
+    which real servers send. The last of duplicate keys wins, as in JavaScript.
     """
     check_bounds(data, max_depth=max_depth, max_bytes=max_bytes)
     try:
@@ -87,11 +87,11 @@ def check_bounds(data: bytes, *, max_depth: int = MAX_DEPTH, max_bytes: int = MA
 def canonical_json(value: Json) -> bytes:
     """Serialise a value as RFC 8785 canonical JSON; raise Uncanonicalisable where the RFC has no form for it."""
     try:
-        plain = orjson.dumps(value, option=_PLAINLY)
+        plain = orjson.dumps(value, option=_ORJSON_OPTIONS)
     except orjson.JSONEncodeError:
-        pass  # a lone surrogate, a great integer, a type of its own
+        pass  # a lone surrogate, a large integer, or another mapping or sequence type
     else:
-        if plain[0] in _NO_NUMBER or (plain[0] in b"{[" and not _is_written_otherwise(plain)):
+        if plain[0] in _NO_NUMBER or (plain[0] in b"{[" and not _may_differ(plain)):
             return plain
     try:
         return _serialise(value).encode("utf-8")
@@ -114,7 +114,7 @@ def sha256(data: bytes) -> str:
 
 
 def _canonical(data: bytes) -> bytes:
-    """The canonical form of a JSON text; most texts hold nothing about which orjson and the RFC differ."""
+    """The canonical form of a JSON text. For most texts orjson writes the form that the RFC requires."""
     text = data.decode("utf-8")
     if not any(sign in data for sign in _BEYOND_BMP):
         try:
@@ -124,8 +124,8 @@ def _canonical(data: bytes) -> bytes:
     return canonical_json(json.loads(text, object_pairs_hook=_unique, parse_constant=_reject_constant))
 
 
-def _is_written_otherwise(plain: bytes) -> bool:
-    """Whether orjson may have written it unlike the RFC; signs within strings may make it so without need."""
+def _may_differ(plain: bytes) -> bool:
+    """True when orjson's output may differ from the RFC; characters within strings can cause false positives."""
     return bool(_FRACTION.search(plain) or (not plain.isascii() and _ASTRAL.search(plain)))
 
 
@@ -203,7 +203,7 @@ def _double(integer: int) -> float:
         number = float(integer)
     except OverflowError as error:
         raise Uncanonicalisable("an integer is greater than every IEEE 754 double") from error
-    # The shortest digits of a double need not be its exact value, and are what canonical JSON itself contains.
+    # Canonical JSON contains the shortest digits of a double, which need not be its exact value.
     if integer not in {int(number), int(Decimal(repr(number)))}:
         raise Uncanonicalisable(f"{integer} is not an IEEE 754 double")
     return number

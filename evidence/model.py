@@ -1,4 +1,4 @@
-"""The nouns of evidence: Server, ServerRef, Target, Record, Observed, Absent, Reason, Dossier. Frozen values only."""
+"""The values of evidence: servers, targets, records, dossiers and runs. All are immutable."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class Reason(StrEnum):
 
 
 class TargetType(StrEnum):
-    """How a server is reached: over HTTP, or as a package that is started."""
+    """How a server is reached: over HTTP, or by starting a package or command."""
 
     STREAMABLE_HTTP = "streamable-http"
     SSE = "sse"
@@ -63,7 +63,6 @@ class TargetType(StrEnum):
 
     @property
     def is_remote(self) -> bool:
-        """True for a URL that is probed over the network."""
         return self in {TargetType.STREAMABLE_HTTP, TargetType.SSE}
 
 
@@ -72,9 +71,8 @@ class Target:
     """One way to reach a server.
 
     `identifier` is the URL of a remote, the name of a package, or the working directory of a command.
-    `arguments` follow the package's own entry point (or are the command itself); `environment` holds
-    declared, non-secret values; `headers` are declared literal headers of a remote. `inputs` are what a package asks
-    for without giving a value.
+    `arguments` follow the package's own entry point (or are the command itself); `environment` holds declared,
+    non-secret values; `headers` are declared literal headers of a remote. `inputs` are declared without a value.
     """
 
     type: TargetType
@@ -87,7 +85,7 @@ class Target:
 
 
 class Status(StrEnum):
-    """Lifecycle status of a registry entry, plus `invalid` for one that does not match its schema."""
+    """Lifecycle status of a registry entry, and `invalid` for an entry that does not match its schema."""
 
     ACTIVE = "active"
     DEPRECATED = "deprecated"
@@ -99,8 +97,8 @@ class Status(StrEnum):
 class ServerRef:
     """One registry's entry for a server, as it was received.
 
-    `entry` is the entry's bytes verbatim. `error` is the schema error of an invalid entry, or of a flaw that
-    leaves the server reachable. `targets` are in order of preference, the first one decides the server's identity.
+    `entry` holds the entry's bytes verbatim. `error` is the schema error of an invalid entry, or a flaw that leaves the
+    server reachable. `targets` are in order of preference; the first one decides the server's identity.
     """
 
     registry: str
@@ -116,9 +114,9 @@ class ServerRef:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Server:
-    """One thing worth scoring. `ref` is the canonical reference (`npm:NAME`, `pypi:NAME`, a URL, ...).
+    """One server to score. `ref` is the canonical reference (`npm:NAME`, `pypi:NAME`, a URL, ...).
 
-    `id` is derived from `ref`, so two databases that saw the same server name it alike.
+    `id` is derived from `ref`, so a server has the same id in every database.
     """
 
     ref: str
@@ -129,12 +127,11 @@ class Server:
 
     @property
     def id(self) -> ServerId:
-        """Stable identifier: `srv_` and 20 hexadecimal digits of the SHA-256 of the canonical reference."""
         return server_id(self.ref)
 
 
 def server_id(ref: str) -> ServerId:
-    """The server id of a canonical reference."""
+    """`srv_` and the first 20 hexadecimal digits of the SHA-256 of a canonical reference."""
     return f"srv_{sha256(ref.encode('utf-8'))[:20]}"
 
 
@@ -146,12 +143,12 @@ class Observed:
 
     @cached_property
     def digest(self) -> str:
-        """SHA-256 of the body's bytes; addresses the blob."""
+        """SHA-256 of the body; identifies the blob."""
         return sha256(self.body)
 
     @cached_property
     def canonical(self) -> str | None:
-        """SHA-256 of the RFC 8785 form, or None when the body is uncanonicalisable."""
+        """SHA-256 of the body's RFC 8785 form, or None when it has none."""
         return canonical_digest(self.body)
 
 
@@ -164,13 +161,13 @@ class Absent:
 
     @cached_property
     def digest(self) -> str:
-        """SHA-256 of the reason and detail, so that an absence can be cited like a body."""
+        """SHA-256 of reason and detail, so that an absence can be cited like a body."""
         return sha256(canonical_json({"absent": self.reason.value, "detail": self.detail}))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Record:
-    """One piece of evidence. `observation` holds what changes on every visit (durations, ids, volatile headers)."""
+    """One piece of evidence. `observation` holds what differs in every run (durations, ids, volatile headers)."""
 
     server: ServerId
     kind: str
@@ -201,7 +198,7 @@ class Dossier:
         return record.content if record else Absent(Reason.NOT_COLLECTED, f"no {kind} record in this run")
 
     def parsed(self, kind: str, parse: Callable[[bytes], Parsed]) -> Parsed | None:
-        """The view of a kind; None when it is absent or cannot be read back."""
+        """The content of a kind as `parse` returns it; None when it is absent or `parse` raises NotJson."""
         content = self.read(kind)
         if isinstance(content, Absent):
             return None
@@ -221,7 +218,7 @@ class Trigger(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Run:
-    """One execution, everything pinned. `id` sorts by time; `pins` maps a versioned part to its version."""
+    """One run with pinned versions. `id` sorts by time; `pins` maps each versioned part to its version."""
 
     id: str
     trigger: Trigger

@@ -1,4 +1,4 @@
-"""What a package asks for at its start without giving a value: declared environment variables and arguments."""
+"""Inputs that a package declares without a value: environment variables and arguments."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from evidence.json_members import array_or_empty, count_or_zero, object_or_empty
 
 
 class InputPlace(StrEnum):
-    """Where an input goes."""
+    """How an input is passed to the package."""
 
     ENVIRONMENT = "environment"
     OPTION = "option"  # a name and a value, two words of the command line
@@ -20,11 +20,11 @@ class InputPlace(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PackageInput:
-    """One declared input without a value of its own, in its author's words (the `Input` of a server.json).
+    """One declared input without a value (the `Input` of a server.json).
 
-    `name` is the variable's or option's; of a word, what it is called. `at` is how many of the target's known arguments
-    stand before it. `hint` is whatever tells what is wanted: an example, a value's name, a description. With a `form`
-    such as `https://{region}.example.com` the value is that text with its `variables` filled in.
+    `name` is the name of the variable, option or positional argument. `at` is the number of the target's known
+    arguments before it. `hint` is an example, the name of a value, or a description. With a `form` such as
+    `https://{region}.example.com` the value is that text with its `variables` filled in.
     """
 
     place: InputPlace
@@ -39,7 +39,7 @@ class PackageInput:
     variables: tuple[PackageInput, ...] = ()
 
     def as_json(self) -> dict[str, Json]:
-        """Its members that are not empty."""
+        """The members that are not empty; `name` always."""
         members: dict[str, Json] = {
             "place": self.place.value,
             "name": self.name,
@@ -56,7 +56,7 @@ class PackageInput:
 
     @classmethod
     def from_json(cls, row: Mapping[str, Json]) -> PackageInput:
-        """The input that `as_json` wrote; raise ValueError for a place that there is not."""
+        """The input that `as_json` wrote; raise ValueError for an unknown place."""
         return cls(
             place=InputPlace(text_or_empty(row.get("place"))),
             name=text_or_empty(row.get("name")),

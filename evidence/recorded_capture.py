@@ -1,10 +1,10 @@
-"""A recorded capture as a dossier: `initialize` and the four lists of one server, saved as one JSON document.
+"""Converts a recorded capture, the initialize result and the four lists of one server as JSON, to a dossier.
 
     {"package": STRING, "version": STRING, "initialize": RESULT,
      "tools": [...], "resources": [...], "resourceTemplates": [...], "prompts": [...],
      "capture": {"ecosystem": "npm" | "pypi", "transport": STRING, "errors": {"tools/list": ERROR, ...}}}
 
-`capture` may be missing. Page boundaries are not recorded: each list that was read counts as one page.
+`capture` may be missing. Page boundaries are not recorded: each recorded list counts as one page.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class InvalidCapture(ValueError):
 
 
 def dossier_from_capture(data: bytes, as_of: datetime) -> Dossier:
-    """The dossier of a capture: one listing record, observed at `as_of`; raise NotACapture on anything else."""
+    """The dossier of a capture: one listing record, observed at `as_of`; raise InvalidCapture on anything else."""
     document = _document(data)
     recording = object_or_empty(document.get("capture"))
     server, target = _server(document, recording)

@@ -1,4 +1,4 @@
-"""Content-addressed bytes: hashed, compressed, stored once, and checked whenever they are read."""
+"""Content-addressed bodies: hashed, compressed, stored once, and verified at every read."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from sqlalchemy import Connection, Row, select
 from evidence.model import Observed
 from evidence.store.errors import CorruptBlob, StoreError
 from evidence.store.sql.bulk_insert import insert_rows, split_batches
-from evidence.store.sql.key_sets import KEYS, among
+from evidence.store.sql.key_sets import KEYS, matches_any
 from evidence.store.tables.evidence import BLOB
 
-# Far above every collector's cap; bounds what a corrupt size column can make us allocate.
+# Far above every collector's limit; bounds the memory that a corrupt size column can make us allocate.
 MAX_BODY_BYTES: Final = 64 * 1024 * 1024
 
 # On listings level 1 keeps 94 to 100 % of level 3's ratio at four fifths of its time.
@@ -23,12 +23,12 @@ _LEVEL: Final = 1
 
 _COLUMNS: Final = ("digest", "canonical", "codec", "size", "body")
 
-_BY_KEY: Final = select(BLOB).where(among(BLOB.c.key))
-_DIGESTS: Final = select(BLOB.c.key, BLOB.c.digest).where(among(BLOB.c.key))
+_BY_KEY: Final = select(BLOB).where(matches_any(BLOB.c.key))
+_DIGESTS: Final = select(BLOB.c.key, BLOB.c.digest).where(matches_any(BLOB.c.key))
 
 
 class Codec(IntEnum):
-    """How stored bytes are packed. Of what is gone only the digest is left (see sweeping.py)."""
+    """How stored bytes are packed. GONE: only the digest is left (see retention/garbage_collection.py)."""
 
     RAW = 0
     ZSTD = 1
@@ -36,7 +36,7 @@ class Codec(IntEnum):
 
 
 def put_blobs(connection: Connection, contents: Iterable[Observed]) -> dict[str, int]:
-    """Store the bodies that are new or gone; return the key of every digest. Others are not even compressed."""
+    """Store the bodies that are new or gone; return the key of every digest. Only these bodies are compressed."""
     wanted = {content.digest: content for content in contents}
     keys = find_blobs(connection, list(wanted))
     missing = [content for digest, content in wanted.items() if digest not in keys]
@@ -59,7 +59,7 @@ def find_blobs(connection: Connection, digests: Sequence[str]) -> dict[str, int]
 
 
 def find_discarded(connection: Connection, keys: Iterable[int]) -> set[int]:
-    """Those of the blobs, by key, of which only the digest is left."""
+    """The keys of the blobs whose body is gone."""
     found: set[int] = set()
     for batch in split_batches(sorted(set(keys))):
         found.update(connection.scalars(select(BLOB.c.key).where(BLOB.c.key.in_(batch), BLOB.c.codec == Codec.GONE)))
@@ -67,7 +67,7 @@ def find_discarded(connection: Connection, keys: Iterable[int]) -> set[int]:
 
 
 def find_digests(connection: Connection, keys: Iterable[int]) -> dict[int, str]:
-    """Digests by key, of those blobs that are stored; no body is read."""
+    """The digests of stored blobs by key; no body is read."""
     found: dict[int, str] = {}
     for batch in split_batches(sorted(set(keys))):
         found |= {key: digest.hex() for key, digest in connection.execute(_DIGESTS, {KEYS: batch})}
@@ -88,12 +88,12 @@ def open_blob(row: Row[tuple[object, ...]], decompressor: zstandard.ZstdDecompre
     """The body of one row of `evidence_blob`, checked against its digest."""
     digest = row.digest.hex()
     if row.codec == Codec.GONE:
-        raise CorruptBlob(f"the body of blob {digest} was given up, since no record was known to need it")
+        raise CorruptBlob(f"the body of blob {digest} was dropped because no record was known to need it")
     body = decompress_body(row.codec, row.size, row.body, name=digest, decompressor=decompressor)
     content = Observed(body)
     if content.digest != digest:
         raise CorruptBlob(f"blob {digest} holds bytes with digest {content.digest}")
-    # Stored beside the digest when the body came in; computing it again costs more than the whole read.
+    # Stored with the digest; computing it again costs more than the whole read.
     vars(content)["canonical"] = None if row.canonical is None else row.canonical.hex()
     return content
 
@@ -123,7 +123,7 @@ def decompress_body(
     if codec != Codec.ZSTD or not 0 < size <= MAX_BODY_BYTES:
         raise CorruptBlob(f"blob {name} has codec {codec} and size {size}")
     try:
-        # A frame that states its own size would be believed over our bound.
+        # The decompressor trusts a size stated in the frame more than `max_output_size`.
         if zstandard.frame_content_size(packed) not in {-1, size}:
             raise CorruptBlob(f"blob {name} does not state its size of {size}")
         return (decompressor or zstandard.ZstdDecompressor()).decompress(packed, max_output_size=size)
@@ -132,9 +132,5 @@ def decompress_body(
 
 
 def _row(content: Observed, compressor: zstandard.ZstdCompressor) -> tuple[object, ...]:
-    form = content.canonical
-    return (
-        bytes.fromhex(content.digest),
-        None if form is None else bytes.fromhex(form),
-        *compress_body(content.body, compressor),
-    )
+    canonical = None if content.canonical is None else bytes.fromhex(content.canonical)
+    return bytes.fromhex(content.digest), canonical, *compress_body(content.body, compressor)

@@ -12,25 +12,25 @@ from sqlalchemy import ColumnElement, bindparam, func, or_, select, union
 
 from evidence.model import ServerId, Trigger
 from evidence.store.community.claim_values import ClaimState
-from evidence.store.database import Database
 from evidence.store.listing.published_edition import SHOWN_EDITION
 from evidence.store.runs.retests import RetestState
 from evidence.store.tables.community import CLAIM, DISPUTE, DISPUTE_ACT
 from evidence.store.tables.core import DISCLOSURE, FINDING, FULL_PROBE, RETEST, RUN, SERVER, SNAPSHOT
 from evidence.store.tables.evidence import COMPACTION
 from evidence.store.tables.listing import LISTING_EDITION, LISTING_HIDDEN, LISTING_WITHHELD
+from evidence.store.transactions import DatabaseAccess
 from evidence.store.values import FindingState, RunState
 
 _SHOWN_RUN: Final = select(LISTING_EDITION.c.run_key).where(LISTING_EDITION.c.key == SHOWN_EDITION).scalar_subquery()
 _COMPACTION: Final = COMPACTION.c.run_key == _SHOWN_RUN
-_TOLD: Final = (RUN.c.state == RunState.PUBLISHED.value, RUN.c.trigger != Trigger.RETEST.value)
+_IS_PUBLISHED: Final = (RUN.c.state == RunState.PUBLISHED.value, RUN.c.trigger != Trigger.RETEST.value)
 _PROVEN: Final = CLAIM.c.state == ClaimState.PROVEN.value
 
 _COUNTS: Final = select(
     select(func.count()).select_from(LISTING_EDITION).scalar_subquery(),
     select(func.count())
     .select_from(SNAPSHOT.join(RUN, RUN.c.key == SNAPSHOT.c.run_key))
-    .where(*_TOLD)
+    .where(*_IS_PUBLISHED)
     .scalar_subquery(),
     select(func.count()).select_from(DISCLOSURE).scalar_subquery(),
     select(func.count()).select_from(DISPUTE).scalar_subquery(),
@@ -47,37 +47,37 @@ _COUNTS: Final = select(
     select(COMPACTION.c.at).where(_COMPACTION).scalar_subquery(),
     select(COMPACTION.c.done).where(_COMPACTION).scalar_subquery(),
 )
-"""Numbers of which one differs after every change that the board's revision does not cover. Rows are counted: the
-highest key would miss a row that was written before another one and committed after it."""
+"""Numbers of which one changes with every change that the listing index's revision does not cover. Rows are counted
+because the highest key would miss a row with a lower key that is committed later."""
 
 _FINAL: Final = [state.value for state in RunState if state.is_final]
 _OPEN: Final = [state.value for state in RetestState if state not in {RetestState.DONE, RetestState.FAILED}]
-_NIGHTS: Final = select(func.count(), func.sum(RUN.c.key)).where(*_TOLD)
+_PUBLISHED_RUNS: Final = select(func.count(), func.sum(RUN.c.key)).where(*_IS_PUBLISHED)
 _SHOWN: Final = (
     select(LISTING_EDITION.c.key, RUN.c.id, RUN.c.as_of, RUN.c.published_at)
     .join(LISTING_EDITION, LISTING_EDITION.c.run_key == RUN.c.key)
     .where(LISTING_EDITION.c.key == SHOWN_EDITION)
 )
-_THINNED: Final = select(COMPACTION.c.visits, COMPACTION.c.at, COMPACTION.c.done).where(_COMPACTION)
+_COMPACTED: Final = select(COMPACTION.c.visits, COMPACTION.c.at, COMPACTION.c.done).where(_COMPACTION)
 
 
-_LATER: Final[tuple[ColumnElement[bool], ...]] = (
+_AFTER_PUBLICATION: Final[tuple[ColumnElement[bool], ...]] = (
     RUN.c.state.not_in(_FINAL),
     RUN.c.id >= bindparam("run"),
     RUN.c.as_of >= bindparam("as_of"),
 )
-"""Of a run about one server: it is not over, or not older than the night."""
+"""Conditions on a run about one server: it is not finished, or not older than the published run."""
 
 _RETESTED: Final = (
     select(RETEST.c.server_key)
     .join(RUN, RUN.c.key == RETEST.c.run_key, isouter=True)
-    .where(or_(RETEST.c.state.in_(_OPEN), RETEST.c.finished_at >= bindparam("as_of"), *_LATER))
+    .where(or_(RETEST.c.state.in_(_OPEN), RETEST.c.finished_at >= bindparam("as_of"), *_AFTER_PUBLICATION))
 )
 _PROBED: Final = (
     select(RETEST.c.server_key)
     .join(FULL_PROBE, FULL_PROBE.c.retest_key == RETEST.c.key)
     .join(RUN, RUN.c.key == FULL_PROBE.c.run_key)
-    .where(or_(*_LATER))
+    .where(or_(*_AFTER_PUBLICATION))
 )
 _KEYS: Final = union(
     select(FINDING.c.server_key).where(FINDING.c.state != FindingState.PRIVATE_TRIAGE.value),
@@ -94,37 +94,32 @@ _SERVERS: Final = select(SERVER.c.id).where(SERVER.c.key.in_(select(_KEYS.c.serv
 
 @dataclass(frozen=True, slots=True)
 class ChangedServers:
-    """`servers` are those that changed. `night` names all that the pages of the others are rendered from.
+    """The changed servers, and a `version` of the data from which the pages of all other servers are rendered.
 
-    It is another one when another edition of the board is shown, when records of its run were compacted, and when
-    histories name another run.
+    The version changes with the published edition of the listing index, with compaction of its run, and with the
+    published runs in histories.
     """
 
-    night: str
+    version: str
     servers: frozenset[ServerId]
 
 
-class ChangedServersReader:
+class ChangedServersReader(DatabaseAccess):
     """The changed servers of one database; each method is one transaction."""
 
-    def __init__(self, database: Database) -> None:
-        self._database = database
-
     def read_revision(self) -> str:
-        """A text that, beside the board's revision, is another one whenever `look` may answer something else."""
+        """A text that changes, or the listing index's revision does, whenever `read_changed_servers` may change."""
         with self._database.reading() as connection:
             found = connection.execute(_COUNTS).one()
         return "-".join(str(value or 0) for value in found)
 
     def read_changed_servers(self) -> ChangedServers | None:
-        """What changed since the run that is shown; None before the first."""
+        """The servers that changed since the published run; None before the first one."""
         with self._database.reading() as connection:
             run = connection.execute(_SHOWN).one_or_none()
             if run is None:
                 return None
-            nights = connection.execute(_NIGHTS).one()
-            thinned = connection.execute(_THINNED).one_or_none()
+            runs = connection.execute(_PUBLISHED_RUNS).one()
+            compacted = connection.execute(_COMPACTED).one_or_none()
             servers = connection.scalars(_SERVERS, {"run": run.id, "as_of": run.as_of})
-            return ChangedServers(
-                " ".join(str(value) for value in (*run, *nights, *(thinned or ()))), frozenset(servers)
-            )
+            return ChangedServers(" ".join(map(str, (*run, *runs, *(compacted or ())))), frozenset(servers))

@@ -1,4 +1,4 @@
-"""Connections, transactions and their failures: the only module that knows which database it talks to."""
+"""Connections and transactions on SQLite or PostgreSQL, and driver failures as errors of the store."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _RETRY_SECONDS: Final = 0.02
 _PAGE_BYTES: Final = 16_384
 _CACHE_KIB: Final = 65_536
 
-# "hallmark" as eight ASCII bytes, to not meet another program's lock in a shared database.
+# "hallmark" as eight ASCII bytes, so that it differs from the locks of other programs in a shared database.
 _MIGRATION_LOCK: Final = int.from_bytes(b"hallmark", "big")
 _SWEEPING_LOCK: Final = _MIGRATION_LOCK + 1
 
@@ -51,19 +51,18 @@ class Database:
         self.is_sqlite = self.url.get_backend_name() == "sqlite"
         # SQLite has one writer; threads of this process queue here instead of polling for its lock.
         self._writer: AbstractContextManager[Any] = threading.Lock() if self.is_sqlite else nullcontext()
-        self._of_thread = threading.local()
+        self._thread_local = threading.local()
 
     def close(self) -> None:
-        """Close every idle connection."""
         self._engine.dispose()
 
     @contextmanager
     def reading(self, *, alone: bool = False) -> Iterator[Connection]:
         """A transaction that only reads; on SQLite it sees one snapshot.
 
-        Below `at_once` it is that of the block, unless it is to be `alone`: then it sees what was written since.
+        Within `shared_reading` it is the block's transaction, unless `alone`: then it sees what was written since.
         """
-        shared = None if alone else getattr(self._of_thread, "connection", None)
+        shared = None if alone else getattr(self._thread_local, "connection", None)
         with self._named_failures():
             if shared is not None:
                 yield shared
@@ -72,15 +71,15 @@ class Database:
                 yield connection
 
     @contextmanager
-    def at_once(self) -> Iterator[None]:
-        """Whatever this thread reads within the block is one transaction: beginning one costs as much as a question."""
+    def shared_reading(self) -> Iterator[None]:
+        """Run all reads of this thread within the block in one transaction: beginning one costs as much as a query."""
         with self.reading() as connection:
-            before = getattr(self._of_thread, "connection", None)
-            self._of_thread.connection = connection
+            before = getattr(self._thread_local, "connection", None)
+            self._thread_local.connection = connection
             try:
                 yield
             finally:
-                self._of_thread.connection = before
+                self._thread_local.connection = before
 
     @contextmanager
     def writing(self) -> Iterator[Connection]:
@@ -90,7 +89,7 @@ class Database:
 
     @contextmanager
     def exclusive_writing(self) -> Iterator[Connection]:
-        """An exclusive write transaction across all processes, in which unused rows can be determined."""
+        """A write transaction that excludes those of all processes, to find rows without references."""
         with self._transaction("pg_advisory_xact_lock", _SWEEPING_LOCK) as connection:
             yield connection
 
@@ -99,14 +98,14 @@ class Database:
         with self._named_failures(), self._writer, self._engine.connect() as connection:
             connection.execution_options(**_WRITES)
             with connection.begin():
-                # On SQLite every write transaction is the only one.
+                # SQLite admits one write transaction at a time.
                 if not self.is_sqlite:
                     connection.execute(text(f"SELECT {lock}(:number)"), {"number": number})
                 yield connection
 
     @contextmanager
     def migration_transaction(self) -> Iterator[Connection]:
-        """A write transaction that no other process can be in at the same time."""
+        """A write transaction that excludes the migrations of other processes."""
         if self.is_sqlite:
             with self._named_failures():
                 self._prepare_file()
@@ -117,7 +116,7 @@ class Database:
 
     @contextmanager
     def _named_failures(self) -> Iterator[None]:
-        """Turn the failures of drivers into ours; some come past SQLAlchemy's: of bulk.insert, of connecting."""
+        """Turn driver errors into StoreError. Some are not wrapped by SQLAlchemy: those of COPY and of connecting."""
         driver = self._engine.dialect.loaded_dbapi
         try:
             yield
@@ -135,7 +134,7 @@ class Database:
     def _prepare_file(self) -> None:
         """Create the file and switch it to WAL mode, which it keeps.
 
-        SQLite's busy timeout does not cover the switch: with others at the file it fails at once.
+        SQLite's busy timeout does not cover the switch: while another process uses the file, it fails immediately.
         """
         if self.url.database:
             Path(self.url.database).parent.mkdir(parents=True, exist_ok=True)
@@ -175,7 +174,7 @@ def _prepare_sqlite(connection: Any, _record: Any) -> None:
     for pragma in (
         f"busy_timeout = {BUSY_MILLISECONDS}",
         f"page_size = {_PAGE_BYTES}",
-        # In WAL mode NORMAL syncs at checkpoints only: a killed process loses nothing, a power cut the newest commits.
+        # In WAL mode NORMAL syncs at checkpoints only: a killed process loses nothing; a power cut can lose commits.
         "synchronous = NORMAL",
         "foreign_keys = ON",
         f"cache_size = -{_CACHE_KIB}",
@@ -194,7 +193,7 @@ def _named(error: BaseException | None, driver: DBAPIModule) -> StoreError | Non
     missing_table = isinstance(error, sqlite3.OperationalError) and "no such " in str(error)
     if missing_table or getattr(error, "sqlstate", None) in _UNDEFINED:
         return NotMigrated(f"the database has not been migrated: {error}")
-    misused = isinstance(error, sqlite3.InterfaceError)  # where PostgreSQL's says that a connection is lost
+    misused = isinstance(error, sqlite3.InterfaceError)  # psycopg's InterfaceError means a lost connection instead
     if isinstance(error, driver.OperationalError | driver.InterfaceError) and not misused:
         return StoreUnavailable(f"the database is not available: {error}")
     if isinstance(error, sqlite3.DatabaseError) and error.sqlite_errorcode & 0xFF in _DAMAGED:

@@ -1,14 +1,14 @@
-"""What can go wrong in the store, by name."""
+"""Errors that the store raises."""
 
 from __future__ import annotations
 
 
 class StoreError(Exception):
-    """Base of everything the store raises on purpose."""
+    """Base of the store's errors."""
 
 
 class StoreUnavailable(StoreError):
-    """The database did not answer or is locked: our infrastructure, so retrying may help."""
+    """The database does not answer or is locked. Retrying may help."""
 
 
 class NotMigrated(StoreError):
@@ -16,7 +16,7 @@ class NotMigrated(StoreError):
 
 
 class CorruptBlob(StoreError):
-    """A stored body cannot be read back to the bytes that its digest names."""
+    """Stored bytes cannot be decoded, or do not match their digest."""
 
 
 class UnknownRun(StoreError):
@@ -36,16 +36,16 @@ class UnknownFinding(StoreError):
 
 
 class IllegalTransition(StoreError):
-    """A finding cannot go from the state that it is in to the one asked for; the message says where it can go."""
+    """A finding or dispute cannot change from its state to the requested one; the message lists the states allowed."""
 
 
 class IllegalRunChange(StoreError):
-    """A run cannot go from the state that it is in to the one asked for; the message says what can be done."""
+    """A run cannot change from its state to the requested one; the message says what an operator can do."""
 
 
 class BadCursor(StoreError):
-    """What should say where a page begins does not, or belongs to a list in another order."""
+    """The text is not a page cursor, or it is the cursor of a list in another order."""
 
 
 class UnknownRubric(StoreError):
-    """No server is listed with a score of this version of this rubric."""
+    """No listed server has a score of this version of this rubric."""

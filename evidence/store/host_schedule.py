@@ -1,4 +1,4 @@
-"""Whose turn it was in which run: last evidence for those who wait, and how often the others were tried."""
+"""Which servers of a run are due and which keep earlier evidence: carrying it forward, and the counts for planning."""
 
 from __future__ import annotations
 
@@ -20,39 +20,44 @@ _CONVERSATION: Final = kinds_where(lambda traits: traits.conversation)
 
 
 def carry_evidence_forward(connection: Connection, run_id: str, servers: Sequence[ServerId], at: datetime) -> None:
-    """Make the last evidence of servers that of this run, as old as it is; who has none is collected without any.
+    """Copy the last evidence of servers to this run with its dates; a server without any is collected without records.
 
-    What was said in a re-test since the last night is the last evidence of a conversation.
+    Conversation records of a later re-test replace those of the last nightly run.
     """
     for batch in split_batches(servers):
         last = read_earlier(connection, run_id, batch)
-        again = read_retested(connection, run_id, batch, min((one.as_of for one in last.values()), default=at))
+        oldest = min((dossier.as_of for dossier in last.values()), default=at)
+        retested = read_retested(connection, run_id, batch, oldest)
         records = [
-            record for server, dossier in last.items() for record in _with_retest(dossier, again.get(server)).values()
+            record
+            for server, dossier in last.items()
+            for record in _merge_retest(dossier, retested.get(server)).values()
         ]
-        put_records(connection, run_id, records, done=batch, at=at, stage=Stage.COLLECT, onward={})
+        put_records(connection, run_id, records, done=batch, at=at)
 
 
-def _with_retest(last: Dossier, again: Dossier | None) -> Mapping[str, Record]:
-    if again is None or again.as_of < last.as_of:
+def _merge_retest(last: Dossier, retest: Dossier | None) -> Mapping[str, Record]:
+    if retest is None or retest.as_of < last.as_of:
         return last.records
-    said = {kind: record for kind, record in again.records.items() if kind in _CONVERSATION}
-    return {**last.records, **said}
+    return {**last.records, **{kind: one for kind, one in retest.records.items() if kind in _CONVERSATION}}
 
 
 def read_last_collection_times(
     connection: Connection, run_id: str, servers: Sequence[ServerId]
 ) -> dict[ServerId, datetime]:
-    """When each server was collected in the newest run before this one that did so: probes of the primary key."""
-    own = (
+    """When each server was last collected in a run before this one, other than by carrying; others are left out.
+
+    The query looks up primary keys.
+    """
+    collected = (
         RUN.c.id < run_id,
         RUN_ITEM.c.stage == Stage.COLLECT.value,
         RUN_ITEM.c.server_key == SERVER.c.key,
         RUN_ITEM.c.done_at.is_not(None),
         RUN_ITEM.c.carried.is_(False),
     )
-    turn = select(RUN_ITEM.c.done_at).join(RUN, RUN.c.key == RUN_ITEM.c.run_key).where(*own).correlate(SERVER)
-    newest = turn.order_by(RUN.c.id.desc()).limit(1).scalar_subquery()
+    times = select(RUN_ITEM.c.done_at).join(RUN, RUN.c.key == RUN_ITEM.c.run_key).where(*collected).correlate(SERVER)
+    newest = times.order_by(RUN.c.id.desc()).limit(1).scalar_subquery()
     found: dict[ServerId, datetime] = {}
     for batch in split_batches(servers):
         rows = connection.execute(select(SERVER.c.id, newest).where(SERVER.c.id.in_(batch)))
@@ -61,14 +66,14 @@ def read_last_collection_times(
 
 
 def list_carried_servers(connection: Connection, run_id: str) -> list[ServerId]:
-    """Servers of a run that keep their last evidence because it is not their turn; sorted."""
+    """Servers of a run that keep their last evidence because they are not due; sorted."""
     query = select(SERVER.c.id).join(RUN_ITEM, RUN_ITEM.c.server_key == SERVER.c.key)
     own = (RUN_ITEM.c.run_key == find_run_key(connection, run_id), RUN_ITEM.c.stage == Stage.COLLECT.value)
     return sorted(connection.scalars(query.where(*own, RUN_ITEM.c.carried.is_(True))))
 
 
 def find_progress_time(connection: Connection, run_id: str, number: int) -> datetime | None:
-    """When so many of the servers whose turn it was were scored; None when they are not."""
+    """When the `number`th of the servers that were due was scored; None when fewer are scored."""
     own = (RUN_ITEM.c.run_key == find_run_key(connection, run_id), RUN_ITEM.c.stage == Stage.SCORE.value)
     done = select(RUN_ITEM.c.done_at).where(*own, RUN_ITEM.c.done_at.is_not(None), RUN_ITEM.c.carried.is_(False))
     at: datetime | None = connection.scalar(done.order_by(RUN_ITEM.c.done_at).offset(number - 1).limit(1))
@@ -76,16 +81,13 @@ def find_progress_time(connection: Connection, run_id: str, number: int) -> date
 
 
 def count_held_items(connection: Connection, run_id: str) -> int:
-    """How many open items are leased, or were at their last heartbeat."""
-    key = find_run_key(connection, run_id)
-    query = select(func.count()).where(
-        RUN_ITEM.c.run_key == key, RUN_ITEM.c.done_at.is_(None), RUN_ITEM.c.leased_by.is_not(None)
-    )
-    return connection.scalar(query) or 0
+    """The number of open items with a lease holder, in any stage; the lease may have expired."""
+    is_open = (RUN_ITEM.c.run_key == find_run_key(connection, run_id), RUN_ITEM.c.done_at.is_(None))
+    return connection.scalar(select(func.count()).where(*is_open, RUN_ITEM.c.leased_by.is_not(None))) or 0
 
 
 def list_postponed_servers(connection: Connection, run_id: str, reasons: Collection[str]) -> dict[ServerId, str]:
-    """Servers that were put back for one of the reasons and not collected since, with the reason."""
+    """Servers that were postponed for one of the reasons and are not collected yet, with the reason."""
     query = select(SERVER.c.id, RUN_ITEM.c.last_error).join(RUN_ITEM, RUN_ITEM.c.server_key == SERVER.c.key)
     open_ones = (
         RUN_ITEM.c.run_key == find_run_key(connection, run_id),
@@ -99,7 +101,7 @@ def list_postponed_servers(connection: Connection, run_id: str, reasons: Collect
 def count_probes_without_evidence(
     connection: Connection, servers: Sequence[ServerId], since: datetime
 ) -> dict[ServerId, int]:
-    """How often servers were visited since a moment without becoming evidence of a run by it, of those that were."""
+    """How often servers were probed since a moment between runs or without a result; unprobed servers are left out."""
     found: dict[ServerId, int] = {}
     query = select(SERVER.c.id, func.count()).join(SAMPLE, SAMPLE.c.server_key == SERVER.c.key)
     for batch in split_batches(servers):

@@ -1,4 +1,4 @@
-"""Bring a database to the newest schema, from the migrations that are installed beside the tables."""
+"""Upgrades a database to the newest schema with the installed migrations."""
 
 from __future__ import annotations
 
@@ -17,24 +17,24 @@ _MIGRATIONS = Path(__file__).parent / "migrations"
 
 
 def is_schema_current(connection: Connection) -> bool:
-    """True when the database is at the newest revision, or beyond it: a newer version's migrations let this one go on.
+    """True at the newest revision or a later one, since migrations of newer versions stay compatible with this code.
 
-    Costs one small query and no import of Alembic.
+    Costs one small query and no import of Alembic. Raises StoreError for the database of another program.
     """
     revision: str | None = connection.scalar(text("SELECT version_num FROM alembic_version"))
     if revision is not None and not (revision.isdecimal() and len(revision) == len(find_newest_revision())):
-        raise _of_others(f"at revision {revision}")
+        raise _foreign_database(f"at revision {revision}")
     return revision is not None and revision >= find_newest_revision()
 
 
 def refuse_foreign_database(connection: Connection) -> None:
-    """Raise StoreError where there are tables and none of ours: our own would be made beside those of a stranger."""
-    there = set(inspect(connection).get_table_names())
-    if there and there.isdisjoint(METADATA.tables):
-        raise _of_others(f"with the tables {', '.join(sorted(there)[:3])}")
+    """Raise StoreError when the database has tables but none of ours, so that none are added to another program's."""
+    names = set(inspect(connection).get_table_names())
+    if names and names.isdisjoint(METADATA.tables):
+        raise _foreign_database(f"with the tables {', '.join(sorted(names)[:3])}")
 
 
-def _of_others(found: str) -> StoreError:
+def _foreign_database(found: str) -> StoreError:
     expected = "expected a database of Hallmark's, or an empty one"
     return StoreError(f"{expected}; found one of another program, {found}: name another database")
 
@@ -45,8 +45,8 @@ def find_newest_revision() -> str:
 
 
 def upgrade_schema(connection: Connection) -> None:
-    """Run the migrations that are missing, inside the connection's transaction."""
-    from alembic import command  # noqa: PLC0415  an eighth of a second, which most processes never need
+    """Run the missing migrations in the connection's transaction."""
+    from alembic import command  # noqa: PLC0415  takes an eighth of a second; most processes never need it
 
     command.upgrade(build_alembic_config(connection), "head")
 

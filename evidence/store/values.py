@@ -1,4 +1,4 @@
-"""The store's own nouns: rows that belong to no other package, as pure values."""
+"""Values of runs, stages, scorecards and findings as the store holds them."""
 
 from __future__ import annotations
 
@@ -13,15 +13,14 @@ from evidence.canonical import Json
 from evidence.model import Run, ServerId
 
 RUBRICS: Final = "rubrics"
-"""The option of a run that names the rubrics it judged under, when these are not all."""
+"""The option of a run that names its rubrics when it does not use all."""
 
 
 class RunState(StrEnum):
-    """How far a run has come, or why it does not go on. Published, done, abandoned and cancelled are final.
+    """The state of a run. Published, done, abandoned and cancelled are final.
 
-    `withheld` is a night that we refuse to publish until an operator decides; `abandoned` ended by itself with nothing
-    to publish, `cancelled` by an operator. `done` is a re-test: its receipts are its server's newest, and it is no
-    night that could be published.
+    A `withheld` nightly run is not published until an operator decides. An `abandoned` run ended by itself with nothing
+    to publish, a `cancelled` one by an operator. `done` is a finished re-test, which is never published.
     """
 
     DISCOVERING = "discovering"
@@ -35,12 +34,11 @@ class RunState(StrEnum):
 
     @property
     def is_final(self) -> bool:
-        """True when nothing more happens to the run."""
         return not self.next
 
     @property
     def is_working(self) -> bool:
-        """True while workers go on with the run by themselves."""
+        """True while workers continue the run without an operator."""
         return self in {RunState.DISCOVERING, RunState.PLANNED}
 
     @property
@@ -53,23 +51,14 @@ _NEXT_RUN: Final = {
     RunState.DISCOVERING: frozenset(
         {RunState.PLANNED, RunState.PAUSED, RunState.PUBLISHED, RunState.ABANDONED, RunState.CANCELLED}
     ),
-    RunState.PLANNED: frozenset(
-        {
-            RunState.PAUSED,
-            RunState.WITHHELD,
-            RunState.PUBLISHED,
-            RunState.DONE,
-            RunState.ABANDONED,
-            RunState.CANCELLED,
-        }
-    ),
+    RunState.PLANNED: frozenset(RunState) - {RunState.DISCOVERING, RunState.PLANNED},
     RunState.PAUSED: frozenset({RunState.DISCOVERING, RunState.PLANNED, RunState.CANCELLED}),
     RunState.WITHHELD: frozenset({RunState.PLANNED, RunState.PUBLISHED, RunState.CANCELLED}),
 }
 
 
 class RunAction(StrEnum):
-    """What was done to a run by hand, or refused by us."""
+    """What an operator did to a run, or that its publication was withheld automatically."""
 
     STARTED = "started"
     PAUSED = "paused"
@@ -91,10 +80,10 @@ class RunEvent:
 
 
 class Stage(StrEnum):
-    """A step that a planned server passes on its own.
+    """A step that each planned server passes independently of the others.
 
-    Every server is collected and scored. In a fleet collecting has parts, of which a server passes some in their
-    order; it is collected when it has passed the last one.
+    Every server is collected and scored. In a fleet collecting has parts; a server passes some of them in order and is
+    collected after its last one.
     """
 
     COLLECT = "collect"
@@ -106,12 +95,12 @@ class Stage(StrEnum):
 
 
 COLLECT_STAGES: Final = (Stage.PROBE, Stage.SANDBOX, Stage.GITHUB, Stage.SCAN)
-"""The parts of collecting, each of which has a queue of its own."""
+"""The parts of collecting; each has its own queue."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunRow:
-    """A run and what has become of it; `note` says why it is in its state, where that needs a reason."""
+    """A run and its state; `note` is the reason of the state, where it needs one."""
 
     run: Run
     state: RunState
@@ -122,13 +111,13 @@ class RunRow:
 
     @property
     def is_partial(self) -> bool:
-        """True for a run that judged under the rubrics that its options name and no others: no run to compare with."""
+        """True for a run that scored under some rubrics only; other runs are not compared with it."""
         return bool(self.options.get(RUBRICS))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RegistryWalk:
-    """How far the walk over one registry has come. `cursor` resumes after the last stored page."""
+    """The progress of the walk over one registry. `cursor` resumes after the last stored page."""
 
     registry: str
     cursor: str | None = None
@@ -141,9 +130,9 @@ class RegistryWalk:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunProgress:
-    """Counts of one run: planned servers, done ones per stage that it has, absent records by (kind, reason).
+    """Counts of one run: planned servers, servers done by stage, absent records by (kind, reason).
 
-    `carried` are those of the planned servers that keep their last evidence because it was not their turn.
+    `carried` planned servers keep their last evidence because they are not due.
     """
 
     planned: int
@@ -154,18 +143,18 @@ class RunProgress:
 
     @property
     def scheduled_count(self) -> int:
-        """Planned servers whose turn it was."""
+        """The number of planned servers that are due."""
         return self.planned - self.carried
 
     @property
     def scheduled_scored_count(self) -> int:
-        """Servers whose turn it was and that are scored."""
+        """The number of due servers that are scored."""
         return self.done.get(Stage.SCORE, 0) - self.carried_scored
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StageFailure:
-    """A server that has not passed a stage although it was tried."""
+    """A server with failed attempts that has not passed a stage."""
 
     server: ServerId
     stage: Stage
@@ -175,7 +164,7 @@ class StageFailure:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EvidenceChange:
-    """What is new about a server since an earlier run: the kinds whose records differ in anything but their visit."""
+    """The kinds of a server's records whose content or collector differs from that in an earlier run."""
 
     run: str
     kinds: frozenset[str]
@@ -194,7 +183,7 @@ class StoredScorecard:
 
 
 class FindingState(StrEnum):
-    """How far the disclosure of a finding of our own scans has come. Published advisories need none of this."""
+    """The disclosure state of a finding of our own scans. Published advisories need no disclosure."""
 
     PRIVATE_TRIAGE = "private_triage"
     PRIVATE_DISCLOSED = "private_disclosed"
@@ -203,7 +192,7 @@ class FindingState(StrEnum):
 
     @property
     def next(self) -> frozenset[FindingState]:
-        """The states that may follow; itself where a note alone may be added."""
+        """The states that may follow; the state itself where a note may be added without a change."""
         return _NEXT[self]
 
 
@@ -217,9 +206,9 @@ _NEXT: Final = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DetectedFinding:
-    """A finding as a scoring saw it. `id` says server, rule, place and content; `content` is a digest of what was read.
+    """A finding of one scoring. `id` is derived from server, rule, place and content; `content` is a digest.
 
-    The same id on another night is the same finding, whatever else of the server has changed.
+    A finding with the same id in another run is the same finding.
     """
 
     id: str
@@ -233,7 +222,7 @@ class DetectedFinding:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FindingRow:
-    """A finding and what has become of it. `told_at` is when its vendor was told, None before."""
+    """A finding and its disclosure state. `told_at` is when its vendor was notified, None before."""
 
     finding: DetectedFinding
     state: FindingState
@@ -245,9 +234,9 @@ class FindingRow:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Disclosure:
-    """One entry of the audit trail: who moved a finding from one state to another, when and why.
+    """One entry of the audit trail: a change of a finding's state, with operator, time and note.
 
-    `recipient` is who was notified of the finding, None for nobody.
+    `recipient` is the notified party, None without a notification.
     """
 
     at: datetime
@@ -260,7 +249,7 @@ class Disclosure:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Approval:
-    """An operator's word that a server's listing is as it should be; `listing` is its digest in the kind `drift`."""
+    """An operator's approval of a server's listing; `listing` is its digest in the kind `drift`."""
 
     server: ServerId
     listing: str

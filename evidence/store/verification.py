@@ -1,4 +1,4 @@
-"""Is the store sound? Every blob is read back, every reference is followed."""
+"""Verifies the store: reads every blob and receipt back and follows every reference."""
 
 from __future__ import annotations
 
@@ -8,22 +8,22 @@ from sqlalchemy import Column, Connection, Table, func, select
 
 from evidence.store.blobs import Codec, open_blob
 from evidence.store.errors import CorruptBlob
-from evidence.store.records.visits import check_visits
+from evidence.store.records.record_sets import check_record_sets
 from evidence.store.scores.receipts import open_receipts
 from evidence.store.scores.scorecards import check_scorings
 from evidence.store.sql.bulk_insert import split_batches
 from evidence.store.tables.core import METADATA, RUN
-from evidence.store.tables.evidence import BLOB, RECEIPT, SCORING, VISIT
+from evidence.store.tables.evidence import BLOB, RECEIPT, RECORD_SET, SCORING
 
 _CHUNK = 200
 
 
 def verify_store(connection: Connection) -> list[str]:
-    """What is wrong, one sentence each; empty when the store is sound."""
+    """Recompute every digest and follow every reference; the problems found, one sentence each."""
     return [
         *_corrupt_blobs(connection),
         *_corrupt_receipts(connection),
-        *_corrupt_nights(connection),
+        *_corrupt_runs(connection),
         *_dangling(connection),
     ]
 
@@ -34,7 +34,7 @@ def _corrupt_blobs(connection: Connection) -> list[str]:
     while rows := connection.execute(select(BLOB).where(BLOB.c.key > last).order_by(BLOB.c.key).limit(_CHUNK)).all():
         for row in rows:
             if row.codec == Codec.GONE:
-                continue  # no record may need it, which check_visits sees to
+                continue  # check_record_sets reports the records that need it
             try:
                 open_blob(row)
             except CorruptBlob as error:
@@ -57,12 +57,12 @@ def _corrupt_receipts(connection: Connection) -> list[str]:
     return problems
 
 
-def _corrupt_nights(connection: Connection) -> list[str]:
-    """Nights whose keys lead nowhere or whose notes cannot be read: no database watches over what is packed."""
+def _corrupt_runs(connection: Connection) -> list[str]:
+    """Runs with packed keys of missing rows or with unreadable notes, which no constraint of the database prevents."""
     problems: list[str] = []
     for run, as_of in connection.execute(select(RUN.c.key, RUN.c.as_of).order_by(RUN.c.key)).all():
-        for batch in _servers(connection, VISIT, run):
-            problems += check_visits(connection, run, as_of, batch)
+        for batch in _servers(connection, RECORD_SET, run):
+            problems += check_record_sets(connection, run, as_of, batch)
         for batch in _servers(connection, SCORING, run):
             problems += check_scorings(connection, run, batch)
     return problems
@@ -74,7 +74,7 @@ def _servers(connection: Connection, table: Table, run: int) -> Iterator[Sequenc
 
 
 def _dangling(connection: Connection) -> list[str]:
-    """Both databases enforce these; a file edited by hand or restored in part need not."""
+    """Foreign keys without a row. Both databases enforce them, but a file may be edited or restored in part."""
     return [
         problem
         for table in METADATA.sorted_tables
@@ -84,8 +84,8 @@ def _dangling(connection: Connection) -> list[str]:
 
 
 def _dangling_column(connection: Connection, column: Column[int]) -> str:
-    aimed_at = next(iter(column.foreign_keys)).column
-    target = aimed_at.table.alias().c[aimed_at.name]  # an alias, for a table that refers to itself
+    referred = next(iter(column.foreign_keys)).column
+    target = referred.table.alias().c[referred.name]  # an alias, for a table that refers to itself
     missing = ~select(target).where(target == column).correlate(column.table).exists()
     number = connection.scalar(select(func.count()).select_from(column.table).where(column.is_not(None), missing))
     return f"{number} rows of {column.table.name} have a {column.name} that does not exist" if number else ""

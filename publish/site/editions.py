@@ -97,7 +97,7 @@ def read_edition(site: SiteContext, known: Edition | None = None) -> Edition:
     if known is not None and known.revision == revision:
         return known
     found = site.store.changed_servers.read_changed_servers()
-    return Edition(revision) if found is None else Edition(revision, f"{found.night} {settings}", found.servers)
+    return Edition(revision) if found is None else Edition(revision, f"{found.version} {settings}", found.servers)
 
 
 def rendering(site: SiteContext) -> str:

@@ -83,7 +83,7 @@ def _night(store: Store, row: RunRow) -> RunView:
         counts=_counts(store, row),
         # What an operator wrote beside a run is for operators.
         withheld=tuple((event.at, event.note) for event in events if event.what is RunAction.WITHHELD),
-        thinned=thinned.visits if thinned else 0,
+        thinned=thinned.record_sets if thinned else 0,
         versions=row.run.pins,
     )
 

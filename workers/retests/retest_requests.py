@@ -89,10 +89,10 @@ def request_retest(
 
 
 def find_retest_start(settings: Settings, retest: Retest) -> datetime:
-    """When a re-test may start, or started: after the cool-down since the last re-test of its server."""
-    if retest.admitted_at is not None or retest.visited_at is None:
+    """When a request may begin, or began: after the cool-down since the last re-test of its server."""
+    if retest.admitted_at is not None or retest.previous_admitted_at is None:
         return retest.admitted_at or retest.asked_at
-    return max(retest.asked_at, retest.visited_at + read_cooldown(settings, retest))
+    return max(retest.asked_at, retest.previous_admitted_at + read_cooldown(settings, retest))
 
 
 def read_cooldown(settings: Settings, retest: Retest) -> timedelta:

@@ -1,4 +1,4 @@
-"""What a claim to control a server is, and how far its proof can have come."""
+"""Claims to control a server: their states, proof methods and limits."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from evidence.model import ServerId
 
 
 class ClaimState(StrEnum):
-    """Waiting for its proof, proven, or over: never proven in time, no longer found, or given up by its owner."""
+    """Waiting for a proof, proven, or ended: not proven in time, proof no longer found, or withdrawn by its owner."""
 
     WAITING = "waiting"
     PROVEN = "proven"
@@ -20,12 +20,12 @@ class ClaimState(StrEnum):
 
     @property
     def is_alive(self) -> bool:
-        """True while its proof is looked for."""
+        """True while the proof is checked."""
         return self in {ClaimState.WAITING, ClaimState.PROVEN}
 
 
 class ProofMethod(StrEnum):
-    """Where the proof is looked for."""
+    """Where the challenge is published."""
 
     WELL_KNOWN = "well-known"
     DNS = "dns"
@@ -35,9 +35,9 @@ class ProofMethod(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Claim:
-    """A claim of control: `challenge` must appear at `place`, which is checked again at `due_at`.
+    """A claim of control: `challenge` must appear at `place`; the next check is due at `due_at`.
 
-    `seen_at` is when it was last found, `note` the result of the last check, for the claimant.
+    `seen_at` is when the challenge was last found, `note` the result of the last check, for the claimant.
     """
 
     id: str
@@ -56,10 +56,10 @@ class Claim:
 
 @dataclass(frozen=True, slots=True)
 class ClaimLimits:
-    """At most so many claims of a client since a moment, and so many unproven ones of a server at a time.
+    """The maximum of claims of a client since a moment, and of unproven claims of a server.
 
-    Where a server has as many, the oldest of those that were made before `stale` gives way, so that strangers cannot
-    keep its owner from claiming it.
+    At a server's maximum a new claim replaces the oldest one if that was made before `stale`, so that strangers cannot
+    prevent the owner's claim.
     """
 
     of_client: int

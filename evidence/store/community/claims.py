@@ -1,4 +1,4 @@
-"""Proofs of control: asked for with the token that they will open, looked for again and again, and over one day."""
+"""Claims of control of servers: made with a token that their proof activates, and checked until they end."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from sqlalchemy import Connection, Row, bindparam, func, insert, select, text, u
 from evidence.model import ServerId
 from evidence.store.community.claim_values import Claim, ClaimLimits, ClaimState, ProofMethod
 from evidence.store.community.tokens import ApiToken, put_token
-from evidence.store.database import Database
 from evidence.store.decisions.audit_trail import AuditEntry, put_audit_entry
 from evidence.store.sql.row_keys import find_server_keys
 from evidence.store.tables.community import CLAIM
 from evidence.store.tables.core import SERVER
+from evidence.store.transactions import DatabaseAccess
 
 _CLAIMS: Final = 7_340_032_121
-"""Lock under which claims are made on PostgreSQL, so that their limits hold; SQLite has one writer anyway."""
+"""The advisory lock for adding claims on PostgreSQL, so that their limits hold; SQLite has one writer."""
 
 _ALIVE: Final = [state.value for state in ClaimState if state.is_alive]
 _QUERY: Final = select(SERVER.c.id.label("server"), CLAIM).join(SERVER, SERVER.c.key == CLAIM.c.server_key)
@@ -30,14 +30,11 @@ _PROVEN: Final = (
 _COLUMNS: Final = ("id", "place", "challenge", "client", "asked_at", "due_at", "tries", "seen_at", "note")
 
 
-class Claims:
+class Claims(DatabaseAccess):
     """The claims of one database; each method is one transaction."""
 
-    def __init__(self, database: Database) -> None:
-        self._database = database
-
     def put_claim(self, claim: Claim, token: ApiToken, limits: ClaimLimits) -> bool:
-        """Store a claim with the token that counts once it is proven; False when a limit is reached."""
+        """Store a claim with the token that is valid once the claim is proven; False when a limit is reached."""
         with self._database.writing() as connection:
             if connection.dialect.name == "postgresql":
                 connection.execute(text("SELECT pg_advisory_xact_lock(:lock)"), {"lock": _CLAIMS})
@@ -52,13 +49,12 @@ class Claims:
         return True
 
     def find_claim(self, claim: str) -> Claim | None:
-        """One claim."""
         with self._database.reading() as connection:
             row = connection.execute(_QUERY.where(CLAIM.c.id == claim)).one_or_none()
         return None if row is None else _claim(row)
 
     def list_claims(self, *, server: ServerId | None = None, ended: bool = False, limit: int = 200) -> list[Claim]:
-        """Claims of one server or all whose proof is still looked for, newest first; with `ended` the others too."""
+        """Waiting and proven claims of one server or all, newest first; with `ended` the others too."""
         query = _QUERY.order_by(CLAIM.c.key.desc()).limit(limit)
         if server is not None:
             query = query.where(SERVER.c.id == server)
@@ -68,19 +64,17 @@ class Claims:
             return [_claim(row) for row in connection.execute(query)]
 
     def is_controlled(self, server: ServerId) -> bool:
-        """Whether control of a server is proven now."""
         with self._database.reading() as connection:
             return connection.execute(_PROVEN, {"server": server}).first() is not None
 
     def schedule_check(self, claim: str, at: datetime) -> bool:
-        """Have a claim looked at soon; False when its proof is not looked for any more."""
+        """Make the check of a claim due at a time; False when the claim has ended."""
         alive = (CLAIM.c.id == claim, CLAIM.c.state.in_(_ALIVE))
         with self._database.writing() as connection:
-            found = connection.execute(update(CLAIM).where(*alive).values(due_at=at)).rowcount
-        return bool(found)
+            return bool(connection.execute(update(CLAIM).where(*alive).values(due_at=at)).rowcount)
 
     def lease_due(self, now: datetime, limit: int, lease: timedelta) -> list[Claim]:
-        """Claims to check now, leased to the caller."""
+        """Claims whose check is due, leased to the caller for `lease`."""
         due = (CLAIM.c.due_at <= now, CLAIM.c.state.in_(_ALIVE))
         with self._database.writing() as connection:
             rows = connection.execute(_QUERY.where(*due).order_by(CLAIM.c.due_at, CLAIM.c.key).limit(limit)).all()
@@ -92,19 +86,18 @@ class Claims:
         return taken
 
     def record_check(self, claim: Claim, act: AuditEntry | None = None) -> bool:
-        """Store what a look at a claim said, or an operator (`act`); False when the claim is over already."""
-        moving = {name: getattr(claim, name) for name in ("due_at", "tries", "seen_at", "note")}
+        """Store the result of a check or, with `act`, an operator's decision; False when the claim has ended."""
+        result = {name: getattr(claim, name) for name in ("due_at", "tries", "seen_at", "note")}
         alive = (CLAIM.c.id == claim.id, CLAIM.c.state.in_(_ALIVE))
         with self._database.writing() as connection:
-            values = {**moving, "state": claim.state.value}
-            changed = connection.execute(update(CLAIM).where(*alive).values(values)).rowcount
+            changed = connection.execute(update(CLAIM).where(*alive).values(**result, state=claim.state.value)).rowcount
             if changed and act is not None:
                 put_audit_entry(connection, act)
         return bool(changed)
 
 
 def _has_room(connection: Connection, server: int, limits: ClaimLimits) -> bool:
-    """Whether one more claim of a server may wait for its proof, if need be in place of the oldest stale one."""
+    """Whether a server may have one more unproven claim; expires its oldest one when that is stale."""
     unproven = (CLAIM.c.server_key == server, CLAIM.c.state == ClaimState.WAITING.value)
     waiting = connection.execute(select(CLAIM.c.key, CLAIM.c.asked_at).where(*unproven).order_by(CLAIM.c.key)).all()
     if len(waiting) < limits.of_server:

@@ -1,4 +1,4 @@
-"""What a dispute of one line of a receipt is, and how it can end."""
+"""Disputes of receipt lines: their states, decisions and limits."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class UnknownDispute(StoreError):
 
 
 class DisputeState(StrEnum):
-    """Open until an operator decides; `dropped` marks a text that is no dispute, and is never shown."""
+    """Open until an operator decides. `dropped` marks a text that is not a dispute; it is never shown."""
 
     OPEN = "open"
     ACCEPTED = "accepted"
@@ -26,14 +26,14 @@ class DisputeState(StrEnum):
 
     @property
     def next(self) -> frozenset[DisputeState]:
-        """The states that it may go on to; a dispute that was decided can only be opened again."""
+        """The states that may follow; a decided dispute can only be opened again."""
         decided = frozenset(DisputeState) - {DisputeState.OPEN}
         return decided if self is DisputeState.OPEN else frozenset({DisputeState.OPEN})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DisputedLine:
-    """A line of a public receipt: where it stands, what it cites and says, and the rule behind it if there is one."""
+    """A line of a public receipt: its place, the id that it cites, its text, and its rule if it has one."""
 
     server: ServerId
     run: str
@@ -46,13 +46,13 @@ class DisputedLine:
 
     @property
     def digest(self) -> bytes:
-        """The same for every dispute of this fault, whatever the run, the version and the words are."""
+        """Identifies the disputed fault; independent of run, rubric version and text."""
         return sha256(to_json([self.server, self.rubric, self.cites, self.at]).encode()).digest()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Dispute:
-    """One dispute. `contact` is private; `reason` may be read by everybody when `is_shown`; `client` is a digest."""
+    """One dispute. `contact` is private; `reason` is public when `is_shown`; `client` is a digest."""
 
     id: str
     line: DisputedLine
@@ -69,7 +69,7 @@ class Dispute:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DisputeDecision:
-    """One change of a dispute. `answer` is for everybody, `note` for the trail; None leaves what was there."""
+    """One change of a dispute. `answer` is public, `note` is for the trail; None leaves a value unchanged."""
 
     at: datetime
     who: str
@@ -82,7 +82,7 @@ class DisputeDecision:
 
 @dataclass(frozen=True, slots=True)
 class DisputeLimits:
-    """At most so many disputes of a client since a moment, and so many open ones of a server and of a line."""
+    """The maximum of disputes of a client since a moment, and of open disputes of a server and of a line."""
 
     of_client: int
     since: datetime
@@ -91,7 +91,7 @@ class DisputeLimits:
 
 
 class DisputeLimit(StrEnum):
-    """Which limit a dispute met."""
+    """The limit that refuses a dispute."""
 
     CLIENT = "client"
     SERVER = "server"

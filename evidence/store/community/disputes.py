@@ -1,4 +1,4 @@
-"""Disputes of lines: filed within limits, decided one step at a time with a trail."""
+"""Disputes of receipt lines: filed within limits and decided with a trail."""
 
 from __future__ import annotations
 
@@ -18,45 +18,42 @@ from evidence.store.community.dispute_values import (
     DisputeState,
     UnknownDispute,
 )
-from evidence.store.database import Database
 from evidence.store.decisions.audit_trail import AuditEntry, put_audit_entry
 from evidence.store.errors import IllegalTransition
-from evidence.store.sql.key_sets import KEYS, among
+from evidence.store.sql.key_sets import KEYS, matches_any
 from evidence.store.sql.row_keys import find_server_keys
 from evidence.store.tables.community import DISPUTE, DISPUTE_ACT
 from evidence.store.tables.core import SERVER
+from evidence.store.transactions import DatabaseAccess
 
 _DISPUTES: Final = 7_340_032_122
-"""Lock under which disputes are filed on PostgreSQL, so that their limits hold; SQLite has one writer anyway."""
+"""The advisory lock for filing disputes on PostgreSQL, so that their limits hold; SQLite has one writer."""
 
 _OWN: Final = ("id", "reason", "contact", "client", "by_maintainer", "filed_at", "is_shown", "answer", "decided_at")
 _OF_LINE: Final = ("run", "rubric", "version", "cites", "rule", "at", "why")
 _QUERY: Final = select(SERVER.c.id.label("server"), DISPUTE).join(SERVER, SERVER.c.key == DISPUTE.c.server_key)
 _OF_SERVER: Final = (
-    _QUERY.where(SERVER.c.id == bindparam("server"), among(DISPUTE.c.state))
+    _QUERY.where(SERVER.c.id == bindparam("server"), matches_any(DISPUTE.c.state))
     .order_by(DISPUTE.c.key.desc())
     .limit(bindparam("limit", type_=Integer))
 )
-"""What every page of a server asks."""
+"""The query of every server page, built once."""
 
 _IS_OPEN: Final = DISPUTE.c.state == DisputeState.OPEN.value
 
 
-class Disputes:
+class Disputes(DatabaseAccess):
     """The disputes of one database; each method is one transaction."""
 
-    def __init__(self, database: Database) -> None:
-        self._database = database
-
     def put_dispute(self, dispute: Dispute, limits: DisputeLimits) -> Dispute | DisputeLimit:
-        """Store a dispute and return it, or the open one that this client has of this line; else the limit it met."""
+        """Store a dispute and return it, or the client's open dispute of the line, or the limit that refuses it."""
         with self._database.writing() as connection:
             if connection.dialect.name == "postgresql":
                 connection.execute(text("SELECT pg_advisory_xact_lock(:lock)"), {"lock": _DISPUTES})
             return _file(connection, dispute, limits)
 
     def decide_dispute(self, dispute: str, decision: DisputeDecision, act: AuditEntry) -> Dispute:
-        """Change a dispute, with its trail and the audit's entry; the dispute as it is then.
+        """Change a dispute, with its trail entry and the audit entry `act`; return the changed dispute.
 
         Raise UnknownDispute, or IllegalTransition when it is not in the state that the decision starts from.
         """
@@ -64,7 +61,6 @@ class Disputes:
             return _decide(connection, dispute, decision, act)
 
     def find_dispute(self, dispute: str) -> Dispute | None:
-        """One dispute."""
         with self._database.reading() as connection:
             row = connection.execute(_QUERY.where(DISPUTE.c.id == dispute)).one_or_none()
         return None if row is None else _dispute(row)
@@ -94,7 +90,7 @@ class Disputes:
             return [_dispute(row) for row in rows]
 
     def read_trail(self, dispute: str) -> list[DisputeDecision]:
-        """Every decision about a dispute, oldest first; answers stand on the dispute itself."""
+        """The decisions about a dispute, oldest first, without answers, which the dispute itself holds."""
         query = select(DISPUTE_ACT).join(DISPUTE, DISPUTE.c.key == DISPUTE_ACT.c.dispute_key)
         with self._database.reading() as connection:
             rows = connection.execute(query.where(DISPUTE.c.id == dispute).order_by(DISPUTE_ACT.c.key))
@@ -109,7 +105,7 @@ def _file(connection: Connection, dispute: Dispute, limits: DisputeLimits) -> Di
     key = find_server_keys(connection, [dispute.line.server])[dispute.line.server]
     if _count(connection, DISPUTE.c.client == dispute.client, DISPUTE.c.filed_at > limits.since) >= limits.of_client:
         return DisputeLimit.CLIENT
-    if not dispute.by_maintainer:  # whom strangers could keep out otherwise
+    if not dispute.by_maintainer:  # otherwise disputes of strangers could exclude the maintainer
         if _count(connection, DISPUTE.c.line == digest, _IS_OPEN) >= limits.of_line:
             return DisputeLimit.LINE
         if _count(connection, DISPUTE.c.server_key == key, _IS_OPEN) >= limits.of_server:
@@ -139,9 +135,9 @@ def _decide(connection: Connection, dispute: str, decision: DisputeDecision, act
     values = {name: getattr(changed, name) for name in ("is_shown", "answer", "decided_at")}
     still = (DISPUTE.c.key == row.key, DISPUTE.c.state == known.state.value)
     if not connection.execute(update(DISPUTE).where(*still).values(**values, state=changed.state.value)).rowcount:
-        raise IllegalTransition(f"{dispute} was changed by somebody else just now; look at it again")
-    told = {name: getattr(decision, name) for name in ("at", "who", "before", "after", "note")}
-    connection.execute(insert(DISPUTE_ACT).values(**told, dispute_key=row.key))
+        raise IllegalTransition(f"{dispute} was changed at the same time by somebody else; read it again")
+    entry = {name: getattr(decision, name) for name in ("at", "who", "before", "after", "note")}
+    connection.execute(insert(DISPUTE_ACT).values(**entry, dispute_key=row.key))
     put_audit_entry(connection, act)
     return changed
 

@@ -1,4 +1,4 @@
-"""What a webhook and one of its deliveries are."""
+"""Webhooks and their deliveries."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from evidence.model import ServerId
 
 
 class DeliveryState(StrEnum):
-    """Waiting for its next attempt, or over."""
+    """Waiting for the next attempt, or ended."""
 
     WAITING = "waiting"
     DELIVERED = "delivered"
@@ -19,10 +19,10 @@ class DeliveryState(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Webhook:
-    """Whom to tell when the score of a server changes. `token` is the id of the token that registered it.
+    """A URL to notify when the score of a server changes. `token` is the id of the token that registered it.
 
-    `run` is the newest published run that was looked through for it, `failures` counts deliveries in a row that were
-    given up, `ended_at` and `why` say when and why nothing is sent any more.
+    `run` is the newest published run processed for it, `failures` counts failed deliveries in a row, `ended_at` and
+    `why` are the time and reason of its end.
     """
 
     id: str
@@ -38,7 +38,7 @@ class Webhook:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Delivery:
-    """One message: its body, how often it was tried, when it is tried next, and what was said the last time."""
+    """One message: its body, attempts, next attempt, and the result of the last attempt (`said`)."""
 
     id: str
     webhook: str

@@ -9,28 +9,25 @@ from sqlalchemy import Row, Select, func, insert, or_, select, text, update
 
 from evidence.model import ServerId
 from evidence.store.community.webhook_values import Delivery, DeliveryState, Webhook
-from evidence.store.database import Database
 from evidence.store.decisions.audit_trail import AuditEntry, put_audit_entry
 from evidence.store.sql.row_keys import find_server_keys
 from evidence.store.tables.community import DELIVERY, WEBHOOK
 from evidence.store.tables.core import SERVER
+from evidence.store.transactions import DatabaseAccess
 
 _WEBHOOKS: Final = 7_340_032_123
-"""Lock under which webhooks are made on PostgreSQL, so that their limit holds; SQLite has one writer anyway."""
+"""The advisory lock for adding webhooks on PostgreSQL, so that their limit holds; SQLite has one writer."""
 
 _WEBHOOK: Final = ("id", "url", "token", "made_at", "run", "failures", "ended_at", "why")
 _DELIVERY: Final = ("id", "run", "body", "made_at", "attempts", "due_at", "tried_at", "said")
 _IN_FORCE: Final = WEBHOOK.c.ended_at.is_(None)
 
 
-class Webhooks:
+class Webhooks(DatabaseAccess):
     """The webhooks of one database; each method is one transaction."""
 
-    def __init__(self, database: Database) -> None:
-        self._database = database
-
     def put_webhook(self, webhook: Webhook, most: int, act: AuditEntry) -> bool:
-        """Store a webhook with its entry in the trail; False when its server has `most` already."""
+        """Store a webhook with its entry in the audit trail; False when its server has `most` already."""
         with self._database.writing() as connection:
             if connection.dialect.name == "postgresql":
                 connection.execute(text("SELECT pg_advisory_xact_lock(:lock)"), {"lock": _WEBHOOKS})
@@ -44,13 +41,12 @@ class Webhooks:
         return True
 
     def find_webhook(self, webhook: str) -> Webhook | None:
-        """One webhook."""
         with self._database.reading() as connection:
             row = connection.execute(_query().where(WEBHOOK.c.id == webhook)).one_or_none()
         return None if row is None else _webhook(row)
 
     def list_webhooks(self, *, server: ServerId | None = None, ended: bool = False) -> list[Webhook]:
-        """Webhooks of one server or all, oldest first; with `ended` also those that nothing is sent to any more."""
+        """Active webhooks of one server or all, oldest first; with `ended` the others too."""
         query = _query().order_by(WEBHOOK.c.key)
         if server is not None:
             query = query.where(SERVER.c.id == server)
@@ -60,7 +56,7 @@ class Webhooks:
             return [_webhook(row) for row in connection.execute(query)]
 
     def end_webhook(self, webhook: str, why: str, act: AuditEntry) -> bool:
-        """Send nothing more, and drop what is waiting; False when it has ended already."""
+        """End a webhook and fail its waiting deliveries; False when it has ended already."""
         with self._database.writing() as connection:
             still = (WEBHOOK.c.id == webhook, _IN_FORCE)
             ended = connection.execute(update(WEBHOOK).where(*still).values(ended_at=act.at, why=why)).rowcount
@@ -73,13 +69,13 @@ class Webhooks:
         return bool(ended)
 
     def list_unprocessed(self, run: str, limit: int = 1000) -> list[Webhook]:
-        """Webhooks for which a published run was not looked through yet."""
+        """Active webhooks for which a published run is not processed yet."""
         query = _query().where(_IN_FORCE, or_(WEBHOOK.c.run.is_(None), WEBHOOK.c.run < run))
         with self._database.reading() as connection:
             return [_webhook(row) for row in connection.execute(query.order_by(WEBHOOK.c.key).limit(limit))]
 
     def record_scanned_run(self, webhook: Webhook, run: str, delivery: Delivery | None) -> bool:
-        """Record that a run was processed, with its message; False when another process did it."""
+        """Store that a run was processed, with its delivery if any; False when another process did it."""
         with self._database.writing() as connection:
             seen = WEBHOOK.c.run.is_(None) if webhook.run is None else WEBHOOK.c.run == webhook.run
             moved = connection.execute(update(WEBHOOK).where(WEBHOOK.c.id == webhook.id, seen).values(run=run)).rowcount
@@ -90,7 +86,7 @@ class Webhooks:
         return bool(moved)
 
     def lease_due(self, now: datetime, limit: int, lease: timedelta) -> list[Delivery]:
-        """Messages to send now, leased to the caller."""
+        """Deliveries that are due, leased to the caller for `lease`."""
         due = (DELIVERY.c.state == DeliveryState.WAITING.value, DELIVERY.c.due_at <= now)
         query = _deliveries().where(*due).order_by(DELIVERY.c.due_at, DELIVERY.c.key).limit(limit)
         with self._database.writing() as connection:
@@ -102,9 +98,9 @@ class Webhooks:
         return taken
 
     def record_delivery(self, delivery: Delivery) -> int:
-        """Store how an attempt ended; how many deliveries in a row of its webhook were given up by now."""
-        moving = ("attempts", "due_at", "tried_at", "said")
-        values = {name: getattr(delivery, name) for name in moving} | {"state": delivery.state.value}
+        """Store the result of an attempt; return how many deliveries of the webhook in a row have failed."""
+        result = ("attempts", "due_at", "tried_at", "said")
+        values = {name: getattr(delivery, name) for name in result} | {"state": delivery.state.value}
         with self._database.writing() as connection:
             waiting = (DELIVERY.c.id == delivery.id, DELIVERY.c.state == DeliveryState.WAITING.value)
             if connection.execute(update(DELIVERY).where(*waiting).values(values)).rowcount:
@@ -116,7 +112,7 @@ class Webhooks:
         return found or 0
 
     def list_deliveries(self, webhook: str, limit: int = 50) -> list[Delivery]:
-        """The log of a webhook, newest first."""
+        """The deliveries of a webhook, newest first."""
         query = _deliveries().where(WEBHOOK.c.id == webhook).order_by(DELIVERY.c.key.desc()).limit(limit)
         with self._database.reading() as connection:
             return [_delivery(row) for row in connection.execute(query)]

@@ -1,4 +1,4 @@
-"""The audit trail of decisions: written in the transaction of the change, never altered."""
+"""The audit trail of decisions: written in the transaction of the decision, never altered."""
 
 from __future__ import annotations
 
@@ -10,16 +10,18 @@ from typing import Any
 from sqlalchemy import Connection, Row, insert, select
 
 from evidence.canonical import Json
-from evidence.store.database import Database
 from evidence.store.sql.json_columns import object_from_json, to_json
 from evidence.store.tables.community import AUDIT
+from evidence.store.transactions import DatabaseAccess
+
+_COLUMNS = ("at", "who", "token", "what", "subject", "note")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AuditEntry:
-    """One decision: who made it (a login or the name of a token), by which token, what, and what it changed.
+    """One decision of an operator, with the state before and after it.
 
-    `token` is the id of the token, None for the command line. `number` is given by the store.
+    `who` is a login or the name of a token, `token` the token's id, None for the command line. The store sets `number`.
     """
 
     at: datetime
@@ -33,16 +35,13 @@ class AuditEntry:
     number: int | None = None
 
 
-class AuditTrail:
+class AuditTrail(DatabaseAccess):
     """The trail of one database."""
 
-    def __init__(self, database: Database) -> None:
-        self._database = database
-
-    def put_entry(self, act: AuditEntry) -> None:
-        """Write down what changed elsewhere than in a table of this store."""
+    def put_entry(self, entry: AuditEntry) -> None:
+        """Record a decision that changed something outside this store."""
         with self._database.writing() as connection:
-            put_audit_entry(connection, act)
+            put_audit_entry(connection, entry)
 
     def read_entries(
         self, limit: int = 100, *, subject: str | None = None, before: int | None = None
@@ -54,25 +53,17 @@ class AuditTrail:
         if before is not None:
             query = query.where(AUDIT.c.key < before)
         with self._database.reading() as connection:
-            return [_act(row) for row in connection.execute(query)]
+            return [_entry(row) for row in connection.execute(query)]
 
 
-def put_audit_entry(connection: Connection, act: AuditEntry) -> None:
-    """Write a decision into the transaction that carries it out."""
-    values = {name: getattr(act, name) for name in ("at", "who", "token", "what", "subject", "note")}
-    documents = {"before": to_json(dict(act.before)), "after": to_json(dict(act.after))}
+def put_audit_entry(connection: Connection, entry: AuditEntry) -> None:
+    """Record a decision in the transaction that carries it out."""
+    values = {name: getattr(entry, name) for name in _COLUMNS}
+    documents = {"before": to_json(dict(entry.before)), "after": to_json(dict(entry.after))}
     connection.execute(insert(AUDIT).values(**values, **documents))
 
 
-def _act(row: Row[Any]) -> AuditEntry:
-    return AuditEntry(
-        at=row.at,
-        who=row.who,
-        token=row.token,
-        what=row.what,
-        subject=row.subject,
-        before=object_from_json(row.before),
-        after=object_from_json(row.after),
-        note=row.note,
-        number=row.key,
-    )
+def _entry(row: Row[Any]) -> AuditEntry:
+    known = {name: getattr(row, name) for name in _COLUMNS}
+    before, after = object_from_json(row.before), object_from_json(row.after)
+    return AuditEntry(number=row.key, before=before, after=after, **known)

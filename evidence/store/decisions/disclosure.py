@@ -11,30 +11,32 @@ from sqlalchemy import Connection, Row, insert, select, update
 from evidence.model import ServerId
 from evidence.store.errors import IllegalTransition, UnknownFinding
 from evidence.store.sql import bulk_insert
-from evidence.store.sql.key_sets import KEYS, among
+from evidence.store.sql.key_sets import KEYS, matches_any
 from evidence.store.sql.row_keys import find_server_keys
 from evidence.store.tables.core import DISCLOSURE, FINDING, SERVER
 from evidence.store.values import DetectedFinding, Disclosure, FindingRow, FindingState
 
-_SPOTTED = ("rule", "at", "message", "severity", "content")
-_COLUMNS = ("id", "server_key", *_SPOTTED, "first_seen", "last_seen", "state", "since")
+_FINDING = ("rule", "at", "message", "severity", "content")
+_DATES = ("since", "first_seen", "last_seen", "told_at")
+_ENTRY = ("at", "who", "note", "recipient")
+_COLUMNS = ("id", "server_key", *_FINDING, "first_seen", "last_seen", "state", "since")
 _QUERY = select(SERVER.c.id.label("server"), FINDING).join(SERVER, SERVER.c.key == FINDING.c.server_key)
-_OF_SERVERS = _QUERY.where(among(SERVER.c.id))
-_IN_STATES = among(FINDING.c.state, "states")
+_OF_SERVERS = _QUERY.where(matches_any(SERVER.c.id))
+_IN_STATES = matches_any(FINDING.c.state, "states")
 _OF_SERVERS_IN = _OF_SERVERS.where(_IN_STATES)
 
 
 def put_findings(connection: Connection, found: Sequence[DetectedFinding], seen: datetime) -> int:
-    """Store what is new in private triage, and note of the others that they were seen; how many are new.
+    """Store new findings in private triage and update known ones; return the number of new ones.
 
-    State and first date of a known finding stay. Place and words are those of the newest night, since a secret moves
-    with the lines above it; `last_seen` never moves back.
+    State and first date of a known finding stay. Its place and message become those of the newest run, since a secret
+    moves with the lines above it; `last_seen` never moves back.
     """
     keys = find_server_keys(connection, {one.server for one in found})
     known = _last_seen(connection, [one.id for one in found])
     state = FindingState.PRIVATE_TRIAGE.value
     rows = [
-        (one.id, keys[one.server], *(getattr(one, name) for name in _SPOTTED), seen, last, state, seen)
+        (one.id, keys[one.server], *(getattr(one, name) for name in _FINDING), seen, last, state, seen)
         for one in found
         if (last := max(seen, known.get(one.id, seen))) != known.get(one.id)
     ]
@@ -45,12 +47,12 @@ def put_findings(connection: Connection, found: Sequence[DetectedFinding], seen:
 def read_findings(
     connection: Connection,
     *,
-    servers: Sequence[ServerId] | None,
-    states: Sequence[FindingState] | None,
-    rule: str | None,
-    prefix: str,
+    servers: Sequence[ServerId] | None = None,
+    states: Sequence[FindingState] | None = None,
+    rule: str | None = None,
+    prefix: str = "",
 ) -> list[FindingRow]:
-    """Findings, those of one server together and the oldest first; `prefix` is the beginning of an id."""
+    """Findings by server, state, rule and the beginning of their id; sorted by server, the oldest first."""
     query = _QUERY if servers is None else _OF_SERVERS if states is None else _OF_SERVERS_IN
     wanted = {} if states is None else {"states": [state.value for state in states]}
     if servers is None and states is not None:
@@ -70,12 +72,16 @@ def read_findings(
     return sorted(map(_row, rows), key=lambda row: (row.finding.server, row.first_seen, row.finding.id))
 
 
-def transition_finding(connection: Connection, finding: str, change: Disclosure) -> FindingRow:
-    """Take a finding to another state and write it into the trail; the finding as it is then.
+def transition_findings(connection: Connection, changes: Mapping[str, Disclosure]) -> list[FindingRow]:
+    """Change the states of findings, with their trail entries; return the changed findings in the same order.
 
-    Raise UnknownFinding, or IllegalTransition when it is not in the state that the change starts from or may not go on
-    from there: of two people who decide at once, the second is told.
+    Raise UnknownFinding, or IllegalTransition when a finding is not in the state that its change starts from (another
+    operator decided at the same time) or may not change from it; then none is changed.
     """
+    return [_transition(connection, finding, change) for finding, change in changes.items()]
+
+
+def _transition(connection: Connection, finding: str, change: Disclosure) -> FindingRow:
     row = connection.execute(_QUERY.where(FINDING.c.id == finding)).one_or_none()
     if row is None:
         raise UnknownFinding(f"no finding {finding} in this store")
@@ -90,13 +96,15 @@ def transition_finding(connection: Connection, finding: str, change: Disclosure)
         still = FINDING.c.state == state.value
         moved = connection.execute(update(FINDING).where(FINDING.c.key == row.key, still).values(values))
         if not moved.rowcount:
-            raise IllegalTransition(f"{finding} was changed by somebody else just now; look at it again")
-    connection.execute(insert(DISCLOSURE).values(finding_key=row.key, **_entry(change)))
+            raise IllegalTransition(f"{finding} was changed at the same time by somebody else; read it again")
+    entry: dict[str, Any] = {name: getattr(change, name) for name in _ENTRY}
+    states = {"before": change.before.value, "after": change.after.value}
+    connection.execute(insert(DISCLOSURE).values(finding_key=row.key, **entry, **states))
     return _row(connection.execute(_QUERY.where(FINDING.c.id == finding)).one())
 
 
 def read_finding_trail(connection: Connection, findings: Sequence[str]) -> dict[str, list[Disclosure]]:
-    """The audit trail of each finding that has one, oldest first."""
+    """The state changes of each finding that has any, oldest first."""
     query = select(FINDING.c.id.label("finding"), DISCLOSURE).join(FINDING, FINDING.c.key == DISCLOSURE.c.finding_key)
     trail: dict[str, list[Disclosure]] = {}
     for batch in bulk_insert.split_batches(findings):
@@ -113,35 +121,12 @@ def _last_seen(connection: Connection, ids: Sequence[str]) -> Mapping[str, datet
     return found
 
 
-def _entry(change: Disclosure) -> dict[str, Any]:
-    return {
-        "at": change.at,
-        "who": change.who,
-        "before": change.before.value,
-        "after": change.after.value,
-        "note": change.note,
-        "recipient": change.recipient,
-    }
-
-
 def _row(row: Row[Any]) -> FindingRow:
-    spotted = DetectedFinding(id=row.id, server=row.server, **{name: getattr(row, name) for name in _SPOTTED})
-    return FindingRow(
-        finding=spotted,
-        state=FindingState(row.state),
-        since=row.since,
-        first_seen=row.first_seen,
-        last_seen=row.last_seen,
-        told_at=row.told_at,
-    )
+    finding = DetectedFinding(id=row.id, server=row.server, **{name: getattr(row, name) for name in _FINDING})
+    dates = {name: getattr(row, name) for name in _DATES}
+    return FindingRow(finding=finding, state=FindingState(row.state), **dates)
 
 
 def _disclosure(row: Row[Any]) -> Disclosure:
-    return Disclosure(
-        at=row.at,
-        who=row.who,
-        before=FindingState(row.before),
-        after=FindingState(row.after),
-        note=row.note,
-        recipient=row.recipient,
-    )
+    known = {name: getattr(row, name) for name in _ENTRY}
+    return Disclosure(before=FindingState(row.before), after=FindingState(row.after), **known)

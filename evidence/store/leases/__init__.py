@@ -1,4 +1,4 @@
 """Items of a run: leases of servers to workers, progress by stage, and reopening.
 
-The order in which servers are planned is in host_schedule.
+Servers that keep earlier evidence are in host_schedule.
 """

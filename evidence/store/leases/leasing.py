@@ -1,12 +1,12 @@
-"""Who works on which server of a run, until when, and what became of those who never said how it ended.
+"""Leases of a run's servers to workers: granting, renewal, release, expiry, and servers that crash their workers.
 
-Times are the database's own on PostgreSQL, so that machines need not agree on them. SQLite has one process, whose
-clock is given.
+On PostgreSQL times are the database's own, so that the clocks of machines need not agree. On SQLite, which serves one
+machine, the caller's `now` is used.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Final
 
@@ -17,21 +17,20 @@ from evidence.model import ServerId
 from evidence.store.runs.operator_actions import read_database_time
 from evidence.store.sql.bulk_insert import split_batches
 from evidence.store.sql.row_keys import find_known_server_keys, find_run_key, find_server_keys
-from evidence.store.tables.core import IS_LEASED_OUT, RUN, RUN_ITEM, SERVER
-from evidence.store.tables.lease_release import RELEASED_LEASE
+from evidence.store.tables.core import IS_LEASED_OUT, RELEASED_LEASE, RUN, RUN_ITEM, SERVER
 from evidence.store.values import COLLECT_STAGES, RunState, Stage
 
 ALWAYS_DUE: Final = datetime(1970, 1, 1, tzinfo=UTC)
-"""When an item may be handed out that waits for nothing: before any clock."""
+"""`not_before` of an item that may be leased at any time."""
 
 NEVER_DUE: Final = datetime(9999, 1, 1, tzinfo=UTC)
-"""When a server may be scored that is not collected yet."""
+"""`not_before` of the score item of a server that is not collected yet."""
 
 _YOUNG: Final = 2 / 3
-"""The share of its time that a lease still has when it need not be renewed yet; holders ask thrice in that time."""
+"""A lease with more than this share of its time left is not renewed; holders call three times within its time."""
 
 MAX_TRIES: Final = 3
-"""How often an item is handed out without an end, or its scoring fails, before it is left alone."""
+"""How often an item is leased without a result, or its scoring fails, before it is no longer leased."""
 
 
 def lease_servers(
@@ -43,11 +42,12 @@ def lease_servers(
     limit: int,
     ttl: timedelta,
     now: datetime,
-    tried: int,
+    tried: int = 0,
 ) -> list[ServerId]:
-    """Lease up to `limit` open servers without a lease that were leased `tried` times without a result; sorted.
+    """Lease for `ttl` up to `limit` open servers that were leased `tried` times without a result; sorted.
 
-    Those whose time came first go first. Nothing is handed out of a run that is paused, withheld or over.
+    The earliest `not_before` comes first. The score stage leases collected servers whose scoring failed less than
+    MAX_TRIES times. A run that is paused, withheld or over leases none.
     """
     key, moment = find_run_key(connection, run_id), read_database_time(connection, now)
     if connection.scalar(select(RUN.c.state).where(RUN.c.key == key)) != RunState.PLANNED:
@@ -78,9 +78,10 @@ def renew_leases(
     ttl: timedelta,
     now: datetime,
 ) -> list[ServerId]:
-    """Hold for longer what a worker still holds of these servers, and which those are; young leases stay as they are.
+    """Extend a worker's leases of these servers to `ttl` from now; return the servers whose lease it still holds.
 
-    Servers are named because an index over holders would cost every lease more than this costs once a minute.
+    Young leases stay unchanged. The caller names the servers because an index over holders would cost every lease more
+    than this query costs once a minute.
     """
     run, moment = find_run_key(connection, run_id), read_database_time(connection, now)
     keys = {key: server for server, key in find_known_server_keys(connection, sorted(servers)).items()}
@@ -99,7 +100,7 @@ def renew_leases(
 
 
 def release_leases(connection: Connection, run_id: str, stage: Stage, worker: str) -> None:
-    """Give back every lease of a worker."""
+    """Release every lease of a worker, as if the servers had not been leased."""
     held = (IS_LEASED_OUT, item_is_open(find_run_key(connection, run_id), stage), RUN_ITEM.c.leased_by == worker)
     connection.execute(update(RUN_ITEM).where(*held).values(RELEASED_LEASE))
 
@@ -115,7 +116,10 @@ def postpone_servers(
     most: int,
     now: datetime,
 ) -> list[ServerId]:
-    """Give back servers until `delay` has passed, except those that were put back `most` times; those given back."""
+    """Release servers and lease them again only after `delay`; return those servers.
+
+    A server that was postponed `most` times stays leased.
+    """
     keys = {key: server for server, key in find_server_keys(connection, servers).items()}
     after = read_database_time(connection, now) + delay
     values = {"attempts": RUN_ITEM.c.attempts + 1, "last_error": why, "not_before": after, **RELEASED_LEASE}
@@ -127,8 +131,10 @@ def postpone_servers(
     return sorted(back)
 
 
-def list_crash_suspects(connection: Connection, run_id: str, stage: Stage, now: datetime, tries: int) -> list[ServerId]:
-    """Open servers without a lease that were leased so often without a result; sorted."""
+def list_crash_suspects(
+    connection: Connection, run_id: str, stage: Stage, now: datetime, *, tries: int = MAX_TRIES
+) -> list[ServerId]:
+    """Open servers without a lease that were leased `tries` times without a result: their workers died; sorted."""
     free = _is_free(read_database_time(connection, now))
     worn = (IS_LEASED_OUT, item_is_open(find_run_key(connection, run_id), stage), free, RUN_ITEM.c.leases >= tries)
     query = select(SERVER.c.id).join(RUN_ITEM, RUN_ITEM.c.server_key == SERVER.c.key).where(*worn)
@@ -136,7 +142,7 @@ def list_crash_suspects(connection: Connection, run_id: str, stage: Stage, now: 
 
 
 def list_lease_holders(connection: Connection, run_id: str) -> list[str]:
-    """Who holds servers of a run, in any stage."""
+    """The workers that hold leases of a run's servers, in any stage."""
     held = (IS_LEASED_OUT, RUN_ITEM.c.run_key == find_run_key(connection, run_id), RUN_ITEM.c.leased_by.is_not(None))
     return list(connection.scalars(select(RUN_ITEM.c.leased_by).where(*held).distinct()))
 
@@ -144,10 +150,9 @@ def list_lease_holders(connection: Connection, run_id: str) -> list[str]:
 def release_expired_leases(
     connection: Connection, run_id: str, now: datetime, limit: int, gone: Collection[str] = ()
 ) -> dict[Stage, int]:
-    """Free open servers whose holders did not renew their leases, still counted as handed out; how many by stage.
+    """Release up to `limit` leases that expired or whose holders are `gone`; the number by stage.
 
-    So are those of holders that are `gone`. At most `limit` of them, those first whose leases ended first. What
-    somebody is changing just now is left to him.
+    The earliest expiry comes first. `leases` still counts them. Rows locked by other transactions are skipped.
     """
     key = find_run_key(connection, run_id)
     is_over = RUN_ITEM.c.leased_until <= read_database_time(connection, now)
@@ -165,20 +170,18 @@ def release_expired_leases(
     return {Stage(stage): len(servers) for stage, servers in found.items()}
 
 
-def count_due_servers(connection: Connection, run_id: str, now: datetime, most: int) -> dict[Stage, int]:
-    """How many servers could be leased now, or be set aside, by part and for scoring, counted up to `most`."""
+def count_due_servers(connection: Connection, run_id: str, now: datetime, *, most: int = 10_000) -> Mapping[Stage, int]:
+    """The number of servers that are due now, by stage, counted up to `most`; stages without any are left out."""
     key, moment = find_run_key(connection, run_id), read_database_time(connection, now)
     found = {}
     for stage in (*COLLECT_STAGES, Stage.SCORE):
-        some = select(RUN_ITEM.c.server_key).where(_is_due(key, stage, moment)).limit(most).subquery()
-        number = connection.scalar(select(func.count()).select_from(some))
-        if number:
+        due = select(RUN_ITEM.c.server_key).where(_is_due(key, stage, moment)).limit(most).subquery()
+        if number := connection.scalar(select(func.count()).select_from(due)):
             found[stage] = number
     return found
 
 
 def item_is_open(run: int, stage: Stage) -> ColumnElement[bool]:
-    """An item of a stage that is not done."""
     return (RUN_ITEM.c.run_key == run) & (RUN_ITEM.c.stage == stage.value) & RUN_ITEM.c.done_at.is_(None)
 
 
@@ -194,5 +197,5 @@ def _is_free(moment: datetime) -> ColumnElement[bool]:
 
 
 def _is_not_of(worker: str) -> ColumnElement[bool]:
-    """What a worker holds although its lease has ended is on its way there."""
+    """A worker is not leased a server again whose expired lease it still holds: it may be about to report."""
     return or_(RUN_ITEM.c.leased_by.is_(None), RUN_ITEM.c.leased_by != worker)

@@ -1,4 +1,4 @@
-"""Which servers of a run have passed which stage."""
+"""Progress of a run: which servers have passed which stage, and which failed."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime
 
 from sqlalchemy import Connection, func, select, union, update
-from sqlalchemy.sql import ColumnElement
 
 from evidence.model import ServerId
 from evidence.store.errors import UnknownServer
@@ -16,14 +15,16 @@ from evidence.store.runs.record_counts import count_records
 from evidence.store.runs.run_states import set_run_state
 from evidence.store.sql.bulk_insert import insert_rows, split_batches
 from evidence.store.sql.row_keys import find_known_server_keys, find_run_key, find_server_keys
-from evidence.store.tables.core import RUN, RUN_ITEM, SERVER
+from evidence.store.tables.core import RELEASED_LEASE, RUN, RUN_ITEM, SERVER
 from evidence.store.tables.evidence import COMPACTION, SCORING
-from evidence.store.tables.lease_release import RELEASED_LEASE
 from evidence.store.values import COLLECT_STAGES, RunProgress, RunState, Stage, StageFailure
 
 _COLUMNS = ("run_key", "stage", "server_key", "attempts", "not_before")
 _PLANNED = (*_COLUMNS, "carried")
 _UNIQUE = ("run_key", "stage", "server_key")
+
+NO_STAGES: Mapping[ServerId, Stage] = {}
+NO_START_TIMES: Mapping[ServerId, datetime] = {}
 
 
 def plan_run(
@@ -36,10 +37,7 @@ def plan_run(
     starts: Mapping[ServerId, datetime],
     carried: Collection[ServerId],
 ) -> bool:
-    """Fix the servers of a run, and whether it was this that did: a planned run keeps its plan.
-
-    `first` are parts of collecting that servers begin with, `starts` the times before which they are not collected.
-    """
+    """Fix the servers of a run, see `Store.plan_run`; False when the run has a plan already."""
     query = select(RUN.c.key, RUN.c.state).where(RUN.c.key == find_run_key(connection, run_id)).with_for_update()
     key, state = connection.execute(query).one()
     if state != RunState.DISCOVERING:
@@ -56,7 +54,7 @@ def plan_run(
 
 
 def list_planned_servers(connection: Connection, run_id: str) -> list[ServerId]:
-    """Every planned server, whatever has become of it; sorted. Of an old night's some are known by receipts alone."""
+    """Every planned server of a run; sorted. Compaction leaves the receipts of some servers of old runs, not items."""
     run = find_run_key(connection, run_id)
     items = select(RUN_ITEM.c.server_key).where(RUN_ITEM.c.run_key == run, RUN_ITEM.c.stage == Stage.COLLECT.value)
     scored = select(SCORING.c.server_key).where(SCORING.c.run_key == run)
@@ -64,9 +62,9 @@ def list_planned_servers(connection: Connection, run_id: str) -> list[ServerId]:
 
 
 def list_pending_servers(
-    connection: Connection, run_id: str, stage: Stage, servers: Sequence[ServerId] | None
+    connection: Connection, run_id: str, stage: Stage, servers: Sequence[ServerId] | None = None
 ) -> list[ServerId]:
-    """Planned servers, all or some, that have not passed a stage; sorted."""
+    """Planned servers, of the given ones or of all, that have not passed a stage; sorted."""
     query = (
         select(SERVER.c.id)
         .join(RUN_ITEM, RUN_ITEM.c.server_key == SERVER.c.key)
@@ -81,7 +79,7 @@ def list_pending_servers(
 
 
 def record_failure(connection: Connection, run_id: str, server: ServerId, stage: Stage, error: str) -> int:
-    """Count a failed attempt, give the server back, and return the number of attempts so far."""
+    """Count a failed attempt, release the server's lease, and return the number of attempts; raise UnknownServer."""
     keys = find_known_server_keys(connection, [server])
     item = (
         RUN_ITEM.c.run_key == find_run_key(connection, run_id),
@@ -98,7 +96,7 @@ def record_failure(connection: Connection, run_id: str, server: ServerId, stage:
 
 
 def list_failures(connection: Connection, run_id: str) -> list[StageFailure]:
-    """Servers whose attempts have failed and that are not done, sorted by id and stage."""
+    """Servers with failed attempts that have not passed the stage, sorted by id and stage."""
     columns = (SERVER.c.id, RUN_ITEM.c.stage, RUN_ITEM.c.attempts, RUN_ITEM.c.last_error)
     query = select(*columns).join(RUN_ITEM, RUN_ITEM.c.server_key == SERVER.c.key)
     tried = (
@@ -117,11 +115,12 @@ def list_failures(connection: Connection, run_id: str) -> list[StageFailure]:
 def mark_done(connection: Connection, run: int, stage: Stage, servers: Iterable[int], at: datetime) -> None:
     """Mark servers, by key, as having passed a stage; the first time stays.
 
-    Who is collected has passed the parts of collecting, and may be scored.
+    A collected server has passed all parts of collecting and may be scored.
     """
     closed = (Stage.COLLECT, *COLLECT_STAGES) if stage is Stage.COLLECT else (stage,)
     for batch in split_batches(sorted(servers)):
-        items = (_open_in(run, closed), RUN_ITEM.c.server_key.in_(batch))
+        stages = RUN_ITEM.c.stage.in_([part.value for part in closed])
+        items = (RUN_ITEM.c.run_key == run, stages, RUN_ITEM.c.done_at.is_(None), RUN_ITEM.c.server_key.in_(batch))
         connection.execute(update(RUN_ITEM).where(*items).values({"done_at": at, **RELEASED_LEASE}))
         if stage is Stage.COLLECT:
             scoring = (item_is_open(run, Stage.SCORE), RUN_ITEM.c.server_key.in_(batch))
@@ -129,17 +128,12 @@ def mark_done(connection: Connection, run: int, stage: Stage, servers: Iterable[
 
 
 def advance_stage(
-    connection: Connection,
-    run: int,
-    stage: Stage,
-    servers: Iterable[int],
-    *,
-    onward: Mapping[int, Stage],
-    at: datetime,
+    connection: Connection, run: int, stage: Stage, servers: Iterable[int], *, onward: Mapping[int, Stage], at: datetime
 ) -> None:
-    """Mark servers, by key, as having passed a part, and offer them to the next one; those without one are collected.
+    """Mark servers, by key, as having passed a part of collecting, and add their items for the next part.
 
-    Whoever works on an item that was taken over says the same as who took it over, so saying it twice changes nothing.
+    A server without a next part is collected. Calling this twice changes nothing, so a worker that lost its lease may
+    still report.
     """
     passed = set(servers)
     mark_done(connection, run, stage, passed, at)
@@ -150,7 +144,6 @@ def advance_stage(
 
 
 def read_progress(connection: Connection, run_id: str) -> RunProgress:
-    """Counts of a run."""
     key = find_run_key(connection, run_id)
     count = func.count()
     columns = (RUN_ITEM.c.stage, RUN_ITEM.c.carried, count, func.count(RUN_ITEM.c.done_at))
@@ -160,19 +153,14 @@ def read_progress(connection: Connection, run_id: str) -> RunProgress:
     for (stage, _), (_, passed) in counts.items():
         done[stage] += passed
     outcomes = count_records(connection, key)
-    thinned = connection.scalar(select(COMPACTION.c.visits).where(COMPACTION.c.run_key == key)) or 0
-    if thinned:
-        done[Stage.COLLECT] += thinned
+    compacted = connection.scalar(select(COMPACTION.c.visits).where(COMPACTION.c.run_key == key)) or 0
+    if compacted:
+        done[Stage.COLLECT] += compacted
         done[Stage.SCORE] = connection.scalar(select(count).where(SCORING.c.run_key == key)) or 0
     return RunProgress(
-        planned=sum(here for (stage, _), (here, _) in counts.items() if stage is Stage.COLLECT) + thinned,
+        planned=sum(here for (stage, _), (here, _) in counts.items() if stage is Stage.COLLECT) + compacted,
         done=dict(done),
         absent={(kind, reason): number for (kind, reason), number in outcomes.items() if reason is not None},
         carried=counts.get((Stage.COLLECT, True), (0, 0))[0],
         carried_scored=counts.get((Stage.SCORE, True), (0, 0))[1],
     )
-
-
-def _open_in(run: int, stages: Collection[Stage]) -> ColumnElement[bool]:
-    named = RUN_ITEM.c.stage.in_([stage.value for stage in stages])
-    return (RUN_ITEM.c.run_key == run) & named & RUN_ITEM.c.done_at.is_(None)

@@ -1,5 +1,4 @@
-"""Listing index: the read model of server lists, of the dashboard numbers and of score histories, rebuilt at every
-publication.
+"""Listing index: the read model of server lists, dashboard numbers and score histories, rebuilt at every publication.
 
 Records and receipts stay the source of truth.
 """

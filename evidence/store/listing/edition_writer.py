@@ -1,8 +1,8 @@
-"""Writes an edition of the listing index: in batches, each a short transaction, under a number that is not read yet.
+"""Writes an edition of the listing index in batches, each a short transaction, under a key that is not read yet.
 
-The last one says that it is complete, and drops what nobody reads any more. It is shown from the moment on at which its
-run is published. Whoever is killed in the middle leaves an edition that is never shown, and that a later one drops; of
-two who publish at once, both write a whole edition.
+The last transaction marks the edition complete and drops editions that are no longer read. An edition is shown as soon
+as its run is published. A killed process leaves an incomplete edition, which is never shown and which a later one
+drops; of two processes that publish at once, each writes a whole edition.
 """
 
 from __future__ import annotations
@@ -38,10 +38,10 @@ from evidence.store.values import Stage
 
 BATCH_SIZE: Final = 500
 _NAME: Final = 100
-"""Characters of a name that are sorted by."""
+"""Characters of a name in the sort key."""
 
-_BOARD: Final = 7_340_032_131
-"""Lock under which editions are shown on PostgreSQL; SQLite has one writer anyway."""
+_COMPLETION: Final = 7_340_032_131
+"""The advisory lock for completing editions on PostgreSQL; SQLite has one writer."""
 
 _ROWS: Final = (LISTING_SERVER, LISTING_ORDER)
 _SERVER_COLUMNS: Final = ("edition", "place", "server_key", "name", "seen", "kind", "body")
@@ -49,56 +49,57 @@ _ORDER_COLUMNS: Final = ("edition", "sort", "place", "rank", "kind", "grade", "s
 
 
 class EditionSuperseded(Exception):
-    """Another publication has finished a newer edition and dropped the one that is being written."""
+    """Another process has completed a newer edition and dropped the one that is being written."""
 
 
 class EditionWriter:
-    """One edition while it is written: `add` servers in the order of their ids, then `finish`.
+    """Writes one edition: `add` servers in the order of their ids, then `finish`.
 
-    When another process finishes a later edition meanwhile, the rest of this one is not written.
+    When another process completes a newer edition meanwhile, the rest of this one is not written.
     """
 
     def __init__(self, database: Database, run: str) -> None:
         self._database = database
         self._counts = EditionCounts()
         self._waiting: list[ListedServer] = []
-        self._outrun = False
+        self._superseded = False
         with database.writing() as connection:
             self._edition = _begin(connection, run)
 
     def add(self, listed: ListedServer) -> None:
-        """Write a server, in batches."""
         self._waiting.append(listed)
         if len(self._waiting) == BATCH_SIZE:
             self._flush()
 
     def finish(self, front: bytes) -> None:
-        """Complete the edition, with the dashboard's numbers: a JSON object."""
+        """Complete the edition; `front` is a JSON object with the dashboard's numbers."""
         self._flush()
-        self._unless_outrun(lambda connection: _complete(connection, self._edition, self._counts, front), alone=True)
+        self._write_unless_superseded(
+            lambda connection: _complete(connection, self._edition, self._counts, front), exclusive=True
+        )
 
     def _flush(self) -> None:
         batch, self._waiting = self._waiting, []
         if batch:
-            self._unless_outrun(lambda connection: _write(connection, self._edition, batch, self._counts))
+            self._write_unless_superseded(lambda connection: _write(connection, self._edition, batch, self._counts))
 
-    def _unless_outrun(self, write: Callable[[Connection], None], *, alone: bool = False) -> None:
-        if self._outrun:
+    def _write_unless_superseded(self, write: Callable[[Connection], None], *, exclusive: bool = False) -> None:
+        if self._superseded:
             return
         try:
             with self._database.writing() as connection:
-                if alone:
-                    # Before the edition is locked: an exclusive writer may be waiting to drop it.
-                    _wait_to_be_alone(connection)
+                if exclusive:
+                    # Before the edition is locked: a process that holds the lock may be waiting to drop it.
+                    _lock_completion(connection)
                 _hold(connection, self._edition)
                 write(connection)
         except EditionSuperseded:
-            self._outrun = True
+            self._superseded = True
 
 
 @dataclass
 class EditionCounts:
-    """What is known of an edition once all of it was written: small, however many servers there are."""
+    """Counts of an edition while it is written; their size does not grow with the number of servers."""
 
     servers: int = 0
     kinds: dict[FilterGroup, int] = field(default_factory=dict)
@@ -107,13 +108,13 @@ class EditionCounts:
     scored: Counter[int] = field(default_factory=Counter)
 
     def kind(self, listed: ListedServer) -> int:
-        """Count a server among its kind, whose number this is."""
+        """Count a server in its filter group; the number of the group."""
         number = self.kinds.setdefault(filter_group_of(listed), len(self.kinds))
         self.alike[number] += 1
         return number
 
     def sort(self, rubric: str, version: int) -> int:
-        """Count a score; the number of its order."""
+        """Count a score of a rubric version; the number of its order."""
         number = self.rubrics.setdefault((rubric, version), FIRST_RUBRIC + len(self.rubrics))
         self.scored[number] += 1
         return number
@@ -127,7 +128,7 @@ def _begin(connection: Connection, run: str) -> int:
 
 
 def _hold(connection: Connection, edition: int) -> None:
-    """Keep an edition from being dropped in this transaction; raise Outrun when it was already."""
+    """Lock an edition against being dropped in this transaction; raise EditionSuperseded when it was dropped."""
     held = (
         select(LISTING_EDITION.c.key).where(LISTING_EDITION.c.key == edition).with_for_update(read=True, key_share=True)
     )
@@ -157,9 +158,9 @@ def _write(connection: Connection, edition: int, batch: Sequence[ListedServer], 
     add_words(connection, edition, words)
 
 
-def _wait_to_be_alone(connection: Connection) -> None:
+def _lock_completion(connection: Connection) -> None:
     if connection.dialect.name == "postgresql":
-        connection.execute(text("SELECT pg_advisory_xact_lock(:lock)"), {"lock": _BOARD})
+        connection.execute(text("SELECT pg_advisory_xact_lock(:lock)"), {"lock": _COMPLETION})
 
 
 def _complete(connection: Connection, edition: int, counts: EditionCounts, front: bytes) -> None:
@@ -182,7 +183,7 @@ def _complete(connection: Connection, edition: int, counts: EditionCounts, front
     coming = edition if not is_edition_published(connection, edition) else None
     _drop_others(connection, edition, {before, after, coming} - {None})
     if connection.dialect.name == "postgresql":
-        # Otherwise the planner takes the new edition for an empty one until autovacuum comes by.
+        # Otherwise the planner assumes that the new edition is empty until autovacuum runs.
         for name in (*(table.name for table in _ROWS), "board_text"):
             connection.execute(text(f"ANALYZE {name}"))
 
@@ -195,7 +196,7 @@ def _order_by_name(connection: Connection, edition: int) -> None:
 
 
 def _order_the_rest(connection: Connection, edition: int, sort: int) -> None:
-    """Servers of which a rubric version says nothing come last in its order."""
+    """Add the servers without a score of a rubric version at the end of its order."""
     server, order = LISTING_SERVER.c, LISTING_ORDER.c
     ranked = select(order.place).where(order.edition == edition, order.sort == sort, order.place == server.place)
     rest = select(server.edition, literal(sort), server.place, literal(UNRANKED, order.rank.type), server.kind)
@@ -218,10 +219,10 @@ def _order_from(rows: Any) -> Any:
 
 
 def _drop_others(connection: Connection, edition: int, kept: set[int | None]) -> None:
-    """Drop the rows of earlier editions that nobody reads, and those altogether that are unfinished or of the same run.
+    """Drop the rows of earlier editions, and whole editions that are incomplete or of the same run.
 
-    That which was shown until now stays until the next one: whoever reads it just now finds what it looks for. Those of
-    a newer run may still be written.
+    The edition that was shown until now stays until the next completion, because readers may be using it. Editions of
+    newer runs may still be written, so they stay too.
     """
     at = connection.execute(
         select(LISTING_EDITION.c.run_key, RUN.c.id).join(RUN).where(LISTING_EDITION.c.key == edition)

@@ -1,4 +1,4 @@
-"""Servers that are not shown any more although the run that is shown has them: their owners asked for it since."""
+"""Servers of the published run that are hidden because they have opted out since."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ _IDS = "srv_"
 
 
 def set_hidden_servers(connection: Connection, servers: Iterable[ServerId]) -> None:
-    """Let exactly these servers be hidden, of those that are stored, and those that opt-outs in force name.
+    """Hide exactly these servers, if they are stored, and those that opt-outs in force name.
 
-    The latter too, since one may have been entered after the caller looked.
+    An opt-out may have been entered since the caller read them.
     """
     wanted = {*find_known_server_keys(connection, sorted(set(servers))).values(), *_named(connection)}
     gone = set(connection.scalars(select(LISTING_HIDDEN.c.server_key))) - wanted
@@ -30,17 +30,16 @@ def set_hidden_servers(connection: Connection, servers: Iterable[ServerId]) -> N
 
 
 def hide_opted_out_servers(connection: Connection) -> None:
-    """Let those be hidden too whom opt-outs in force name, by id or reference, in the transaction that enters one."""
-    insert_rows(
-        connection, LISTING_HIDDEN, ["server_key"], [(key,) for key in _named(connection)], unique=["server_key"]
-    )
+    """Hide the servers that opt-outs in force name by id or reference, in the transaction that adds an opt-out."""
+    rows = [(key,) for key in _named(connection)]
+    insert_rows(connection, LISTING_HIDDEN, ["server_key"], rows, unique=["server_key"])
 
 
-def without_hidden(connection: Connection, told: Json) -> Json:
-    """What was told of a run, without entries about a `server` that is hidden now."""
+def remove_hidden(connection: Connection, document: Json) -> Json:
+    """A document about a run, without the list members whose `server` is hidden now."""
     query = select(SERVER.c.id).join(LISTING_HIDDEN, LISTING_HIDDEN.c.server_key == SERVER.c.key)
     gone = frozenset(connection.scalars(query))
-    return _without(told, gone) if gone else told
+    return _without(document, gone) if gone else document
 
 
 def _named(connection: Connection) -> list[int]:
@@ -49,9 +48,9 @@ def _named(connection: Connection) -> list[int]:
     return sorted(find_known_server_keys(connection, sorted(named)).values())
 
 
-def _without(told: Json, gone: frozenset[ServerId]) -> Json:
-    if isinstance(told, Mapping):
-        return {name: _without(value, gone) for name, value in told.items()}
-    if isinstance(told, list):
-        return [_without(one, gone) for one in told if not (isinstance(one, Mapping) and one.get("server") in gone)]
-    return told
+def _without(value: Json, gone: frozenset[ServerId]) -> Json:
+    if isinstance(value, Mapping):
+        return {name: _without(member, gone) for name, member in value.items()}
+    if isinstance(value, list):
+        return [_without(one, gone) for one in value if not (isinstance(one, Mapping) and one.get("server") in gone)]
+    return value

@@ -1,4 +1,4 @@
-"""The board: lists, the dashboard's numbers and histories of what was published, fast at any size."""
+"""The listing index: pages of lists, the dashboard's numbers and score histories of published runs."""
 
 from __future__ import annotations
 
@@ -24,10 +24,11 @@ from evidence.store.sql.json_columns import object_from_json
 from evidence.store.tables.community import DISPUTE, DISPUTE_ACT
 from evidence.store.tables.core import DISCLOSURE, OPT_OUT, RETEST, RUN
 from evidence.store.tables.listing import LISTING_EDITION, LISTING_HIDDEN
+from evidence.store.transactions import DatabaseAccess
 from evidence.store.values import RunRow
 
 MOST: Final = 200
-"""Servers on one page at most."""
+"""The maximum of servers on a page."""
 
 _CHANGES: Final = select(
     SHOWN_EDITION,
@@ -42,33 +43,33 @@ _CHANGES: Final = select(
     select(func.count()).where(RETEST.c.state == RetestState.WAITING.value).scalar_subquery(),
     select(func.count()).where(RETEST.c.state == RetestState.RUNNING.value).scalar_subquery(),
 )
-"""Numbers of which one differs after every change of what is shown."""
+"""Numbers of which at least one changes with every change of public data."""
 
 
-class ListingIndex:
-    """The listing index of one database. All its rows are public: the writer has to ensure that."""
+class ListingIndex(DatabaseAccess):
+    """The listing index of one database. All its rows are public; the writer must ensure that."""
 
     def __init__(self, database: Database) -> None:
-        self._database = database
+        super().__init__(database)
         self._edition: Edition | None = None
 
     def write_edition(self, run: str) -> EditionWriter:
-        """A new edition, of a run: see `put`, for callers that are handed the servers one by one."""
+        """Begin a new edition of a run, for callers that add servers one by one."""
         return EditionWriter(self._database, run)
 
     def write_listing(self, run: str, rows: Iterable[ListedServer], front: Callable[[], bytes]) -> None:
-        """Show the servers of a run instead of those shown now, all at once: as soon as the run is published.
+        """Replace the listed servers by those of a run, in one step, as soon as the run is published.
 
-        They come in the order of their ids; `front` is asked for the dashboard's numbers when all of them were read.
-        Those of a newer run stay. May be repeated, interrupted, and done by several processes at once.
+        `rows` are in the order of server ids; `front` returns the dashboard's numbers and is called after the last row.
+        An edition of a newer run stays. May be repeated, interrupted, and run by several processes at once.
         """
-        posting = self.write_edition(run)
+        writer = self.write_edition(run)
         for listed in rows:
-            posting.add(listed)
-        posting.finish(front())
+            writer.add(listed)
+        writer.finish(front())
 
     def read_page(self, query: ListingQuery, after: str | None = None, limit: int = 50) -> ListingPage:
-        """A page of a list from a cursor on; raise BadCursor or UnknownRubric. Empty when nothing was published."""
+        """A page of a list from a cursor on, empty when no run is published; raise BadCursor or UnknownRubric."""
         size = max(1, min(limit, MOST))
         with self._database.reading() as connection:
             edition = self._shown(connection)
@@ -77,18 +78,18 @@ class ListingIndex:
             return queries.read_page(connection, edition, query, after, size)
 
     def find_server(self, server: ServerId) -> ListedServer | None:
-        """One server; None when it is not shown: unknown, withheld, or it asked not to be looked at."""
+        """One listed server; None when it is unknown, withheld or opted out."""
         with self._database.reading() as connection:
             return queries.find_listed(connection, server)
 
     def list_indexable(self, prefix: str = "srv_") -> list[tuple[ServerId, datetime]]:
-        """Id and date of servers whose pages may be indexed and whose ids begin so, in the order of ids."""
+        """Ids and dates of servers whose pages may be indexed and whose ids have a prefix, in the order of ids."""
         with self._database.reading() as connection:
             edition = self._shown(connection)
             return [] if edition is None else queries.read_indexed(connection, edition, prefix)
 
     def read_dashboard(self, run: str | None = None) -> tuple[str, dict[str, Json]] | None:
-        """The dashboard's numbers of a run, or of the newest: its id, and what `put` was given. None without any."""
+        """The id and dashboard numbers (`front`) of a published run, by default the newest; None without one."""
         with self._database.reading() as connection:
             query = (
                 select(RUN.c.id, LISTING_EDITION.c.front)
@@ -100,29 +101,29 @@ class ListingIndex:
             row = connection.execute(query.order_by(RUN.c.id.desc(), LISTING_EDITION.c.key.desc()).limit(1)).first()
             if row is None:
                 return None
-            told = hidden_servers.without_hidden(connection, object_from_json(row[1]))
-            assert isinstance(told, dict)  # as it was put
-            return row[0], told
+            front = hidden_servers.remove_hidden(connection, object_from_json(row[1]))
+            assert isinstance(front, dict)
+            return row[0], front
 
     def list_rubrics(self) -> tuple[tuple[str, int], ...]:
-        """The rubric versions that servers shown are scored with, sorted."""
+        """The rubric versions of the listed scores, sorted."""
         with self._database.reading() as connection:
             edition = self._shown(connection)
             return () if edition is None else tuple(sorted(edition.rubrics))
 
     def find_newest_run(self) -> str | None:
-        """The run that is shown, None when nothing was published."""
+        """The id of the published run that is shown; None before the first."""
         with self._database.reading() as connection:
             edition = self._shown(connection)
             return None if edition is None else edition.run
 
     def list_published_runs(self) -> tuple[RunRow, ...]:
-        """The published runs, re-tests left out, newest first."""
+        """The published runs other than re-tests, newest first."""
         with self._database.reading() as connection:
             return tuple(list_published(connection))
 
     def read_history(self, server: ServerId, rubric: str | None = None) -> tuple[HistoryPoint, ...]:
-        """The scores of a server in published runs and finished re-tests, oldest first; () where `find` finds none."""
+        """The scores of a server in published runs and finished re-tests, oldest first; () for an unlisted server."""
         with self._database.reading() as connection:
             if not queries.is_listed(connection, server):
                 return ()
@@ -131,12 +132,12 @@ class ListingIndex:
     def read_scores(
         self, run: str, servers: Sequence[ServerId], rubric: str
     ) -> dict[ServerId, tuple[int, Decimal | None] | None]:
-        """Version and score by the newest version of a rubric in a run, of those servers that the run scored at all."""
+        """Version and score of the newest version of a rubric in a run, for each server that the run scored."""
         with self._database.reading() as connection:
             return read_scores(connection, run, servers, rubric)
 
     def read_all_servers(self) -> Iterator[Server]:
-        """Every server of the run that is shown, hidden ones too, in the order of ids and read in batches."""
+        """Every server of the published run, hidden ones too, in the order of ids, read in batches."""
         after = -1
         while True:
             with self._database.reading() as connection:
@@ -148,7 +149,7 @@ class ListingIndex:
             after = batch[-1][0]
 
     def set_hidden_servers(self, servers: Iterable[ServerId]) -> None:
-        """Hide exactly these servers from now on; ids that are not stored are ignored."""
+        """Hide exactly these servers and those named by opt-outs; ids that are not stored are ignored."""
         with self._database.writing() as connection:
             hidden_servers.set_hidden_servers(connection, servers)
 
@@ -162,7 +163,7 @@ class ListingIndex:
         found = find_published_edition(connection)
         if found is None:
             return None
-        known = self._edition  # that of another thread is as good
+        known = self._edition  # may be set by another thread
         if known is None or (known.key, known.hides) != found:
             self._edition = known = queries.read_edition(connection, *found)
         return known

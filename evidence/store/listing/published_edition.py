@@ -1,4 +1,4 @@
-"""Which edition of the board is read: that of the newest published run, and the last one of several."""
+"""The edition of the listing index that is read: the last one of the newest published run."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ _NEWEST_FIRST: Final = (RUN.c.id.desc(), LISTING_EDITION.c.key.desc())
 
 
 def find_published_edition_key(connection: Connection) -> int | None:
-    """The edition that is read, None before the first."""
+    """The key of the edition that is read; None before the first."""
     found = find_published_edition(connection)
     return None if found is None else found[0]
 
 
 def find_published_edition(connection: Connection) -> tuple[int, bool] | None:
-    """The edition that is read, and whether any server at all is hidden; None before the first."""
+    """The key of the edition that is read, and whether any server is hidden; None before the first."""
     row = connection.execute(_SHOWN).first()
     return None if row is None else (row[0], row[1])
 
 
 def edition_is_public() -> ColumnElement[bool]:
-    """The conditions under which an edition is public, apart from its run."""
+    """The condition that an edition is complete and its run published."""
     return and_(LISTING_EDITION.c.ready, RUN.c.state == RunState.PUBLISHED.value)
 
 
@@ -47,7 +47,7 @@ SHOWN_EDITION: Final = (
     .limit(1)
     .scalar_subquery()
 )
-"""The same edition as a value of another statement, NULL before the first."""
+"""The key of the edition that is read, as a value in other statements; NULL before the first."""
 
 
 def is_edition_published(connection: Connection, edition: int) -> bool:

@@ -1,4 +1,4 @@
-"""Reads the edition of the board that is shown: a page of a list, one server, the dashboard's numbers."""
+"""Queries on the published edition of the listing index: pages of lists and single servers."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ from evidence.store.tables.core import RUN, SERVER
 from evidence.store.tables.listing import LISTING_EDITION, LISTING_HIDDEN, LISTING_ORDER, LISTING_SERVER
 
 COUNTED: Final = 1_000
-"""Servers that are counted one by one; of more it is only said that there are more."""
+"""The exact count of a result stops here; a larger result has a lower bound only."""
 
 _SERVERS: Final = select(SERVER, LISTING_SERVER.c.place, LISTING_SERVER.c.seen, LISTING_SERVER.c.body).join(
     LISTING_SERVER, LISTING_SERVER.c.server_key == SERVER.c.key
@@ -50,18 +50,18 @@ _SHOWN: Final = (
         LISTING_SERVER.c.server_key.not_in(select(LISTING_HIDDEN.c.server_key)),
     )
 )
-"""One server of the edition that is shown, unless it is hidden. The sum leads SQLite to the index that begins with the
-server; otherwise it would go through all servers of the edition."""
+"""One server of the published edition, unless it is hidden. The sum makes SQLite use the index that begins with the
+server; otherwise it would read all servers of the edition."""
 
 FEW: Final = 16
-"""Where less than one in so many servers has the words of a search, they are looked up one by one."""
+"""If less than one in this many servers matches the words of a search, the matches are read one by one."""
 
 QueryConditions: TypeAlias = list[ColumnElement[bool]]
 
 
 @dataclass(frozen=True, slots=True)
 class Edition:
-    """What is read once of an edition, since nothing of it ever changes but whether it `hides` a server."""
+    """The properties of an edition. They are read once, since only `hides` (a server is hidden) can change."""
 
     key: int
     hides: bool
@@ -71,7 +71,7 @@ class Edition:
     kinds: FilterGroups
 
     def sort(self, query: ListingQuery) -> int:
-        """The number of the order of a question."""
+        """The number of a query's sort order."""
         match query.sort:
             case "name":
                 return BY_NAME
@@ -81,7 +81,7 @@ class Edition:
                 return self.rubric(query)
 
     def rubric(self, query: ListingQuery) -> int:
-        """The number of the order of a question's rubric; raise UnknownRubric."""
+        """The number of the order of a query's rubric; raise UnknownRubric."""
         versions = {version: number for number, (rubric, version) in enumerate(self.rubrics) if rubric == query.rubric}
         if not versions or (query.version is not None and query.version not in versions):
             names = ", ".join(f"{rubric}@{version}" for rubric, version in sorted(self.rubrics)) or "none"
@@ -90,7 +90,6 @@ class Edition:
 
 
 def read_edition(connection: Connection, key: int, hides: bool) -> Edition:
-    """The head of an edition."""
     query = select(LISTING_EDITION.c.servers, LISTING_EDITION.c.rubrics, LISTING_EDITION.c.kinds, RUN.c.id)
     row = connection.execute(
         query.join(RUN, RUN.c.key == LISTING_EDITION.c.run_key).where(LISTING_EDITION.c.key == key)
@@ -104,18 +103,18 @@ def read_page(
 ) -> ListingPage:
     """A page of a list; raise BadCursor or UnknownRubric."""
     sort = edition.sort(query)
-    spot = None if cursor is None else parse_cursor(cursor, sort)
+    position = None if cursor is None else parse_cursor(cursor, sort)
     where = _conditions(edition, query)
     found = find_servers_by_words(connection, edition.key, parse_search_words(query.text))
     where += found.conditions(connection)
     few = found.places is not None and len(found.places) * FEW < edition.servers
-    rows = _rows(connection, edition, sort, where, spot, reverse=query.reverse, limit=limit + 1, few=few)
+    rows = _rows(connection, edition, sort, where, position, reverse=query.reverse, limit=limit + 1, few=few)
     more, rows = len(rows) > limit, rows[:limit]
-    backwards = spot is not None and spot.backwards
+    backwards = position is not None and position.backwards
     if backwards:
         rows.reverse()
-    has_later, has_earlier = (True, more) if backwards else (more, spot is not None)
-    is_all = spot is None and not more
+    has_later, has_earlier = (True, more) if backwards else (more, position is not None)
+    is_all = position is None and not more
     if is_all or found.is_common:
         total, counted = (len(rows) if is_all else None), len(rows)
     else:
@@ -131,18 +130,18 @@ def read_page(
 
 
 def find_listed(connection: Connection, server: ServerId) -> ListedServer | None:
-    """One server of the edition that is shown, unless it is hidden."""
+    """One server of the published edition; None when it is hidden or unknown."""
     row = connection.execute(_SHOWN, {"id": server}).first()
     return None if row is None else unpack_server(row.body, server_from_row(row), row.run, row.seen)
 
 
 def is_listed(connection: Connection, server: ServerId) -> bool:
-    """Whether `find_listed` finds a server."""
+    """True when `find_listed` finds the server."""
     return connection.execute(_SHOWN, {"id": server}).first() is not None
 
 
 def read_indexed(connection: Connection, edition: Edition, prefix: str) -> list[tuple[ServerId, datetime]]:
-    """Id and date of servers whose pages may be indexed and whose ids begin so, in the order of ids."""
+    """Ids and dates of servers whose pages may be indexed and whose ids have a prefix, in the order of ids."""
     server = LISTING_SERVER.c
     query = select(SERVER.c.id, server.seen).join(LISTING_SERVER, server.server_key == SERVER.c.key)
     begins = (SERVER.c.id >= prefix, SERVER.c.id < prefix_upper_bound(prefix))
@@ -152,7 +151,7 @@ def read_indexed(connection: Connection, edition: Edition, prefix: str) -> list[
 
 
 def read_servers(connection: Connection, edition: Edition, after: int) -> list[tuple[int, Server]]:
-    """Some servers of an edition behind a place, hidden ones too, each with its place."""
+    """The next servers of an edition after a place, hidden ones too, each with its place."""
     query = _servers(edition).where(LISTING_SERVER.c.place > after).order_by(LISTING_SERVER.c.place).limit(COUNTED)
     return [(row.place, server_from_row(row)) for row in connection.execute(query)]
 
@@ -166,7 +165,7 @@ def _listed(edition: Edition, row: Row[Any]) -> ListedServer:
 
 
 def _conditions(edition: Edition, query: ListingQuery) -> QueryConditions:
-    """What rows of an order are about servers that a question is about."""
+    """Conditions on the rows of an order for the filters of a query, without its words."""
     order = LISTING_ORDER.c
     found: QueryConditions = []
     if (kinds := edition.kinds.matching(query)) is not None:
@@ -179,7 +178,7 @@ def _conditions(edition: Edition, query: ListingQuery) -> QueryConditions:
 
 
 def _scored(edition: Edition, query: ListingQuery, order: Any) -> ColumnElement[bool]:
-    """Servers with a grade and at least so many points, by the question's rubric, whatever they are sorted by."""
+    """Servers with a grade and a minimum of points by the query's rubric, in any sort order."""
     rubric = edition.rubric(query)
     of_rubric = order if query.sort == "rank" else LISTING_ORDER.alias("scored").c
     conditions: QueryConditions = [of_rubric.edition == edition.key, of_rubric.sort == rubric]
@@ -202,22 +201,25 @@ def _rows(
     edition: Edition,
     sort: int,
     where: QueryConditions,
-    spot: PagePosition | None,
+    position: PagePosition | None,
     *,
     reverse: bool,
     limit: int,
     few: bool,
 ) -> list[Row[Any]]:
-    """Rows of an order from a spot on, in the direction of reading; `few` are looked up by number and sorted."""
+    """Rows of an order from a position on, in the direction of reading; a `few` matches are read by key and sorted."""
     order = LISTING_ORDER.c
-    spotted = select(order.rank, order.place).where(order.edition == edition.key, order.sort == sort, *where)
-    down = reverse != (spot is not None and spot.backwards)
-    if spot is not None:
-        here, there = tuple_(order.rank, order.place), tuple_(literal(spot.rank, BigInteger), literal(spot.place))
-        spotted = spotted.where(here < there if down else here > there)
-    # SQLite would go through the whole order for the sake of its sorting, wherever the index has it.
+    positioned = select(order.rank, order.place).where(order.edition == edition.key, order.sort == sort, *where)
+    down = reverse != (position is not None and position.backwards)
+    if position is not None:
+        here, there = (
+            tuple_(order.rank, order.place),
+            tuple_(literal(position.rank, BigInteger), literal(position.place)),
+        )
+        positioned = positioned.where(here < there if down else here > there)
+    # Where the index has the sort order, SQLite would read the whole order to avoid sorting a few rows.
     keys = (order.rank + literal_column("0") if few else order.rank, order.place)
-    page = spotted.order_by(*(key.desc() if down else key for key in keys)).limit(limit).subquery("page")
+    page = positioned.order_by(*(key.desc() if down else key for key in keys)).limit(limit).subquery("page")
     query = _servers(edition).add_columns(page.c.rank).join(page, page.c.place == LISTING_SERVER.c.place)
     ordered = query.order_by(*(key.desc() if down else key for key in (page.c.rank, page.c.place)))
     return list(connection.execute(ordered).all())
@@ -226,8 +228,8 @@ def _rows(
 def _count(
     connection: Connection, edition: Edition, query: ListingQuery, where: QueryConditions
 ) -> tuple[int | None, int]:
-    """How many servers a question is about: exactly if that is known or few, and otherwise None and a lower bound."""
-    if _is_about_kinds(query):
+    """The number of servers that match a query: exact if it is known or small, otherwise None and a lower bound."""
+    if _filters_groups_only(query):
         kinds = edition.kinds.matching(query)
         shown = edition.servers if kinds is None else sum(kinds.values())
         if not edition.hides:
@@ -245,5 +247,5 @@ def _count(
     return (counted, counted) if counted <= COUNTED else (None, COUNTED)
 
 
-def _is_about_kinds(query: ListingQuery) -> bool:
+def _filters_groups_only(query: ListingQuery) -> bool:
     return not parse_search_words(query.text) and query.grade is None and query.least is None

@@ -1,4 +1,4 @@
-"""Where servers stand in a list, as one number each: sorting and going on from there is a look into an index."""
+"""Ranks of servers in sort orders as integers, so that sorting and paging are index lookups."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from evidence.store.listing.values import ListedScore
 BY_NAME: Final = 0
 BY_DATE: Final = 1
 FIRST_RUBRIC: Final = 2
-"""Numbers of the orders; rubric versions follow."""
+"""Numbers of the sort orders; those of the rubric versions follow."""
 
 _SCALE: Final = 10_000
 _TOP: Final = 100 * _SCALE
@@ -22,17 +22,17 @@ _MOST: Final = 2**63 - 1
 _MOST_PLACES: Final = 2**31 - 1
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _LAST: Final = 2**56
-"""Microseconds after 1970 of a day that is far away, from which dates are counted back."""
+"""A far future time in microseconds since 1970, from which dates are counted back."""
 
 _CURSOR: Final = re.compile(r"([ab])-([0-9]{1,5})-([0-9]{1,19})-([0-9]{1,10})", re.ASCII)
 
 UNRANKED: Final = ((_TOP + 1) * (_SCALE + 1)) * (_TOP + 2)
-"""The rank of servers of which a rubric version says nothing at all: behind all others."""
+"""The rank of servers without a score of a rubric version: after all others."""
 
 
 @dataclass(frozen=True, slots=True)
 class PagePosition:
-    """A row of one order that a page begins after, or ends before."""
+    """A row of one order after which a page begins, or before which it ends (`backwards`)."""
 
     sort: int
     rank: int
@@ -41,12 +41,12 @@ class PagePosition:
 
     @property
     def cursor(self) -> str:
-        """The spot as a text for addresses."""
+        """The position as a text for URLs."""
         return f"{'b' if self.backwards else 'a'}-{self.sort}-{self.rank}-{self.place}"
 
 
 def parse_cursor(text: str, sort: int) -> PagePosition:
-    """The spot of a cursor in an order; raise BadCursor."""
+    """The position of a cursor in an order; raise BadCursor."""
     match = _CURSOR.fullmatch(text)
     if match is None or int(match[3]) > _MOST or int(match[4]) > _MOST_PLACES:
         raise BadCursor(f"expected the cursor of an earlier page, found {text[:60]!r}")
@@ -56,9 +56,9 @@ def parse_cursor(text: str, sort: int) -> PagePosition:
 
 
 def rank_score(score: ListedScore) -> int:
-    """Smaller is better, in the order of `scoring.ranking`: floor, then coverage, then score, none being the lowest.
+    """The rank of a score, smaller is better: by floor, coverage, score, as in `scoring.ranking`; no score is last.
 
-    Floors and scores count by ten-thousandths of a point, coverage by those of its whole.
+    Floors and scores count in ten-thousandths of a point, coverage in ten-thousandths of 1.
     """
     floor = score.floor if score.floor is not None else score.score or Decimal(0)
     rest = _TOP + 1 if score.score is None else _TOP - score_to_integer(score.score)
@@ -67,10 +67,10 @@ def rank_score(score: ListedScore) -> int:
 
 
 def rank_date(seen: datetime) -> int:
-    """Smaller is later."""
+    """The rank of a date, smaller is later."""
     return _LAST - (seen - _EPOCH) // timedelta(microseconds=1)
 
 
 def score_to_integer(points: Decimal) -> int:
-    """Points of 0 to 100 in ten-thousandths."""
+    """Points from 0 to 100 in ten-thousandths, other values clamped."""
     return max(0, min(_TOP, int(points * _SCALE)))

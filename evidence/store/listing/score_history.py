@@ -1,4 +1,4 @@
-"""What nights said of one server, read from the receipts themselves: a look at one key for each run."""
+"""Score histories of servers, read from receipts: one key lookup for each run."""
 
 from __future__ import annotations
 
@@ -14,26 +14,26 @@ from evidence.model import ServerId, Trigger
 from evidence.store.listing.values import HistoryPoint
 from evidence.store.sql.bulk_insert import split_batches
 from evidence.store.sql.json_columns import from_json
-from evidence.store.sql.key_sets import KEYS, among
+from evidence.store.sql.key_sets import KEYS, matches_any
 from evidence.store.sql.packing import unpack_numbers
 from evidence.store.tables.core import RUN, SERVER
 from evidence.store.tables.evidence import RECEIPT, SCORING
 from evidence.store.tables.listing import LISTING_WITHHELD
 from evidence.store.values import RunState
 
-_TOLD: Final = (RunState.PUBLISHED.value, RunState.DONE.value)
-"""Nights and local runs that were published, and re-tests that were finished."""
+_PUBLIC_STATES: Final = (RunState.PUBLISHED.value, RunState.DONE.value)
+"""States of published nightly and local runs and of finished re-tests."""
 
 
 def read_history(connection: Connection, server: ServerId, rubric: str | None) -> tuple[HistoryPoint, ...]:
-    """Every verdict on a server in published runs and finished re-tests, oldest first; of one rubric or all."""
+    """Every score of a server in published runs and finished re-tests, oldest first; of one rubric or all."""
     runs = connection.execute(_RUNS, {"id": server}).all()
-    verdicts = _verdicts(connection, {key for run in runs for key in unpack_numbers(run.receipts)}, rubric)
+    scores = _read_receipt_scores(connection, {key for run in runs for key in unpack_numbers(run.receipts)}, rubric)
     return tuple(
-        _point(run, verdict)
+        _point(run, score)
         for run in runs
-        for verdict in sorted(
-            (verdicts[key] for key in unpack_numbers(run.receipts) if key in verdicts),
+        for score in sorted(
+            (scores[key] for key in unpack_numbers(run.receipts) if key in scores),
             key=lambda row: (row.rubric, row.version),
         )
     )
@@ -42,21 +42,21 @@ def read_history(connection: Connection, server: ServerId, rubric: str | None) -
 def read_scores(
     connection: Connection, run: str, servers: Sequence[ServerId], rubric: str
 ) -> dict[ServerId, tuple[int, Decimal | None] | None]:
-    """Version and score by the newest version of a rubric in a run, of those servers that the run scored at all."""
+    """Version and score of the newest version of a rubric in a run, for each server that the run scored."""
     found: dict[ServerId, tuple[int, Decimal | None] | None] = {}
     for batch in split_batches(servers):
         query = _scored(SERVER.c.id, SCORING.c.receipts).where(RUN.c.id == run, SERVER.c.id.in_(batch))
         rows = [(server, unpack_numbers(packed)) for server, packed in connection.execute(query)]
-        verdicts = _verdicts(connection, {key for _, keys in rows for key in keys}, rubric)
+        scores = _read_receipt_scores(connection, {key for _, keys in rows for key in keys}, rubric)
         for server, keys in rows:
-            of = [verdicts[key] for key in keys if key in verdicts]
-            newest = max(of, key=lambda verdict: verdict.version, default=None)
+            of = [scores[key] for key in keys if key in scores]
+            newest = max(of, key=lambda score: score.version, default=None)
             found[server] = None if newest is None else (newest.version, _number(newest.score))
     return found
 
 
 def _scored(*columns: ColumnElement[Any]) -> Select[Any]:
-    """What was scored and may be told."""
+    """Columns of scorings that may be public."""
     withheld = select(LISTING_WITHHELD.c.run_key).where(
         LISTING_WITHHELD.c.run_key == SCORING.c.run_key, LISTING_WITHHELD.c.server_key == SCORING.c.server_key
     )
@@ -70,37 +70,37 @@ def _scored(*columns: ColumnElement[Any]) -> Select[Any]:
 
 _RUNS: Final = (
     _scored(RUN.c.id, RUN.c.as_of, RUN.c.trigger, RUN.c.pins, SCORING.c.receipts)
-    .where(SERVER.c.id == bindparam("id"), RUN.c.state.in_(_TOLD))
+    .where(SERVER.c.id == bindparam("id"), RUN.c.state.in_(_PUBLIC_STATES))
     .order_by(RUN.c.id)
 )
-_VERDICTS: Final = select(RECEIPT.c.key, RECEIPT.c.rubric, RECEIPT.c.version, RECEIPT.c.score, RECEIPT.c.grade).where(
-    among(RECEIPT.c.key)
+_SCORES: Final = select(RECEIPT.c.key, RECEIPT.c.rubric, RECEIPT.c.version, RECEIPT.c.score, RECEIPT.c.grade).where(
+    matches_any(RECEIPT.c.key)
 )
-_VERDICTS_OF: Final = _VERDICTS.where(RECEIPT.c.rubric == bindparam("rubric"))
+_RUBRIC_SCORES: Final = _SCORES.where(RECEIPT.c.rubric == bindparam("rubric"))
 
 
-def _verdicts(connection: Connection, keys: set[int], rubric: str | None) -> Mapping[int, Any]:
-    query, of = (_VERDICTS, {}) if rubric is None else (_VERDICTS_OF, {"rubric": rubric})
+def _read_receipt_scores(connection: Connection, keys: set[int], rubric: str | None) -> Mapping[int, Any]:
+    query, of = (_SCORES, {}) if rubric is None else (_RUBRIC_SCORES, {"rubric": rubric})
     rows = (row for batch in split_batches(sorted(keys)) for row in connection.execute(query, {KEYS: batch, **of}))
     return {row.key: row for row in rows}
 
 
-def _point(run: Any, verdict: Any) -> HistoryPoint:
+def _point(run: Any, score: Any) -> HistoryPoint:
     return HistoryPoint(
         run=run.id,
         as_of=run.as_of,
         trigger=Trigger(run.trigger),
-        rubric=verdict.rubric,
-        version=verdict.version,
-        score=_number(verdict.score),
-        grade=verdict.grade,
+        rubric=score.rubric,
+        version=score.version,
+        score=_number(score.score),
+        grade=score.grade,
         **_pins(run.pins),
     )
 
 
 @lru_cache(1_000)
 def _pins(text: str) -> dict[str, Any]:
-    """All nights of all servers have the same few."""
+    """Cached, since runs have few different pins."""
     return {"pins": sha256(text.encode("ascii")).hexdigest(), "pinned": from_json(text)}
 
 

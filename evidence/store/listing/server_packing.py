@@ -1,4 +1,4 @@
-"""One listed server as its row: what of it is not in the table of servers, and what it is filtered by."""
+"""Packs a listed server into its row, and groups servers by the values of their filters."""
 
 from __future__ import annotations
 
@@ -14,32 +14,30 @@ from evidence.model import Server
 from evidence.store.listing.values import ListedScore, ListedServer, ListingQuery
 
 FilterGroup: TypeAlias = tuple[str, str | None, str, tuple[str, ...], tuple[str, ...], bool]
-"""State, reason, ecosystem, registries, badges and gate: all servers that are alike in these are one kind."""
+"""State, reason, ecosystem, registries, badges and gate; the servers with equal values are one group (`kind`)."""
 
 
 @dataclass(frozen=True, slots=True)
 class FilterGroups:
-    """Every kind of an edition, and how many servers there are of each."""
+    """The filter groups of an edition, each with its number of servers."""
 
     counted: tuple[tuple[FilterGroup, int], ...]
 
     def matching(self, query: ListingQuery) -> dict[int, int] | None:
-        """Numbers of the kinds that a question is about, with their servers; None when it is about all of them."""
+        """The numbers of the groups that match a query, with their server counts; None when all match."""
         if not any((query.state, query.reason, query.ecosystem, query.registry, query.badge)):
             return None
         return {number: count for number, (kind, count) in enumerate(self.counted) if _matches(kind, query)}
 
     def gated(self) -> list[int]:
-        """Numbers of the kinds whose pages may be indexed."""
+        """The numbers of the groups whose pages may be indexed."""
         return [number for number, ((*_, gate), _) in enumerate(self.counted) if gate]
 
     def to_json(self) -> str:
-        """As a column holds them."""
         return orjson.dumps(self.counted).decode()
 
     @classmethod
     def from_json(cls, text: str) -> FilterGroups:
-        """What `to_json` wrote."""
         return cls(
             tuple(
                 ((state, reason, ecosystem, tuple(registries), tuple(badges), gate), count)
@@ -49,17 +47,15 @@ class FilterGroups:
 
 
 def filter_group_of(listed: ListedServer) -> FilterGroup:
-    """What a server is filtered by."""
     return listed.state, listed.reason, listed.ecosystem, listed.registries, listed.badges, listed.gate
 
 
 def pack_server(listed: ListedServer) -> bytes:
-    """Everything that is neither in the table of servers nor in a column."""
+    """The values of a listed server that are neither in the server table nor in a column of their own."""
     return orjson.dumps([*filter_group_of(listed), listed.tools, [_packed_score(score) for score in listed.scores]])
 
 
 def unpack_server(body: bytes, server: Server, run: str, seen: datetime) -> ListedServer:
-    """The server that was packed."""
     state, reason, ecosystem, registries, badges, gate, tools, scores = orjson.loads(body)
     return ListedServer(
         server=server,
@@ -103,7 +99,7 @@ def _packed_score(score: ListedScore) -> list[Any]:
 
 @lru_cache(8_192)
 def _score(*packed: Any) -> ListedScore:
-    """Servers of which nothing could be measured have the same scores."""
+    """Cached, since all servers that could not be measured have equal scores."""
     rubric, version, score, grade, floor, ceiling, coverage, thin, not_measured = packed
     return ListedScore(
         rubric=rubric,

@@ -1,4 +1,4 @@
-"""The board's values: one listed server, what may be asked, a page of the answer, and a point of a history."""
+"""Values of the listing index: listed servers and scores, queries, pages, and points of a history."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ SORT_ORDERS: Final[tuple[SortOrder, ...]] = ("rank", "name", "seen")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ListedScore:
-    """What one version of a rubric says of a server; no score is not a zero, and `not_measured` says why there is none.
+    """The score of a server by one rubric version. Without a score, `not_measured` has the reason; it is not 0.
 
-    `floor` and `ceiling` bound what complete evidence could give, `coverage` is a share of 1. A `thin` score rests on
-    too little to be compared.
+    `floor` and `ceiling` bound the score with complete evidence, `coverage` is a share of 1. A `thin` score is based on
+    too little evidence for comparisons.
     """
 
     rubric: str
@@ -38,9 +38,9 @@ class ListedScore:
 class ListedServer:
     """One server as lists show it. It contains public data only.
 
-    `as_of` is when its evidence was collected, `state` is `measured`, `partial` or `not_testable`, `reason` says why
-    its listing is absent, `ecosystem` is `remote`, `npm`, `pypi`, ..., `tools` is None where they could not be counted,
-    and `gate` says whether its page may be indexed.
+    `as_of` is when its evidence was collected, `state` is `measured`, `partial` or `not_testable`, `reason` is why its
+    listing is absent, `ecosystem` is `remote`, `npm`, `pypi`, ..., `tools` is None when they could not be counted, and
+    with `gate` its page may be indexed.
     """
 
     server: Server
@@ -56,19 +56,18 @@ class ListedServer:
     scores: tuple[ListedScore, ...] = ()
 
     def score(self, rubric: str, version: int | None = None) -> ListedScore | None:
-        """The verdict of a version of a rubric, of the newest when none is named."""
+        """The score by a version of a rubric, by default the newest."""
         found = [one for one in self.scores if one.rubric == rubric and version in {None, one.version}]
         return max(found, key=lambda one: one.version, default=None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ListingQuery:
-    """What a list shows, and in which order; every filter may be left out.
+    """The filters and the sort order of a list; every filter is optional.
 
-    `text` are the beginnings of words of a name or reference, all of which must be there. `rubric` and `version` (the
-    newest by default) are those that `grade` and `least` (points of the score) are about, and that `rank` sorts by:
-    best first, as `scoring.ranking` ranks. `name` sorts from A to Z, `seen` the newest evidence first. `reverse` turns
-    an order round.
+    `text` holds prefixes of words, all of which must be in the name or reference. `grade`, `least` (a minimum of
+    points) and the order `rank` refer to `rubric` and `version`, by default the newest. `rank` sorts the best first, as
+    `scoring.ranking` does, `name` from A to Z, `seen` the newest evidence first. `reverse` reverses the order.
     """
 
     text: str = ""
@@ -87,10 +86,10 @@ class ListingQuery:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ListingPage:
-    """Some servers in the order asked. `after` and `before` are the cursors of the pages beside it, None at the ends.
+    """A page of a list. `after` and `before` are the cursors of the next and previous page, None at the ends.
 
-    `total` is how many there are on all pages, None where counting them would cost too much: then there are more than
-    `counted`. `run` is the run shown, None when nothing was published yet.
+    `total` is the number of servers on all pages, None when counting would cost too much: then it is greater than
+    `counted`. `run` is the published run, None before the first.
     """
 
     servers: Sequence[ListedServer] = ()
@@ -103,7 +102,7 @@ class ListingPage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HistoryPoint:
-    """What one version of a rubric said of a server in one run. `pins` is a digest of `pinned`, the run's versions."""
+    """The score of a server by one rubric version in one run. `pins` is a digest of `pinned`, the run's versions."""
 
     run: str
     as_of: datetime

@@ -1,11 +1,11 @@
-"""Full-text search of an edition: servers with words that begin as asked, in their names or references.
+"""Full-text search of an edition: servers whose names or references have words with given prefixes.
 
-The index is the table `board_text`, which migrations make: an FTS5 table on SQLite, a `tsvector` with a GIN index on
-PostgreSQL. Both hold the words of `board_words`, so both find the same servers. Every word consists of
-letters and digits only, so no text in a question can be part of the syntax of a full-text query.
+The index is the table `board_text`, which a migration creates: an FTS5 table on SQLite, a `tsvector` with a GIN index
+on PostgreSQL. Both hold the words of search_words.py, so both find the same servers. Words consist of letters and
+digits only, so no text of a query can be part of the syntax of a full-text query.
 
-Of a rare text the numbers of the servers are read. Of a common one each server of the order is checked instead, which
-soon fills a page. The database is not left to choose: it prefers a join, which reads a whole list for each page.
+For rare words the places of the servers are read. For common words each server of the order is checked instead, which
+soon fills a page. The databases themselves would choose a join, which reads a whole list for each page.
 """
 
 from __future__ import annotations
@@ -35,9 +35,9 @@ from evidence.store.sql.json_columns import to_json
 from evidence.store.tables.listing import LISTING_ORDER
 
 MANY: Final = 3_000
-"""Servers that have a text which is common: a page of them is full before many others were checked."""
+"""Words that this many servers match are common: a page is full before many servers are checked."""
 
-# On SQLite the number of a row is that of its edition, shifted by 32 bits, plus the place of the server.
+# On SQLite a row id is the key of the edition, shifted by 32 bits, plus the place of the server.
 _INSERT_SQLITE: Final = "INSERT INTO board_text (rowid, words) VALUES ((? << 32) + ?, ?)"
 _INSERT_POSTGRESQL: Final = text(
     "INSERT INTO board_text (edition, place, words)"
@@ -61,7 +61,7 @@ _TEXT: Final = table("board_text", *_COLUMNS, column("words", Text))
 
 @dataclass(frozen=True, slots=True)
 class WordMatches:
-    """Places of the servers that have all words of a question; None where there are many, or no words are asked."""
+    """The places of the servers that match all words of a query; None when they are many or the query has no words."""
 
     edition: int
     words: Sequence[str] = ()
@@ -69,13 +69,13 @@ class WordMatches:
 
     @property
     def is_common(self) -> bool:
-        """Whether each server of the order has to be checked."""
+        """True when each server of the order must be checked."""
         return bool(self.words) and self.places is None
 
     def conditions(self, connection: Connection) -> list[ColumnElement[bool]]:
-        """What is true of a row of an order whose server has all of the words."""
+        """Conditions on the rows of an order whose servers match all words."""
         if self.places is not None:
-            return [_is_among(connection, sorted(self.places))]
+            return [_is_at_places(connection, sorted(self.places))]
         if not self.words:
             return []
         if connection.dialect.name == "sqlite":
@@ -84,7 +84,7 @@ class WordMatches:
 
 
 def find_servers_by_words(connection: Connection, edition: int, words: Sequence[str]) -> WordMatches:
-    """Look for servers by the beginnings of words."""
+    """Find servers by prefixes of words."""
     if not words:
         return WordMatches(edition)
     is_sqlite = connection.dialect.name == "sqlite"
@@ -95,7 +95,7 @@ def find_servers_by_words(connection: Connection, edition: int, words: Sequence[
 
 
 def add_words(connection: Connection, edition: int, words: Sequence[tuple[int, Sequence[str]]]) -> None:
-    """Index the words of servers by their places."""
+    """Add the words of servers, with their places, to the index."""
     rows = [(place, " ".join(some)) for place, some in words]
     if connection.dialect.name == "sqlite":
         connection.exec_driver_sql(_INSERT_SQLITE, [(edition, place, some) for place, some in rows])
@@ -120,20 +120,20 @@ def _tsquery(words: Sequence[str]) -> str:
 
 
 def _has_word(edition: int, word: str) -> ColumnElement[bool]:
-    """On SQLite: FTS5 would read all servers with the word for each one that is checked."""
+    """For SQLite, where FTS5 would read all matches of the word for each checked server."""
     words = select(_TEXT.c.words).where(_TEXT.c.rowid == (edition << 32) + LISTING_ORDER.c.place)
     spaced = literal(" ").concat(words.correlate(LISTING_ORDER).scalar_subquery())
     return func.instr(spaced, f" {word}") > 0
 
 
 def _has_words(edition: int, words: Sequence[str]) -> ColumnElement[bool]:
-    """On PostgreSQL; the limit keeps it from making a join of it."""
+    """For PostgreSQL; the limit prevents the planner from using a join."""
     of = (_TEXT.c.edition == edition, _TEXT.c.place == LISTING_ORDER.c.place)
     one = select(_TEXT.c.place).where(*of, _TEXT.c.words.op("@@")(cast(_tsquery(words), TSQUERY))).limit(1)
     return one.correlate(LISTING_ORDER).scalar_subquery().is_not(None)
 
 
-def _is_among(connection: Connection, places: Sequence[int]) -> ColumnElement[bool]:
+def _is_at_places(connection: Connection, places: Sequence[int]) -> ColumnElement[bool]:
     place = LISTING_ORDER.c.place
     if connection.dialect.name == "sqlite":
         return place.in_(select(func.json_each(to_json(places)).table_valued("value").c.value))

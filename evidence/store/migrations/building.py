@@ -1,4 +1,4 @@
-"""Tables, columns and indexes as migrations make them, named by the conventions of the models.
+"""Creates tables, columns and indexes in migrations, named by the conventions of the models.
 
 Types are spelled out here, not taken from the models, so that a migration stays what it was when a model changes.
 """
@@ -60,37 +60,31 @@ def texts(*names: str, **options: Any) -> Iterator[sa.Column[Any]]:
 
 
 def moments(*names: str, **options: Any) -> Iterator[sa.Column[Any]]:
-    """Columns of points in time; microseconds since 1970 on SQLite."""
+    """Columns of times; microseconds since 1970 on SQLite."""
     return _columns(names, _MOMENT, options)
 
 
 def binaries(*names: str, **options: Any) -> Iterator[sa.Column[Any]]:
-    """Columns of bytes."""
     return _columns(names, sa.LargeBinary(), options)
 
 
 def booleans(*names: str, **options: Any) -> Iterator[sa.Column[Any]]:
-    """Columns of true or false."""
     return _columns(names, sa.Boolean(), options)
 
 
 def doubles(*names: str, **options: Any) -> Iterator[sa.Column[Any]]:
-    """Columns of floating point numbers."""
     return _columns(names, sa.Double(), options)
 
 
 def small_integers(*names: str, **options: Any) -> Iterator[sa.Column[Any]]:
-    """Columns of 16-bit integers."""
     return _columns(names, sa.SmallInteger(), options)
 
 
 def integers(*names: str, **options: Any) -> Iterator[sa.Column[Any]]:
-    """Columns of 32-bit integers."""
     return _columns(names, sa.Integer(), options)
 
 
 def big_integers(*names: str, **options: Any) -> Iterator[sa.Column[Any]]:
-    """Columns of 64-bit integers."""
     return _columns(names, sa.BigInteger(), options)
 
 

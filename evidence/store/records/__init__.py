@@ -1,4 +1,4 @@
-"""Evidence records of servers: visits, their shapes, notes and availability samples, read back as dossiers.
+"""Evidence records of servers: record sets, their shapes, notes and availability samples, read back as dossiers.
 
 Bodies are in blobs, scorecards in scores.
 """

@@ -1,4 +1,4 @@
-"""Attempts to connect as they lie in the database: 32 to a page, some 8 bytes each, and numbered as they came."""
+"""The stored form of attempts to connect: pages of 32, about 8 bytes each, numbered in the order of their storage."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from evidence.store.errors import CorruptBlob
 from evidence.store.sql.packing import decode_zigzag, encode_zigzag, pack_numbers, unpack_numbers
 
 Ranges: TypeAlias = tuple[tuple[int, int], ...]
-"""Numbers of attempts: first one and how many."""
+"""Ranges of attempt numbers: the first number and the count."""
 
 ATTEMPTS_PER_PAGE: Final = 32
 
@@ -22,7 +22,7 @@ _MOST_MS: Final = 1e12
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _SECOND: Final = timedelta(seconds=1)
 
-# Their places are stored: a new failure is added at the end.
+# Positions in this tuple are stored, so a new failure is added at the end.
 _OUTCOMES: Final = ("", *FAILURES)
 
 _NUMBER: Final = rb"[\x80-\xff]{0,8}[\x00-\x7f]"
@@ -30,13 +30,13 @@ _ATTEMPT: Final = _NUMBER + rb"[\x00-\x%02x]" % (len(_OUTCOMES) - 1) + _NUMBER *
 _PAGE: Final = re.compile(rb"(?:%s)*" % _ATTEMPT)
 _CONTINUED: Final = bytes(range(0x80, 0x100))
 
-# A worker reads a page when it looks at a server and again soon after, when it writes what it found. Some 3 MB.
-_KEPT: Final = 512
+# A worker reads a page before it collects a server and again when it writes the records. About 3 MB.
+_CACHED_PAGES: Final = 512
 
 
 @dataclass(frozen=True, slots=True)
 class StoredAttempts:
-    """The newest attempts of a server: the number of the first of them, and the newest page as it is stored."""
+    """The newest attempts of a server, the number of the first of them, and the newest page as stored."""
 
     first: int = 0
     attempts: tuple[Sample, ...] = ()
@@ -44,49 +44,48 @@ class StoredAttempts:
 
     @property
     def end(self) -> int:
-        """The number that the next attempt gets."""
+        """The number of the next attempt."""
         return self.first + len(self.attempts)
 
     def covers_since(self, since: datetime) -> bool:
-        """Whether these are all attempts from a moment on."""
+        """Whether these include all attempts since a moment."""
         return self.first == 0 or self.attempts[0].at <= since
 
     def list_changed_pages(self, new: Sequence[Sample]) -> Iterator[tuple[int, bytes]]:
-        """The pages that change with more attempts; what is on the newest one already is not packed again."""
+        """The pages, with their numbers, that adding attempts changes; the newest stored page is appended to."""
         number, rest = self.end, list(new)
         while rest:
             page, filled = divmod(number, ATTEMPTS_PER_PAGE)
-            here, rest = rest[: ATTEMPTS_PER_PAGE - filled], rest[ATTEMPTS_PER_PAGE - filled :]
-            # Only the newest stored page can be begun already.
-            yield page, self.page + pack_attempts(here, self.attempts[-1].at) if filled else pack_attempts(here)
-            number += len(here)
+            added, rest = rest[: ATTEMPTS_PER_PAGE - filled], rest[ATTEMPTS_PER_PAGE - filled :]
+            # Only the newest stored page can be partly filled.
+            yield page, self.page + pack_attempts(added, self.attempts[-1].at) if filled else pack_attempts(added)
+            number += len(added)
 
 
 def unpack_stored_attempts(first_page: int, pages: Sequence[bytes]) -> StoredAttempts:
-    """The attempts on the newest pages of a server, of which there is at least one."""
+    """The attempts on the newest pages of a server, at least one page."""
     attempts = tuple(attempt for packed in pages for attempt in unpack_attempts(packed))
     return StoredAttempts(first_page * ATTEMPTS_PER_PAGE, attempts, pages[-1])
 
 
 def find_page_range(ranges: Ranges) -> tuple[int, int]:
-    """The first and the last page on which attempts of some numbers, of which there is at least one, can be."""
-    return min(first for first, _ in ranges) // ATTEMPTS_PER_PAGE, max(
-        first + count - 1 for first, count in ranges
-    ) // ATTEMPTS_PER_PAGE
+    """The first and the last page of attempts in these ranges, at least one range."""
+    last = max(first + count - 1 for first, count in ranges)
+    return min(first for first, _ in ranges) // ATTEMPTS_PER_PAGE, last // ATTEMPTS_PER_PAGE
 
 
 def select_attempts(pages: Mapping[int, bytes], ranges: Ranges) -> SampleObservation:
-    """The attempts of these numbers, unpacked at the first read; raise CorruptBlob when one is not there."""
+    """The attempts with these numbers, unpacked at the first read; raise CorruptBlob when one is missing."""
     for first, number in ranges:
         last = first + number - 1
         for page in range(first // ATTEMPTS_PER_PAGE, last // ATTEMPTS_PER_PAGE + 1):
             if count_attempts(pages.get(page, b"")) <= min(last - page * ATTEMPTS_PER_PAGE, ATTEMPTS_PER_PAGE - 1):
                 raise CorruptBlob(f"attempts of a server are missing on page {page}")
-    return SampleObservation(partial(_chosen, pages, ranges))
+    return SampleObservation(partial(_unpack_ranges, pages, ranges))
 
 
 def is_storable(sample: Sample) -> bool:
-    """Whether the packed form holds an attempt as it is."""
+    """Whether the packed form can hold an attempt without loss."""
     return (
         sample.at.tzinfo is UTC
         and sample.at >= _EPOCH
@@ -97,7 +96,10 @@ def is_storable(sample: Sample) -> bool:
 
 
 def pack_attempts(attempts: Iterable[Sample], after: datetime = _EPOCH) -> bytes:
-    """Attempts as numbers: seconds since the one before, outcome, tenths of milliseconds and one, 0 where unknown."""
+    """Attempts as four numbers each: seconds since the attempt before, outcome, cold and warm latency.
+
+    A latency is 0 when unknown, otherwise one more than its tenths of milliseconds.
+    """
     numbers: list[int] = []
     last = (after - _EPOCH) // _SECOND
     for at, failure, cold_ms, warm_ms in attempts:
@@ -107,9 +109,9 @@ def pack_attempts(attempts: Iterable[Sample], after: datetime = _EPOCH) -> bytes
     return pack_numbers(numbers)
 
 
-@lru_cache(_KEPT)
+@lru_cache(_CACHED_PAGES)
 def unpack_attempts(packed: bytes) -> tuple[Sample, ...]:
-    """The attempts that were packed; raise CorruptBlob on anything else."""
+    """The packed attempts; raise CorruptBlob on bytes that `pack_attempts` does not write."""
     count_attempts(packed)
     numbers = iter(unpack_numbers(packed))
     found: list[Sample] = []
@@ -125,13 +127,13 @@ def unpack_attempts(packed: bytes) -> tuple[Sample, ...]:
 
 
 def count_attempts(packed: bytes) -> int:
-    """How many attempts are on a page, without unpacking them; raise CorruptBlob when it is damaged."""
+    """The number of attempts on a page, without unpacking them; raise CorruptBlob when the page is damaged."""
     if not _PAGE.fullmatch(packed):
         raise CorruptBlob(f"attempts of a server cannot be read: {packed[:40].hex()}")
     return len(packed.translate(None, _CONTINUED)) // 4
 
 
-def _chosen(pages: Mapping[int, bytes], ranges: Ranges) -> tuple[Sample, ...]:
+def _unpack_ranges(pages: Mapping[int, bytes], ranges: Ranges) -> tuple[Sample, ...]:
     return tuple(
         attempt
         for first, number in ranges

@@ -1,8 +1,7 @@
-"""Every attempt to connect to a server once, however many nights' windows it is in.
+"""Stores every attempt to connect to a server once, although the records of many runs contain it.
 
-A record of kind `samples` states all attempts of 30 days, and the next night's all of them but a few. So the attempts
-of a server are numbered as they come, and a visit notes which numbers are its own. How they lie in a page is known to
-attempt_pages.py.
+A record of kind `samples` holds all attempts of 30 days, and most of them are in the record of the next run too. So the
+attempts of a server are numbered, and the note of a record holds ranges of numbers. attempt_pages.py has the format.
 """
 
 from __future__ import annotations
@@ -30,12 +29,12 @@ from evidence.store.tables.core import SERVER
 from evidence.store.tables.evidence import ATTEMPTS
 
 _COLUMNS: Final = ("server_key", "page", "attempts")
-_LOOKED_BACK: Final = MAX_SAMPLES // ATTEMPTS_PER_PAGE + 2
+_MAX_PAGES: Final = MAX_SAMPLES // ATTEMPTS_PER_PAGE + 2
 _NONE: Final = StoredAttempts()
 
 
 def extract_attempts(observation: Mapping[str, Json]) -> tuple[Sample, ...] | None:
-    """The attempts that an observation of `samples` consists of, when it consists of nothing else."""
+    """The attempts of an observation of `samples`; None when it holds anything else or an attempt is not storable."""
     if isinstance(observation, SampleObservation):
         return observation.samples or None
     rows = observation.get("samples")
@@ -47,13 +46,14 @@ def extract_attempts(observation: Mapping[str, Json]) -> tuple[Sample, ...] | No
 
 
 def store_attempts(connection: Connection, attempts: Mapping[int, Sequence[Sample]]) -> dict[int, Ranges]:
-    """Store the attempts of servers, by key, that are not stored yet; the numbers of all of them.
+    """Store new attempts of servers, by key; return the numbers of all given attempts.
 
-    A server is left out that has an attempt which the packed form does not hold.
+    A server with an attempt that the packed form cannot hold is left out.
     """
     found: dict[int, Ranges] = {}
     for batch in split_batches(sorted(attempts)):
-        # Two runs may meet the same server at once; in the order in which pages of a registry write servers.
+        # Two runs may write the same server at once. The order of ids, in which registry pages write servers too,
+        # prevents deadlocks.
         servers = select(SERVER.c.key).where(SERVER.c.key.in_(batch)).order_by(SERVER.c.id)
         connection.execute(servers.with_for_update(key_share=True))
         known = read_newest_attempts(connection, {server: attempts[server] for server in batch})
@@ -71,42 +71,41 @@ def store_attempts(connection: Connection, attempts: Mapping[int, Sequence[Sampl
 
 
 def read_attempts(connection: Connection, wanted: Mapping[int, Ranges]) -> dict[int, SampleObservation]:
-    """The attempts of these numbers of each server, by key; raise CorruptBlob when one is not stored or is damaged."""
+    """The attempts with these numbers of each server, by key; raise CorruptBlob when one is missing or damaged."""
     pages = _read_pages(connection, {server: find_page_range(ranges) for server, ranges in wanted.items() if ranges})
     return {server: select_attempts(pages.get(server, {}), ranges) for server, ranges in wanted.items()}
 
 
 def read_newest_attempts(connection: Connection, wanted: Mapping[int, Sequence[Sample]]) -> dict[int, StoredAttempts]:
-    """The newest attempts of each server that has any, as far back as the wanted ones can be."""
-    # The newest page by an index for each server: however many there are, none of the others is looked at.
+    """The newest attempts of each server that has any, back to the oldest wanted one."""
+    # An index lookup finds each server's newest page, so the cost does not grow with the number of pages.
     last = select(func.max(ATTEMPTS.c.page)).where(ATTEMPTS.c.server_key == SERVER.c.key).correlate(SERVER)
     query = select(SERVER.c.key, last.scalar_subquery()).where(SERVER.c.key.in_(wanted))
     pages = {server: page for server, page in connection.execute(query) if page is not None}
     found = _newest_pages(connection, pages, {server: len(wanted[server]) // ATTEMPTS_PER_PAGE + 2 for server in pages})
     oldest = {server: min(sample.at for sample in wanted[server]) for server in found}
     short = [server for server, have in found.items() if not have.covers_since(oldest[server])]
-    return found | _newest_pages(connection, pages, dict.fromkeys(short, _LOOKED_BACK))
+    return found | _newest_pages(connection, pages, dict.fromkeys(short, _MAX_PAGES))
 
 
 def _newest_pages(
     connection: Connection, newest: Mapping[int, int], number: Mapping[int, int]
 ) -> dict[int, StoredAttempts]:
-    """The attempts on so many of the newest pages of each server."""
-    spans = {server: (max(newest[server] - many + 1, 0), newest[server]) for server, many in number.items()}
-    pages = _read_pages(connection, spans)
+    """The attempts on the `number` newest pages of each server; `newest` are the page numbers."""
+    spans = {server: (max(newest[server] - count + 1, 0), newest[server]) for server, count in number.items()}
     return {
-        server: unpack_stored_attempts(min(there), [there[page] for page in sorted(there)])
-        for server, there in pages.items()
+        server: unpack_stored_attempts(min(pages), [pages[page] for page in sorted(pages)])
+        for server, pages in _read_pages(connection, spans).items()
     }
 
 
 def _read_pages(connection: Connection, spans: Mapping[int, tuple[int, int]]) -> dict[int, dict[int, bytes]]:
-    """The pages from a first to a last one of each server, by number; one statement for servers of the same age."""
-    alike: dict[tuple[int, int], list[int]] = {}
+    """The pages of each server within its span of page numbers; servers with equal spans share a statement."""
+    by_span: dict[tuple[int, int], list[int]] = {}
     for server in sorted(spans):
-        alike.setdefault(spans[server], []).append(server)
+        by_span.setdefault(spans[server], []).append(server)
     found: dict[int, dict[int, bytes]] = {}
-    for span, servers in alike.items():
+    for span, servers in by_span.items():
         for batch in split_batches(servers):
             query = select(ATTEMPTS).where(ATTEMPTS.c.server_key.in_(batch), ATTEMPTS.c.page.between(*span))
             for row in connection.execute(query):
@@ -115,7 +114,7 @@ def _read_pages(connection: Connection, spans: Mapping[int, tuple[int, int]]) ->
 
 
 def _attempt(row: Json) -> Sample | None:
-    """The attempt of a row that reads exactly as `write_samples` would write it, and that the packed form holds."""
+    """The attempt of a row that equals what `write_samples` writes and that the packed form can hold; else None."""
     match row:
         case [str(time), str(failure), float() | None as cold, float() | None as warm]:
             try:

@@ -1,4 +1,4 @@
-"""What is new in the evidence of a run since an earlier run of the same versions; no body is read."""
+"""Changes of evidence since an earlier run with the same pins; no body is read."""
 
 from __future__ import annotations
 
@@ -8,58 +8,58 @@ from typing import Final
 from sqlalchemy import Connection, Select, select
 
 from evidence.model import ServerId, Trigger
-from evidence.store.records.visits import VisitContents, read_contents
+from evidence.store.records.record_sets import RecordContents, read_contents
 from evidence.store.sql.bulk_insert import split_batches
 from evidence.store.sql.row_keys import find_run_key
 from evidence.store.tables.core import RUN, RUN_ITEM, SERVER
 from evidence.store.values import EvidenceChange, Stage
 
-_LOOKED_AT: Final = 500
-"""So many runs back a server that was not scored lately is looked for."""
+_MAX_RUNS: Final = 500
+"""Earlier runs that are searched for a score of a server."""
 
 
-def read_changes(connection: Connection, run_id: str, ids: Sequence[ServerId]) -> dict[ServerId, EvidenceChange]:
-    """For each server that an earlier run with the same pins scored, what is new since the newest of them."""
+def read_changes(connection: Connection, run_id: str, servers: Sequence[ServerId]) -> dict[ServerId, EvidenceChange]:
+    """The changes of each server since the newest earlier run with equal pins that scored it, if there is one."""
     run = find_run_key(connection, run_id)
-    earlier_ones = _pinned_alike(connection, run, run_id)
-    alike = dict(connection.execute(earlier_ones.limit(_LOOKED_AT)).all())
+    earlier_runs = _select_equal_pins(connection, run, run_id)
+    run_ids = dict(connection.execute(earlier_runs.limit(_MAX_RUNS)).all())
     found: dict[ServerId, EvidenceChange] = {}
-    for batch in split_batches(ids) if alike else ():
+    for batch in split_batches(servers) if run_ids else ():
         by_run: dict[int, dict[int, ServerId]] = {}
-        since = earlier_ones.where(RUN.c.id >= min(alike.values()))
+        since = earlier_runs.where(RUN.c.id >= min(run_ids.values()))
         for server, key, earlier in connection.execute(_newest_scored(since, batch)):
             if earlier is not None:
                 by_run.setdefault(earlier, {})[key] = server
-        here = read_contents(connection, run, [key for servers in by_run.values() for key in servers])
-        for earlier, servers in by_run.items():
-            there = read_contents(connection, earlier, servers)
+        new = read_contents(connection, run, [key for scored in by_run.values() for key in scored])
+        for earlier, scored in by_run.items():
+            old = read_contents(connection, earlier, scored)
             found |= {
-                server: EvidenceChange(run=alike[earlier], kinds=_differing(here.get(key), there.get(key)))
-                for key, server in servers.items()
+                server: EvidenceChange(run=run_ids[earlier], kinds=_differing(new.get(key), old.get(key)))
+                for key, server in scored.items()
             }
     return found
 
 
-def _differing(here: VisitContents | None, there: VisitContents | None) -> frozenset[str]:
-    """The kinds of which two visits do not say the same; a blob's key stands for its digest."""
-    if here == there:
+def _differing(new: RecordContents | None, old: RecordContents | None) -> frozenset[str]:
+    """The kinds whose contents differ; equal blob keys are equal digests."""
+    if new == old:
         return frozenset()
-    one, other = (visit.by_kind if visit else {} for visit in (here, there))
+    one, other = (contents.by_kind if contents else {} for contents in (new, old))
     return frozenset(kind for kind in one.keys() | other.keys() if one.get(kind) != other.get(kind))
 
 
-def _pinned_alike(connection: Connection, run: int, run_id: str) -> Select[int, str]:
-    """The earlier runs with the same pins, the newest first. A re-test is none of them (docs/decisions/0029)."""
+def _select_equal_pins(connection: Connection, run: int, run_id: str) -> Select[int, str]:
+    """The earlier runs with the same pins, newest first, without re-tests (docs/decisions/0029)."""
     pins = connection.scalar(select(RUN.c.pins).where(RUN.c.key == run))
-    alike = (RUN.c.pins == pins, RUN.c.id < run_id, RUN.c.trigger != Trigger.RETEST.value)
-    return select(RUN.c.key, RUN.c.id).where(*alike).order_by(RUN.c.id.desc())
+    conditions = (RUN.c.pins == pins, RUN.c.id < run_id, RUN.c.trigger != Trigger.RETEST.value)
+    return select(RUN.c.key, RUN.c.id).where(*conditions).order_by(RUN.c.id.desc())
 
 
 def _newest_scored(runs: Select[int, str], ids: Sequence[ServerId]) -> Select[str, int, int | None]:
-    """Per server the newest of some runs in which it was scored: probes of a primary key, from the newest run on.
+    """For each server the newest of the runs that scored it, found by primary keys from the newest run on.
 
-    Named by their keys, all of these runs would be looked at for every server, and with EXISTS PostgreSQL may read all
-    items of every server first.
+    With a list of run keys every run would be checked for every server; with EXISTS PostgreSQL may first read all items
+    of every server.
     """
     scored = select(RUN_ITEM.c.stage).where(
         RUN_ITEM.c.run_key == RUN.c.key,

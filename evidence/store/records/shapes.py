@@ -1,6 +1,6 @@
-"""What sort of records there are: kind, who recorded it, and why there is no payload unless there is one.
+"""Shapes of record sets: kinds, schemas, collectors, and the reasons of absent payloads.
 
-Most servers of a night have one of few shapes, so a shape is stored once and visits hold its key.
+Most servers of a run have one of a few shapes, so a shape is stored once and record sets hold its key.
 """
 
 from __future__ import annotations
@@ -15,16 +15,16 @@ from sqlalchemy import Connection, select
 from evidence.model import Absent, Observed, Reason, Record
 from evidence.store.sql.bulk_insert import insert_rows, split_batches
 from evidence.store.sql.json_columns import to_json
-from evidence.store.sql.key_sets import KEYS, among
+from evidence.store.sql.key_sets import KEYS, matches_any
 from evidence.store.tables.evidence import PART, SHAPE
 
 _COLUMNS = ("shape_key", "kind", "schema", "collector", "collector_version", "reason", "detail")
-_PARTS = select(PART).where(among(PART.c.shape_key)).order_by(PART.c.kind)
+_PARTS = select(PART).where(matches_any(PART.c.shape_key)).order_by(PART.c.kind)
 
 
 @dataclass(frozen=True, slots=True, order=True)
 class ShapePart:
-    """What a shape says of one kind; `absent` is None where there is a payload."""
+    """One kind of a shape; `absent` is None where there is a payload."""
 
     kind: str
     schema: int
@@ -34,21 +34,19 @@ class ShapePart:
 
     @staticmethod
     def of(record: Record) -> ShapePart:
-        """The part of a shape that is for this record."""
         absent = None if isinstance(record.content, Observed) else record.content
         return ShapePart(record.kind, record.schema, record.collector, record.collector_version, absent)
 
 
 Shape: TypeAlias = tuple[ShapePart, ...]
-"""Parts in the order of kinds, one a kind."""
+"""One part for each kind, in the order of kinds."""
 
 
 def put_shapes(connection: Connection, shapes: Iterable[Shape]) -> dict[Shape, int]:
-    """Store the shapes that are new; the keys of all."""
+    """Store new shapes; return the keys of all."""
     digests = {_digest(shape): shape for shape in shapes}
     keys = _find(connection, digests)
-    missing = [digest for digest in digests if digests[digest] not in keys]
-    if missing:
+    if missing := [digest for digest in digests if digests[digest] not in keys]:
         insert_rows(connection, SHAPE, ("digest",), [(digest,) for digest in missing], unique=["digest"])
         keys |= (new := _find(connection, {digest: digests[digest] for digest in missing}))
         rows = [_row(key, part) for shape, key in new.items() for part in shape]
@@ -57,7 +55,7 @@ def put_shapes(connection: Connection, shapes: Iterable[Shape]) -> dict[Shape, i
 
 
 def read_shapes(connection: Connection, keys: Iterable[int]) -> dict[int, Shape]:
-    """Shapes by key; one without any part is not stored and left out."""
+    """Shapes by key; a shape without parts is left out."""
     parts: dict[int, list[ShapePart]] = {}
     for batch in split_batches(sorted(set(keys))):
         for row in connection.execute(_PARTS, {KEYS: batch}):

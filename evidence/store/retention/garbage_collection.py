@@ -1,7 +1,7 @@
-"""Bodies that no record needs any more: given up when a receipt still names their digest, else deleted with it.
+"""Garbage collection of bodies that no record needs: a digest that a receipt names is kept, others are deleted too.
 
-Three steps, so that no long transaction and no list of all bodies is needed: mark what is needed, find what is not, and
-give it up in parts. While a part is given up nobody writes, and what was written since the marking is looked at again.
+Three steps avoid long transactions and a list of all bodies: mark needed blobs, list the others, and sweep them in
+parts. A sweep excludes other writers and first marks what was written since the marking.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from evidence.store.blobs import Codec
 from evidence.store.sql.bulk_insert import split_batches
 from evidence.store.sql.packing import unpack_numbers
 from evidence.store.tables.core import RUN, SERVER_REF
-from evidence.store.tables.evidence import BLOB, SCORING, VISIT
+from evidence.store.tables.evidence import BLOB, RECORD_SET, SCORING
 from evidence.store.values import RunState
 
 _ROWS: Final = 5_000
@@ -28,19 +28,19 @@ _UNKNOWN, _NAMED, _NEEDED = 0, 1, 2
 
 @dataclass(frozen=True, slots=True)
 class BlobMarks:
-    """What is known of every blob by its key: nothing, named by a receipt, or needed by a record or entry."""
+    """A mark for every blob key: unknown, named by a receipt, or needed by a record or registry entry."""
 
     marks: bytearray
     newest_run: int
 
     def raise_marks(self, keys: Sequence[int], mark: int) -> None:
-        """Raise the marks of blobs; a blob that came after the marking began is not asked about."""
+        """Raise the marks of blobs; blobs newer than the marking are ignored."""
         for key in keys:
             if key < len(self.marks) and self.marks[key] < mark:
                 self.marks[key] = mark
 
     def list_unreferenced(self) -> Iterator[tuple[int, bool]]:
-        """Keys of blobs whose body is not needed, and whether their digest is."""
+        """The keys of blobs whose body is not needed, each with whether its digest is."""
         for key, mark in enumerate(self.marks):
             if key and mark < _NEEDED:
                 yield key, mark == _NAMED
@@ -48,14 +48,13 @@ class BlobMarks:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CollectedGarbage:
-    """Bodies given up whose digest stays, bodies deleted with their digest, and the bytes that these took."""
+    """The number of bodies dropped whose digest stays, of blobs deleted, and the freed bytes."""
 
     given_up: int = 0
     deleted: int = 0
     freed: int = 0
 
     def __add__(self, other: CollectedGarbage) -> CollectedGarbage:
-        """Both together."""
         return CollectedGarbage(
             given_up=self.given_up + other.given_up,
             deleted=self.deleted + other.deleted,
@@ -64,24 +63,22 @@ class CollectedGarbage:
 
 
 def begin_marking(connection: Connection) -> BlobMarks:
-    """Marks that know nothing yet."""
+    """Marks for all stored blobs, each unknown."""
     newest = connection.scalar(select(func.max(BLOB.c.key))) or 0
     return BlobMarks(bytearray(newest + 1), connection.scalar(select(func.max(RUN.c.key))) or 0)
 
 
 def list_run_keys(connection: Connection) -> list[int]:
-    """The keys of all runs."""
     return list(connection.scalars(select(RUN.c.key).order_by(RUN.c.key)))
 
 
 def mark_registry_entries(connection: Connection, marks: BlobMarks) -> None:
-    """Mark the bodies of registry entries."""
     marks.raise_marks(list(connection.scalars(select(SERVER_REF.c.entry_key))), _NEEDED)
 
 
 def mark_run(connection: Connection, marks: BlobMarks, run: int) -> None:
-    """Mark what the records of a run need and what its receipts name."""
-    for table, mark in ((VISIT, _NEEDED), (SCORING, _NAMED)):
+    """Mark the blobs that the records of a run need and those that its receipts name."""
+    for table, mark in ((RECORD_SET, _NEEDED), (SCORING, _NAMED)):
         for keys in _blobs_of(connection, table, run):
             marks.raise_marks(keys, mark)
 
@@ -89,9 +86,9 @@ def mark_run(connection: Connection, marks: BlobMarks, run: int) -> None:
 def sweep_blobs(
     connection: Connection, marks: BlobMarks, part: Sequence[tuple[int, bool]], since: datetime
 ) -> CollectedGarbage:
-    """Mark or delete the blobs of a part that are still not needed. Call it with the exclusive write lock.
+    """Drop the bodies of a part that are still not needed. The caller holds the exclusive write lock.
 
-    Written since the marking was what runs hold that began since, are under way, or are as of `since` or later.
+    Runs that are newer than the marking, unfinished, or as of `since` or later are marked again first.
     """
     mark_registry_entries(connection, marks)
     younger = (RUN.c.as_of >= since, RUN.c.key > marks.newest_run, RUN.c.state.not_in(_FINAL))
@@ -127,7 +124,7 @@ def _sizes() -> Select[int, int]:
 
 
 def _blobs_of(connection: Connection, table: Table, run: int) -> Iterator[list[int]]:
-    """The blobs of the visits or scorings of a run, in parts."""
+    """The blob keys of the record sets or scorings of a run, in parts."""
     last = 0
     query = select(table.c.server_key, table.c.blobs).where(table.c.run_key == run).order_by(table.c.server_key)
     while rows := connection.execute(query.where(table.c.server_key > last).limit(_ROWS)).all():

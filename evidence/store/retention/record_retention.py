@@ -1,7 +1,7 @@
-"""Old nights with less: which ones, and what of their visits goes.
+"""Retention of records: which old runs drop records, and which of them.
 
-Of every week one night keeps its records. Of the others what the visits were like goes, and with it the records; their
-receipts stay, with the digests of all evidence that they rest on. What went is noted for the run.
+One nightly run of each week keeps all its records. The others drop record sets and keep receipts, with the digests of
+the evidence behind them. The number of dropped record sets is stored for the run.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from sqlalchemy import Connection, delete, literal, select
 from evidence.model import Trigger
 from evidence.store.sql.bulk_insert import insert_rows, split_batches
 from evidence.store.tables.core import FINDING, RUN, RUN_ITEM, SERVER
-from evidence.store.tables.evidence import COMPACTION, VISIT
+from evidence.store.tables.evidence import COMPACTION, RECORD_SET
 from evidence.store.values import FindingState, RunState
 
 _COLUMNS: Final = ("run_key", "at", "visits", "done")
@@ -26,16 +26,16 @@ _CLOSED: Final = [FindingState.PUBLIC_DISCLOSED.value, FindingState.DISMISSED.va
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DroppedRecords:
-    """What was dropped of a run so far: the records of so many visits, the last of them `at`; `done` if no more is."""
+    """What was dropped of a run: the number of record sets, the time of the last drop, and whether it is complete."""
 
     run: str
     at: datetime
-    visits: int
+    record_sets: int
     done: bool
 
 
 def list_runs_to_compact(connection: Connection, before: datetime) -> list[str]:
-    """Runs over since before a moment that keep less, oldest first: all but the first published night of each week."""
+    """Final runs as of before a moment with records to drop, oldest first; one nightly run of each week is kept."""
     query = select(RUN.c.id, RUN.c.as_of, RUN.c.trigger, RUN.c.state, COMPACTION.c.done).order_by(RUN.c.id)
     query = query.join(COMPACTION, COMPACTION.c.run_key == RUN.c.key, isouter=True).where(RUN.c.state.in_(_FINAL))
     kept: set[tuple[int, int]] = set()
@@ -51,24 +51,27 @@ def list_runs_to_compact(connection: Connection, before: datetime) -> list[str]:
 
 
 def count_droppable(connection: Connection, run_id: str) -> int:
-    """How many visits of a run would be dropped."""
+    """The number of record sets of a run that would be dropped."""
     run = connection.execute(select(RUN.c.key).where(RUN.c.id == run_id)).scalar_one()
-    servers = connection.scalars(select(VISIT.c.server_key).where(VISIT.c.run_key == run)).all()
+    servers = connection.scalars(select(RECORD_SET.c.server_key).where(RECORD_SET.c.run_key == run)).all()
     return sum(len(_droppable(connection, run, batch)) for batch in split_batches(servers))
 
 
-def drop_records(connection: Connection, run_id: str, at: datetime, limit: int, after: int) -> tuple[int, int | None]:
-    """Drop visits among the next `limit` servers with a key above `after`: how many, and the last key, None at the end.
+def drop_records(
+    connection: Connection, run_id: str, at: datetime, *, limit: int, after: int = 0
+) -> tuple[int, int | None]:
+    """Drop record sets among the next `limit` servers with a key above `after`.
 
-    Kept are the visits of servers with a private finding, and the newest one of each server.
+    Returns their number and the last key, None at the end. The newest record set of a server is kept, and all of a
+    server with a private finding.
     """
     run = connection.execute(select(RUN.c.key).where(RUN.c.id == run_id)).scalar_one()
-    servers = select(VISIT.c.server_key).where(VISIT.c.run_key == run, VISIT.c.server_key > after)
-    keys = connection.scalars(servers.order_by(VISIT.c.server_key).limit(limit)).all()
+    servers = select(RECORD_SET.c.server_key).where(RECORD_SET.c.run_key == run, RECORD_SET.c.server_key > after)
+    keys = connection.scalars(servers.order_by(RECORD_SET.c.server_key).limit(limit)).all()
     dropped = 0
     for batch in split_batches(keys):
         droppable = _droppable(connection, run, batch)
-        for table in (VISIT, RUN_ITEM):
+        for table in (RECORD_SET, RUN_ITEM):
             connection.execute(delete(table).where(table.c.run_key == run, table.c.server_key.in_(droppable)))
         dropped += len(droppable)
     ended = len(keys) < limit
@@ -79,16 +82,18 @@ def drop_records(connection: Connection, run_id: str, at: datetime, limit: int, 
 
 
 def find_dropped_records(connection: Connection, run_id: str) -> DroppedRecords | None:
-    """What was dropped of a run, None when nothing was looked for."""
+    """What was dropped of a run; None before `drop_records`."""
     query = select(COMPACTION).join(RUN, RUN.c.key == COMPACTION.c.run_key).where(RUN.c.id == run_id)
     row = connection.execute(query).one_or_none()
-    return None if row is None else DroppedRecords(run=run_id, at=row.at, visits=row.visits, done=row.done)
+    return None if row is None else DroppedRecords(run=run_id, at=row.at, record_sets=row.visits, done=row.done)
 
 
 def _droppable(connection: Connection, run: int, servers: Sequence[int]) -> list[int]:
-    """Those of the servers whose visit in a run is not their newest, and who have no private finding."""
-    visited = select(VISIT.c.run_key).where(VISIT.c.run_key == RUN.c.key, VISIT.c.server_key == SERVER.c.key)
-    newest = select(RUN.c.key).where(visited.correlate(RUN, SERVER).scalar_subquery().is_not(None)).correlate(SERVER)
+    """The servers whose record set in a run is not their newest, and that have no private finding."""
+    recorded = select(RECORD_SET.c.run_key).where(
+        RECORD_SET.c.run_key == RUN.c.key, RECORD_SET.c.server_key == SERVER.c.key
+    )
+    newest = select(RUN.c.key).where(recorded.correlate(RUN, SERVER).scalar_subquery().is_not(None)).correlate(SERVER)
     newest_key = newest.order_by(RUN.c.id.desc()).limit(1).scalar_subquery()
     private = select(FINDING.c.key).where(FINDING.c.server_key == SERVER.c.key, FINDING.c.state.not_in(_CLOSED))
     query = select(SERVER.c.key).where(SERVER.c.key.in_(servers), newest_key != literal(run), ~private.exists())

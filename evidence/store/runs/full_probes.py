@@ -1,4 +1,4 @@
-"""The full probes that follow on re-tests: which are due, under way, and over."""
+"""Full probes, each of which follows a re-test: due, running and finished ones."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from typing import Final
 from sqlalchemy import Connection, Row, func, select
 
 from evidence.model import ServerId
-from evidence.store.database import Database
 from evidence.store.errors import UnknownRetest
 from evidence.store.sql.bulk_insert import insert_rows, split_batches
 from evidence.store.sql.row_keys import find_run_key
 from evidence.store.tables.core import FULL_PROBE, RETEST, RUN, SERVER
+from evidence.store.transactions import DatabaseAccess, read_method, write_method
 from evidence.store.values import RunState
 
 _FINAL: Final = [state.value for state in RunState if state.is_final]
@@ -23,7 +23,7 @@ _DONE: Final = "done"
 
 @dataclass(frozen=True, slots=True)
 class FullProbe:
-    """The run in which a server is probed in full after a re-test."""
+    """The full probe of a server after a re-test, and its run."""
 
     retest: str
     server: ServerId
@@ -32,7 +32,7 @@ class FullProbe:
 
 @dataclass(frozen=True, slots=True)
 class AwaitingFullProbe:
-    """A re-test that is done and on which no full probe followed yet, with its run."""
+    """A finished re-test without a full probe, and its run."""
 
     retest: str
     server: ServerId
@@ -40,35 +40,8 @@ class AwaitingFullProbe:
     finished_at: datetime
 
 
-class FullProbes:
-    """The full probes of one database; each method is one transaction."""
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
-
-    def list_due_probes(self, since: datetime, limit: int) -> list[AwaitingFullProbe]:
-        """The newest re-tests of their servers that ended since a moment and were not followed; oldest first."""
-        with self._database.reading() as connection:
-            return list_due_probes(connection, since, limit)
-
-    def record_full_probe(self, retest: str, run: str | None) -> bool:
-        """Note the run that follows on a re-test, None for no need of one; False when that was noted already."""
-        with self._database.writing() as connection:
-            return record_full_probe(connection, retest, run)
-
-    def find_newest_full_probe(self, server: ServerId) -> str | None:
-        """The run of a server's newest finished full probe after a re-test."""
-        with self._database.reading() as connection:
-            return find_newest_full_probe(connection, server)
-
-    def list_running_probes(self, since: datetime) -> list[FullProbe]:
-        """Full probes after re-tests that ended since a moment, as long as their runs are not over; oldest first."""
-        with self._database.reading() as connection:
-            return list_running_probes(connection, since)
-
-
 def list_due_probes(connection: Connection, since: datetime, limit: int) -> list[AwaitingFullProbe]:
-    """The newest re-tests of their servers that ended since a moment and were not followed; oldest first."""
+    """The newest re-test of each server, if it ended since a moment and has no full probe; oldest first."""
     other = RETEST.alias("later")
     later = select(other.c.key).where(other.c.server_key == RETEST.c.server_key, other.c.key > RETEST.c.key)
     followed = select(FULL_PROBE.c.retest_key).where(FULL_PROBE.c.retest_key == RETEST.c.key)
@@ -85,7 +58,7 @@ def list_due_probes(connection: Connection, since: datetime, limit: int) -> list
 
 
 def record_full_probe(connection: Connection, retest: str, run: str | None) -> bool:
-    """Note the run that follows on a re-test, None for no need of one; False when that was noted already."""
+    """Store the run of the full probe after a re-test, None when no probe is needed; False when stored already."""
     key = connection.scalar(select(RETEST.c.key).where(RETEST.c.id == retest).with_for_update())
     if key is None:
         raise UnknownRetest(f"no re-test {retest} in this store")
@@ -97,7 +70,7 @@ def record_full_probe(connection: Connection, retest: str, run: str | None) -> b
 
 
 def list_running_probes(connection: Connection, since: datetime) -> list[FullProbe]:
-    """Full probes after re-tests that ended since a moment, as long as their runs are not over; oldest first."""
+    """Full probes with unfinished runs after re-tests that ended since a moment; oldest first."""
     query = (
         select(RETEST.c.id, SERVER.c.id, RUN.c.id)
         .join(FULL_PROBE, FULL_PROBE.c.retest_key == RETEST.c.key)
@@ -110,7 +83,7 @@ def list_running_probes(connection: Connection, since: datetime) -> list[FullPro
 
 
 def find_newest_full_probe(connection: Connection, server: ServerId) -> str | None:
-    """The run of a server's newest finished full probe after a re-test."""
+    """The run of a server's newest finished full probe."""
     query = (
         select(func.max(RUN.c.id))
         .join(FULL_PROBE, FULL_PROBE.c.run_key == RUN.c.key)
@@ -122,10 +95,10 @@ def find_newest_full_probe(connection: Connection, server: ServerId) -> str | No
     return run
 
 
-def find_newest_finished_probes(
+def list_finished_probes(
     connection: Connection, run_id: str, servers: Sequence[int], since: datetime
 ) -> list[Row[int, str, int]]:
-    """Servers by key with id and key of each finished full probe of theirs before a run, as of `since` or later."""
+    """Server key, run id and run key of finished full probes before a run, as of `since` or later."""
     found: list[Row[int, str, int]] = []
     for batch in split_batches(servers):
         query = (
@@ -137,3 +110,12 @@ def find_newest_finished_probes(
         )
         found.extend(connection.execute(query))
     return found
+
+
+class FullProbes(DatabaseAccess):
+    """The full probes of one database; each method is one transaction."""
+
+    list_due_probes = read_method(list_due_probes)
+    record_full_probe = write_method(record_full_probe)
+    find_newest_full_probe = read_method(find_newest_full_probe)
+    list_running_probes = read_method(list_running_probes)

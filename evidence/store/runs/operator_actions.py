@@ -1,4 +1,4 @@
-"""What an operator does to a run, and the trail of it: who, what, when and why."""
+"""Actions of operators on a run, and its trail of them: who, what, when and why."""
 
 from __future__ import annotations
 
@@ -11,8 +11,7 @@ from sqlalchemy import Connection, func, insert, select, update
 from evidence.store.errors import IllegalRunChange
 from evidence.store.runs.run_states import find_run, put_snapshot, set_run_state
 from evidence.store.sql.row_keys import find_run_key
-from evidence.store.tables.core import RUN_EVENT, RUN_ITEM
-from evidence.store.tables.lease_release import RELEASED_LEASE
+from evidence.store.tables.core import RELEASED_LEASE, RUN_EVENT, RUN_ITEM
 from evidence.store.values import RunAction, RunEvent, RunRow, RunState
 
 _LEADS_TO: Final[Mapping[RunAction, RunState]] = {
@@ -31,9 +30,9 @@ _AFTER: Final[Mapping[RunAction, frozenset[RunState]]] = {
 
 
 def apply_run_action(connection: Connection, run_id: str, event: RunEvent) -> RunRow:
-    """Do to a run what the event says, with its entry in the trail; raise IllegalRunChange when its state forbids it.
+    """Pause, resume, withhold or end a run, with an entry in its trail; raise IllegalRunChange or UnknownRun.
 
-    A run that was paused before it was planned goes on discovering. A run that ends gives back its leases.
+    A run that was paused before it was planned resumes discovery. A run that ends releases its leases.
     """
     key = find_run_key(connection, run_id)
     before = find_run(connection, run_id)
@@ -41,10 +40,10 @@ def apply_run_action(connection: Connection, run_id: str, event: RunEvent) -> Ru
     to = _LEADS_TO.get(event.what, before.state)
     if event.what is RunAction.RESUMED and before.planned_at is None:
         to = RunState.DISCOVERING
-    may = before.state in _AFTER.get(event.what, frozenset(RunState))
-    if event.what in _LEADS_TO and not (may and set_run_state(connection, run_id, to, event.at, event.note)):
+    allowed = before.state in _AFTER.get(event.what, frozenset(RunState))
+    if event.what in _LEADS_TO and not (allowed and set_run_state(connection, run_id, to, event.at, event.note)):
         raise IllegalRunChange(_refusal(run_id, before.state, event.what))
-    _tell(connection, key, event)
+    _put_event(connection, key, event)
     if to.is_final:
         held = (RUN_ITEM.c.run_key == key, RUN_ITEM.c.leased_by.is_not(None))
         connection.execute(update(RUN_ITEM).where(*held).values(RELEASED_LEASE))
@@ -61,10 +60,10 @@ def read_run_events(connection: Connection, run_id: str) -> list[RunEvent]:
     ]
 
 
-def publish_run(connection: Connection, run_id: str, manifest: bytes, at: datetime, by: RunEvent | None) -> bool:
-    """Store a run's manifest and mark it published, unless it was stopped meanwhile; whether this published it.
+def publish_run(connection: Connection, run_id: str, manifest: bytes, at: datetime, by: RunEvent | None = None) -> bool:
+    """Store a run's manifest and mark it published, unless it was stopped meanwhile; return whether it was published.
 
-    An operator (`by`) is told that it was stopped: IllegalRunChange.
+    `by` is the trail entry of the operator who publishes the run; with it, a stopped run raises IllegalRunChange.
     """
     row = find_run(connection, run_id)
     if not set_run_state(connection, run_id, RunState.PUBLISHED, at, by.note if by else ""):
@@ -73,19 +72,19 @@ def publish_run(connection: Connection, run_id: str, manifest: bytes, at: dateti
         return False
     put_snapshot(connection, run_id, manifest, at)
     if by is not None:
-        _tell(connection, find_run_key(connection, run_id), by)
+        _put_event(connection, find_run_key(connection, run_id), by)
     return True
 
 
 def read_database_time(connection: Connection, otherwise: datetime) -> datetime:
-    """The clock of PostgreSQL, which all workers share; on SQLite, where there is one machine, `otherwise`."""
+    """The time of PostgreSQL, which all workers share; on SQLite, which serves one machine, `otherwise`."""
     if connection.dialect.name == "sqlite":
         return otherwise
     moment: datetime = connection.execute(select(func.clock_timestamp())).scalar_one()
     return moment.astimezone(otherwise.tzinfo)
 
 
-def _tell(connection: Connection, run: int, event: RunEvent) -> None:
+def _put_event(connection: Connection, run: int, event: RunEvent) -> None:
     row = {"run_key": run, "at": event.at, "who": event.who, "what": event.what.value, "note": event.note}
     connection.execute(insert(RUN_EVENT).values(row))
 

@@ -1,4 +1,4 @@
-"""Runs and their states."""
+"""Runs, their states and their manifests."""
 
 from __future__ import annotations
 
@@ -21,47 +21,42 @@ _FINAL = [state.value for state in RunState if state.is_final]
 _BY_ID = select(RUN).where(RUN.c.id == bindparam("id"))
 
 
-def add_run(connection: Connection, run: Run, options: Mapping[str, Json]) -> None:
-    """Store a new run; one that is there already stays as it is."""
-    row = (
-        run.id,
-        run.trigger.value,
-        run.as_of,
-        to_json(run.pins),
-        to_json(options),
-        RunState.DISCOVERING.value,
-    )
+def add_run(connection: Connection, run: Run, *, options: Mapping[str, Json] | None = None) -> None:
+    """Add a run in state `discovering`; a stored run with its id stays unchanged."""
+    texts = (to_json(run.pins), to_json(options or {}))
+    row = (run.id, run.trigger.value, run.as_of, *texts, RunState.DISCOVERING.value)
     insert_rows(connection, RUN, _COLUMNS, [row], unique=["id"])
 
 
 def find_run(connection: Connection, run_id: str) -> RunRow | None:
-    """One run by id."""
     row = connection.execute(_BY_ID, {"id": run_id}).one_or_none()
     return None if row is None else run_from_row(row)
 
 
-def list_runs(connection: Connection, limit: int, triggers: Collection[Trigger]) -> list[RunRow]:
-    """Runs of some triggers, newest first; ids sort by time."""
+def list_runs(
+    connection: Connection, limit: int = 20, *, triggers: Collection[Trigger] = tuple(Trigger)
+) -> list[RunRow]:
+    """Runs with one of the triggers, newest first; ids sort by time."""
     query = select(RUN).where(RUN.c.trigger.in_([trigger.value for trigger in triggers]))
     return [run_from_row(row) for row in connection.execute(query.order_by(RUN.c.id.desc()).limit(limit))]
 
 
 def list_published(connection: Connection) -> list[RunRow]:
-    """Published runs, newest first. A re-test is not one: it is done, and about a single server."""
+    """Published runs other than re-tests, newest first."""
     query = select(RUN).where(RUN.c.state == RunState.PUBLISHED.value, RUN.c.trigger != Trigger.RETEST.value)
     return [run_from_row(row) for row in connection.execute(query.order_by(RUN.c.id.desc()))]
 
 
 def list_unfinished_runs(connection: Connection, trigger: Trigger) -> list[RunRow]:
-    """Every run of a trigger that is not final, newest first."""
+    """Every run of a trigger whose state is not final, newest first."""
     query = select(RUN).where(RUN.c.trigger == trigger.value, RUN.c.state.not_in(_FINAL))
     return [run_from_row(row) for row in connection.execute(query.order_by(RUN.c.id.desc()))]
 
 
 def set_run_state(connection: Connection, run_id: str, state: RunState, at: datetime, note: str = "") -> bool:
-    """Move a run to a state, if that may follow the one it is in; whether it was moved.
+    """Move a run to a state that may follow its own; return whether it was moved. Raise UnknownRun.
 
-    A step that was delivered twice, or late, so neither reopens a published run nor goes on with a paused one.
+    A task that is delivered twice or late therefore neither reopens a published run nor resumes a paused one.
     """
     values: dict[str, object] = {"state": state.value, "note": note or None}
     if state is RunState.PLANNED:
@@ -76,13 +71,13 @@ def set_run_state(connection: Connection, run_id: str, state: RunState, at: date
 
 
 def put_snapshot(connection: Connection, run_id: str, manifest: bytes, at: datetime) -> None:
-    """Store a run's manifest; the first one stays."""
+    """Store the manifest of a published run; the first one stays."""
     row = (find_run_key(connection, run_id), manifest, at)
     insert_rows(connection, SNAPSHOT, ("run_key", "manifest", "at"), [row], unique=["run_key"])
 
 
 def find_snapshot(connection: Connection, run_id: str) -> bytes | None:
-    """A run's manifest, None before it is published."""
+    """The manifest of a run; None before it is published."""
     manifest: bytes | None = connection.scalar(
         select(SNAPSHOT.c.manifest).where(SNAPSHOT.c.run_key == find_run_key(connection, run_id))
     )
@@ -90,7 +85,6 @@ def find_snapshot(connection: Connection, run_id: str) -> bytes | None:
 
 
 def run_from_row(row: Row[tuple[object, ...]]) -> RunRow:
-    """A row of `run`, read."""
     run = Run(id=row.id, trigger=Trigger(row.trigger), as_of=row.as_of, pins=from_json(row.pins))
     return RunRow(
         run=run,

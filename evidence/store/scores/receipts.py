@@ -1,7 +1,7 @@
-"""Receipts as nights share them: without date and evidence, stored once by their digest.
+"""Stored receipts, shared by runs: templates without date and evidence, stored once by their digest.
 
-One that differs little from that of the night before, as where a line counts days, is packed by what it has in common
-with an earlier one. That one is always packed by itself, so that no chain has to be followed.
+A receipt that differs little from that of an earlier run, for example in a count of days, is compressed with that one
+as the dictionary. A dictionary receipt is always compressed without one, so that there are no chains.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from evidence.store.errors import CorruptBlob
 from evidence.store.scores.receipt_templates import TemplateValues, cut_template, fill_template
 from evidence.store.sql.bulk_insert import insert_rows, split_batches
 from evidence.store.sql.json_columns import to_json
-from evidence.store.sql.key_sets import KEYS, among
+from evidence.store.sql.key_sets import KEYS, matches_any
 from evidence.store.tables.evidence import RECEIPT
 from evidence.store.values import StoredScorecard
 
@@ -30,15 +30,15 @@ _COLUMNS: Final = ("digest", "rubric", "version", "score", "grade", "is_open", "
 
 _LEVEL: Final = 3
 
-_BY_KEY: Final = select(RECEIPT).where(among(RECEIPT.c.key))
+_BY_KEY: Final = select(RECEIPT).where(matches_any(RECEIPT.c.key))
 
-# Packed by another receipt only if that halves it, so that a base that differs too much is not kept for it.
-_WORTH: Final = 2
+# A base is used only if it halves the size, so that no base is kept for a receipt that differs too much.
+_MIN_GAIN: Final = 2
 
 
 @dataclass(frozen=True, kw_only=True)
 class Receipt:
-    """One receipt; `body` has holes if `is_open`."""
+    """One receipt; `body` is a template if `is_open`."""
 
     rubric: str
     version: int
@@ -48,58 +48,57 @@ class Receipt:
     body: bytes
 
     @staticmethod
-    def of(card: StoredScorecard, filling: TemplateValues) -> Receipt:
-        """The receipt of a card, with holes where its body holds this filling."""
-        cut_out = cut_template(card.body, filling)
+    def of(card: StoredScorecard, values: TemplateValues) -> Receipt:
+        """The receipt of a card, as a template where its body holds these values."""
+        template = cut_template(card.body, values)
         return Receipt(
             rubric=card.rubric,
             version=card.version,
             score=None if card.score is None else str(card.score),
             grade=card.grade,
-            is_open=cut_out is not None,
-            body=card.body if cut_out is None else cut_out,
+            is_open=template is not None,
+            body=card.body if template is None else template,
         )
 
     @cached_property
     def digest(self) -> bytes:
-        """Tells it from every other one."""
         head = to_json([self.rubric, self.version, self.score, self.grade, self.is_open])
         return sha256(head.encode("ascii") + b"\n" + self.body).digest()
 
-    def card(self, server: ServerId, filling: TemplateValues) -> StoredScorecard:
-        """The card of a server and a run whose filling this is."""
+    def card(self, server: ServerId, values: TemplateValues) -> StoredScorecard:
+        """The scorecard of a server in the run that these values belong to."""
         return StoredScorecard(
             server=server,
             rubric=self.rubric,
             version=self.version,
             score=None if self.score is None else Decimal(self.score),
             grade=self.grade,
-            body=fill_template(self.body, filling) if self.is_open else self.body,
+            body=fill_template(self.body, values) if self.is_open else self.body,
         )
 
 
-def put_receipts(connection: Connection, receipts: Iterable[Receipt], alike: Mapping[bytes, int]) -> None:
-    """Store receipts that are new. `alike` are the keys of earlier receipts that some, by digest, may resemble."""
-    bases = _bases(connection, alike.values())
+def put_receipts(connection: Connection, receipts: Iterable[Receipt], similar: Mapping[bytes, int]) -> None:
+    """Store new receipts. `similar` maps digests of them to the keys of earlier receipts that may resemble them."""
+    bases = _bases(connection, similar.values())
     bodies = read_receipts(connection, bases.values())
     compressor = new_compressor()
     rows = []
-    for each in receipts:
-        base = bases.get(alike.get(each.digest, 0))
-        codec, size, packed = compress_body(each.body, compressor)
+    for receipt in receipts:
+        base = bases.get(similar.get(receipt.digest, 0))
+        codec, size, packed = compress_body(receipt.body, compressor)
         if base is not None:
-            by_base = compress_body(each.body, _compressor(bodies[base].body))
-            if len(by_base[2]) * _WORTH <= len(packed):
+            by_base = compress_body(receipt.body, _compressor(bodies[base].body))
+            if len(by_base[2]) * _MIN_GAIN <= len(packed):
                 codec, size, packed = by_base
             else:
                 base = None
-        head = (each.digest, each.rubric, each.version, each.score, each.grade, each.is_open)
+        head = tuple(getattr(receipt, name) for name in _COLUMNS[:6])
         rows.append((*head, codec, size, packed, base))
     insert_rows(connection, RECEIPT, _COLUMNS, rows, unique=["digest"])
 
 
 def find_receipts(connection: Connection, digests: Sequence[bytes]) -> dict[bytes, int]:
-    """Keys of the digests that are stored."""
+    """The keys of the stored digests."""
     keys: dict[bytes, int] = {}
     for batch in split_batches(digests):
         query = select(RECEIPT.c.digest, RECEIPT.c.key).where(RECEIPT.c.digest.in_(batch))
@@ -110,7 +109,7 @@ def find_receipts(connection: Connection, digests: Sequence[bytes]) -> dict[byte
 def read_receipts(
     connection: Connection, keys: Iterable[int], *, rubric: str | None = None, version: int | None = None
 ) -> dict[int, Receipt]:
-    """Receipts by key, of one rubric or one version or all; raise CorruptBlob when one does not match its digest."""
+    """Receipts by key, of one rubric and version or all; raise CorruptBlob when one does not match its digest."""
     query = _BY_KEY
     if rubric is not None:
         query = query.where(RECEIPT.c.rubric == rubric)
@@ -160,7 +159,7 @@ def read_rubric_versions(connection: Connection, keys: Iterable[int]) -> dict[in
 
 
 def _bases(connection: Connection, keys: Iterable[int]) -> dict[int, int]:
-    """For receipts that others may resemble, the one that is whole: themselves, or what they are packed by."""
+    """The dictionary receipt of each receipt, by key: its base if it has one, otherwise itself."""
     found: dict[int, int] = {}
     for batch in split_batches(sorted(set(keys))):
         query = select(RECEIPT.c.key, RECEIPT.c.base_key).where(RECEIPT.c.key.in_(batch))

@@ -10,29 +10,28 @@ from evidence.model import Server, ServerId, ServerRef, Status, server_id
 from evidence.store.blobs import read_blobs
 from evidence.store.sql.bulk_insert import split_batches
 from evidence.store.sql.json_columns import from_json_fast, targets_from_json
-from evidence.store.sql.key_sets import KEYS, among
+from evidence.store.sql.key_sets import KEYS, matches_any
 from evidence.store.tables.column_types import TextColumn
 from evidence.store.tables.core import SERVER, SERVER_REF
 
-_BY_ID = select(SERVER).where(among(SERVER.c.id))
+_BY_ID = select(SERVER).where(matches_any(SERVER.c.id))
 
 
 def find_servers(connection: Connection, ids: Sequence[ServerId]) -> list[Server]:
-    """Those of the servers that are stored, sorted by id."""
+    """The stored servers with these ids, sorted by id."""
     return [server for _, server in sorted(find_servers_by_key(connection, ids).items(), key=lambda item: item[1].id)]
 
 
 def find_servers_by_key(connection: Connection, ids: Sequence[ServerId]) -> dict[int, Server]:
-    """Those of the servers that are stored, by their key."""
+    """The stored servers with these ids, by key."""
     found: dict[int, Server] = {}
     for batch in split_batches(ids):
-        rows = connection.execute(_BY_ID, {KEYS: batch})
-        found |= {row.key: server_from_row(row) for row in rows}
+        found |= {row.key: server_from_row(row) for row in connection.execute(_BY_ID, {KEYS: batch})}
     return found
 
 
-def list_active_servers(connection: Connection, registries: Sequence[str] | None) -> list[Server]:
-    """Servers with a reference that is not deleted, in these registries or in any, sorted by id."""
+def list_active_servers(connection: Connection, registries: Sequence[str] | None = None) -> list[Server]:
+    """Servers with an entry that is not deleted (an invalid entry counts), in these registries or in any, by id."""
     refs = select(SERVER_REF.c.server_key).where(SERVER_REF.c.status != Status.DELETED.value)
     if registries is not None:
         refs = refs.where(SERVER_REF.c.registry.in_(registries))
@@ -40,7 +39,7 @@ def list_active_servers(connection: Connection, registries: Sequence[str] | None
     return [server_from_row(row) for row in connection.execute(query)]
 
 
-def search_servers(connection: Connection, text: str, limit: int) -> list[Server]:
+def search_servers(connection: Connection, text: str, limit: int = 20) -> list[Server]:
     """Servers whose id, ref or name is the text; if there are none, those whose ref or name contains it."""
     exact = or_(SERVER.c.id.in_(_possible_ids(text)), SERVER.c.name == text)
     rows = connection.execute(select(SERVER).where(exact).order_by(SERVER.c.id).limit(limit)).all()
@@ -51,7 +50,7 @@ def search_servers(connection: Connection, text: str, limit: int) -> list[Server
 
 
 def find_refs(connection: Connection, servers: Sequence[ServerId]) -> dict[ServerId, list[ServerRef]]:
-    """Every server's references, sorted by registry and name; a server without any has an empty list."""
+    """The registry entries of each server, sorted by registry and name; a server without any has an empty list."""
     found: dict[ServerId, list[ServerRef]] = {server: [] for server in servers}
     for batch in split_batches(servers):
         query = select(SERVER.c.id.label("server_id"), SERVER_REF).join(SERVER, SERVER.c.key == SERVER_REF.c.server_key)
@@ -65,7 +64,7 @@ def find_refs(connection: Connection, servers: Sequence[ServerId]) -> dict[Serve
 
 
 def _contains(connection: Connection, column: ColumnElement[str], text: str) -> ColumnElement[bool]:
-    """Ignores the case of ASCII letters. Not LIKE, whose patterns SQLite bounds."""
+    """Ignores the case of ASCII letters. SQLite limits the length of LIKE patterns, so LIKE is not used."""
     position = func.instr if connection.dialect.name == "sqlite" else func.strpos
     return position(func.lower(column), func.lower(literal(text, TextColumn))) > 0
 
@@ -79,18 +78,12 @@ def _possible_ids(text: str) -> list[ServerId]:
 
 
 def server_from_row(row: Row[tuple[object, ...]]) -> Server:
-    """The server of a row with the columns of its table."""
-    return build_server(row.ref, row.name, row.targets, row.repository, row.seen_in)
-
-
-def build_server(ref: str, name: str, targets: str, repository: str | None, seen_in: str) -> Server:
-    """The server of these columns."""
     return Server(
-        ref=ref,
-        name=name,
-        targets=targets_from_json(targets),
-        repository=repository,
-        seen_in=tuple(from_json_fast(seen_in)),
+        ref=row.ref,
+        name=row.name,
+        targets=targets_from_json(row.targets),
+        repository=row.repository,
+        seen_in=tuple(from_json_fast(row.seen_in)),
     )
 
 

@@ -1,9 +1,10 @@
-"""What the registries said: walks, their pages, and watermarks."""
+"""Walks over registries: stored pages, progress and watermarks."""
 
 from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import datetime
 
 from sqlalchemy import Connection, select, update
@@ -36,20 +37,12 @@ _WALK = ("run_key", "registry", "cursor", "pages", "entries", "invalid", "done",
 
 
 def find_walk(connection: Connection, run_id: str, registry: str) -> RegistryWalk:
-    """How far a walk has come; one that never stored a page is at its beginning."""
+    """The progress of a run's walk over a registry; before the first page it is at its beginning."""
     query = select(WALK).where(WALK.c.run_key == find_run_key(connection, run_id), WALK.c.registry == registry)
     row = connection.execute(query).one_or_none()
     if row is None:
         return RegistryWalk(registry=registry)
-    return RegistryWalk(
-        registry=row.registry,
-        cursor=row.cursor,
-        pages=row.pages,
-        entries=row.entries,
-        invalid=row.invalid,
-        done=row.done,
-        error=row.error,
-    )
+    return RegistryWalk(**{name: getattr(row, name) for name in _WALK[1:-1]})
 
 
 def put_registry_page(
@@ -62,43 +55,34 @@ def put_registry_page(
     done: bool,
     at: datetime,
 ) -> None:
-    """Store a page's servers and entries and advance the walk. A page that is stored already changes nothing."""
+    """Store a page's servers and entries and advance the walk to `cursor`; a stored page changes nothing."""
     walk = find_walk(connection, run_id, registry)
     _put_servers(connection, [server for server, _ in refs])
     _put_refs(connection, run_id, refs)
     if walk.done or (cursor is not None and walk.cursor == cursor):
         return
-    advanced = RegistryWalk(
-        registry=registry,
+    advanced = replace(
+        walk,
         cursor=cursor,
         pages=walk.pages + 1,
         entries=walk.entries + len(refs),
         invalid=walk.invalid + sum(ref.status is Status.INVALID for _, ref in refs),
         done=done,
+        error=None,
     )
     _put_walk(connection, run_id, advanced, at)
 
 
 def record_walk_failure(connection: Connection, run_id: str, registry: str, error: str, at: datetime) -> None:
-    """Note why a walk stopped; the next stored page clears it."""
-    walk = find_walk(connection, run_id, registry)
-    failed = RegistryWalk(
-        registry=registry,
-        cursor=walk.cursor,
-        pages=walk.pages,
-        entries=walk.entries,
-        invalid=walk.invalid,
-        done=walk.done,
-        error=error,
-    )
-    _put_walk(connection, run_id, failed, at)
+    """Store why a walk stopped; the next page clears it."""
+    _put_walk(connection, run_id, replace(find_walk(connection, run_id, registry), error=error), at)
 
 
 def mark_unseen_deleted(connection: Connection, run_id: str, registry: str) -> int:
-    """Mark the entries of a registry that this run's walk did not see as deleted; the number of them."""
+    """After a complete walk: mark the entries of the registry that it did not find as deleted; their number."""
     unseen = SERVER_REF.c.run_key.is_distinct_from(find_run_key(connection, run_id))
-    left = (SERVER_REF.c.registry == registry) & (SERVER_REF.c.status != Status.DELETED.value)
-    return connection.execute(update(SERVER_REF).where(left & unseen).values(status=Status.DELETED.value)).rowcount
+    current = (SERVER_REF.c.registry == registry) & (SERVER_REF.c.status != Status.DELETED.value)
+    return connection.execute(update(SERVER_REF).where(current & unseen).values(status=Status.DELETED.value)).rowcount
 
 
 def find_watermark(connection: Connection, registry: str) -> datetime | None:
@@ -108,7 +92,7 @@ def find_watermark(connection: Connection, registry: str) -> datetime | None:
 
 
 def set_watermark(connection: Connection, registry: str, at: datetime) -> None:
-    """Note when a complete walk began; an earlier time than the stored one is ignored."""
+    """Store when a complete walk began; a time before the stored one is ignored."""
     known = find_watermark(connection, registry)
     if known is None or at > known:
         insert_rows(connection, WATERMARK, ("registry", "at"), [(registry, at)], unique=["registry"], update=["at"])
@@ -116,15 +100,8 @@ def set_watermark(connection: Connection, registry: str, at: datetime) -> None:
 
 def _put_servers(connection: Connection, servers: Sequence[Server]) -> None:
     rows = [
-        (
-            server.id,
-            server.ref,
-            server.name,
-            targets_to_json(server.targets),
-            server.repository,
-            to_json(list(server.seen_in)),
-        )
-        for server in servers
+        (one.id, one.ref, one.name, targets_to_json(one.targets), one.repository, to_json(list(one.seen_in)))
+        for one in servers
     ]
     insert_rows(connection, SERVER, _SERVER, rows, unique=["id"], update=_SERVER[2:])
     for batch in split_batches(servers):
@@ -132,7 +109,7 @@ def _put_servers(connection: Connection, servers: Sequence[Server]) -> None:
 
 
 def _check_references(connection: Connection, servers: Sequence[Server]) -> None:
-    """Two references with one id would merge two servers; ids are 80 bits, so this never happens silently."""
+    """Raise StoreError when two references have the same id of 80 bits, which would merge two servers."""
     expected = {server.id: server.ref for server in servers}
     for id_, ref in connection.execute(select(SERVER.c.id, SERVER.c.ref).where(SERVER.c.id.in_(expected))):
         if ref != expected[id_]:
@@ -165,21 +142,10 @@ def _put_refs(connection: Connection, run_id: str, refs: Sequence[tuple[Server, 
 
 
 def _digest(name: str) -> bytes:
-    """Addresses a name of any length and content."""
     return hashlib.sha256(name.encode("utf-8", "surrogatepass")).digest()
 
 
 def _put_walk(connection: Connection, run_id: str, walk: RegistryWalk, at: datetime) -> None:
-    key = find_run_key(connection, run_id)
-    row = (
-        key,
-        walk.registry,
-        walk.cursor,
-        walk.pages,
-        walk.entries,
-        walk.invalid,
-        walk.done,
-        walk.error,
-        at,
-    )
+    counts = (walk.pages, walk.entries, walk.invalid)
+    row = (find_run_key(connection, run_id), walk.registry, walk.cursor, *counts, walk.done, walk.error, at)
     insert_rows(connection, WALK, _WALK, [row], unique=["run_key", "registry"], update=_WALK[2:])

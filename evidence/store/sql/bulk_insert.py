@@ -19,7 +19,7 @@ BATCH_SIZE: Final = 500
 
 
 def split_batches(items: Sequence[Item], size: int = BATCH_SIZE) -> Iterator[Sequence[Item]]:
-    """Cut a sequence into pieces that fit one statement."""
+    """Split a sequence into parts that fit one statement."""
     for start in range(0, len(items), size):
         yield items[start : start + size]
 
@@ -33,7 +33,7 @@ def insert_rows(
     unique: Sequence[str],
     update: Sequence[str] = (),
 ) -> None:
-    """Insert rows; where `unique` columns exist already, keep the old row or overwrite its `update` columns.
+    """Insert rows; where a row with equal `unique` columns exists, keep it or overwrite its `update` columns.
 
     Rows are written in the order of their unique columns, so that concurrent writers cannot deadlock.
     """
@@ -52,7 +52,7 @@ def insert_rows(
 
 
 def _bound(connection: Connection, table: Table, columns: Sequence[str], rows: Sequence[Row]) -> Sequence[Row]:
-    """Values as the driver takes them: our own column types convert, all others pass as they are."""
+    """The rows with the values of our own column types converted for the driver."""
     types = [table.c[name].type for name in columns]
     convert = {
         place: type_.bind_processor(connection.dialect)

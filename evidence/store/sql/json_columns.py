@@ -1,4 +1,4 @@
-"""Between pure values and the JSON text in which rows keep their small structures."""
+"""Converts pure values to the JSON text of columns and back."""
 
 from __future__ import annotations
 
@@ -16,41 +16,37 @@ _TYPES: Final = {one.value: one for one in TargetType}
 
 
 def to_json(value: Json) -> str:
-    """Compact ASCII JSON: a column of any database holds it, NUL and lone surrogates included."""
+    """Compact ASCII JSON, so that every database can store NUL and lone surrogates."""
     return json.dumps(value, separators=(",", ":"), ensure_ascii=True, default=_plain)
 
 
 def from_json(text: str | bytes) -> Any:
-    """The value that `to_json` wrote."""
     return json.loads(text)
 
 
 def from_json_fast(text: str) -> Any:
-    """The value that `to_json` wrote, sooner: for those without numbers, which the quick reader takes otherwise."""
+    """Parse JSON without numbers; orjson is faster but reads some numbers differently."""
     try:
         return orjson.loads(text)
-    except orjson.JSONDecodeError:  # lone surrogates of strangers
+    except orjson.JSONDecodeError:  # orjson refuses lone surrogates
         return json.loads(text)
 
 
 def object_from_json(text: str | bytes) -> dict[str, Json]:
-    """The object that `to_json` wrote."""
     value: dict[str, Json] = json.loads(text)
     return value
 
 
 def targets_to_json(targets: Iterable[Target]) -> str:
-    """Targets without their empty members."""
     return to_json([_target_to_json(target) for target in targets])
 
 
 def targets_from_json(text: str) -> tuple[Target, ...]:
-    """The targets that `targets_to_json` wrote."""
     return tuple(_target_from_json(item) for item in from_json_fast(text))
 
 
 def _plain(value: Any) -> Any:
-    """Mappings and sequences of any class, as the two that `json` knows."""
+    """A mapping or sequence of any class as the dict or list that `json` can serialise."""
     if isinstance(value, Mapping):
         return dict(value)
     if isinstance(value, Sequence):

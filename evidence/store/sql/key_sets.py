@@ -1,7 +1,7 @@
-"""Rows by a list of keys, as one statement for lists of every length: it is built once, and the database knows it.
+"""A condition that selects rows by a list of keys: one statement for lists of every length.
 
-What is asked for every page is written so, as a constant with names for its values: building a statement anew, and a
-placeholder for each key, takes longer than the database needs to answer it.
+Frequent queries are constants with named values: building a statement with a placeholder for each key takes longer than
+the database needs to execute it.
 """
 
 from __future__ import annotations
@@ -19,21 +19,21 @@ from sqlalchemy.types import TypeDecorator, TypeEngine
 from evidence.store.sql.json_columns import to_json
 
 KEYS: Final = "keys"
-"""The name of the list among a statement's values."""
+"""The name of the list in the values of a statement."""
 
 
-class among(FunctionElement[bool]):  # noqa: N801 - it is called like a function of the database
-    """Whether a column is one of the values that a statement is executed with as `name`."""
+class matches_any(FunctionElement[bool]):  # noqa: N801 - it is used like a function of the database
+    """True where a column equals one of the values that the statement is executed with as `name`."""
 
     type = Boolean()
     inherit_cache = True
-    _is_implicitly_boolean = True  # else SQLite is asked whether it equals 1, and uses no index
+    _is_implicitly_boolean = True  # otherwise SQLite compares it with 1 and uses no index
 
     def __init__(self, column: Column[Any], name: str = KEYS) -> None:
-        super().__init__(column, bindparam(name, type_=_Listed(column.type)))
+        super().__init__(column, bindparam(name, type_=_KeyList(column.type)))
 
 
-class _Listed(TypeDecorator[Sequence[Any]]):
+class _KeyList(TypeDecorator[Sequence[Any]]):
     """An array on PostgreSQL, JSON on SQLite."""
 
     impl = Text
@@ -44,21 +44,19 @@ class _Listed(TypeDecorator[Sequence[Any]]):
         self.item = item
 
     def load_dialect_impl(self, dialect: Dialect) -> TypeEngine[Any]:
-        """By the database."""
         return dialect.type_descriptor(ARRAY(self.item) if dialect.name == "postgresql" else Text())
 
     def process_bind_param(self, value: Sequence[Any] | None, dialect: Dialect) -> Any:
-        """By the database."""
         return value if value is None or dialect.name == "postgresql" else to_json(list(value))
 
 
-@compiles(among, "sqlite")
-def _in_sqlite(element: among, compiler: SQLCompiler, **options: Any) -> str:
+@compiles(matches_any, "sqlite")
+def _in_sqlite(element: matches_any, compiler: SQLCompiler, **options: Any) -> str:
     column, keys = (compiler.process(part, **options) for part in element.clauses)
     return f"{column} IN (SELECT value FROM json_each({keys}))"  # noqa: S608 - both were compiled by SQLAlchemy
 
 
-@compiles(among, "postgresql")
-def _in_postgresql(element: among, compiler: SQLCompiler, **options: Any) -> str:
+@compiles(matches_any, "postgresql")
+def _in_postgresql(element: matches_any, compiler: SQLCompiler, **options: Any) -> str:
     column, keys = (compiler.process(part, **options) for part in element.clauses)
     return f"{column} = ANY ({keys})"

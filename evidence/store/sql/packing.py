@@ -1,4 +1,4 @@
-"""Small integers and small texts in few bytes: what a night writes for every server, changed or not."""
+"""Compact encodings of integers and short texts, for the rows that every run adds for every server."""
 
 from __future__ import annotations
 
@@ -15,7 +15,8 @@ MAX_BYTES: Final = 64 * 1024 * 1024
 
 _PLAIN: Final = 0
 _NOTES_1: Final = 1
-"""How a text is packed, told by its first byte: as it is, or by the dictionary of this number, which never changes."""
+"""The first byte of a packed text: not compressed, or compressed with the dictionary of this number. A dictionary
+never changes."""
 
 _DICTIONARY: Final = Path(__file__).with_name("notes_1.zdict")
 _LEVEL: Final = 3
@@ -23,7 +24,7 @@ _SEVEN: Final = 0x7F
 
 
 def pack_numbers(numbers: Iterable[int]) -> bytes:
-    """Numbers of at least 0 as LEB128: seven bits a byte, the lowest first."""
+    """Numbers of at least 0 as LEB128: seven bits a byte, lowest first."""
     packed = bytearray()
     for number in numbers:
         rest = number
@@ -35,7 +36,7 @@ def pack_numbers(numbers: Iterable[int]) -> bytes:
 
 
 def unpack_numbers(packed: bytes) -> list[int]:
-    """The numbers that were packed; raise CorruptBlob when the last one has no end."""
+    """The packed numbers; raise CorruptBlob when the last one is incomplete."""
     numbers: list[int] = []
     number = shift = 0
     for byte in packed:
@@ -50,17 +51,17 @@ def unpack_numbers(packed: bytes) -> list[int]:
 
 
 def encode_zigzag(number: int) -> int:
-    """A number of any sign as one of at least 0."""
+    """Map a signed number to one of at least 0; small absolute values stay small."""
     return number * 2 if number >= 0 else -number * 2 - 1
 
 
 def decode_zigzag(number: int) -> int:
-    """The number that `zigzag` was given."""
+    """The signed number that `encode_zigzag` encoded."""
     return number // 2 if number % 2 == 0 else -(number + 1) // 2
 
 
 def pack_text(text: bytes) -> bytes:
-    """A text behind one byte that says how it is packed."""
+    """A text after one byte that names its encoding."""
     if len(text) > MAX_BYTES:
         raise StoreError(f"a text of {len(text)} bytes, at most {MAX_BYTES} expected")
     packed = zstandard.ZstdCompressor(dict_data=_dictionary(), compression_params=_parameters()).compress(text)
@@ -69,7 +70,7 @@ def pack_text(text: bytes) -> bytes:
 
 
 def unpack_text(packed: bytes) -> bytes:
-    """The text that was packed; raise CorruptBlob on anything else."""
+    """The packed text; raise CorruptBlob on bytes that `pack_text` does not write."""
     if packed[:1] == bytes([_PLAIN]):
         return packed[1:]
     end = next((place for place, byte in enumerate(packed[1:], 1) if byte <= _SEVEN), 0)
@@ -89,7 +90,7 @@ def unpack_text(packed: bytes) -> bytes:
 
 
 def group_ranges(numbers: Iterable[int]) -> Iterator[tuple[int, int]]:
-    """Ascending numbers as ranges: first one and how many."""
+    """Ascending numbers as ranges: the first number and the count."""
     first = count = 0
     for number in numbers:
         if count and number == first + count:
@@ -110,7 +111,7 @@ def _dictionary() -> zstandard.ZstdCompressionDict:
 
 
 def _parameters() -> zstandard.ZstdCompressionParameters:
-    """Frames without what we know anyway: magic number, number of the dictionary, size."""
+    """Frames without magic number, dictionary number and size, which are stored elsewhere."""
     return zstandard.ZstdCompressionParameters.from_level(
         _LEVEL, write_content_size=False, write_dict_id=False, format=zstandard.FORMAT_ZSTD1_MAGICLESS
     )

@@ -11,21 +11,21 @@ from sqlalchemy import Connection, bindparam, select
 from evidence.model import ServerId
 from evidence.store.errors import UnknownRun, UnknownServer
 from evidence.store.sql.bulk_insert import split_batches
-from evidence.store.sql.key_sets import KEYS, among
+from evidence.store.sql.key_sets import KEYS, matches_any
 from evidence.store.tables.core import RUN, SERVER
 
 _RUN: Final = select(RUN.c.key, RUN.c.as_of).where(RUN.c.id == bindparam("id"))
-_BY_ID: Final = select(SERVER.c.id, SERVER.c.key).where(among(SERVER.c.id))
-_BY_KEY: Final = select(SERVER.c.key, SERVER.c.id).where(among(SERVER.c.key))
+_BY_ID: Final = select(SERVER.c.id, SERVER.c.key).where(matches_any(SERVER.c.id))
+_BY_KEY: Final = select(SERVER.c.key, SERVER.c.id).where(matches_any(SERVER.c.key))
 
 
 def find_run_key(connection: Connection, run_id: str) -> int:
-    """Key of a run; raise UnknownRun."""
-    return dated_run(connection, run_id)[0]
+    """The key of a run; raise UnknownRun."""
+    return find_dated_run(connection, run_id)[0]
 
 
-def dated_run(connection: Connection, run_id: str) -> tuple[int, datetime]:
-    """Key and moment of a run; raise UnknownRun."""
+def find_dated_run(connection: Connection, run_id: str) -> tuple[int, datetime]:
+    """The key and `as_of` of a run; raise UnknownRun."""
     row = connection.execute(_RUN, {"id": run_id}).first()
     if row is None:
         raise UnknownRun(f"no run {run_id} in this store")
@@ -33,7 +33,7 @@ def dated_run(connection: Connection, run_id: str) -> tuple[int, datetime]:
 
 
 def find_server_keys(connection: Connection, ids: Iterable[ServerId]) -> dict[ServerId, int]:
-    """Keys of servers; raise UnknownServer when one of them is not stored."""
+    """The keys of servers; raise UnknownServer when one is not stored."""
     wanted = sorted(set(ids))
     keys = find_known_server_keys(connection, wanted)
     if missing := [server for server in wanted if server not in keys]:
@@ -42,7 +42,7 @@ def find_server_keys(connection: Connection, ids: Iterable[ServerId]) -> dict[Se
 
 
 def find_known_server_keys(connection: Connection, ids: Sequence[ServerId]) -> dict[ServerId, int]:
-    """Keys of those servers that are stored."""
+    """The keys of the stored servers."""
     keys: dict[ServerId, int] = {}
     for batch in split_batches(ids):
         keys |= dict(connection.execute(_BY_ID, {KEYS: batch}).all())
@@ -50,7 +50,7 @@ def find_known_server_keys(connection: Connection, ids: Sequence[ServerId]) -> d
 
 
 def find_server_ids(connection: Connection, keys: Iterable[int]) -> dict[int, ServerId]:
-    """Ids of those servers, by key, that are stored."""
+    """The ids of the stored servers, by key."""
     found: dict[int, ServerId] = {}
     for batch in split_batches(sorted(keys)):
         found |= dict(connection.execute(_BY_KEY, {KEYS: batch}).all())

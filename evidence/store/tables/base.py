@@ -1,4 +1,4 @@
-"""What all tables of the store have in common."""
+"""The base class of all tables of the store."""
 
 from __future__ import annotations
 
@@ -17,13 +17,12 @@ _NAMES = {
 
 
 class TableBase(SQLModel):
-    """Base of all tables; their metadata is ours alone."""
+    """Base of all tables, with metadata of its own."""
 
     metadata: ClassVar[MetaData] = MetaData(naming_convention=_NAMES)
 
 
 def get_table(model: type[TableBase]) -> Table:
-    """The table behind a model."""
     table: Any = model.__table__  # type: ignore[attr-defined]
     assert isinstance(table, Table)
     return table

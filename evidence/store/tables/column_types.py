@@ -19,36 +19,33 @@ _ESCAPED = re.compile("\u241b([0-9a-f]{4})")
 
 
 class TextColumn(TypeDecorator[str]):
-    """Any Python string, hostile ones included; ordinary text is stored as it is."""
+    """Any Python string, including hostile ones; ordinary text is stored unchanged."""
 
     impl = Text
     cache_ok = True
 
     def load_dialect_impl(self, dialect: Dialect) -> TypeEngine[Any]:
-        """Compare and sort by code point on PostgreSQL too, whatever the cluster's locale is."""
+        """Compare and sort by code point on PostgreSQL too, regardless of the cluster's locale."""
         return Text(collation="C") if dialect.name == "postgresql" else Text()
 
     def process_bind_param(self, value: str | None, dialect: Dialect) -> str | None:
-        """Escape what the database cannot hold."""
         return None if value is None else escape_text(value)
 
     def process_result_value(self, value: str | None, dialect: Dialect) -> str | None:
-        """Undo the escaping."""
         return None if value is None else unescape_text(value)
 
 
 class TimestampColumn(TypeDecorator[datetime]):
-    """An aware time, microseconds kept, always read back as UTC. SQLite holds microseconds since 1970."""
+    """An aware time with microseconds, read back in UTC. SQLite stores microseconds since 1970."""
 
     impl = DateTime(timezone=True)
     cache_ok = True
 
     def load_dialect_impl(self, dialect: Dialect) -> TypeEngine[Any]:
-        """SQLite has no time with a zone: an integer there."""
         return dialect.type_descriptor(BigInteger() if dialect.name == "sqlite" else DateTime(timezone=True))
 
     def process_bind_param(self, value: datetime | None, dialect: Dialect) -> Any:
-        """Refuse a time without a zone, which would mean another moment on another machine."""
+        """Raise ValueError for a time without a zone, which would mean another moment on another machine."""
         if value is None:
             return None
         if value.tzinfo is None:
@@ -56,7 +53,6 @@ class TimestampColumn(TypeDecorator[datetime]):
         return (value - _EPOCH) // _MICROSECOND if dialect.name == "sqlite" else value
 
     def process_result_value(self, value: Any, dialect: Dialect) -> datetime | None:
-        """Read back in UTC."""
         if value is None:
             return None
         moment: datetime = _EPOCH + value * _MICROSECOND if dialect.name == "sqlite" else value.astimezone(UTC)
@@ -64,10 +60,9 @@ class TimestampColumn(TypeDecorator[datetime]):
 
 
 def escape_text(text: str) -> str:
-    """The stored form of a string."""
+    """Escape the characters that a database cannot store."""
     return _UNSTORABLE.sub(lambda match: f"{_ESCAPE}{ord(match[0]):04x}", text)
 
 
 def unescape_text(stored: str) -> str:
-    """The string of a stored form."""
     return _ESCAPED.sub(lambda match: chr(int(match[1], 16)), stored) if _ESCAPE in stored else stored

@@ -1,6 +1,6 @@
-"""The tables of what people do: disputes, tokens, proofs of control, webhooks, and the trail of every decision.
+"""The tables of disputes, API tokens, claims of control, webhooks, and the audit trail.
 
-Append-only: dispute_act, audit. Their other halves are in models.py.
+Append-only: dispute_act, audit.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from evidence.store.tables.column_types import TextColumn, TimestampColumn
 class DisputeTable(TableBase, table=True):
     """A disputed line of a receipt. `contact` is private; `client` is a digest of the client's address.
 
-    `line` is a digest of server, rubric, cited id and place, by which the disputes of one line are counted. `is_shown`
-    says that the reason may be read by everybody.
+    `line` is a digest of server, rubric, cited id and place, by which the disputes of one line are counted. With
+    `is_shown` the reason is public.
     """
 
     __tablename__ = "dispute"
@@ -46,7 +46,7 @@ class DisputeTable(TableBase, table=True):
 
 
 class DisputeActTable(TableBase, table=True):
-    """What was done about a dispute: one row per decision, never altered."""
+    """Decisions about disputes: one row per decision, never altered."""
 
     __tablename__ = "dispute_act"
 
@@ -60,7 +60,7 @@ class DisputeActTable(TableBase, table=True):
 
 
 class ClaimTable(TableBase, table=True):
-    """A claim of control of a server, proven by `challenge` at `place` in one `way`."""
+    """A claim of control of a server, proven by `challenge` at `place` with the method `way`."""
 
     __tablename__ = "claim"
 
@@ -80,7 +80,7 @@ class ClaimTable(TableBase, table=True):
 
 
 class ApiTokenTable(TableBase, table=True):
-    """One token: a salted digest of its secret, and what it may. With a claim it counts while the claim is proven."""
+    """One token: a salted digest of its secret, and its scopes. With a claim it is valid while the claim is proven."""
 
     __tablename__ = "api_token"
 
@@ -114,7 +114,7 @@ class AuditTable(TableBase, table=True):
 
 
 class WebhookTable(TableBase, table=True):
-    """Whom to tell when a server's score changes. `run` is the newest run that was looked through for it."""
+    """A URL to notify when a server's score changes. `run` is the newest published run processed for it."""
 
     __tablename__ = "webhook"
 
@@ -131,7 +131,7 @@ class WebhookTable(TableBase, table=True):
 
 
 class DeliveryTable(TableBase, table=True):
-    """One message for one webhook, and how far it has come; the log of what was sent."""
+    """One message for a webhook and its state; also the log of deliveries."""
 
     __tablename__ = "delivery"
 

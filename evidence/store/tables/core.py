@@ -1,12 +1,13 @@
-"""The tables. Runs, servers and blobs have small integer keys, so that a night without changes costs few bytes.
+"""The tables of servers, runs and findings. Integer keys keep the rows that every run adds small.
 
-Append-only: snapshot, disclosure. The others hold state that moves. Those of evidence are in evidence_models.py.
+Append-only: snapshot, disclosure, run_event, approval. The other tables hold state that changes.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import datetime
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Final
 
 from sqlalchemy import Boolean as Bool
 from sqlalchemy import (
@@ -19,15 +20,16 @@ from sqlalchemy import (
     SmallInteger,
     UniqueConstraint,
     and_,
+    case,
     false,
     literal_column,
 )
 from sqlmodel import Field
 
-from evidence.store.tables import listing as _board  # noqa: F401 - its tables are in METADATA as well
+from evidence.store.tables import listing as _listing  # noqa: F401 - adds its tables to METADATA
 from evidence.store.tables.base import TableBase, get_table
 from evidence.store.tables.column_types import TextColumn, TimestampColumn
-from evidence.store.tables.evidence import BLOB  # whose module declares the other half of the tables
+from evidence.store.tables.evidence import BLOB
 
 
 class ServerTable(TableBase, table=True):
@@ -73,7 +75,7 @@ class ServerRefTable(TableBase, table=True):
 
 
 class RunTable(TableBase, table=True):
-    """One run; `pins` and `options` are ASCII JSON, `note` says why it is in its state where that needs a reason."""
+    """One run; `pins` and `options` are ASCII JSON, `note` is the reason of its state where it needs one."""
 
     __tablename__ = "run"
 
@@ -90,7 +92,7 @@ class RunTable(TableBase, table=True):
 
 
 class RunEventTable(TableBase, table=True):
-    """What was done to a run by hand or refused by us: append-only."""
+    """Actions of operators on a run, and withheld publications: append-only."""
 
     __tablename__ = "run_event"
 
@@ -103,7 +105,7 @@ class RunEventTable(TableBase, table=True):
 
 
 class WalkTable(TableBase, table=True):
-    """How far a run's walk over one registry has come."""
+    """The progress of a run's walk over one registry."""
 
     __tablename__ = "walk"
 
@@ -130,8 +132,8 @@ class WatermarkTable(TableBase, table=True):
 class RunItemTable(TableBase, table=True):
     """One server's progress through one stage of one run.
 
-    `leases` counts how often it was handed out without an end, `not_before` delays it, and `carried` says that its
-    evidence is an earlier night's because its turn has not come.
+    `leases` counts the leases without a result, `not_before` delays the item, and a `carried` server keeps the evidence
+    of an earlier run because it is not due.
     """
 
     __tablename__ = "run_item"
@@ -152,7 +154,7 @@ class RunItemTable(TableBase, table=True):
 
 
 class FullProbeTable(TableBase, table=True):
-    """The run of a full probe that followed on a re-test; none where it turned out that nothing was left to ask."""
+    """The run of the full probe after a re-test; no run where no probe was needed."""
 
     __tablename__ = "full_probe"
 
@@ -161,7 +163,7 @@ class FullProbeTable(TableBase, table=True):
 
 
 class SampleTable(TableBase, table=True):
-    """One visit between two runs; dropped when every run that could read it has. See samples.NO_SAMPLE."""
+    """One probe between two runs; dropped after the runs that use it. See availability_samples.NO_SAMPLE."""
 
     __tablename__ = "sample"
 
@@ -175,7 +177,7 @@ class SampleTable(TableBase, table=True):
 
 
 class FindingTable(TableBase, table=True):
-    """One finding of our own scans and how far its disclosure has come; `told_at` is when its vendor heard of it."""
+    """One finding of our own scans and its disclosure; `told_at` is when its vendor was notified."""
 
     __tablename__ = "finding"
 
@@ -195,7 +197,7 @@ class FindingTable(TableBase, table=True):
 
 
 class DisclosureTable(TableBase, table=True):
-    """The audit trail of findings: one row per change, never altered. `recipient` is who was notified."""
+    """The audit trail of findings: one row per change, never altered. `recipient` is the notified party."""
 
     __tablename__ = "disclosure"
 
@@ -225,7 +227,7 @@ class ApprovalTable(TableBase, table=True):
 
 
 class RetestTable(TableBase, table=True):
-    """One request to look at a server again. `client` is a digest of who asked, `before_key` the run compared with."""
+    """One request for a re-test. `client` is a digest of the client, `before_key` the run compared with."""
 
     __tablename__ = "retest_request"
 
@@ -243,7 +245,7 @@ class RetestTable(TableBase, table=True):
 
 
 class OptOutTable(TableBase, table=True):
-    """Whom we must not look at: `scope` says whether `value` is a domain, a host or a server. Revoked, not deleted."""
+    """Opt-outs: by `scope`, `value` is a domain, a host or a server. Revoked, not deleted."""
 
     __tablename__ = "opt_out"
 
@@ -283,12 +285,23 @@ RETEST = get_table(RetestTable)
 FULL_PROBE = get_table(FullProbeTable)
 OPT_OUT = get_table(OptOutTable)
 
-# Leasing takes the first few of what is not done yet, which must not cost more as more is done, or more waits.
+# Leasing takes the first few open items; the cost must not grow with the done or the waiting ones.
 _OPEN = RUN_ITEM.c.done_at.is_(None)
 _FIRST = (RUN_ITEM.c.run_key, RUN_ITEM.c.stage, RUN_ITEM.c.not_before, RUN_ITEM.c.server_key)
 Index("ix_run_item_waiting", *_FIRST, sqlite_where=_OPEN, postgresql_where=_OPEN)
 
-# Leases that are not renewed or were lost are found among the leased items: a few thousand, however many wait.
+# Expired leases are searched among the leased items only: a few thousand, however many items wait.
 IS_LEASED_OUT = and_(_OPEN, RUN_ITEM.c.leases > literal_column("0"))
 _HELD = (RUN_ITEM.c.run_key, RUN_ITEM.c.leased_until)
 Index("ix_run_item_handed_out", *_HELD, sqlite_where=IS_LEASED_OUT, postgresql_where=IS_LEASED_OUT)
+
+RELEASED_LEASE: Final[Mapping[str, Any]] = {
+    # Undoes the count of this lease only; earlier leases without a result stay counted.
+    "leases": case(
+        (and_(RUN_ITEM.c.leased_by.is_not(None), RUN_ITEM.c.leases > 0), RUN_ITEM.c.leases - 1),
+        else_=RUN_ITEM.c.leases,
+    ),
+    "leased_by": None,
+    "leased_until": None,
+}
+"""The new values of an item whose lease its holder or an operator releases."""

@@ -1,7 +1,7 @@
-"""The tables of evidence and receipts. A night without changes costs a row a server in two of them.
+"""The tables of evidence and receipts. A run without changes adds one row for each server to two of them.
 
-Append-only: evidence_blob, evidence_shape, evidence_part, receipt. Visits, scorings and attempts only gain; what is
-dropped of them by compacting is noted.
+Append-only: evidence_blob, evidence_shape, evidence_part, receipt. Rows of record sets, scorings and attempts gain
+values; `compaction` counts the record sets that were dropped.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class EvidenceBlobTable(TableBase, table=True):
 
 
 class EvidenceShapeTable(TableBase, table=True):
-    """What sort of records a visit gave: its parts, told by their digest. Few, and shared by most visits."""
+    """The shape of record sets, identified by the digest of its parts. Few shapes, each shared by many sets."""
 
     __tablename__ = "evidence_shape"
 
@@ -44,7 +44,7 @@ class EvidenceShapeTable(TableBase, table=True):
 
 
 class EvidencePartTable(TableBase, table=True):
-    """One kind of a shape: who recorded it, and why there is no payload unless there is one."""
+    """One kind of a shape: its collector, and the reason where there is no payload."""
 
     __tablename__ = "evidence_part"
 
@@ -59,10 +59,10 @@ class EvidencePartTable(TableBase, table=True):
     __table_args__: ClassVar[Any] = {"sqlite_with_rowid": False}
 
 
-class EvidenceVisitTable(TableBase, table=True):
-    """All records of one server in one run: their sort, the blobs of those that have one, and what the visit was like.
+class RecordSetTable(TableBase, table=True):
+    """All records of one server in one run: their shape, the blobs of their payloads, and their notes.
 
-    `blobs` are the keys in the order of kinds (packing.pack_numbers), `notes` see notes.py and packing.pack_text.
+    `blobs` are the keys in the order of kinds (packing.pack_numbers), `notes` a packed text (records/record_notes.py).
     """
 
     __tablename__ = "evidence_visit"
@@ -77,7 +77,7 @@ class EvidenceVisitTable(TableBase, table=True):
 
 
 class EvidenceAttemptsTable(TableBase, table=True):
-    """A page of attempts to connect to a server; see attempts.py."""
+    """A page of attempts to connect to a server; see records/attempt_pages.py."""
 
     __tablename__ = "evidence_attempts"
 
@@ -89,10 +89,10 @@ class EvidenceAttemptsTable(TableBase, table=True):
 
 
 class ReceiptTable(TableBase, table=True):
-    """One scorecard without what changes every night, told by a digest of all other columns and so shared by nights.
+    """One scorecard without date and evidence, identified by a digest of its other columns and shared by runs.
 
-    `score` is an exact decimal as text. `body` has holes for date and evidence if `is_open`; it is packed like a
-    blob's, or by what it has in common with the body of `base_key`, which is packed by itself.
+    `score` is an exact decimal as text. `body` is a template if `is_open`. It is compressed like a blob's, or with the
+    body of `base_key` as the dictionary.
     """
 
     __tablename__ = "receipt"
@@ -113,7 +113,7 @@ class ReceiptTable(TableBase, table=True):
 
 
 class ScoringTable(TableBase, table=True):
-    """All receipts of one server in one run, and the evidence that they list: keys as in a visit."""
+    """All receipts of one server in one run, and the evidence that they list: keys as in a record set."""
 
     __tablename__ = "scoring"
 
@@ -127,7 +127,7 @@ class ScoringTable(TableBase, table=True):
 
 
 class CompactionTable(TableBase, table=True):
-    """What was dropped of a run, and when: a scorecard whose evidence is gone can say so. See compacting.py."""
+    """What was dropped of a run, and when. See retention/record_retention.py."""
 
     __tablename__ = "compaction"
 
@@ -140,7 +140,7 @@ class CompactionTable(TableBase, table=True):
 BLOB = get_table(EvidenceBlobTable)
 SHAPE = get_table(EvidenceShapeTable)
 PART = get_table(EvidencePartTable)
-VISIT = get_table(EvidenceVisitTable)
+RECORD_SET = get_table(RecordSetTable)
 ATTEMPTS = get_table(EvidenceAttemptsTable)
 RECEIPT = get_table(ReceiptTable)
 SCORING = get_table(ScoringTable)

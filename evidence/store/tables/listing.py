@@ -1,8 +1,7 @@
-"""The tables of the board: what lists and the dashboard show of the newest published run. All of it can be made again.
+"""The tables of the listing index: what lists and the dashboard show of the newest published run. Rebuildable.
 
-Rows are written under an edition that is not read before it is complete. `place` is a server's number within an
-edition, in the order of server ids, and breaks every tie. The full-text index, which differs between the databases, is
-that of `board_finding`.
+Rows belong to an edition, which is not read before it is complete. `place` is a server's number within an edition, in
+the order of server ids, and breaks every tie. The full-text table `board_text` is in listing/word_search.py.
 """
 
 from __future__ import annotations
@@ -19,10 +18,10 @@ from evidence.store.tables.column_types import TextColumn, TimestampColumn
 
 
 class ListingEditionTable(TableBase, table=True):
-    """One edition: the run that it shows and the dashboard's numbers, which stay when the rows of it are gone.
+    """One edition: its run and the dashboard's numbers, which stay when its rows are dropped.
 
-    `rubrics` and `kinds` are ASCII JSON: the rubric versions in the order of their numbers, and every combination of
-    what servers are filtered by, each with the number of servers.
+    `rubrics` and `kinds` are ASCII JSON: the rubric versions in the order of their numbers, and the filter groups, each
+    with its number of servers.
     """
 
     __tablename__ = "board"
@@ -37,7 +36,7 @@ class ListingEditionTable(TableBase, table=True):
 
 
 class ListingServerTable(TableBase, table=True):
-    """One server of an edition; `name` is the beginning of its name as it is sorted, `body` JSON of the rest."""
+    """One server of an edition; `name` is the beginning of its name as a sort key, `body` JSON of the rest."""
 
     __tablename__ = "board_server"
 
@@ -56,7 +55,7 @@ class ListingServerTable(TableBase, table=True):
 
 
 class ListingOrderTable(TableBase, table=True):
-    """Where a server stands in one order: by name, by date, or by a rubric version, whose grade and score it has."""
+    """A server's rank in one order: by name, by date, or by a rubric version, with its grade and score."""
 
     __tablename__ = "board_order"
 
@@ -68,7 +67,7 @@ class ListingOrderTable(TableBase, table=True):
     grade: str | None = Field(sa_column=Column(TextColumn))
     score: int | None = Field(sa_column=Column(Integer))
 
-    # All that filters look at, so that a list is read from the index alone.
+    # Contains all columns of the filters, so that a list is read from the index alone.
     __table_args__ = (
         Index("ix_board_order_walk", "edition", "sort", "rank", "place", "kind", "grade", "score"),
         {"sqlite_with_rowid": False},
@@ -76,7 +75,7 @@ class ListingOrderTable(TableBase, table=True):
 
 
 class ListingHiddenTable(TableBase, table=True):
-    """A server that asked, since the run, not to be looked at: no list and no page shows it."""
+    """A server that opted out since the run: no list and no page shows it."""
 
     __tablename__ = "board_hidden"
 
@@ -84,7 +83,7 @@ class ListingHiddenTable(TableBase, table=True):
 
 
 class ListingWithheldTable(TableBase, table=True):
-    """A server of which nothing may be shown in one run, not even its scores, also when a later run is shown."""
+    """A server whose results in one run are never public, also when a later run is shown."""
 
     __tablename__ = "board_withheld"
 

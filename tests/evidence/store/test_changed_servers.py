@@ -12,11 +12,11 @@ from evidence.model import Run, ServerId, Trigger
 from evidence.store import DetectedFinding, Disclosure, FindingState, Retest, RetestState, RunState, Store
 from evidence.store.community.claim_values import ClaimState
 from evidence.store.community.dispute_values import Dispute, DisputedLine, DisputeState
-from tests.evidence.store.board_samples import make_listed, make_server
 from tests.evidence.store.build import AS_OF, LATER, ref
+from tests.evidence.store.community.test_claims import LIMITS, claim, token
 from tests.evidence.store.community.test_disputes import LIMITS as DISPUTE_LIMITS
 from tests.evidence.store.community.test_disputes import act, decision, dispute
-from tests.evidence.store.test_people import LIMITS, claim, token
+from tests.evidence.store.listing_samples import make_listed, make_server
 
 NIGHT = Run(id="20261122T030000Z-1", trigger=Trigger.NIGHTLY, as_of=AS_OF, pins={})
 EARLIER = replace(NIGHT, id="20261121T030000Z-1", as_of=AS_OF - timedelta(days=1))
@@ -46,7 +46,7 @@ class Heard:
     def night(self) -> str:
         found = self.store.changed_servers.read_changed_servers()
         assert found is not None
-        return found.night
+        return found.version
 
 
 def shown(store: Store, run: Run) -> None:

@@ -8,7 +8,7 @@ from html.parser import HTMLParser
 
 from evidence.model import Dossier
 from evidence.store import Store
-from tests.evidence.store.board_samples import make_many, show
+from tests.evidence.store.listing_samples import make_many, show
 from tests.publish.samples import HOSTILE, SCRIPT
 from tests.publish.site.conftest import SiteOf
 from tests.publish.site.fronts import encoded

@@ -11,7 +11,7 @@ import pytest
 from evidence.model import Dossier
 from evidence.store import Store
 from publish.site.pages import sitemap
-from tests.evidence.store.board_samples import make_many, show
+from tests.evidence.store.listing_samples import make_many, show
 from tests.publish.site.conftest import SiteOf
 from tests.publish.site.fronts import encoded
 

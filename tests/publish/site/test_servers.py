@@ -15,7 +15,7 @@ from evidence.model import Dossier
 from evidence.store import ListedScore, Store
 from publish.site.list_query import parse_search
 from publish.web.context import break_name
-from tests.evidence.store.board_samples import make_listed, make_many, make_server, show
+from tests.evidence.store.listing_samples import make_listed, make_many, make_server, show
 from tests.publish.samples import HOSTILE, SCRIPT
 from tests.publish.site.conftest import SiteOf
 from tests.publish.site.desks import PlainDesk

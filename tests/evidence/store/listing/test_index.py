@@ -16,7 +16,7 @@ from evidence.store import BadCursor, ListedServer, ListingPage, ListingQuery, S
 from evidence.store.listing.search_words import parse_search_words, split_words
 from evidence.store.listing.values import SORT_ORDERS
 from scoring import ranking
-from tests.evidence.store.board_samples import RUN, make_listed, make_many, make_server, show
+from tests.evidence.store.listing_samples import RUN, make_listed, make_many, make_server, show
 
 
 def walk(store: Store, query: ListingQuery, limit: int) -> Iterator[ListingPage]:

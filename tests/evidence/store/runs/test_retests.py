@@ -86,7 +86,7 @@ def test_an_admitted_request_knows_its_run_and_the_run_before(store: Store) -> N
     assert (found.state, found.run, found.before) == (RetestState.RUNNING, RETEST_RUN, run().id)
     store.retests.finish_retest("retest-1", RetestState.DONE, LATER)
     again = store.retests.request_retest(replace(request(2), server=one.id))
-    assert again == replace(request(2), server=one.id, visited_at=LATER)
+    assert again == replace(request(2), server=one.id, previous_admitted_at=LATER)
     assert store.retests.list_unfinished_retests() == [again]
 
 

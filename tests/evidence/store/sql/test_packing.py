@@ -13,7 +13,7 @@ from evidence.kinds.samples import FAILURES, Sample, write_samples
 from evidence.store import CorruptBlob
 from evidence.store.records.attempt_pages import pack_attempts, unpack_attempts
 from evidence.store.records.attempts import extract_attempts
-from evidence.store.records.visit_notes import VisitNote, read_notes, write_notes
+from evidence.store.records.record_notes import RecordNote, read_notes, write_notes
 from evidence.store.scores.receipt_templates import TemplateValues, cut_template, fill_template
 from evidence.store.sql.packing import (
     decode_zigzag,
@@ -72,10 +72,10 @@ def test_a_text_never_grows_beyond_the_size_it_states() -> None:
 def test_notes_come_back_to_the_microsecond() -> None:
     later = AS_OF + timedelta(seconds=61, microseconds=3)
     notes = [
-        VisitNote(later, {"ms": 1.5, "text": "\ud800\x00"}),
-        VisitNote(AS_OF - timedelta(days=3), {}),
-        VisitNote(later, {}, ((7, 2), (31, 1))),
-        VisitNote(later, {}, ()),
+        RecordNote(later, {"ms": 1.5, "text": "\ud800\x00"}),
+        RecordNote(AS_OF - timedelta(days=3), {}),
+        RecordNote(later, {}, ((7, 2), (31, 1))),
+        RecordNote(later, {}, ()),
     ]
     assert read_notes(AS_OF, write_notes(AS_OF, notes)) == notes
 

@@ -1,4 +1,4 @@
-"""Tokens, claims and webhooks in rows: what counts when, who gets what to do, and that limits hold."""
+"""Stored tokens, claims and webhooks: validity, leases of due work, and limits."""
 
 from __future__ import annotations
 

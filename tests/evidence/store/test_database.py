@@ -7,7 +7,7 @@ from sqlalchemy import event, select, text
 
 from evidence.store import OptOut, OptOutScope, Store
 from evidence.store.database import Database
-from evidence.store.sql.key_sets import KEYS, among
+from evidence.store.sql.key_sets import KEYS, matches_any
 from evidence.store.tables.core import RUN, SERVER
 from tests.evidence.store.build import AS_OF
 
@@ -28,9 +28,9 @@ def _ask(database: Database) -> None:
 def test_what_is_read_at_once_is_one_transaction(url: str) -> None:
     database = Database(url)
     begun = _begun(database)
-    with database.at_once():
+    with database.shared_reading():
         _ask(database)
-        with database.at_once():
+        with database.shared_reading():
             _ask(database)
         _ask(database)
     assert len(begun) == 1
@@ -41,7 +41,7 @@ def test_what_is_read_at_once_is_one_transaction(url: str) -> None:
 
 def test_a_block_that_fails_leaves_nothing_behind(url: str) -> None:
     database = Database(url)
-    with pytest.raises(LookupError), database.at_once():
+    with pytest.raises(LookupError), database.shared_reading():
         raise LookupError
     begun = _begun(database)
     _ask(database)
@@ -58,7 +58,7 @@ def test_who_opts_out_meanwhile_is_seen_within_the_block(store: Store) -> None:
 
 def test_a_list_of_keys_is_looked_up_in_an_index(url: str) -> None:
     database = Database(url)
-    asked = select(SERVER.c.id).where(among(SERVER.c.key))
+    asked = select(SERVER.c.id).where(matches_any(SERVER.c.key))
     with database.reading() as connection:
         assert connection.execute(asked, {KEYS: []}).all() == []
         assert connection.execute(asked, {KEYS: list(range(5_000))}).all() == []

@@ -1,4 +1,4 @@
-"""What PostgreSQL reads to compare a night with the one before does not grow with how many nights there were."""
+"""The rows that PostgreSQL reads to compare a run with the one before do not grow with the number of runs."""
 
 from __future__ import annotations
 

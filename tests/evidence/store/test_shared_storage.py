@@ -1,4 +1,4 @@
-"""What nights share is stored once, and what they do not share reads exactly as it was written, on both databases."""
+"""Runs store shared values once, and other values are read back exactly as written, on both databases."""
 
 from __future__ import annotations
 

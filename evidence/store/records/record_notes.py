@@ -1,9 +1,9 @@
-"""What a visit was like, for all of its records in one text: when each was made, and its observation.
+"""The notes of a record set as one text: when each record was made, and its observation.
 
     [[MICROSECONDS, OBSERVATION] | [MICROSECONDS, {}, [FIRST, COUNT, ...]], ...]
 
-One member a record, in the order of kinds. MICROSECONDS have passed since the member before, at first since the run's
-`as_of`. The third form is that of `samples`: ranges of the server's attempts, see evidence/store/records/attempts.py.
+One member for each record, in the order of kinds. MICROSECONDS count from the member before, at first from the run's
+`as_of`. The second form is that of `samples`: ranges of the server's attempts, see evidence/store/records/attempts.py.
 """
 
 from __future__ import annotations
@@ -21,16 +21,16 @@ _MICROSECOND = timedelta(microseconds=1)
 
 
 @dataclass(frozen=True, slots=True)
-class VisitNote:
-    """When a record was made and what its visit was like; `attempts` are ranges of attempts that belong to it."""
+class RecordNote:
+    """When a record was made and its observation; `attempts` are the ranges of a samples record."""
 
     at: datetime
     observation: Mapping[str, Json]
     attempts: tuple[tuple[int, int], ...] | None = None
 
 
-def write_notes(as_of: datetime, notes: Sequence[VisitNote]) -> bytes:
-    """The text of the notes of a visit, in the order of kinds; raise ValueError on a time without a zone."""
+def write_notes(as_of: datetime, notes: Sequence[RecordNote]) -> bytes:
+    """The text of notes in the order of kinds; raise ValueError on a time without a zone."""
     members: list[Json] = []
     last = as_of
     for note in notes:
@@ -44,16 +44,16 @@ def write_notes(as_of: datetime, notes: Sequence[VisitNote]) -> bytes:
     return to_json(members).encode("ascii")
 
 
-def read_notes(as_of: datetime, text: bytes) -> list[VisitNote]:
+def read_notes(as_of: datetime, text: bytes) -> list[RecordNote]:
     """The notes of a text; raise CorruptBlob on anything that `write_notes` did not write."""
     try:
-        notes: list[VisitNote] = []
+        notes: list[RecordNote] = []
         last = as_of
         for passed, observation, *attempts in from_json(text):
             last += passed * _MICROSECOND
-            notes.append(VisitNote(last, dict(observation), _ranges(attempts[0]) if attempts else None))
+            notes.append(RecordNote(last, dict(observation), _ranges(attempts[0]) if attempts else None))
     except (ValueError, TypeError, OverflowError) as error:
-        raise CorruptBlob(f"notes of a visit cannot be read: {error}") from error
+        raise CorruptBlob(f"notes of a record set cannot be read: {error}") from error
     return notes
 
 

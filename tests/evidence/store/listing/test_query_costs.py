@@ -1,4 +1,4 @@
-"""What SQLite does for one server, or for a rare word, does not grow with how many servers there are."""
+"""The work of SQLite for one server or a rare word does not grow with the number of servers."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pytest
 from sqlalchemy import Engine, event
 
 from evidence.store import ListedServer, ListingQuery, Store, open_store
-from tests.evidence.store.board_samples import make_many, show
+from tests.evidence.store.listing_samples import make_many, show
 
 FEW, MANY = 100, 2_000
 

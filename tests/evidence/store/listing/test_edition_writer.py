@@ -13,8 +13,8 @@ from evidence.model import Run, Trigger
 from evidence.store import ListedServer, ListingQuery, RunState, Store, open_store
 from evidence.store.database import Database
 from evidence.store.tables.listing import LISTING_EDITION, LISTING_ORDER, LISTING_SERVER
-from tests.evidence.store.board_samples import RUN, know, make_many, show
 from tests.evidence.store.build import AS_OF, card
+from tests.evidence.store.listing_samples import RUN, know, make_many, show
 
 LATER = "20261123T030000Z-1"
 OLDER = "20261121T030000Z-1"
