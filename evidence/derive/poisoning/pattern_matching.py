@@ -1,4 +1,4 @@
-"""What is worth looking for in a folded text: what the sieve lets pass and whose needed words are there."""
+"""Selects the patterns that a folded text may match, by prefilter and required words, and applies them."""
 
 from __future__ import annotations
 
@@ -18,14 +18,16 @@ _PLAINEST: Final = tuple(
     for each in PATTERNS
     if each.category in (Category.OVERRIDE, Category.CONCEALMENT) and not (each.expression.is_naming or each.sentence)
 )
-"""Wordings that are looked for in disguise."""
+"""Patterns that are searched in deobfuscated text."""
 _DISGUISED: Final = len(PATTERNS)
 _ORDERED: Final = _DISGUISED + len(OBFUSCATION_EXPRESSIONS)
 
 
 @dataclass(frozen=True, slots=True)
 class CandidatePatterns:
-    """The wordings that a text may hold, in order, and whether it may disguise one or give orders about a tool."""
+    """The patterns that a text may match, in order; whether it may be obfuscated, and whether it may instruct about a
+    tool.
+    """
 
     wordings: tuple[Pattern, ...] = ()
     disguised: bool = False
@@ -33,7 +35,7 @@ class CandidatePatterns:
 
 
 def find_candidate_patterns(folded: str) -> CandidatePatterns:
-    """What is worth looking for in a text; nothing else is there."""
+    """The patterns that a text may match. No other pattern can match."""
     passed = _sieve().find_candidates(folded)
     if not passed:
         return _NOTHING
@@ -45,12 +47,12 @@ def find_candidate_patterns(folded: str) -> CandidatePatterns:
 
 
 def match_patterns(folded: str) -> Iterator[Pattern]:
-    """The wordings that a text holds, in their order."""
+    """The patterns that match a text, in their order."""
     return (each for each in find_candidate_patterns(folded).wordings if find_pattern(each, folded) is not None)
 
 
 def find_pattern(wording: Pattern, folded: str) -> PatternMatch | None:
-    """The wording in a text; one that is told by sentences is tried only on those that may hold each of its parts."""
+    """The match of a pattern. A sentence pattern is applied only to sentences that may contain all its parts."""
     if not wording.sentence:
         return wording.find(folded)
     parts = _parts()[wording.id]
@@ -59,7 +61,7 @@ def find_pattern(wording: Pattern, folded: str) -> PatternMatch | None:
 
 
 def _may_hold(wording: Pattern, folded: str) -> bool:
-    """Whether needed words are there, and what must stand in the same sentence; few texts that hold one part do."""
+    """Whether the text contains the required words and, for a sentence pattern, a sentence that has all its parts."""
     return holds_needed_words(wording, folded) and (not wording.sentence or _parts()[wording.id].match_all(folded))
 
 
@@ -67,7 +69,7 @@ _NOTHING: Final = CandidatePatterns()
 
 
 def find_plain_instructions(reading: str) -> Iterator[Pattern]:
-    """The plainest wordings that another reading of a text may hold, in their order."""
+    """The basic patterns that a deobfuscated reading may match, in their order."""
     return (_PLAINEST[at] for at in _plainest().find_candidates(reading) if holds_needed_words(_PLAINEST[at], reading))
 
 

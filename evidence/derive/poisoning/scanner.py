@@ -1,4 +1,4 @@
-"""What a listing says to a model that its user would not expect: pure over the stored listing."""
+"""Scans a listing for texts that instruct the model in ways a user would not expect. Pure: a listing in, hits out."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ MAX_HITS: Final = 200
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """One suspicious place. `at` is its path; what was said is never repeated, only what kind of thing it is."""
+    """One suspicious place. `at` is its path. The text itself is never repeated, only its category."""
 
     category: Category
     pattern: str
@@ -51,18 +51,20 @@ class Hit:
 
     @property
     def threat(self) -> Threat:
-        """The published id that its category belongs to."""
+        """The published threat id of the category."""
         return self.category.threat
 
     @property
     def is_grave(self) -> bool:
-        """Whether it costs points: only what is sure does."""
+        """Whether it costs points, which only hits with high confidence do."""
         return self.confidence is Confidence.HIGH
 
 
 @dataclass(frozen=True, slots=True)
 class _Heard:
-    """What a text says wherever it stands; `found` says in which tool's text it does."""
+    """A match in a text, independent of the places where the text occurs. `found` decides whether the text's owner
+    matters.
+    """
 
     category: Category
     pattern: str
@@ -71,26 +73,26 @@ class _Heard:
 
 
 def scan_listing(listing: Listing) -> tuple[Hit, ...]:
-    """Every hit in the listing, in its order; at most MAX_HITS."""
+    """All hits in a listing in its order; at most MAX_HITS."""
     names = tuple(item.name for item in listing.tools.items if item.name)
     return tuple(islice(_hits(iterate_texts(listing), names, partial(build_tool_contexts, listing)), MAX_HITS))
 
 
 def scan_text(text: str, *, at: str = "", owner: str = "", names: Sequence[str] = ()) -> Iterator[Hit]:
-    """The hits in one text of a tool (`owner`), or of a server when it is empty; each pattern once."""
+    """The hits in one text of the tool `owner`, or of the server when `owner` is empty; each pattern once."""
     alone = ToolContext(frozenset([owner.lower()]), frozenset(name.lower() for name in names))
     return _hits([((None, at), owner, text)], names, lambda owners: dict.fromkeys(owners, alone))
 
 
 def list_shown_texts(listing: Listing) -> Iterator[tuple[str, str, str]]:
-    """Every string that a client may show to a model: its path, the name of the tool that it belongs to, the text."""
+    """Path, name of the owning tool, and text, of every string that a client may show to a model."""
     return ((format_path(place), owner, text) for place, owner, text in iterate_texts(listing))
 
 
 def _hits(
     said: Iterable[ListingText], names: Sequence[str], who: Callable[[Iterable[str]], Mapping[str, ToolContext]]
 ) -> Iterator[Hit]:
-    """The hits in several texts. Most of what a listing says it says often, and a text is read only once."""
+    """The hits in several texts. Listings repeat many texts, so each distinct text is scanned once."""
     places = list(said)
     distinct = list(dict.fromkeys(text for _, _, text in places))
     sent = [text[:MAX_TEXT] for text in distinct]
@@ -121,7 +123,7 @@ def _hits(
 
 
 def _spoken(heard: _Heard, speaker: ToolContext | None, text: str, place: TextPlace) -> Iterator[Hit]:
-    """A wording about tools counts in a tool's text only: instructions are there to put tools in an order."""
+    """A pattern about tools counts only in a tool's text: instructions of a server legitimately order its tools."""
     sure = heard.found.confidence
     if heard.found.others is not None:
         told = speaker.confidence(heard.found, text) if speaker else None
@@ -132,7 +134,7 @@ def _spoken(heard: _Heard, speaker: ToolContext | None, text: str, place: TextPl
 
 
 def _combined(hits: Sequence[Hit]) -> Iterator[Hit]:
-    """Several signs that say little alone stand in one text: together they are sure."""
+    """Several medium signs in one text together count as one hit with high confidence."""
     signs = {hit.pattern for hit in hits if hit.confidence is Confidence.MEDIUM}
     if len(signs) > 1 and not any(hit.is_grave for hit in hits):
         yield Hit(Category.COMBINED, "several-signs", "Holds several signs of an order to the model", hits[0].at)
@@ -141,7 +143,7 @@ def _combined(hits: Sequence[Hit]) -> Iterator[Hit]:
 def _heard(
     sent: Sequence[str], folded: Sequence[str], words: str, worth: Sequence[CandidatePatterns]
 ) -> list[list[_Heard]]:
-    """What each text says wherever it stands."""
+    """The matches in each text, independent of its places."""
     heard: list[list[_Heard]] = [[] for _ in sent]
     as_sent = TextIndex(sent)
     for at in find_hidden_candidates(as_sent):
@@ -168,7 +170,7 @@ def _worded(folded: str, wordings: Sequence[Pattern]) -> Iterator[_Heard]:
 
 
 def _disguised(folded: str) -> Iterator[_Heard]:
-    """Instructions with a disguised spelling that has no other reason."""
+    """Instructions with an obfuscated spelling that has no other explanation."""
     for reading in deobfuscate_text(folded):
         for each in find_plain_instructions(reading):
             found = each.find(reading)
@@ -179,7 +181,7 @@ def _disguised(folded: str) -> Iterator[_Heard]:
 
 
 def _unseen(text: str) -> Iterator[_Heard]:
-    """What a reader of a text does not see."""
+    """Matches of content that a reader does not see."""
     for kind in find_hidden_characters(text):
         title = f"Contains hidden characters: {kind}"
         yield _Heard(Category.HIDDEN, "hidden-characters", title, PatternMatch(Confidence.HIGH))
@@ -190,7 +192,7 @@ def _unseen(text: str) -> Iterator[_Heard]:
 
 
 def _encoded(text: str) -> Iterator[_Heard]:
-    """Encoded parts that read like a poisoned text once they are decoded; readable ones only inform."""
+    """Encoded parts that contain an instruction once they are decoded; other readable ones only inform."""
     readable = False
     for inner in decode_texts(text):
         readable = True
