@@ -1,4 +1,4 @@
-"""Kind `access`: who may use a server without credentials, and how it tells the others where to get them.
+"""Kind `access`: the level of access without credentials, and how the server announces where to get credentials.
 
 Body, schema 1 (UTF-8 JSON; a DOCUMENT is spliced in byte for byte as it was sent):
 
@@ -16,11 +16,11 @@ Body, schema 1 (UTF-8 JSON; a DOCUMENT is spliced in byte for byte as it was sen
     ATTEMPT: {"by": STRING, "url": STRING, "status": INT | null, "location": STRING | null,
               "document": DOCUMENT | null, "problem": STRING, "failure": {"reason": REASON, "detail": STRING} | null}
 
-`gate` is the answer that decides the class; null when the server is open. Of a gated one `challenges` are those of that
-answer, and `bogus` is what came of the same question with a bearer token that cannot be valid. Values of challenges are
-kept unless they look like a token or are new on each answer. `by` of an authorization server's metadata is rfc8414,
-openid (path inserted) or openid-appended; layout `legacy` is metadata at the root of the server's own origin, where
-2025-03-26 looks for it. `cut` names what our own bounds ended early.
+`gate` is the answer that determines the class; null when the server is open. `challenges` are those of the gate, and
+`bogus` is the answer to the same question with a bearer token that cannot be valid. Values of challenges are kept
+unless they look like a token or change with each answer. `by` of an authorization server's metadata is rfc8414, openid
+(path inserted) or openid-appended; layout `legacy` is metadata at the root of the server's own origin, as 2025-03-26
+defines it. `cut` names the parts that our own bounds cut.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ KIND: Final = "access"
 SCHEMA: Final = 1
 TRAITS: Final = Traits(
     licence=WORDS,
-    # The rest holds the status which tells a server that any token opens.
+    # The other members hold the status that shows that a server accepts any token.
     public_observation=frozenset(),
     conversation=True,
     one_night=True,
@@ -55,7 +55,7 @@ _LETTERS: Final = {version: letter for letter, version in REVISIONS.items()}
 
 
 class AccessClass(StrEnum):
-    """Who gets in without credentials, and where the others are stopped."""
+    """The level of access without credentials."""
 
     OPEN = "open"
     GATED_AT_CONNECT = "gated_at_connect"
@@ -67,13 +67,13 @@ class AccessClass(StrEnum):
 
     @property
     def is_gated(self) -> bool:
-        """True when credentials would open it."""
+        """Whether credentials would give access."""
         return self in {AccessClass.GATED_AT_CONNECT, AccessClass.GATED_AT_LIST}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Gate:
-    """The answer that keeps us out. `reason` is an evidence Reason's value."""
+    """The answer that denies access. `reason` is an evidence Reason's value."""
 
     step: str
     era: str
@@ -84,7 +84,7 @@ class Gate:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Challenge:
-    """One challenge of the gate; names of parameters in small letters."""
+    """One authentication challenge of the gate; names of parameters in lower case."""
 
     scheme: str
     token68: bool
@@ -105,9 +105,11 @@ class MetadataAttempt:
 
     @property
     def unclear(self) -> str:
-        """Why nothing can be concluded from it, in a few words; empty when it found a document or clearly none.
+        """Why the attempt allows no conclusion, in a few words; empty when it found a document or certainly none.
 
-        Our own bounds, passing states of the host, addresses that we do not open, and redirects, which clients follow.
+        Reasons are our own bounds, transient states of the host, addresses that we do not open, and redirects, which
+        clients
+        follow.
         """
         if self.document is not None:
             return ""
@@ -127,13 +129,12 @@ class AuthorizationServer:
 
     @property
     def found(self) -> MetadataAttempt | None:
-        """The attempt that found its metadata."""
         return next((attempt for attempt in self.attempts if attempt.document is not None), None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InvalidTokenResult:
-    """What a bearer token that cannot be valid got. `outcome` is ACCEPTED or an evidence Reason's value."""
+    """The result for a bearer token that cannot be valid. `outcome` is ACCEPTED or an evidence Reason's value."""
 
     step: str
     status: int | None
@@ -149,7 +150,7 @@ class Access:
 
     @classmethod
     def parse(cls, body: bytes) -> Access:
-        """View a body of the current schema; raise NotJson when it is not one (our own fault, never a server's)."""
+        """View a body of the current schema; raise NotJson when it is not JSON."""
         value = parse_json(body)
         return cls(value if isinstance(value, Mapping) else {})
 
@@ -160,12 +161,11 @@ class Access:
 
     @property
     def access_class(self) -> AccessClass:
-        """Who gets in."""
         return AccessClass(text_or_empty(self.body.get("class")))
 
     @cached_property
     def gate(self) -> Gate | None:
-        """The answer that keeps us out; None when the server is open."""
+        """The answer that denies access; None when the server is open."""
         raw = self.body.get("gate")
         if not isinstance(raw, Mapping):
             return None
@@ -179,7 +179,7 @@ class Access:
 
     @property
     def revision(self) -> str:
-        """Letter of the newest revision in which the server opens; D, the most common, for one that shows none."""
+        """The letter of the newest revision in which the server opens; D, the most common, when none is known."""
         versions = [
             version for version in object_or_empty(self.body.get("versions")).values() if isinstance(version, str)
         ]
@@ -187,7 +187,6 @@ class Access:
 
     @cached_property
     def challenges(self) -> tuple[Challenge, ...]:
-        """The challenges of the gate."""
         return tuple(
             Challenge(
                 scheme=text_or_empty(raw.get("scheme")),
@@ -221,7 +220,7 @@ class Access:
 
     @cached_property
     def bogus(self) -> InvalidTokenResult | None:
-        """What an invalid token got; None when it was not tried."""
+        """The result for an invalid token; None when it was not tried."""
         raw = self.body.get("bogus")
         if not isinstance(raw, Mapping):
             return None
@@ -233,7 +232,7 @@ class Access:
         )
 
     def is_cut(self, part: str) -> bool:
-        """Whether our own bounds ended `challenges` or `metadata` early."""
+        """Whether our own bounds cut `challenges` or `metadata`."""
         return part in array_or_empty(self.body.get("cut"))
 
 

@@ -7,9 +7,8 @@ Body, schema 1 (canonical JSON):
                  "scope": "runtime" | "development" | null, "manifest": PATH | null}, ...],
      "complete": BOOL}
 
-`complete` is false where the host had more alerts than are read. Everybody else's alerts are computed from the kinds
-`dependencies` and `advisories` instead: a stranger's token is refused, which is Absent(forbidden) and no statement
-about the repository.
+`complete` is false when the host has more alerts than are read. For repositories that the token may not read, which is
+Absent(forbidden) and no statement about the repository, the kinds `dependencies` and `advisories` provide the alerts.
 
 Observation: `looked_at`, when the content was last confirmed.
 """
@@ -31,7 +30,7 @@ TRAITS: Final = Traits(private=True)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Alert:
-    """One advisory that one manifest of the repository is affected by, in the host's words."""
+    """One advisory that affects one manifest of the repository, as the host reports it."""
 
     id: str
     cve: str | None = None

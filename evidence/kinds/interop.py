@@ -1,4 +1,4 @@
-"""Kind `interop`: what the official SDK's client made of the server. Evidence about interoperability only.
+"""Kind `interop`: the result of connecting with the official SDK's client. Evidence about interoperability only.
 
 Body, schema 1 (canonical JSON):
 
@@ -7,13 +7,13 @@ Body, schema 1 (canonical JSON):
      "said": {"asked": "connect" | METHOD, "error": STRING, "code": INT | null, "message": STRING} | null}
 
 `listed` counts the items of each list that the client read to its end; a list whose capability is not declared is not
-asked for. `said` is the first refusal: the class of the exception, the code of a JSON-RPC error, and a masked message
-that does not change from night to night. After a refusal nothing more is asked. When it was cut off by a limit of ours
-the record is Absent instead. `asked` is `server/discover` for a launched server that ended at it and opened with
-`initialize` when it was started again.
+requested. `said` is the first error of the client: the class of the exception, the code of a JSON-RPC error, and a
+masked message that is the same in every run. After an error nothing more is requested. When a limit of ours ended the
+session, the record is Absent instead. `asked` is `server/discover` for a launched server that exited at it and opened
+with `initialize` when it was started again.
 
-Observation: `met_at`, when the client met the server; for a launched one `sandbox`, what contained it (`bubblewrap`, or
-`none` for a command that its user had run as it is), and `facts` of its launch.
+Observation: `met_at`, the time of the connection; for a launched server `sandbox`, the runtime that contained it
+(`bubblewrap`, or `none` for a command that its user runs uncontained), and `facts` of its launch.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ CONNECT: Final = "connect"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Interop:
-    """Typed, tolerant view of an interop body. `error` is empty when the client refused nothing."""
+    """Typed, tolerant view of an interop body. `error` is empty when the client reported none."""
 
     client: str
     version: str

@@ -1,4 +1,4 @@
-"""Kind `package`: what the npm or Python index says of the first npm or PyPI package that the server declares.
+"""Kind `package`: metadata of the npm or Python index for the first npm or PyPI package that the server declares.
 
 Body, schema 1 (canonical JSON; null is always "not known", never "none"):
 
@@ -12,23 +12,24 @@ Body, schema 1 (canonical JSON; null is always "not known", never "none"):
      "has_readme": BOOL | null, "requires": TEXT | null}
 
 `exists` is false for a name that the index does not know and for one that was unpublished; then `version_exists` is
-false and everything else is null. `version` is the version that was looked at: the declared one (of npm also a tag), or
-the latest where none is declared. It is null, and all that belongs to a version with it, when the declared version is
-not in the index. `published` is the time of `version`, `latest_published` that of `latest`, `first_published` that of
-the oldest version. Times are RFC 3339 as the index wrote them.
+false and everything else is null. `version` is the version that was examined: the declared one (for npm also a tag), or
+the latest when none is declared. It is null, with all members of a version, when the declared version is not in the
+index. `published` is the time of `version`, `latest_published` that of `latest`, `first_published` that of the oldest
+version. Times are RFC 3339 as the index wrote them.
 
 `deprecated` is npm's notice at the version, or the status of a Python project (`archived`, `deprecated`, `quarantined`)
 with its reason. `yanked` is the reason ("" where none is given) when every file of a Python version is yanked.
 `install_scripts` are those that npm runs when the package is installed as a dependency (`preinstall`, `install`,
 `postinstall`; `binding.gyp` when only that makes npm build); for Python `build` when the version has no wheel, so that
-its build code runs. `provenance` says that attestations are published, not that they were verified; null when the index
-does not say either way. `maintainers` are names or accounts without addresses. `mcp_name` is `mcpName` of package.json,
+its build code runs. `provenance` states that attestations are published, not that they were verified; null when the
+index does not state it. `maintainers` are names or accounts without addresses. `mcp_name` is `mcpName` of package.json,
 or `mcp-name:` in the description of a Python package. `requires` is the range of Node or Python versions.
 
 Absent(no_package): the server declares no npm or PyPI package; the detail names what it declares.
 
-Observation: `looked_at`, `documents` (name of each document that was read, and its ETag), `incomplete` (documents that
-could not be read), `archive` (the file that holds the version), `downloads` where the operator configured a source.
+Observation: `looked_at`, the time of the lookup; `documents` (name of each document that was read, and its ETag),
+`incomplete` (documents that could not be read), `archive` (the file of the version), `downloads` where the operator
+configured a source.
 """
 
 from __future__ import annotations
@@ -45,7 +46,7 @@ KIND: Final = "package"
 SCHEMA: Final = 1
 TRAITS: Final = Traits(
     licence="Facts that the package index publishes, under the terms of that index.",
-    # The rest holds addresses of the operator's index.
+    # The other members hold addresses of the operator's index.
     public_observation=frozenset({"looked_at", "downloads"}),
     stands_with=KIND,
 )
@@ -56,7 +57,7 @@ PYPI: Final = "PyPI"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Provenance:
-    """What the index publishes about where a version was built; not verified."""
+    """The index's statement about where a version was built; not verified."""
 
     attested: bool
     repository: str | None = None
@@ -73,7 +74,7 @@ class Repository:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Package:
-    """Typed, tolerant view of a package body. None is "not known"; `yanked` and `deprecated` None is "it is not"."""
+    """Typed, tolerant view of a package body. None is "not known"; for `yanked` and `deprecated` it is "no"."""
 
     ecosystem: str
     name: str

@@ -1,4 +1,4 @@
-"""Kind `repository`: what the source repository of a server says about how it is kept. Public.
+"""Kind `repository`: facts about the maintenance of a server's source repository. Public.
 
 Body, schema 1 (canonical JSON):
 
@@ -25,18 +25,18 @@ Body, schema 1 (canonical JSON):
                "median_close_s": INT | null, "unanswered": INT}
 
 Times are RFC 3339 as the host gave them, durations whole seconds, and null means unknown, never none. `name` is the
-name as the host writes it now; `asked` is the declared one where the repository was renamed or moved. `last_commit_at`
-and `contributors` leave bots out; `shares` are the commits of the ten who made most, and `capped` says that the host
-named no more than those it counted. `bus_factor` is the smallest number of persons who together made half of the
-commits. THREADS are a bounded sample of the newest issues, or pull requests, of the last year whose
-author is neither a maintainer nor a bot; an answer is the first word of a maintainer who is not the author and not a
-bot. `licence` is NOASSERTION where the host found one that it does not know.
-`releases.dates` are the newest 30 that were published, newest first. There is one entry in `advisories` per
-published advisory and affected package.
+current name; `asked` is the declared one when the repository was renamed or moved. `last_commit_at` and `contributors`
+exclude bots; `shares` are the commits of the ten most active contributors, and `capped` states that the host did not
+list more contributors than were counted. `bus_factor` is the smallest number of persons who together made half of the
+commits. THREADS are a bounded sample of the newest issues, or pull requests, of the last year whose author is neither a
+maintainer nor a bot; an answer is the first comment of a maintainer who is not the author and not a bot. `licence` is
+NOASSERTION when the host found an unknown licence. `releases.dates` are the newest 30 that were published, newest
+first. There is one entry in `advisories` per published advisory and affected package.
 
-Observation: `looked_at`, when the content was last confirmed; `full_at`, when it was last read whole; `etags`, by part,
-for conditional requests; `way`, how it was read (`graphql`, `rest`, `unchanged`); `unread`, the parts that the host did
-not give, each as it was at the last look, or unknown. Over REST alone `tags`, `pulls` and `owner.verified` are unknown.
+Observation: `looked_at`, when the content was last confirmed; `full_at`, when it was last read completely; `etags`, by
+part, for conditional requests; `way`, how it was read (`graphql`, `rest`, `unchanged`); `unread`, the parts that the
+host did not return, each with its earlier value, or unknown. Over REST alone `tags`, `pulls` and `owner.verified` are
+unknown.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ KIND: Final = "repository"
 SCHEMA: Final = 1
 TRAITS: Final = Traits(
     licence="Facts that the source host publishes, under the terms of that host.",
-    # The rest holds marks of answers that depend on the operator's token.
+    # The other members depend on the operator's token.
     public_observation=frozenset({"looked_at", "full_at"}),
     stands_with=KIND,
 )
@@ -68,7 +68,7 @@ TRAITS: Final = Traits(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Contributors:
-    """Persons who committed; `shares` are the commits of the ten who made most, in falling order."""
+    """Persons who committed; `shares` are the commits of the ten most active, in falling order."""
 
     count: int
     capped: bool = False
@@ -96,7 +96,7 @@ class Tags:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Threads:
-    """How a sample of outsiders' issues or pull requests of the last year was met; medians in seconds."""
+    """Answers to a sample of outsiders' issues or pull requests of the last year; medians in seconds."""
 
     sampled: int
     opened_year: int | None = None
@@ -108,7 +108,7 @@ class Threads:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Community:
-    """Files for those who join in; `health` is the host's own percentage."""
+    """Files for contributors; `health` is the host's own percentage."""
 
     health: int | None = None
     contributing: bool | None = None
@@ -120,7 +120,7 @@ class Community:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Owner:
-    """The account that the repository belongs to; `verified` is known of organisations only."""
+    """The account that owns the repository; `verified` is only known for organisations."""
 
     login: str = ""
     type: str | None = None
@@ -145,7 +145,7 @@ class PublishedAdvisory:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Repository:
-    """Typed, tolerant view of a repository body: a member that is missing or misshapen is None."""
+    """Typed, tolerant view of a repository body: a missing or malformed member is None."""
 
     name: str
     host: str = ""

@@ -1,4 +1,4 @@
-"""Kind `secrets`: where secrets stand in the files of the server's source, never what they are. Private, never public.
+"""Kind `secrets`: the places of secrets in a server's source files, never their values. Private, never public.
 
 Body, schema 1 (canonical JSON):
 
@@ -7,13 +7,13 @@ Body, schema 1 (canonical JSON):
      "findings": [{"pattern": STRING, "path": STRING, "line": INT, "hash": HEX, "context": STRING,
                    "confidence": "specific" | "generic", "counts": BOOL, "why": STRING}, ...]}
 
-`rules` is the digest of the rules that looked. `files` and `bytes` are what was searched; binary files are not. It is
-not `complete` when a file was longer than the scan looks into, or more was found than the body holds.
+`rules` is the digest of the scanner's rules. `files` and `bytes` count what was scanned, without binary files. The scan
+is not `complete` when a file exceeded the bound of one file, or there were more findings than the body can hold.
 
 `findings` are in the order of path, line and pattern. `line` counts from 1; 0 is a rule about the path alone. `hash` is
-the HMAC-SHA256 of the secret under the salt of the installation: two equal ones are the same secret, and nights
-compare. `context` is a part of the line with all that may be secret masked. `counts` says whether the finding may cost
-points; else `why` says why not: `generic`, `test`, `example`, `documentation` or `vendored` (docs/decisions/0020).
+the HMAC-SHA256 of the secret under the salt of the installation: equal hashes are the same secret, also across runs.
+`context` is a part of the line with all possible secrets masked. `counts` states whether the finding may cost points;
+otherwise `why` says why not: `generic`, `test`, `example`, `documentation` or `vendored` (docs/decisions/0020).
 """
 
 from __future__ import annotations
