@@ -1,4 +1,4 @@
-"""What kind of value an input wants: told by its declared format, its name, and what its author says about it."""
+"""Infers the kind of value that an input requires from its declared format, its name, and its description."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from evidence.package_inputs import InputPlace, PackageInput
 
 
 class PlaceholderKind(StrEnum):
-    """A kind of placeholder, as it is recorded."""
+    """A kind of placeholder, as recorded."""
 
     SECRET = "secret"  # noqa: S105  the name of a kind
     URL = "url"
@@ -25,13 +25,13 @@ class PlaceholderKind(StrEnum):
     EMAIL = "email"
     UUID = "uuid"
     REGION = "region"
-    CHOICE = "choice"  # the first that is declared
+    CHOICE = "choice"  # the first declared choice
     FORM = "form"  # a declared text with variables
     TEXT = "text"
 
 
 _LOOKED_AT: Final = 300
-# The first that fits a name in capitals decides: what a name ends with says more than what it holds.
+# The first match of a name in capitals decides: the end of a name is more specific than its other parts.
 _BY_NAME: Final = tuple(
     (kind, re.compile(rf"(?:^|_)(?:{words})$"))
     for kind, words in (
@@ -100,7 +100,7 @@ _FORMATS: Final = {
 
 
 def choose_kind(asked: PackageInput) -> PlaceholderKind:
-    """The kind of value that an input wants; `text` where nothing tells."""
+    """The kind of value of an input; `text` when it cannot be inferred."""
     if asked.choices:
         return PlaceholderKind.CHOICE
     if asked.form:
@@ -123,7 +123,7 @@ def choose_kind(asked: PackageInput) -> PlaceholderKind:
 
 
 def choose_kind_by_name(name: str) -> PlaceholderKind | None:
-    """The kind that a name in capitals tells by itself."""
+    """The kind that a name in capitals indicates by itself."""
     for kind, pattern in _BY_NAME:
         if pattern.search(name):
             return kind
@@ -133,6 +133,6 @@ def choose_kind_by_name(name: str) -> PlaceholderKind | None:
 
 
 def normalise_input_name(name: str) -> str:
-    """A variable's or option's name in capitals: `--api-key`, `apiKey` and `API_KEY` are all `API_KEY`."""
+    """A variable's or option's name in capitals: `--api-key`, `apiKey` and `API_KEY` all become `API_KEY`."""
     parted = re.sub(r"([a-z0-9])([A-Z])", r"\1_\2", name[:_LOOKED_AT])
     return re.sub(r"[^A-Za-z0-9]+", "_", parted).strip("_").upper()
