@@ -32,7 +32,7 @@ from functools import cached_property
 from typing import Final
 
 from evidence.canonical import Json, parse_json
-from evidence.json_members import array_or_empty, object_or_empty, objects_in, text_or_empty
+from evidence.json_members import array_or_empty, object_or_empty, objects_in, read_members, text_or_empty
 from evidence.kinds.exchanges import REVISIONS
 from evidence.kinds.traits import WORDS, Traits
 
@@ -151,8 +151,7 @@ class Access:
     @classmethod
     def parse(cls, body: bytes) -> Access:
         """View a body of the current schema; raise NotJson when it is not JSON."""
-        value = parse_json(body)
-        return cls(value if isinstance(value, Mapping) else {})
+        return cls(object_or_empty(parse_json(body)))
 
     @property
     def registered(self) -> str:
@@ -167,15 +166,7 @@ class Access:
     def gate(self) -> Gate | None:
         """The answer that denies access; None when the server is open."""
         raw = self.body.get("gate")
-        if not isinstance(raw, Mapping):
-            return None
-        return Gate(
-            step=text_or_empty(raw.get("step")),
-            era=text_or_empty(raw.get("era")),
-            status=_status(raw),
-            reason=text_or_empty(raw.get("reason")),
-            detail=text_or_empty(raw.get("detail")),
-        )
+        return read_members(Gate, raw, status=_status(raw)) if isinstance(raw, Mapping) else None
 
     @property
     def revision(self) -> str:
@@ -188,9 +179,9 @@ class Access:
     @cached_property
     def challenges(self) -> tuple[Challenge, ...]:
         return tuple(
-            Challenge(
-                scheme=text_or_empty(raw.get("scheme")),
-                token68=raw.get("token68") is True,
+            read_members(
+                Challenge,
+                raw,
                 parameters={k: v for k, v in object_or_empty(raw.get("parameters")).items() if isinstance(v, str)},
             )
             for raw in objects_in(self.body.get("challenges"))
@@ -210,11 +201,7 @@ class Access:
     def authorization_servers(self) -> tuple[AuthorizationServer, ...]:
         """The authorization servers, in the order in which they are advertised."""
         return tuple(
-            AuthorizationServer(
-                issuer=text_or_empty(raw.get("issuer")),
-                layout=text_or_empty(raw.get("layout")),
-                attempts=_attempts(raw, "attempts"),
-            )
+            read_members(AuthorizationServer, raw, attempts=_attempts(raw, "attempts"))
             for raw in objects_in(self.body.get("authorization_servers"))
         )
 
@@ -222,14 +209,7 @@ class Access:
     def bogus(self) -> InvalidTokenResult | None:
         """The result for an invalid token; None when it was not tried."""
         raw = self.body.get("bogus")
-        if not isinstance(raw, Mapping):
-            return None
-        return InvalidTokenResult(
-            step=text_or_empty(raw.get("step")),
-            status=_status(raw),
-            outcome=text_or_empty(raw.get("outcome")),
-            detail=text_or_empty(raw.get("detail")),
-        )
+        return read_members(InvalidTokenResult, raw, status=_status(raw)) if isinstance(raw, Mapping) else None
 
     def is_cut(self, part: str) -> bool:
         """Whether our own bounds cut `challenges` or `metadata`."""
@@ -241,18 +221,9 @@ def _attempts(holder: Mapping[str, Json], member: str) -> tuple[MetadataAttempt,
 
 
 def _attempt(raw: Mapping[str, Json]) -> MetadataAttempt:
-    document = raw.get("document")
     failure = object_or_empty(raw.get("failure"))
     parts = [part for part in (text_or_empty(failure.get("reason")), text_or_empty(failure.get("detail"))) if part]
-    return MetadataAttempt(
-        by=text_or_empty(raw.get("by")),
-        url=text_or_empty(raw.get("url")),
-        status=_status(raw),
-        location=text_or_empty(raw.get("location")),
-        document=document if isinstance(document, Mapping) else None,
-        problem=text_or_empty(raw.get("problem")),
-        failure=": ".join(parts),
-    )
+    return read_members(MetadataAttempt, raw, status=_status(raw), failure=": ".join(parts))
 
 
 def _status(raw: Mapping[str, Json]) -> int | None:

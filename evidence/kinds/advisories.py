@@ -37,7 +37,7 @@ from enum import StrEnum
 from typing import Final
 
 from evidence.canonical import Json, parse_json
-from evidence.json_members import count_or_zero, object_or_empty, objects_in, strings_in, text_or_empty
+from evidence.json_members import count_or_zero, object_or_empty, objects_in, read_members, strings_in, text_or_empty
 from evidence.kinds.traits import Traits
 
 KIND: Final = "advisories"
@@ -120,35 +120,22 @@ class Advisories:
         """View over the body; raise NotJson when the bytes are not JSON."""
         members = object_or_empty(parse_json(body))
         groups = tuple(_group(raw) for raw in objects_in(members.get("groups")))
-        unknown = tuple(_unmatched(raw) for raw in objects_in(members.get("unknown")))
-        return Advisories(
-            checked=count_or_zero(members.get("checked")),
+        unknown = tuple(read_members(Unmatched, raw) for raw in objects_in(members.get("unknown")))
+        return read_members(
+            Advisories,
+            members,
             groups=groups,
             groups_total=max(count_or_zero(members.get("groups_total")), len(groups)),
             unknown=unknown,
             unknown_total=max(count_or_zero(members.get("unknown_total")), len(unknown)),
-            ecosystems=strings_in(members.get("ecosystems")),
         )
 
 
 def _group(raw: Mapping[str, Json]) -> Group:
-    return Group(
-        ids=strings_in(raw.get("ids")),
-        ecosystem=text_or_empty(raw.get("ecosystem")),
-        package=text_or_empty(raw.get("package")),
-        version=text_or_empty(raw.get("version")),
+    return read_members(
+        Group,
+        raw,
         relation=_REACHES.get(text_or_empty(raw.get("relation")), Reach.UNKNOWN),
         scopes=frozenset(strings_in(raw.get("scopes"))),
         severity=_SEVERITIES.get(text_or_empty(raw.get("severity")), Severity.UNKNOWN),
-        cvss=text_or_empty(raw.get("cvss")),
-        vector=text_or_empty(raw.get("vector")),
-        fixed=text_or_empty(raw.get("fixed")),
-        published=text_or_empty(raw.get("published")),
-        fixed_since=text_or_empty(raw.get("fixed_since")),
-        summary=text_or_empty(raw.get("summary")),
     )
-
-
-def _unmatched(raw: Mapping[str, Json]) -> Unmatched:
-    names = ("ecosystem", "name", "version", "why")
-    return Unmatched(**{name: text_or_empty(raw.get(name)) for name in names})

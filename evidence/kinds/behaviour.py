@@ -18,12 +18,12 @@ Texts come from the server and may be false: they are read from the server's mem
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Mapping
+from collections.abc import Callable, Hashable, Iterable
 from dataclasses import dataclass
 from typing import Any, Final, TypeVar
 
 from evidence.canonical import Json, canonical_json, parse_json
-from evidence.json_members import count_or_none, object_or_empty, objects_in, strings_in, text_or_empty
+from evidence.json_members import object_or_empty, objects_in, read_members
 from evidence.kinds.traits import FACTS, Traits
 from evidence.model import Observed
 
@@ -73,16 +73,12 @@ class Behaviour:
     def parse(body: bytes) -> Behaviour:
         """View a body of the current schema; raise NotJson when it is not JSON."""
         members = object_or_empty(parse_json(body))
-        decoys = objects_in(members.get("decoys"))
-        return Behaviour(
-            contacts=tuple(_contact(row) for row in objects_in(members.get("contacts"))),
-            names=strings_in(members.get("names")),
-            programs=strings_in(members.get("programs")),
-            writes=strings_in(members.get("writes")),
-            decoys=None
-            if members.get("decoys") is None
-            else tuple(Decoy(text_or_empty(row.get("path")), row.get("changed") is True) for row in decoys),
-            cut=members.get("cut") is True,
+        decoys = members.get("decoys")
+        return read_members(
+            Behaviour,
+            members,
+            contacts=tuple(read_members(Contact, row) for row in objects_in(members.get("contacts"))),
+            decoys=None if decoys is None else tuple(read_members(Decoy, row) for row in objects_in(decoys)),
         )
 
     def observed(self) -> Observed:
@@ -147,7 +143,3 @@ def _once(decoys: Iterable[Decoy]) -> list[Decoy]:
     for each in decoys:
         changed[each.path] = changed.get(each.path, False) or each.changed
     return [Decoy(path, how) for path, how in changed.items()]
-
-
-def _contact(row: Mapping[str, Json]) -> Contact:
-    return Contact(text_or_empty(row.get("to")), count_or_none(row.get("port")))

@@ -24,7 +24,7 @@ from functools import cached_property
 from typing import Final
 
 from evidence.canonical import Json, parse_json
-from evidence.json_members import objects_in, strings_in, text_or_empty
+from evidence.json_members import object_or_empty, objects_in, read_members, text_or_empty
 from evidence.kinds import source
 from evidence.kinds.traits import FACTS, Traits
 
@@ -60,8 +60,7 @@ class Dependencies:
     @classmethod
     def parse(cls, body: bytes) -> Dependencies:
         """View over the body; raise NotJson when the bytes are not JSON."""
-        value = parse_json(body)
-        return cls(value if isinstance(value, Mapping) else {})
+        return cls(object_or_empty(parse_json(body)))
 
     @property
     def taken_from(self) -> str:
@@ -96,13 +95,6 @@ class Dependencies:
     @cached_property
     def dependencies(self) -> tuple[Dependency, ...]:
         return tuple(
-            Dependency(
-                ecosystem=text_or_empty(raw.get("ecosystem")),
-                name=text_or_empty(raw.get("name")),
-                version=version if isinstance(version := raw.get("version"), str) else None,
-                relation=text_or_empty(raw.get("relation")) or "unknown",
-                scopes=strings_in(raw.get("scopes")),
-                path=text_or_empty(raw.get("path")),
-            )
+            read_members(Dependency, raw, relation=text_or_empty(raw.get("relation")) or "unknown")
             for raw in objects_in(self.body.get("dependencies"))
         )

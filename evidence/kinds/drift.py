@@ -29,7 +29,7 @@ from enum import StrEnum
 from typing import Final
 
 from evidence.canonical import Json, parse_json
-from evidence.json_members import array_or_empty, object_or_empty, strings_in, text_or_empty
+from evidence.json_members import array_or_empty, object_or_empty, read_members, strings_in, text_or_empty
 from evidence.kinds.traits import Traits
 
 KIND: Final = "drift"
@@ -115,13 +115,11 @@ class Drift:
     def parse(body: bytes) -> Drift:
         """View over the body; raise NotJson when the bytes are not JSON."""
         members = object_or_empty(parse_json(body))
-        return Drift(
-            baseline=text_or_empty(members.get("baseline")),
-            listing=text_or_empty(members.get("listing")),
-            alarm=members.get("alarm") is True,
+        return read_members(
+            Drift,
+            members,
             complete=members.get("complete") is not False,
             changes=tuple(_change(object_or_empty(row)) for row in array_or_empty(members.get("changes"))),
-            signals=strings_in(members.get("signals")),
             escalations=_escalations(members.get("escalations")),
             approved=_approved(object_or_empty(members.get("approved"))),
         )
@@ -129,12 +127,12 @@ class Drift:
 
 def _change(row: Mapping[str, Json]) -> Change:
     what = text_or_empty(row.get("what"))
-    return Change(
-        at=text_or_empty(row.get("at")),
+    return read_members(
+        Change,
+        row,
         what=ChangeType(what) if what in set(ChangeType) else ChangeType.CHANGED,
         before=text_or_empty(row.get("before")) or None,
         after=text_or_empty(row.get("after")) or None,
-        signals=strings_in(row.get("signals")),
         escalations=_escalations(row.get("escalations")),
     )
 
@@ -144,13 +142,13 @@ def _approved(members: Mapping[str, Json]) -> Approved:
     return Approved(
         entries={at: digest for at, digest in entries.items() if isinstance(digest, str)},
         signals={at: strings_in(patterns) for at, patterns in object_or_empty(members.get("signals")).items()},
-        tools={name: _standing(object_or_empty(tool)) for name, tool in tools.items()},
+        tools={name: _approved_tool(object_or_empty(tool)) for name, tool in tools.items()},
     )
 
 
-def _standing(tool: Mapping[str, Json]) -> ApprovedTool:
+def _approved_tool(tool: Mapping[str, Json]) -> ApprovedTool:
     hints = {name: hint for name, hint in object_or_empty(tool.get("hints")).items() if isinstance(hint, bool)}
-    return ApprovedTool(authority=text_or_empty(tool.get("authority")), hints=hints)
+    return read_members(ApprovedTool, tool, hints=hints)
 
 
 def _escalations(value: Json) -> tuple[Escalation, ...]:

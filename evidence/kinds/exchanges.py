@@ -44,7 +44,7 @@ from functools import cached_property
 from typing import Final
 
 from evidence.canonical import Json, parse_json
-from evidence.json_members import array_or_empty, object_or_empty, text_or_empty
+from evidence.json_members import array_or_empty, object_or_empty, read_members, text_or_empty
 from evidence.kinds.listing import UNDEFINED, Listing, Undefined
 from evidence.kinds.traits import WORDS, Traits
 
@@ -287,37 +287,25 @@ class _Results:
 
 def _connection(raw: Json, index: int) -> Connection:
     members = object_or_empty(raw)
-    session = members.get("session")
-    return Connection(
-        index=index,
-        transport=text_or_empty(members.get("transport")),
-        era=text_or_empty(members.get("era")),
-        opened=members.get("opened") is True,
-        offered=text_or_empty(members.get("offered")),
-        negotiated=text_or_empty(members.get("negotiated")),
-        session=session if isinstance(session, Mapping) else None,
-    )
+    return read_members(Connection, members, index=index)
 
 
 def _exchange(raw: Mapping[str, Json], index: int, connection: Connection, results: _Results) -> Exchange:
     sent = object_or_empty(raw.get("sent"))
     failure = object_or_empty(raw.get("failure"))
-    status, page, ended = raw.get("status"), raw.get("page"), raw.get("ended")
-    return Exchange(
+    status, page = raw.get("status"), raw.get("page")
+    return read_members(
+        Exchange,
+        raw,
         index=index,
-        step=text_or_empty(raw.get("step")),
         page=page if isinstance(page, int) else 0,
         connection=connection,
-        verb=text_or_empty(raw.get("verb")),
         sent_headers=_headers(sent.get("headers")),
         sent=sent.get("message"),
         status=status if isinstance(status, int) else None,
         headers=_headers(raw.get("headers")),
-        form=text_or_empty(raw.get("form")),
         utf8=raw.get("utf8") is not False,
-        batch=raw.get("batch") is True,
-        ended=ended if isinstance(ended, bool) else None,
-        received=tuple(_received(object_or_empty(one), results) for one in array_or_empty(raw.get("received"))),
+        received=tuple(_received(object_or_empty(each), results) for each in array_or_empty(raw.get("received"))),
         failure=text_or_empty(failure.get("reason")),
         detail=text_or_empty(failure.get("detail")),
     )
@@ -334,4 +322,4 @@ def _received(raw: Mapping[str, Json], results: _Results) -> Received:
 
 
 def _headers(value: Json) -> Mapping[str, str]:
-    return {name: said for name, said in object_or_empty(value).items() if isinstance(said, str)}
+    return {name: text for name, text in object_or_empty(value).items() if isinstance(text, str)}

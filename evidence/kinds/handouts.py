@@ -23,7 +23,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from evidence.canonical import Json, parse_json
-from evidence.json_members import array_or_empty, count_or_zero, object_or_empty, text_or_empty
+from evidence.json_members import array_or_empty, object_or_empty, read_members, text_or_empty
 from evidence.kinds.traits import Traits
 
 KIND: Final = "handouts"
@@ -61,20 +61,13 @@ class Handouts:
     def parse(body: bytes) -> Handouts:
         """View a body of the current schema; raise NotJson when it is not JSON."""
         members = object_or_empty(parse_json(body))
-        return Handouts(
+        return read_members(
+            Handouts,
+            members,
             resources=tuple(_handout(object_or_empty(row), "uri") for row in array_or_empty(members.get("resources"))),
             results=tuple(_handout(object_or_empty(row), "tool") for row in array_or_empty(members.get("results"))),
-            unread=count_or_zero(members.get("unread")),
-            untried=text_or_empty(members.get("untried")),
         )
 
 
-def _handout(row: Mapping[str, Json], named: str) -> Handout:
-    return Handout(
-        name=text_or_empty(row.get(named)),
-        index=count_or_zero(row.get("index")),
-        text=text_or_empty(row.get("text")),
-        whole=row.get("whole") is not False,
-        binary=count_or_zero(row.get("binary")),
-        why=text_or_empty(row.get("why")),
-    )
+def _handout(row: Mapping[str, Json], name: str) -> Handout:
+    return read_members(Handout, row, name=text_or_empty(row.get(name)), whole=row.get("whole") is not False)

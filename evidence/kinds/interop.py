@@ -23,7 +23,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from evidence.canonical import parse_json
-from evidence.json_members import object_or_empty, text_or_empty
+from evidence.json_members import object_or_empty, read_members, text_or_empty
 from evidence.kinds.traits import FACTS, Traits
 
 KIND: Final = "interop"
@@ -51,16 +51,14 @@ class Interop:
     def parse(body: bytes) -> Interop:
         """View over the body; raise NotJson when the bytes are not JSON."""
         members = object_or_empty(parse_json(body))
-        said = object_or_empty(members.get("said"))
+        error = object_or_empty(members.get("said"))
         listed = object_or_empty(members.get("listed"))
-        return Interop(
-            client=text_or_empty(members.get("client")),
-            version=text_or_empty(members.get("version")),
-            connected=members.get("connected") is True,
-            negotiated=text_or_empty(members.get("negotiated")),
+        return read_members(
+            Interop,
+            members,
             listed={name: count for name, count in listed.items() if isinstance(count, int)},
-            asked=text_or_empty(said.get("asked")),
-            error=text_or_empty(said.get("error")),
-            code=code if isinstance(code := said.get("code"), int) else None,
-            message=text_or_empty(said.get("message")),
+            asked=text_or_empty(error.get("asked")),
+            error=text_or_empty(error.get("error")),
+            code=code if isinstance(code := error.get("code"), int) else None,
+            message=text_or_empty(error.get("message")),
         )

@@ -38,8 +38,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from evidence.canonical import Json, parse_json
-from evidence.json_members import count_or_none, text_or_none
+from evidence.canonical import parse_json
+from evidence.json_members import object_or_empty, read_members, text_or_none
 from evidence.kinds.traits import Traits
 
 KIND: Final = "package"
@@ -101,47 +101,11 @@ class Package:
     @staticmethod
     def parse(body: bytes) -> Package:
         """View over the body; raise NotJson when the bytes are not JSON."""
-        value = parse_json(body)
-        members = value if isinstance(value, Mapping) else {}
-        texts = {name: text_or_none(members.get(name)) for name in _TEXTS}
-        return Package(
-            ecosystem=text_or_none(members.get("ecosystem")) or "",
-            name=text_or_none(members.get("name")) or "",
-            exists=members.get("exists") is True,
-            version_exists=members.get("version_exists") is True,
-            versions=count_or_none(members.get("versions")),
-            install_scripts=_names(members.get("install_scripts")),
-            provenance=_provenance(members.get("provenance")),
-            maintainers=_names(members.get("maintainers")),
-            repository=_repository(members.get("repository")),
-            has_readme=readme if isinstance(readme := members.get("has_readme"), bool) else None,
-            **texts,
+        members = object_or_empty(parse_json(body))
+        provenance, repository = members.get("provenance"), object_or_empty(members.get("repository"))
+        return read_members(
+            Package,
+            members,
+            provenance=read_members(Provenance, provenance) if isinstance(provenance, Mapping) else None,
+            repository=read_members(Repository, repository) if text_or_none(repository.get("url")) else None,
         )
-
-
-_TEXTS: Final = (
-    "declared", "version", "latest", "first_published", "published", "latest_published", "deprecated", "yanked",
-    "licence", "mcp_name", "requires",
-)  # fmt: skip
-
-
-def _names(value: Json) -> tuple[str, ...] | None:
-    return tuple(name for name in value if isinstance(name, str)) if isinstance(value, list) else None
-
-
-def _provenance(value: Json) -> Provenance | None:
-    if not isinstance(value, Mapping):
-        return None
-    predicates = _names(value.get("predicates")) or ()
-    return Provenance(
-        attested=value.get("attested") is True, repository=text_or_none(value.get("repository")), predicates=predicates
-    )
-
-
-def _repository(value: Json) -> Repository | None:
-    url = text_or_none(value.get("url")) if isinstance(value, Mapping) else None
-    return (
-        Repository(url=url, directory=text_or_none(value.get("directory")))
-        if url and isinstance(value, Mapping)
-        else None
-    )

@@ -41,19 +41,11 @@ unknown.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Final, TypeVar
 
 from evidence.canonical import Json, parse_json
-from evidence.json_members import (
-    array_or_empty,
-    count_or_none,
-    count_or_zero,
-    object_or_empty,
-    strings_in,
-    text_or_none,
-)
+from evidence.json_members import count_or_none, object_or_empty, objects_in, read_members, text_or_none
 from evidence.kinds.traits import Traits
 
 KIND: Final = "repository"
@@ -186,134 +178,30 @@ class Repository:
     def parse(body: bytes) -> Repository:
         """View over the body; raise NotJson when the bytes are not JSON."""
         members = object_or_empty(parse_json(body))
-        return Repository(
-            name=text_or_none(members.get("name")) or "",
-            host=text_or_none(members.get("host")) or "",
-            asked=text_or_none(members.get("asked")),
-            subfolder=text_or_none(members.get("subfolder")),
-            default_branch=text_or_none(members.get("default_branch")),
-            head=text_or_none(members.get("head")),
-            archived=_flag(members.get("archived")),
-            fork=_flag(members.get("fork")),
-            disabled=_flag(members.get("disabled")),
-            template=_flag(members.get("template")),
-            created_at=text_or_none(members.get("created_at")),
-            pushed_at=text_or_none(members.get("pushed_at")),
-            last_commit_at=text_or_none(members.get("last_commit_at")),
-            commits_year=count_or_none(members.get("commits_year")),
-            licence=text_or_none(members.get("licence")),
-            topics=strings_in(members.get("topics")),
-            language=text_or_none(members.get("language")),
-            size_kb=count_or_none(members.get("size_kb")),
-            stars=count_or_none(members.get("stars")),
-            forks=count_or_none(members.get("forks")),
-            open_issues=count_or_none(members.get("open_issues")),
-            open_pulls=count_or_none(members.get("open_pulls")),
-            contributors=_contributors(members.get("contributors")),
-            bus_factor=count_or_none(members.get("bus_factor")),
-            releases=_releases(members.get("releases")),
-            tags=_tags(members.get("tags")),
-            issues=_threads(members.get("issues")),
-            pulls=_threads(members.get("pulls")),
-            community=_community(members.get("community")),
-            ci=_flag(members.get("ci")),
-            changelog=_flag(members.get("changelog")),
-            readme=_flag(members.get("readme")),
-            owner=_owner(members.get("owner")),
-            advisories=_advisories(members.get("advisories")),
+        return read_members(
+            Repository,
+            members,
+            contributors=_read_counted(Contributors, members.get("contributors"), "count"),
+            releases=_read_counted(Releases, members.get("releases"), "count"),
+            tags=_read_counted(Tags, members.get("tags"), "count"),
+            issues=_read_counted(Threads, members.get("issues"), "sampled"),
+            pulls=_read_counted(Threads, members.get("pulls"), "sampled"),
+            community=read_members(Community, object_or_empty(members.get("community"))),
+            owner=read_members(Owner, object_or_empty(members.get("owner"))),
+            advisories=_read_advisories(members.get("advisories")),
         )
 
 
-def _contributors(value: Json) -> Contributors | None:
+_Counted = TypeVar("_Counted", Contributors, Releases, Tags, Threads)
+
+
+def _read_counted(kind: type[_Counted], value: Json, count: str) -> _Counted | None:
+    """The part of a body; None when its count is unknown."""
     members = object_or_empty(value)
-    number = count_or_none(members.get("count"))
-    if number is None:
+    return None if count_or_none(members.get(count)) is None else read_members(kind, members)
+
+
+def _read_advisories(value: Json) -> tuple[PublishedAdvisory, ...] | None:
+    if not isinstance(value, list):
         return None
-    return Contributors(
-        count=number,
-        capped=members.get("capped") is True,
-        year=count_or_none(members.get("year")),
-        shares=tuple(
-            share for item in array_or_empty(members.get("shares")) if (share := count_or_none(item)) is not None
-        ),
-    )
-
-
-def _releases(value: Json) -> Releases | None:
-    members = object_or_empty(value)
-    number = count_or_none(members.get("count"))
-    if number is None:
-        return None
-    return Releases(
-        count=number,
-        latest_at=text_or_none(members.get("latest_at")),
-        latest_tag=text_or_none(members.get("latest_tag")),
-        dates=strings_in(members.get("dates")),
-    )
-
-
-def _tags(value: Json) -> Tags | None:
-    members = object_or_empty(value)
-    number = count_or_none(members.get("count"))
-    return None if number is None else Tags(count=number, latest_tag=text_or_none(members.get("latest_tag")))
-
-
-def _threads(value: Json) -> Threads | None:
-    members = object_or_empty(value)
-    sampled = count_or_none(members.get("sampled"))
-    if sampled is None:
-        return None
-    return Threads(
-        sampled=sampled,
-        opened_year=count_or_none(members.get("opened_year")),
-        answered=count_or_zero(members.get("answered")),
-        median_response_s=count_or_none(members.get("median_response_s")),
-        median_close_s=count_or_none(members.get("median_close_s")),
-        unanswered=count_or_zero(members.get("unanswered")),
-    )
-
-
-def _community(value: Json) -> Community:
-    members = object_or_empty(value)
-    return Community(
-        health=count_or_none(members.get("health")),
-        contributing=_flag(members.get("contributing")),
-        code_of_conduct=_flag(members.get("code_of_conduct")),
-        issue_template=_flag(members.get("issue_template")),
-        pull_template=_flag(members.get("pull_template")),
-        security=_flag(members.get("security")),
-    )
-
-
-def _owner(value: Json) -> Owner:
-    members = object_or_empty(value)
-    return Owner(
-        login=text_or_none(members.get("login")) or "",
-        type=text_or_none(members.get("type")),
-        verified=_flag(members.get("verified")),
-        website=text_or_none(members.get("website")),
-    )
-
-
-def _advisories(value: Json) -> tuple[PublishedAdvisory, ...] | None:
-    if not isinstance(value, Sequence) or isinstance(value, str):
-        return None
-    return tuple(
-        PublishedAdvisory(
-            id=ghsa,
-            cve=text_or_none(item.get("cve")),
-            severity=text_or_none(item.get("severity")),
-            published_at=text_or_none(item.get("published_at")),
-            withdrawn_at=text_or_none(item.get("withdrawn_at")),
-            package=text_or_none(item.get("package")),
-            ecosystem=text_or_none(item.get("ecosystem")),
-            vulnerable=text_or_none(item.get("vulnerable")),
-            patched=text_or_none(item.get("patched")),
-        )
-        for item in map(object_or_empty, value)
-        if (ghsa := text_or_none(item.get("id")))
-    )
-
-
-def _flag(value: Json) -> bool | None:
-    return value if isinstance(value, bool) else None
+    return tuple(read_members(PublishedAdvisory, item) for item in objects_in(value) if text_or_none(item.get("id")))

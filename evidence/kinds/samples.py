@@ -29,7 +29,7 @@ from functools import partial
 from typing import Final, NamedTuple
 
 from evidence.canonical import Json, canonical_json, parse_json
-from evidence.json_members import count_or_zero
+from evidence.json_members import count_or_zero, object_or_empty, read_members
 from evidence.kinds.traits import FACTS, Traits
 from evidence.model import Observed
 
@@ -125,16 +125,9 @@ class Samples:
     @staticmethod
     def parse(body: bytes) -> Samples:
         """View over the body; raise NotJson when the bytes are not JSON. A malformed count is 0."""
-        value = parse_json(body)
-        members = value if isinstance(value, Mapping) else {}
-        failures = members.get("failures")
-        return Samples(
-            window_days=count_or_zero(members.get("window_days")),
-            samples=count_or_zero(members.get("samples")),
-            successes=count_or_zero(members.get("successes")),
-            failures={name: count_or_zero(n) for name, n in failures.items()} if isinstance(failures, Mapping) else {},
-            days=count_or_zero(members.get("days")),
-        )
+        members = object_or_empty(parse_json(body))
+        failures = object_or_empty(members.get("failures"))
+        return read_members(Samples, members, failures={name: count_or_zero(n) for name, n in failures.items()})
 
 
 def compose_samples(samples: Sequence[Sample]) -> Observed:

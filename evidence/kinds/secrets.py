@@ -23,7 +23,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from evidence.canonical import Json, parse_json
-from evidence.json_members import count_or_zero, object_or_empty, text_or_empty
+from evidence.json_members import array_or_empty, count_or_zero, object_or_empty, read_members, text_or_empty
 from evidence.kinds import source
 from evidence.kinds.traits import Traits
 
@@ -66,16 +66,11 @@ class Secrets:
     def parse(body: bytes) -> Secrets:
         """View over the body; raise NotJson when the bytes are not JSON."""
         members = object_or_empty(parse_json(body))
-        findings = members.get("findings")
-        return Secrets(
-            origin=text_or_empty(members.get("origin")),
-            name=text_or_empty(members.get("name")),
-            ref=text_or_empty(members.get("ref")),
-            rules=text_or_empty(members.get("rules")),
-            files=count_or_zero(members.get("files")),
+        return read_members(
+            Secrets,
+            members,
             size=count_or_zero(members.get("bytes")),
-            complete=members.get("complete") is True,
-            findings=tuple(_found(object_or_empty(one)) for one in findings) if isinstance(findings, list) else (),
+            findings=tuple(_read_location(object_or_empty(row)) for row in array_or_empty(members.get("findings"))),
         )
 
     @property
@@ -84,14 +79,10 @@ class Secrets:
         return tuple(one for one in self.findings if one.counts)
 
 
-def _found(one: Mapping[str, Json]) -> SecretLocation:
-    return SecretLocation(
-        pattern=text_or_empty(one.get("pattern")),
-        path=text_or_empty(one.get("path")),
-        line=count_or_zero(one.get("line")),
-        digest=text_or_empty(one.get("hash")),
-        context=text_or_empty(one.get("context")),
-        confidence=text_or_empty(one.get("confidence")) or GENERIC,
-        counts=one.get("counts") is True,
-        why=text_or_empty(one.get("why")),
+def _read_location(row: Mapping[str, Json]) -> SecretLocation:
+    return read_members(
+        SecretLocation,
+        row,
+        digest=text_or_empty(row.get("hash")),
+        confidence=text_or_empty(row.get("confidence")) or GENERIC,
     )

@@ -37,7 +37,7 @@ from functools import cached_property
 from typing import Final
 
 from evidence.canonical import Json, parse_json
-from evidence.json_members import count_or_none, count_or_zero, object_or_empty, objects_in, strings_in, text_or_empty
+from evidence.json_members import count_or_zero, object_or_empty, objects_in, read_members, strings_in, text_or_empty
 from evidence.kinds.traits import Traits
 
 KIND: Final = "source"
@@ -151,33 +151,12 @@ class Source:
     @cached_property
     def readme(self) -> Readme | None:
         raw = self.body.get("readme")
-        if not isinstance(raw, Mapping):
-            return None
-        return Readme(
-            path=text_or_empty(raw.get("path")),
-            words=count_or_zero(raw.get("words")),
-            sections=strings_in(raw.get("sections")),
-            install=text_or_empty(raw.get("install")),
-            snippet=text_or_empty(raw.get("snippet")),
-            environment=text_or_empty(raw.get("environment")),
-            examples=text_or_empty(raw.get("examples")),
-            tools=text_or_empty(raw.get("tools")),
-            licence=raw.get("licence") is True,
-            mcp_name=text_or_empty(raw.get("mcp_name")),
-        )
+        return read_members(Readme, raw) if isinstance(raw, Mapping) else None
 
     @cached_property
     def lockfiles(self) -> tuple[SourceLockfile, ...]:
         """The lockfiles of the server's folder, else of the root."""
-        return tuple(
-            SourceLockfile(
-                path=text_or_empty(raw.get("path")),
-                format=text_or_empty(raw.get("format")),
-                packages=count_or_none(raw.get("packages")),
-                error=text_or_empty(raw.get("error")),
-            )
-            for raw in objects_in(self.body.get("lockfiles"))
-        )
+        return tuple(read_members(SourceLockfile, raw) for raw in objects_in(self.body.get("lockfiles")))
 
     @cached_property
     def transports(self) -> Mapping[str, tuple[str, ...]]:
@@ -187,39 +166,17 @@ class Source:
 
     @cached_property
     def oauth(self) -> tuple[Marker, ...]:
-        return tuple(
-            Marker(text_or_empty(raw.get("marker")), text_or_empty(raw.get("at")))
-            for raw in objects_in(self.body.get("oauth"))
-        )
+        return tuple(read_members(Marker, raw) for raw in objects_in(self.body.get("oauth")))
 
     @cached_property
     def environment(self) -> tuple[Variable, ...]:
         """The environment variables that code reads, by name."""
-        return tuple(
-            Variable(
-                name=text_or_empty(raw.get("name")),
-                at=text_or_empty(raw.get("at")),
-                secret=raw.get("secret") is True,
-                required=required if isinstance(required := raw.get("required"), bool) else None,
-                named=named if isinstance(named := raw.get("named"), bool) else None,
-            )
-            for raw in objects_in(self.body.get("environment"))
-        )
+        return tuple(read_members(Variable, raw) for raw in objects_in(self.body.get("environment")))
 
     @cached_property
     def tools(self) -> tuple[SourceTool, ...]:
         """The tools that code declares, in the order of their places."""
-        return tuple(
-            SourceTool(
-                name=text_or_empty(raw.get("name")),
-                description=description if isinstance(description := raw.get("description"), str) else None,
-                input=schema if isinstance(schema := raw.get("input"), Mapping) else None,
-                annotations=notes if isinstance(notes := raw.get("annotations"), Mapping) else None,
-                at=text_or_empty(raw.get("at")),
-                by=text_or_empty(raw.get("by")),
-            )
-            for raw in objects_in(self.body.get("tools"))
-        )
+        return tuple(read_members(SourceTool, raw) for raw in objects_in(self.body.get("tools")))
 
     def path(self, member: str) -> str:
         """One of `changelog`, `dockerfile`, `licence`, `security_policy`, `contributing`; empty when it is missing."""

@@ -27,7 +27,7 @@ from enum import StrEnum
 from typing import Final
 
 from evidence.canonical import Json, parse_json
-from evidence.json_members import array_or_empty, count_or_zero, object_or_empty, strings_in, text_or_empty
+from evidence.json_members import array_or_empty, object_or_empty, read_members, text_or_empty
 from evidence.kinds.traits import WORDS, Traits
 
 KIND: Final = "trials"
@@ -138,11 +138,11 @@ class Trials:
     def parse(body: bytes) -> Trials:
         """View a body of the current schema; raise NotJson when it is not JSON."""
         members = object_or_empty(parse_json(body))
-        return Trials(
-            policy=text_or_empty(members.get("policy")),
+        return read_members(
+            Trials,
+            members,
             trials=tuple(_tried(object_or_empty(row)) for row in array_or_empty(members.get("trials"))),
             skipped=tuple(_not_tried(object_or_empty(row)) for row in array_or_empty(members.get("skipped"))),
-            unlisted=count_or_zero(members.get("unlisted")),
         )
 
     @property
@@ -153,38 +153,18 @@ class Trials:
 
 def _tried(row: Mapping[str, Json]) -> TrialCall:
     code = row.get("code")
-    return TrialCall(
-        tool=text_or_empty(row.get("tool")),
-        index=count_or_zero(row.get("index")),
+    return read_members(
+        TrialCall,
+        row,
         authority=text_or_empty(row.get("class")),
-        basis=text_or_empty(row.get("basis")),
-        why=text_or_empty(row.get("why")),
-        kind=text_or_empty(row.get("kind")),
-        parameter=text_or_empty(row.get("parameter")),
-        arguments=object_or_empty(row.get("arguments")),
         outcome=_outcome(text_or_empty(row.get("outcome"))),
         code=code if isinstance(code, int) and not isinstance(code, bool) else None,
-        reason=text_or_empty(row.get("reason")),
-        detail=text_or_empty(row.get("detail")),
-        content=strings_in(row.get("content")),
-        empty=row.get("empty") is True,
         structured=_structured(text_or_empty(row.get("structured"))),
-        complaint=text_or_empty(row.get("complaint")),
-        text=text_or_empty(row.get("text")),
-        locked=row.get("locked") is True,
     )
 
 
 def _not_tried(row: Mapping[str, Json]) -> SkippedTool:
-    return SkippedTool(
-        tool=text_or_empty(row.get("tool")),
-        index=count_or_zero(row.get("index")),
-        authority=text_or_empty(row.get("class")),
-        basis=text_or_empty(row.get("basis")),
-        why=text_or_empty(row.get("why")),
-        reason=text_or_empty(row.get("reason")),
-        detail=text_or_empty(row.get("detail")),
-    )
+    return read_members(SkippedTool, row, authority=text_or_empty(row.get("class")))
 
 
 def _outcome(value: str) -> TrialOutcome:

@@ -72,9 +72,7 @@ def is_ci(path: str) -> bool:
 
 def is_root_document(path: str) -> bool:
     """Whether a file of the root applies to each server of the repository."""
-    return is_ci(path) or any(
-        pattern.fullmatch(_name(path)) for pattern in (_LICENCE, _SECURITY, _CONTRIBUTING, _CHANGELOG)
-    )
+    return is_ci(path) or any(pattern.fullmatch(_name(path)) for pattern in _OF_ROOT)
 
 
 def find_changelog(paths: Iterable[str]) -> str | None:

@@ -313,10 +313,6 @@ def _reshaped(
     return {**schema, bound: value} if bound and not isinstance(value, UnknownValue) else None
 
 
-def _partial(schema: dict[str, Json]) -> Value:
-    return {key: value for key, value in schema.items() if key != "required"}
-
-
 def _either(schema: dict[str, Json], other: Value) -> Value:
     return UNKNOWN if isinstance(other, UnknownValue) else {"anyOf": [schema, other]}
 
