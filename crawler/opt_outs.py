@@ -92,22 +92,22 @@ def parse_entries(text: str) -> Iterator[tuple[OptOutScope, str]]:
     if len(lines) > MAX_ENTRIES:
         raise InvalidOptOuts(f"more than {MAX_ENTRIES} lines")
     for number, line in enumerate(lines, 1):
-        said = line.partition("#")[0].strip()
-        if not said:
+        entry = line.partition("#")[0].strip()
+        if not entry:
             continue
         try:
-            yield parse_entry(said)
+            yield parse_entry(entry)
         except InvalidOptOuts as error:
             raise InvalidOptOuts(f"line {number}: {error}") from error
 
 
-def parse_entry(said: str) -> tuple[OptOutScope, str]:
+def parse_entry(entry: str) -> tuple[OptOutScope, str]:
     """One entry: `host: NAME`, `domain: NAME`, `server: NAME`, or a domain alone."""
-    word, colon, rest = said.partition(":")
+    word, colon, rest = entry.partition(":")
     if colon and word.strip().lower() in {scope.value for scope in OptOutScope}:
         scope = OptOutScope(word.strip().lower())
         return scope, normalise_value(scope, rest)
-    return OptOutScope.DOMAIN, normalise_value(OptOutScope.DOMAIN, said)
+    return OptOutScope.DOMAIN, normalise_value(OptOutScope.DOMAIN, entry)
 
 
 def normalise_value(scope: OptOutScope, value: str) -> str:

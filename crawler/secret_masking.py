@@ -50,8 +50,8 @@ _END_OF_KEY: Final = re.compile(
 _WORD: Final = re.compile(r"(?<![A-Za-z0-9_-])[A-Za-z0-9_-]{16,}(?![A-Za-z0-9_-])")
 _RANDOM_FROM: Final = 16  # letters
 _LONG: Final = 24
-_SPOKEN: Final = re.compile(r"(?:[A-Za-z]{1,14}\d{0,2}|\d{1,4}|)")
-_SPOKEN_LENGTH: Final = 3.5  # characters of one class in a row, on average: fewer is no language
+_SYLLABLE: Final = re.compile(r"(?:[A-Za-z]{1,14}\d{0,2}|\d{1,4}|)")
+_MIN_RUN_LENGTH: Final = 3.5  # characters of one class in a row, on average: fewer is no language
 
 
 def mask_tail(text: str, limit: int = TAIL) -> str:
@@ -76,10 +76,10 @@ def _is_opaque(word: str) -> bool:
     """Whether a word looks random: alternating character classes, or a long word with digits inside."""
     pieces = re.split("[_-]", word)
     longest = max(pieces, key=len)
-    if len(longest) >= _RANDOM_FROM and _turns(longest) * _SPOKEN_LENGTH >= len(longest):
+    if len(longest) >= _RANDOM_FROM and _turns(longest) * _MIN_RUN_LENGTH >= len(longest):
         return True
     digits = any(letter.isdigit() for letter in word)
-    return digits and len(word) >= _LONG and not all(_SPOKEN.fullmatch(piece) for piece in pieces)
+    return digits and len(word) >= _LONG and not all(_SYLLABLE.fullmatch(piece) for piece in pieces)
 
 
 def _turns(word: str) -> int:

@@ -62,7 +62,7 @@ def look_up_in_mirror(mirror: Mirror, packages: Sequence[Package], order: Versio
         groups = group_matches(examined.hits, records, order, snapshot.named(records))
         used = {package.ecosystem for package in packages}
         states = tuple(state for state in snapshot.states if state.name in used)
-        return _looked(MIRROR, examined, groups, tuple(state.name for state in states), states)
+        return _lookup_result(MIRROR, examined, groups, tuple(state.name for state in states), states)
 
 
 async def look_up_by_api(api: OsvApi, packages: Sequence[Package], order: VersionOrder) -> LookupResult:
@@ -81,7 +81,7 @@ async def look_up_by_api(api: OsvApi, packages: Sequence[Package], order: Versio
     examined = match_packages(left, ECOSYSTEMS, lambda *key: candidates.get(key, {}).values(), order)
     examined = replace(examined, unknown=(*examined.unknown, *list_unmatched(silent, UnmatchedReason.NOT_ANSWERED)))
     used = tuple(sorted({ecosystem for ecosystem, _, _ in queries}))
-    return _looked(API, examined, group_matches(examined.hits, records, order, {}), used, ())
+    return _lookup_result(API, examined, group_matches(examined.hits, records, order, {}), used, ())
 
 
 def _candidates(
@@ -117,7 +117,7 @@ def _candidate(record: Advisory, query: Version, known: Candidate | None) -> Can
     return Candidate(record.id, (Affected(ecosystem=ecosystem, name=name, versions=listed),))
 
 
-def _looked(
+def _lookup_result(
     by: str,
     examined: MatchResult,
     groups: tuple[Group, ...],

@@ -112,9 +112,9 @@ def _entry(stream: ForwardStream, header: bytes, stated: dict[str, bytes], size:
     if kind is EntryKind.FILE and name.endswith("/"):
         kind = EntryKind.FOLDER
     # Links, folders and devices have no content, whatever their size field states; other unknown types have (POSIX).
-    held = 0 if kind in {EntryKind.LINK, EntryKind.FOLDER} or header[156:157] in {b"3", b"4", b"6"} else size
+    content_size = 0 if kind in {EntryKind.LINK, EntryKind.FOLDER} or header[156:157] in {b"3", b"4", b"6"} else size
     refused = "a sparse file" if any(key.startswith("GNU.sparse") for key in stated) else ""
-    rest = [held]
+    rest = [content_size]
 
     def read() -> bytes:
         if not rest[0]:
@@ -125,9 +125,9 @@ def _entry(stream: ForwardStream, header: bytes, stated: dict[str, bytes], size:
         rest[0] = 0
         return data
 
-    yield Entry(name, kind, held, read, refused)
+    yield Entry(name, kind, content_size, read, refused)
     stream.skip(rest[0])
-    stream.skip(-held % BLOCK)
+    stream.skip(-content_size % BLOCK)
 
 
 def _stated_size(stated: dict[str, bytes], size: int) -> int:

@@ -70,14 +70,14 @@ def configure_target(target: Target, named: Sequence[PackageInput] = ()) -> Conf
     )
 
 
-def find_still_missing_inputs(target: Target, given: Sequence[GivenInput], said: str) -> Sequence[PackageInput]:
+def find_still_missing_inputs(target: Target, given: Sequence[GivenInput], output: str) -> Sequence[PackageInput]:
     """The inputs that the output of a server started with `given` reports as missing; when it names none, all other
     declared
     ones.
     """
     keys = {(each.place, each.name) for each in given}
     known = {*dict(target.environment), *target.arguments}
-    new = [each for each in find_named_inputs(said) if (each.place, each.name) not in keys and each.name not in known]
+    new = [each for each in find_named_inputs(output) if (each.place, each.name) not in keys and each.name not in known]
     return new or [each for each in target.inputs if (each.place, each.name) not in keys]
 
 

@@ -30,7 +30,7 @@ class PlaceholderKind(StrEnum):
     TEXT = "text"
 
 
-_LOOKED_AT: Final = 300
+_MAX_EXAMINED: Final = 300
 # The first match of a name in capitals decides: the end of a name is more specific than its other parts.
 _BY_NAME: Final = tuple(
     (kind, re.compile(rf"(?:^|_)(?:{words})$"))
@@ -105,13 +105,13 @@ def choose_kind(asked: PackageInput) -> PlaceholderKind:
         return PlaceholderKind.CHOICE
     if asked.form:
         return PlaceholderKind.FORM
-    told = choose_kind_by_name(normalise_input_name(asked.name))
+    by_name = choose_kind_by_name(normalise_input_name(asked.name))
     if asked.format in _FORMATS:
-        return told if told is PlaceholderKind.PORT else _FORMATS[asked.format]
-    by_hint = next((kind for kind, hint in _BY_HINT if hint.search(asked.hint[:_LOOKED_AT])), None)
+        return by_name if by_name is PlaceholderKind.PORT else _FORMATS[asked.format]
+    by_hint = next((kind for kind, hint in _BY_HINT if hint.search(asked.hint[:_MAX_EXAMINED])), None)
     if asked.format == "filepath":
-        return PlaceholderKind.FOLDER if PlaceholderKind.FOLDER in {told, by_hint} else PlaceholderKind.FILE
-    if asked.secret and told not in {
+        return PlaceholderKind.FOLDER if PlaceholderKind.FOLDER in {by_name, by_hint} else PlaceholderKind.FILE
+    if asked.secret and by_name not in {
         PlaceholderKind.DATABASE,
         PlaceholderKind.URL,
         PlaceholderKind.FILE,
@@ -119,7 +119,9 @@ def choose_kind(asked: PackageInput) -> PlaceholderKind:
     }:
         return PlaceholderKind.SECRET
     # The name of a positional argument is a label, such as `arg`.
-    return (by_hint if asked.place is InputPlace.WORD and told is None else told or by_hint) or PlaceholderKind.TEXT
+    return (
+        by_hint if asked.place is InputPlace.WORD and by_name is None else by_name or by_hint
+    ) or PlaceholderKind.TEXT
 
 
 def choose_kind_by_name(name: str) -> PlaceholderKind | None:
@@ -134,5 +136,5 @@ def choose_kind_by_name(name: str) -> PlaceholderKind | None:
 
 def normalise_input_name(name: str) -> str:
     """A variable's or option's name in capitals: `--api-key`, `apiKey` and `API_KEY` all become `API_KEY`."""
-    parted = re.sub(r"([a-z0-9])([A-Z])", r"\1_\2", name[:_LOOKED_AT])
+    parted = re.sub(r"([a-z0-9])([A-Z])", r"\1_\2", name[:_MAX_EXAMINED])
     return re.sub(r"[^A-Za-z0-9]+", "_", parted).strip("_").upper()

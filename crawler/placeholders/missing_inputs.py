@@ -73,14 +73,14 @@ _ZOD_PATH: Final = re.compile(r"\"path\":\s{0,20}\[\s{0,40}\"([A-Z][A-Z0-9_]{2,6
 _ZOD_AT: Final = re.compile(r"→ at ([A-Z][A-Z0-9_]{2,60})$")
 
 
-def find_named_inputs(said: str) -> tuple[PackageInput, ...]:
+def find_named_inputs(output: str) -> tuple[PackageInput, ...]:
     """The inputs that an output reports as missing, each once; none when they are not certain.
 
     The first of alternatives counts, and a variable before an option.
     """
-    lines = [_plain(line) for line in said.splitlines()[-_LINES:]]
+    lines = [_plain(line) for line in output.splitlines()[-_LINES:]]
     found: dict[tuple[InputPlace, str], PackageInput] = {}
-    for asked in (*_structured(lines), *_spoken(lines)):
+    for asked in (*_structured(lines), *_sentences(lines)):
         found.setdefault((asked.place, asked.name), asked)
     if not found:
         found = {(asked.place, asked.name): asked for asked in _usage(lines)}
@@ -124,7 +124,7 @@ def _pydantic(lines: list[str]) -> Iterator[PackageInput]:
             yield from _variables(names, following.strip())
 
 
-def _spoken(lines: list[str]) -> Iterator[PackageInput]:
+def _sentences(lines: list[str]) -> Iterator[PackageInput]:
     """Inputs that sentences name, and lists below such sentences."""
     listing = False
     for line in lines:

@@ -61,7 +61,7 @@ _FORMS: Final = tuple(
         (r"(?:\w*_)?(?:WALLET|EVM|ETH(?:EREUM)?|DEPLOYER|SIGNER)\w*KEY|PRIVATE_KEY$", "0x" + "0" * 63 + "1"),
     )
 )
-_SAID: Final = re.compile(
+_STATED_PREFIX: Final = re.compile(
     r"\b(?:starts?|starting|begins?|beginning|prefixed) with[ :]{1,2}[\"'`(]{0,2}([A-Za-z][A-Za-z0-9]{0,11}[-_.])",
     re.IGNORECASE,
 )
@@ -76,5 +76,5 @@ def make_secret_placeholder(name: str, package: str, hint: str) -> str:
         for pattern, value in _FORMS:
             if pattern.search(known):
                 return value
-    said = _SAID.search(hint)
-    return said[1] + ZEROS if said else ZEROS
+    prefix = _STATED_PREFIX.search(hint)
+    return prefix[1] + ZEROS if prefix else ZEROS

@@ -88,8 +88,8 @@ def _filled(asked: PackageInput, package: str) -> str:
     return whole
 
 
-def _database(told: str, package: str) -> str:
-    return _first(_DATABASES, told) or _first(_DATABASES, package) or _POSTGRES
+def _database(name: str, package: str) -> str:
+    return _first(_DATABASES, name) or _first(_DATABASES, package) or _POSTGRES
 
 
 def _text(name: str, package: str) -> str:
@@ -97,5 +97,5 @@ def _text(name: str, package: str) -> str:
     return known or _first(_WORDS, name) or TEXT
 
 
-def _first(table: tuple[tuple[str, str], ...], told: str) -> str:
-    return next((value for pattern, value in table if re.search(pattern, told)), "")
+def _first(table: tuple[tuple[str, str], ...], name: str) -> str:
+    return next((value for pattern, value in table if re.search(pattern, name)), "")

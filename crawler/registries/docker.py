@@ -259,11 +259,11 @@ def _inputs(document: Mapping[str, Json]) -> Iterator[PackageInput]:
             if known or name in seen or not VARIABLE_NAME.fullmatch(name):
                 continue
             seen.add(name)
-            told = (text_or_empty(row.get("example")), text_or_empty(row.get("description")))
+            hints = (text_or_empty(row.get("example")), text_or_empty(row.get("description")))
             yield PackageInput(
                 place=InputPlace.ENVIRONMENT,
                 name=name,
-                hint="\n".join(filter(None, told))[:MAX_HINT],
+                hint="\n".join(filter(None, hints))[:MAX_HINT],
                 required=row.get("required") is True,
                 secret=member == "secrets",
             )

@@ -141,13 +141,13 @@ def _input(item: Mapping[str, Json], place: InputPlace, name: str, *, at: int = 
 def _hint(item: Mapping[str, Json]) -> str:
     """All texts that describe the required value, examples in place of a value included."""
     stated = None if _is_secret(item) else _stated(item)
-    told = (
+    hints = (
         first_text(item, "placeholder"),
         first_text(item, "valueHint", "value_hint"),
         first_text(item, "example"),
         stated,
     )
-    return "\n".join(part[:MAX_HINT] for part in (*told, first_text(item, "description")) if part)[:MAX_HINT]
+    return "\n".join(part[:MAX_HINT] for part in (*hints, first_text(item, "description")) if part)[:MAX_HINT]
 
 
 def _choices(item: Mapping[str, Json]) -> tuple[str, ...]:

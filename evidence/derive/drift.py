@@ -36,7 +36,7 @@ class _Signals:
     """Poisoning patterns by place, and the (place, pattern) pairs with high confidence."""
 
     at: Mapping[str, tuple[str, ...]]
-    sure: frozenset[tuple[str, str]]
+    certain: frozenset[tuple[str, str]]
 
 
 def no_approval(_server: ServerId, _digest: str) -> bool:
@@ -83,15 +83,15 @@ def _values(earlier: Dossier) -> Outline | None:
 
 def _signals(seen: Listing, now: Outline) -> _Signals:
     found: dict[str, set[str]] = {}
-    sure: set[tuple[str, str]] = set()
+    certain: set[tuple[str, str]] = set()
     for hit in scan_listing_cached(seen):
         if hit.confidence is Confidence.LOW:
             continue
         at = _entry(escape_place(hit.at), now)
         found.setdefault(at, set()).add(hit.pattern)
         if hit.is_grave:
-            sure.add((at, hit.pattern))
-    return _Signals({at: tuple(sorted(patterns)) for at, patterns in sorted(found.items())}, frozenset(sure))
+            certain.add((at, hit.pattern))
+    return _Signals({at: tuple(sorted(patterns)) for at, patterns in sorted(found.items())}, frozenset(certain))
 
 
 def _entry(at: str, now: Outline) -> str:
@@ -105,7 +105,7 @@ def _merged(now: Outline, signals: _Signals, before: Approved | None) -> Approve
     """The current listing, completed with the baseline entries of lists that were not read to their end."""
     if before is None or _is_complete(now):
         return Approved(entries=now.digests, signals=signals.at, tools=now.tools)
-    kept = {at: digest for at, digest in before.entries.items() if not _is_looked_at(at, now)}
+    kept = {at: digest for at, digest in before.entries.items() if not _is_removed(at, now)}
     return Approved(
         entries={**kept, **now.digests},
         signals={**{at: each for at, each in before.signals.items() if at in kept}, **signals.at},
@@ -117,7 +117,7 @@ def _is_complete(now: Outline) -> bool:
     return len(now.whole) == len(listing.LISTS) + 1 and not now.cut
 
 
-def _is_looked_at(at: str, now: Outline) -> bool:
+def _is_removed(at: str, now: Outline) -> bool:
     """Whether a place that is missing now was removed: its list was read to the end, or its item was seen."""
     name, _, rest = at.partition("/")
     met = f"{name}/{rest.partition('/')[0]}" in now.values
@@ -128,8 +128,8 @@ def _changes(
     before: Approved, tonight: Approved, now: Outline, signals: _Signals, values: Values
 ) -> tuple[list[Change], bool]:
     changes = list(_compared(before, tonight, now, values))
-    sure = any((change.at, signal) in signals.sure for change in changes for signal in change.signals)
-    return changes, sure or any(ALARMING & set(change.escalations) for change in changes)
+    certain = any((change.at, signal) in signals.certain for change in changes for signal in change.signals)
+    return changes, certain or any(ALARMING & set(change.escalations) for change in changes)
 
 
 def _compared(before: Approved, tonight: Approved, now: Outline, values: Values) -> Iterator[Change]:
@@ -151,7 +151,7 @@ def _compared(before: Approved, tonight: Approved, now: Outline, values: Values)
 
 
 def _body(kept: Approved, tonight: Approved, changes: list[Change], *, alarm: bool, complete: bool) -> dict[str, Json]:
-    said = sorted({signal for change in changes for signal in change.signals})
+    signals = sorted({signal for change in changes for signal in change.signals})
     raised = sorted({each.value for change in changes for each in change.escalations})
     return {
         "baseline": digest_entries(kept.entries),
@@ -159,12 +159,12 @@ def _body(kept: Approved, tonight: Approved, changes: list[Change], *, alarm: bo
         "alarm": alarm,
         "complete": complete and len(changes) <= MAX_CHANGES,
         "changes": [_row(change) for change in sorted(changes, key=_by_weight)[:MAX_CHANGES]],
-        "signals": said,
+        "signals": signals,
         "escalations": raised,
         "approved": {
             "entries": dict(kept.entries),
             "signals": {at: list(patterns) for at, patterns in kept.signals.items()},
-            "tools": {at: _standing(tool) for at, tool in kept.tools.items()},
+            "tools": {at: _tool_row(tool) for at, tool in kept.tools.items()},
         },
     }
 
@@ -185,5 +185,5 @@ def _row(change: Change) -> dict[str, Json]:
     }
 
 
-def _standing(tool: ApprovedTool) -> dict[str, Json]:
+def _tool_row(tool: ApprovedTool) -> dict[str, Json]:
     return {"authority": tool.authority, "hints": dict(tool.hints)}

@@ -35,9 +35,9 @@ def _known(_digest: str) -> list[tuple[Hit, ...]]:
 
 def _digest(listing: Listing) -> str:
     """A digest of the texts of a listing in their order; empty when they have no canonical form."""
-    said: list[Json] = [listing.instructions, listing.server_info]
-    said += [[item.raw for item in listing.list_of(name).items] for name in LISTS]
+    content: list[Json] = [listing.instructions, listing.server_info]
+    content += [[item.raw for item in listing.list_of(name).items] for name in LISTS]
     try:
-        return sha256(orjson.dumps(said))
+        return sha256(orjson.dumps(content))
     except orjson.JSONEncodeError:  # canonical JSON excludes large integers and lone surrogates
         return ""

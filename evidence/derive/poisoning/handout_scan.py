@@ -62,13 +62,13 @@ def scan_handout(text: str, *, at: str) -> tuple[Hit, ...]:
     grave = [hit for hit in scan_text(sent, at=at) if hit.is_grave]
     if not grave:
         return ()
-    sure = [hit for hit in grave if hit.pattern in _DELIBERATE or _is_code(hit, sent)]
+    certain = [hit for hit in grave if hit.pattern in _DELIBERATE or _is_code(hit, sent)]
     orders = _orders(grave)
     if len(sent) > SHORT_TEXT:
         orders = list(_close(sent, at)) if _are_meant(orders) else []
     elif all(hit.pattern in _TOO_USUAL for hit in orders):
         orders = []
-    return tuple(dict.fromkeys((*sure, *orders)))
+    return tuple(dict.fromkeys((*certain, *orders)))
 
 
 def _is_code(hit: Hit, text: str) -> bool:

@@ -30,22 +30,22 @@ def find_instructed_tools(folded: Sequence[str], names: Iterable[str]) -> dict[s
     lower = {name: low for name, low in lower.items() if len(low) >= _SHORTEST}
     if not lower or not folded:
         return found
-    said = _said(TextIndex(folded), set(lower.values()))
+    texts_by_name = _find_names(TextIndex(folded), set(lower.values()))
     for name, low in lower.items():
-        for at in said.get(low, ()):
+        for at in texts_by_name.get(low, ()):
             text = folded[at]
             if mentions_tool_name(low, text) and instructs_tool(low, text):
                 found.setdefault(text, []).append(name)
     return found
 
 
-def _said(texts: TextIndex, names: Iterable[str]) -> Mapping[str, set[int]]:
+def _find_names(texts: TextIndex, names: Iterable[str]) -> Mapping[str, set[int]]:
     """The indexes of the texts that contain each name."""
     short = [name for name in names if len(name) <= _LONGEST and _can_be_encoded(name)]
-    said = {name: set(texts.find_with_word(name)) for name in set(names).difference(short)}
+    texts_by_name = {name: set(texts.find_with_word(name)) for name in set(names).difference(short)}
     for name, place in _places(texts.whole, short):
-        said.setdefault(name, set()).add(texts.find_text_at(place))
-    return said
+        texts_by_name.setdefault(name, set()).add(texts.find_text_at(place))
+    return texts_by_name
 
 
 def _places(whole: str, names: Sequence[str]) -> Iterator[tuple[str, int]]:

@@ -19,8 +19,8 @@ _PLAINEST: Final = tuple(
     if each.category in (Category.OVERRIDE, Category.CONCEALMENT) and not (each.expression.is_naming or each.sentence)
 )
 """Patterns that are searched in deobfuscated text."""
-_DISGUISED: Final = len(PATTERNS)
-_ORDERED: Final = _DISGUISED + len(OBFUSCATION_EXPRESSIONS)
+_FIRST_OBFUSCATION: Final = len(PATTERNS)
+_FIRST_INSTRUCTION: Final = _FIRST_OBFUSCATION + len(OBFUSCATION_EXPRESSIONS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,40 +29,40 @@ class CandidatePatterns:
     tool.
     """
 
-    wordings: tuple[Pattern, ...] = ()
-    disguised: bool = False
-    ordered: bool = False
+    patterns: tuple[Pattern, ...] = ()
+    may_be_obfuscated: bool = False
+    may_instruct: bool = False
 
 
 def find_candidate_patterns(folded: str) -> CandidatePatterns:
     """The patterns that a text may match. No other pattern can match."""
-    passed = _sieve().find_candidates(folded)
+    passed = _prefilter().find_candidates(folded)
     if not passed:
         return _NOTHING
     return CandidatePatterns(
-        tuple(PATTERNS[at] for at in passed if at < _DISGUISED and _may_hold(PATTERNS[at], folded)),
-        any(_DISGUISED <= at < _ORDERED for at in passed),
-        passed[-1] >= _ORDERED,
+        tuple(PATTERNS[at] for at in passed if at < _FIRST_OBFUSCATION and _may_hold(PATTERNS[at], folded)),
+        any(_FIRST_OBFUSCATION <= at < _FIRST_INSTRUCTION for at in passed),
+        passed[-1] >= _FIRST_INSTRUCTION,
     )
 
 
 def match_patterns(folded: str) -> Iterator[Pattern]:
     """The patterns that match a text, in their order."""
-    return (each for each in find_candidate_patterns(folded).wordings if find_pattern(each, folded) is not None)
+    return (each for each in find_candidate_patterns(folded).patterns if find_pattern(each, folded) is not None)
 
 
-def find_pattern(wording: Pattern, folded: str) -> PatternMatch | None:
+def find_pattern(pattern: Pattern, folded: str) -> PatternMatch | None:
     """The match of a pattern. A sentence pattern is applied only to sentences that may contain all its parts."""
-    if not wording.sentence:
-        return wording.find(folded)
-    parts = _parts()[wording.id]
+    if not pattern.sentence:
+        return pattern.find(folded)
+    parts = _parts()[pattern.id]
     sentences = map(str.strip, SENTENCE.findall(folded))
-    return wording.find(" ".join(sentence for sentence in sentences if parts.match_all(sentence)))
+    return pattern.find(" ".join(sentence for sentence in sentences if parts.match_all(sentence)))
 
 
-def _may_hold(wording: Pattern, folded: str) -> bool:
+def _may_hold(pattern: Pattern, folded: str) -> bool:
     """Whether the text contains the required words and, for a sentence pattern, a sentence that has all its parts."""
-    return holds_needed_words(wording, folded) and (not wording.sentence or _parts()[wording.id].match_all(folded))
+    return holds_needed_words(pattern, folded) and (not pattern.sentence or _parts()[pattern.id].match_all(folded))
 
 
 _NOTHING: Final = CandidatePatterns()
@@ -88,7 +88,7 @@ def _parts() -> dict[str, ExpressionPrefilter]:
 
 
 @lru_cache(maxsize=1)
-def _sieve() -> ExpressionPrefilter:
+def _prefilter() -> ExpressionPrefilter:
     return ExpressionPrefilter(
         [*(each.expression.pattern for each in PATTERNS), *OBFUSCATION_EXPRESSIONS, *list_instruction_expressions()]
     )

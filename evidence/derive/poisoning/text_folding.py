@@ -84,16 +84,16 @@ def fold_text(text: str) -> str:
     return " ".join(f"|{plain.lower()}|".split())[1:-1]
 
 
-def fold_texts(said: Sequence[str]) -> tuple[list[str], str]:
+def fold_texts(texts: Sequence[str]) -> tuple[list[str], str]:
     """The folded texts, and all their words separated by spaces; some of these words may join two texts. ASCII texts
     are
     folded in one step.
     """
-    ascii_only = [text for text in said if text.isascii() and SEPARATOR not in text]
+    ascii_only = [text for text in texts if text.isascii() and SEPARATOR not in text]
     words = f"{SEPARATOR}{SEPARATOR.join(ascii_only)}{SEPARATOR}".lower().split()
     plain = iter(" ".join(words).split(SEPARATOR)[1:-1])
-    folded = [next(plain) if text.isascii() and SEPARATOR not in text else fold_text(text) for text in said]
-    if len(ascii_only) < len(said):
-        others = (each for text, each in zip(said, folded, strict=True) if not text.isascii() or SEPARATOR in text)
+    folded = [next(plain) if text.isascii() and SEPARATOR not in text else fold_text(text) for text in texts]
+    if len(ascii_only) < len(texts):
+        others = (each for text, each in zip(texts, folded, strict=True) if not text.isascii() or SEPARATOR in text)
         words += (word for text in others for word in text.split())
     return folded, " ".join(words)

@@ -32,8 +32,10 @@ class ToolContext:
         about = [names for names in found.others if not any(self._is_own(each.name) for each in names)]
         if not about:
             return None
-        sure = any(all(self._is_tool(each, sent) for each in names) for names in about)
-        return found.confidence if sure else min(found.confidence, Confidence.MEDIUM, key=list(Confidence)[::-1].index)
+        certain = any(all(self._is_tool(each, sent) for each in names) for names in about)
+        return (
+            found.confidence if certain else min(found.confidence, Confidence.MEDIUM, key=list(Confidence)[::-1].index)
+        )
 
     def _is_own(self, name: str) -> bool:
         return name in self.own

@@ -95,5 +95,5 @@ def build_own_rules() -> RuleSet:
 
 def rules_digest(rules: RuleSet) -> str:
     """The SHA-256 of the content of the rules, in hexadecimal digits."""
-    said = json.dumps(asdict(rules), sort_keys=True, default=sorted)
-    return hashlib.sha256(said.encode()).hexdigest()
+    content = json.dumps(asdict(rules), sort_keys=True, default=sorted)
+    return hashlib.sha256(content.encode()).hexdigest()

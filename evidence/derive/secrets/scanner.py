@@ -35,7 +35,7 @@ FAST_FROM: Final = 80_000_000
 
 _BEFORE: Final = 24  # bytes: the rest of a name
 _MAX_MATCHES: Final = 5_000
-_MAX_LOOKED_AT: Final = 50_000
+_MAX_EXAMINED: Final = 50_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,12 +141,12 @@ class Scanner:
             return []
         return [
             hit
-            for order, windows in self._anchors.windows(data, self._among(data)).items()
+            for order, windows in self._anchors.windows(data, self._find_candidates(data)).items()
             if (path_of := self._paths[order]) is None or path_of.search(path)
             for hit in self._matches(order, data, path, windows, bounded=bounded)
         ]
 
-    def _among(self, data: bytes) -> AbstractSet[int] | None:
+    def _find_candidates(self, data: bytes) -> AbstractSet[int] | None:
         """The rules that may match; None for all of them."""
         self._seen += len(data)
         if self._fast is False or (self._fast is None and self._seen < FAST_FROM):
@@ -171,7 +171,7 @@ class Scanner:
         )
         hits = (
             _Hit(rule, order, span)
-            for match in islice(everything, _MAX_LOOKED_AT if bounded else None)
+            for match in islice(everything, _MAX_EXAMINED if bounded else None)
             if (span := _secret(match, rule.group))[0] < span[1] and self._is_secret(order, data, path, match, span)
         )
         yield from islice(hits, _MAX_MATCHES if bounded else None)

@@ -259,8 +259,8 @@ def _class(declared: ast.ClassDef, module: PythonModule, steps: int) -> Value:
     if fields is None:
         return UNKNOWN
     schema = build_object_schema(fields)
-    said = ast.get_docstring(declared)
-    return {**schema, "description": said} if isinstance(schema, dict) and said else schema
+    description = ast.get_docstring(declared)
+    return {**schema, "description": description} if isinstance(schema, dict) and description else schema
 
 
 def _members(declared: ast.ClassDef, module: PythonModule, steps: int) -> list[Field] | None:

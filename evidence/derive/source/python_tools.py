@@ -111,10 +111,10 @@ def _of_function(function: Function, call: ast.Call | None, module: PythonModule
     if known is None:
         return None
     stated = resolve_value(words["description"], module) if "description" in words else None
-    said = _docstring(function) if stated is None else stated
+    description = _docstring(function) if stated is None else stated
     return Tool(
         name=known,
-        description=text_or_none(said),
+        description=text_or_none(description),
         input=object_or_none(_input(function, module)),
         annotations=_annotations(words.get("annotations"), module),
         path=module.path,

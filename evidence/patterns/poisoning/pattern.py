@@ -159,7 +159,7 @@ class Pattern:
 
     def find(self, text: str) -> PatternMatch | None:
         """The match with the highest confidence of all its places; None without a match."""
-        places = list(islice(self._places(text), MAX_PLACES if self._is_told_apart else 1))
+        places = list(islice(self._places(text), MAX_PLACES if self._places_differ else 1))
         if not places:
             return None
         others = tuple(dict.fromkeys(_names(place) for place in places)) if self.expression.is_naming else None
@@ -167,7 +167,7 @@ class Pattern:
         return PatternMatch(Confidence.LOW if quoted else self.confidence, others)
 
     @property
-    def _is_told_apart(self) -> bool:
+    def _places_differ(self) -> bool:
         return self.mentionable or self.expression.is_naming
 
     def _places(self, text: str) -> Iterator[re.Match[str]]:

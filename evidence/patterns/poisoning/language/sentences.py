@@ -32,8 +32,8 @@ _PURPOSE: Final = r"(?:^|[.!?]\s)(?:for|to|in\sorder\sto|as)\s(?:[\w'-]{1,16}\s)
 
 def build_imperative(verbs: Words) -> Words:
     """Verbs as instructions: at the beginning of a clause, after a word of obligation, or after the model's name."""
-    who = rf"(?:{ORDER}|{_THEN}|{_PURPOSE}|{DUTY.expression}\s(?:\w{{1,12}}\s){{0,3}}?|{AI.expression}\s)"
-    return build_raw_words(f"{who}{verbs.expression}", verbs.needs)
+    before = rf"(?:{ORDER}|{_THEN}|{_PURPOSE}|{DUTY.expression}\s(?:\w{{1,12}}\s){{0,3}}?|{AI.expression}\s)"
+    return build_raw_words(f"{before}{verbs.expression}", verbs.needs)
 
 
 def build_obligation(verbs: Words, done: Words) -> Words:
