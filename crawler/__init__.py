@@ -1,1 +1,1 @@
-"""Everything that talks to the outside world: registries, collectors and the wire below them."""
+"""All code that contacts registries, servers, package indexes, GitHub and OSV."""

@@ -1,6 +1,6 @@
-"""Addresses in one spelling: URLs, npm and PyPI names, OCI references, repositories and bundles.
+"""Canonical spellings of URLs, npm and PyPI names, OCI references, repositories and bundles.
 
-Every function returns the canonical spelling or raises Unusable; none of them opens anything.
+Every function returns the canonical spelling or raises UnusableAddress; none of them opens anything.
 """
 
 from __future__ import annotations
@@ -41,12 +41,12 @@ _RELEASE: Final = re.compile(r"^(/.+?)/(?:-/)?releases/(?:download/([^/]+)|([^/]
 
 
 class UnusableAddress(ValueError):
-    """The text is not an address of its kind; the message is what was expected, as in "an npm package name"."""
+    """The text is not an address of its kind; the message states the expected kind, as in "an npm package name"."""
 
 
 @dataclass(frozen=True, slots=True)
 class OciReference:
-    """An image: its repository with registry host, and apart from it the tag and the digest."""
+    """An image: its repository with registry host, its tag and its digest."""
 
     repository: str
     tag: str | None = None
@@ -54,7 +54,7 @@ class OciReference:
 
 
 def normalise_url(url: str) -> str:
-    """An http(s) URL in one spelling, without fragment and without slashes at the end of its path."""
+    """The canonical http(s) URL, without fragment and without slashes at the end of its path."""
     parts = _split(url, schemes=("http", "https"))
     if parts.username is not None or parts.password is not None:
         raise UnusableAddress("a URL without user name and password")
@@ -64,7 +64,7 @@ def normalise_url(url: str) -> str:
 
 
 def is_local_url(url: str) -> bool:
-    """True for a URL that means another machine to everybody who reads it: loopback, private or without a domain."""
+    """Whether a URL means a different machine for each reader: loopback, private, or without a domain."""
     host = urlsplit(normalise_url(url)).hostname or ""
     try:
         return not ipaddress.ip_address(host).is_global
@@ -73,28 +73,28 @@ def is_local_url(url: str) -> bool:
 
 
 def normalise_npm_name(name: str) -> str:
-    """An npm package name, with its scope; npm names have one spelling."""
+    """An npm package name with its scope; npm names have one spelling."""
     if len(name) > 214 or not _NPM.fullmatch(name):
         raise UnusableAddress("an npm package name")
     return name
 
 
 def normalise_pypi_name(name: str) -> str:
-    """A Python package name, normalised as the packaging specification says (PEP 503)."""
+    """A Python package name, normalised by the packaging specification (PEP 503)."""
     if len(name) > 214 or not _PYPI.fullmatch(name):
         raise UnusableAddress("a Python package name")
     return re.sub(r"[-_.]+", "-", name).lower()
 
 
 def normalise_plain_name(name: str) -> str:
-    """A name as NuGet and Cargo allow it, unchanged."""
+    """A valid NuGet or Cargo name, unchanged."""
     if len(name) > 214 or not _PLAIN_NAME.fullmatch(name):
         raise UnusableAddress("a package name")
     return name
 
 
 def parse_oci_reference(text: str) -> OciReference:
-    """An image reference with its defaults spelled out (`time` is `docker.io/library/time`), tag and digest apart."""
+    """An image reference with its defaults (`time` is `docker.io/library/time`)."""
     if len(text) > MAX_ADDRESS:
         raise UnusableAddress("an image reference")
     text = text.removeprefix("docker://").removeprefix("https://")
@@ -111,7 +111,7 @@ def parse_oci_reference(text: str) -> OciReference:
 
 
 def normalise_repository_url(text: str) -> str:
-    """A source repository as `https://HOST/PATH`, and `#FOLDER` when it names a folder inside."""
+    """A source repository as `https://HOST/PATH`, with `#FOLDER` for a folder inside it."""
     if len(text) > MAX_ADDRESS:
         raise UnusableAddress("the URL of a repository")
     address, _, folder = text.partition("#")
@@ -131,7 +131,7 @@ def normalise_repository_url(text: str) -> str:
 
 
 def normalise_folder(folder: str) -> str:
-    """A relative folder without empty, `.` and `..` steps at either end; raise Unusable when it leaves its root."""
+    """A relative folder without empty, `.` and `..` steps; raise UnusableAddress when it leaves its root."""
     steps = [step for step in folder.split("/") if step not in {"", "."}]
     if ".." in steps or _FORBIDDEN.search(folder) or len(folder) > MAX_ADDRESS:
         raise UnusableAddress("a folder inside the repository")
@@ -139,7 +139,7 @@ def normalise_folder(folder: str) -> str:
 
 
 def normalise_bundle_url(url: str) -> str:
-    """A bundle's download URL; of a release asset the version is left out, so that releases are one server."""
+    """The download URL of a bundle. The version in a release asset's URL is removed, so all releases are one server."""
     address = normalise_url(url)
     parts = urlsplit(address)
     release = _RELEASE.match(parts.path)
@@ -191,7 +191,7 @@ def _normalise_host(host: str) -> str:
     labels = host.split(".")
     if len(host) > 253 or not all(_LABEL.fullmatch(label) for label in labels):
         raise UnusableAddress("a host name")
-    # Every spelling of an IPv4 address but the dotted one (0x7f.1, 2130706433) is only ever used to hide it.
+    # Spellings of an IPv4 address other than the dotted one (0x7f.1, 2130706433) only serve to hide it.
     if _IPV4_LIKE.fullmatch(labels[-1]):
         try:
             return str(ipaddress.IPv4Address(host))
@@ -201,7 +201,7 @@ def _normalise_host(host: str) -> str:
 
 
 def _normalise_escapes(text: str) -> str:
-    """Percent-encode what must be, in capitals, and decode what need not be (RFC 3986, 6.2.2.2)."""
+    """Percent-encode reserved characters in capitals and decode unreserved ones (RFC 3986, 6.2.2.2)."""
     encoded = "".join(char if char.isascii() else "".join(f"%{byte:02X}" for byte in char.encode()) for char in text)
     return _ESCAPE.sub(_normalise_escape, encoded)
 

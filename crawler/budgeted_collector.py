@@ -1,4 +1,4 @@
-"""A collector whose visits are counted, and not made when a budget is spent: then stands what was seen before."""
+"""A collector with a request budget: when the budget is spent, the earlier records stay valid."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from evidence.model import Absent, Dossier, Observed, Record, Server
 
 
 class BudgetedCollector:
-    """Looks like the collector that it asks for. `schemas` are those of its kinds."""
+    """Wraps a collector. `schemas` are the schema numbers of its kinds."""
 
     def __init__(
         self, collector: Collector, budgets: RequestBudgets, now: Callable[[], datetime], schemas: Mapping[str, int]
@@ -23,28 +23,24 @@ class BudgetedCollector:
 
     @property
     def name(self) -> str:
-        """The collector's name."""
         return self.collector.name
 
     @property
     def version(self) -> int:
-        """The collector's version."""
         return self.collector.version
 
     @property
     def kinds(self) -> tuple[str, ...]:
-        """The collector's kinds."""
         return self.collector.kinds
 
     @property
     def needs(self) -> Scarce:
-        """What the collector needs."""
         return self.collector.needs
 
     async def collect(self, target: Server, earlier: Dossier) -> list[Record]:
-        """What the collector finds; when a budget is spent, the last records with their age, or why there is none.
+        """The records of the collector; when a budget is spent, the last records with their age, or why there are none.
 
-        No score moves by a bound of ours, nor by a pause that a server asked for.
+        Neither our own bounds nor a pause that a server asked for change a score.
         """
         if (why := await self._budgets.why_not(target)) is not None:
             return [self._instead(target, earlier, kind, why) for kind in self.kinds]

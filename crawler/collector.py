@@ -1,6 +1,6 @@
-"""The contracts of sources of evidence: Collector, Follower and Deriver.
+"""The interfaces of sources of evidence: Collector, Follower and Deriver.
 
-A collector asks the server, a follower needs what the run has found so far, and a deriver computes from records alone.
+A collector contacts the server, a follower needs the records of the current run, and a deriver uses only records.
 """
 
 from __future__ import annotations
@@ -13,73 +13,67 @@ from evidence.model import Dossier, Record, Server
 
 
 class Scarce(StrEnum):
-    """The scarce resource that a collector or follower needs, which decides in which part of a fleet's run it works."""
+    """The scarce resource that a collector or follower needs; it decides the stage of a run in which it works."""
 
-    SERVER = "server"  # a connection to the server itself, or a box in which it runs
+    SERVER = "server"  # a connection to the server itself, or a sandbox in which it runs
     INDEX = "index"  # one or two requests to a package index
     GITHUB = "github"  # the quota of a source host
-    PROCESSOR = "processor"  # archives and their source, which take time to read
+    PROCESSOR = "processor"  # archives of source, which take long to read
 
 
 class Source(Protocol):
-    """What every source of evidence declares. `version` is bumped whenever what it asks or records changes."""
+    """The common declarations of sources. `version` is bumped whenever the requests or the records change."""
 
     @property
     def name(self) -> str:
-        """Stable name, recorded in each record."""
+        """A stable name, stored in each record."""
         ...
 
     @property
-    def version(self) -> int:
-        """Version of what this source asks and records."""
-        ...
+    def version(self) -> int: ...
 
     @property
     def kinds(self) -> tuple[str, ...]:
-        """The kinds that it records: it returns exactly one record for each. Their traits stand in `evidence.kinds`."""
+        """The kinds that it records: it returns exactly one record for each. `evidence.kinds` declares their traits."""
         ...
 
 
 class Collector(Source, Protocol):
-    """A source of evidence that needs the server's registration only."""
+    """A source of evidence that needs only the registration of the server."""
 
     @property
-    def needs(self) -> Scarce:
-        """The scarce resource."""
-        ...
+    def needs(self) -> Scarce: ...
 
     async def collect(self, target: Server, earlier: Dossier) -> list[Record]:
-        """Ask about one server and return one record per kind.
+        """Collect evidence about one server and return one record for each kind.
 
-        What the world refuses is an Absent record and a normal return. Only our own infrastructure raises.
-        `earlier` is the last dossier of the same server, for conditional requests.
+        A failure of the server or a third party is an Absent record and a normal return. Only failures of our own
+        infrastructure raise. `earlier` is the last dossier of the same server, for conditional requests.
         """
         ...
 
 
 class Follower(Source, Protocol):
-    """A source of evidence that needs what this run has found of the server so far.
+    """A source of evidence that needs earlier records of the same run.
 
-    A package's metadata names its repository, a repository's head names the archive to read, and so on. Followers run
-    after all collectors, in an order in which each finds what it asks for.
+    For example, a package's metadata names its repository, whose head names the archive to read. Followers run after
+    all collectors, in the order of these dependencies.
     """
 
     @property
-    def needs(self) -> Scarce:
-        """The scarce resource."""
-        ...
+    def needs(self) -> Scarce: ...
 
     async def follow(self, found: Dossier, earlier: Dossier) -> list[Record]:
-        """Ask further about `found.server`, whose records of this run so far are `found.records`.
+        """Collect more evidence about `found.server`; `found.records` are its records of this run so far.
 
-        What the world refuses is an Absent record and a normal return. When the failure is ours, what an earlier run
-        observed stands for a bounded time. Only our own infrastructure raises.
+        A failure of a third party is an Absent record and a normal return. For a failure on our side, the records of an
+        earlier run stay valid for a bounded time. Only failures of our own infrastructure raise.
         """
         ...
 
 
 class Deriver(Source, Protocol):
-    """A source of evidence that contacts nothing: its records follow from other records.
+    """A source of evidence without network access: its records follow from other records.
 
     Derivers run last, also for servers that a run did not reach, and again when a run is rescored.
     """

@@ -1,4 +1,4 @@
-"""The variables by which clients of Podman and Docker find their engine, its storage and logins of registries."""
+"""Environment variables by which Podman and Docker clients find their engine, storage and registry logins."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""Canonical identity: which registry entries are the same server, and whose words about it count.
+"""Canonical identity: which registry entries are the same server, and which of them is authoritative.
 
-Two entries are the same server when their first targets are the same address. The merged server then takes its name,
-targets and repository from one entry only, the most trusted one, so that a registration can never add anything to a
-server that another party registered (docs/decisions/0002).
+Two entries are the same server when their first targets have the same address. The merged server takes its name,
+targets and repository from the most trusted entry only, so that a registration can never add anything to a server
+that another party registered (docs/decisions/0002).
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ def canonical_ref(ref: ServerRef) -> str:
 
 
 def target_ref(target: Target) -> str:
-    """The canonical reference of one target; raise Unusable when its identifier is not an address of its type."""
+    """The canonical reference of one target; raise UnusableAddress when its identifier does not match its type."""
     spelling = _SPELLINGS.get(target.type)
     if spelling is None:
         raise UnusableAddress("a command has no address that others could share")
@@ -69,7 +69,7 @@ def target_ref(target: Target) -> str:
 
 
 def merge_references(refs: Sequence[ServerRef]) -> Server:
-    """One server from all refs that share a canonical reference; the order of the refs does not matter.
+    """One server from all refs with the same canonical reference; their order does not matter.
 
     Everything but `seen_in` comes from the most trusted ref: not deleted before deleted, then by registry, then a
     name whose namespace owns the address, then status and name.
@@ -89,12 +89,12 @@ def merge_references(refs: Sequence[ServerRef]) -> Server:
 
 
 def order_by_trust(refs: Sequence[ServerRef], canonical: str) -> list[ServerRef]:
-    """The refs of one server, those first whose words about it count most; the order of the refs does not matter."""
+    """The refs of one server, the most trusted first; the order of `refs` does not matter."""
     return sorted(refs, key=lambda ref: _distrust(ref, canonical))
 
 
 def _distrust(ref: ServerRef, canonical: str) -> tuple[bool, bool, int, bool, int, str, str, str, bytes, str]:
-    """A total order: equal only for refs from which the same server is made."""
+    """A total order: equal only for refs that define the same server."""
     return (
         ref.status is Status.INVALID,
         ref.status is Status.DELETED,
@@ -116,9 +116,10 @@ def _registry_rank(registry: str) -> int:
 
 
 def owns_address(name: str, canonical: str) -> bool:
-    """True when a name's reverse-DNS namespace holds the address: `com.example/x` and `https://mcp.example.com/mcp`.
+    """Whether the reverse-DNS namespace of a name contains the address: `com.example/x` and
+    `https://mcp.example.com/mcp`.
 
-    `io.github.user` holds the user's pages, packages in the user's npm scope and the user's repositories.
+    `io.github.user` contains the user's pages, packages in the user's npm scope and the user's repositories.
     """
     labels = name.partition("/")[0].lower().split(".")
     if len(labels) < 2:

@@ -1,7 +1,7 @@
-"""Cuts a JSON text into the byte spans of its entries, so that each is kept exactly as received.
+"""Splits a JSON text into the byte spans of its entries, so that each is kept exactly as received.
 
-The scan looks at strings, brackets, commas and colons only and does not recurse. An entry that is not JSON inside
-damages nothing but itself; the text as a whole must be balanced.
+The scan considers strings, brackets, commas and colons only and does not recurse. An invalid entry does not affect the
+others; the text as a whole must be balanced.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def split_elements(text: bytes, *, limit: int = MAX_ITEMS) -> list[bytes]:
 
 
 def split_members(text: bytes) -> list[tuple[str, bytes]]:
-    """The name and the value's bytes of each member of a JSON object; raise NotJson when it is not a balanced one."""
+    """The name and the value's bytes of each member of a JSON object; raise NotJson when it is not balanced."""
     body = text.strip(_BLANK)
     if not body.startswith(b"{"):
         raise NotJson("expected an object")

@@ -1,4 +1,4 @@
-"""What the wire expects of something that starts a stdio server: a byte pipe that can always be stopped."""
+"""The interface of launchers of stdio servers: a byte pipe that can always be stopped."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from evidence.model import Absent, Target
 
 @dataclass(frozen=True, slots=True)
 class ProcessExit:
-    """How a started server ended: exit code (negative: signal, None: killed by us) and the tail of its stderr."""
+    """The end of a started server: exit code (negative: signal; None: killed by us) and the tail of its stderr."""
 
     code: int | None
     stderr: str
@@ -24,33 +24,35 @@ class LaunchedServer(Protocol):
 
     @property
     def runtime(self) -> str:
-        """One of `evidence.kinds.listing.CONTAINING`, or what does not contain: `none`, or a box with a network."""
+        """One of `evidence.kinds.listing.CONTAINING`, or a runtime that does not contain: `none`, or a box with
+        network.
+        """
         ...
 
     @property
     def facts(self) -> Mapping[str, Json]:
-        """Stable facts about what was started, such as the resolved version and the layer's digest."""
+        """Stable facts about the started package, such as the resolved version and the digest of the layer."""
         ...
 
     @property
     def behaviour(self) -> Behaviour | Absent:
-        """What it tried to reach beyond its box, once it is stopped; Absent where it is not observed."""
+        """Attempts to reach beyond the box, available once the server is stopped; Absent where not observed."""
         ...
 
     async def read(self, limit: int) -> bytes:
-        """At most `limit` bytes of its stdout, empty at the end."""
+        """At most `limit` bytes of stdout; empty at the end."""
         ...
 
     async def write(self, data: bytes) -> None:
-        """Write to its stdin; raise BrokenPipeError or ConnectionError when it is gone."""
+        """Write to stdin; raise BrokenPipeError or ConnectionError when it is closed."""
         ...
 
     async def close_stdin(self) -> None:
-        """Close its stdin, which asks a well-behaved server to exit."""
+        """Close stdin, which asks a well-behaved server to exit."""
         ...
 
     async def stop(self) -> ProcessExit:
-        """Kill it and every descendant; safe to call twice."""
+        """Kill the process and every descendant; idempotent."""
         ...
 
 

@@ -19,7 +19,7 @@ from crawler.http.url import parse_url
 from evidence.model import Absent, Reason, Server
 
 MAX_ENTRIES: Final = 100_000
-"""Lines of a text; a list that is longer is taken for something else."""
+"""Lines of a text; a longer text is refused."""
 
 
 class OptOutScope(StrEnum):
@@ -31,11 +31,11 @@ class OptOutScope(StrEnum):
 
 
 class InvalidOptOuts(ValueError):
-    """A text or an entry says something that cannot be heeded; the message says where and what was expected."""
+    """An entry is not valid; the message states the line and the expectation."""
 
 
 class OptOutList:
-    """Answers whether a server may be looked at."""
+    """Decides whether a server may be contacted."""
 
     def __init__(self, entries: Iterable[tuple[OptOutScope, str]] = ()) -> None:
         self._values: dict[OptOutScope, set[str]] = defaultdict(set)
@@ -44,26 +44,24 @@ class OptOutList:
 
     @classmethod
     def parse(cls, text: str) -> Self:
-        """The list that a text is; raise InvalidOptOuts, since a line that is not understood would not be heeded."""
+        """The list of a text; raise InvalidOptOuts, because an invalid line would otherwise be ignored."""
         return cls(parse_entries(text))
 
     def __or__(self, other: OptOutList) -> OptOutList:
-        """Both lists together."""
+        """The union of both lists."""
         return OptOutList([*self._entries(), *other._entries()])
 
     def __eq__(self, other: object) -> bool:
-        """Whether both hold the same entries."""
         return isinstance(other, OptOutList) and set(self._entries()) == set(other._entries())
 
     def __hash__(self) -> int:
         return hash(frozenset(self._entries()))
 
     def __len__(self) -> int:
-        """How many entries there are."""
         return sum(map(len, self._values.values()))
 
     def why(self, server: Server) -> Absent | None:
-        """Why a server is not looked at: an entry names it, or the host of one of its addresses. None: it may be."""
+        """Why a server is not contacted: an entry names it or the host of one of its addresses. None when it may be."""
         for name in (server.id, server.ref, server.name):
             if name in self._values[OptOutScope.SERVER]:
                 return _opted_out(OptOutScope.SERVER, name)
@@ -73,7 +71,7 @@ class OptOutList:
         return None
 
     def explain_host(self, host: str) -> Absent | None:
-        """Why a host is not to be contacted; None when it may be."""
+        """Why a host is not contacted; None when it may be."""
         if host in self._values[OptOutScope.HOST]:
             return _opted_out(OptOutScope.HOST, host)
         domains = self._values[OptOutScope.DOMAIN]
@@ -89,31 +87,31 @@ class OptOutList:
 
 
 def parse_entries(text: str) -> Iterator[tuple[OptOutScope, str]]:
-    """The entries of a text, line by line; raise InvalidOptOuts on a line that is none."""
+    """The entries of a text, line by line; raise InvalidOptOuts on an invalid line."""
     lines = text.splitlines()
     if len(lines) > MAX_ENTRIES:
         raise InvalidOptOuts(f"more than {MAX_ENTRIES} lines")
     for number, line in enumerate(lines, 1):
-        said = line.partition("#")[0].strip()
-        if not said:
+        entry = line.partition("#")[0].strip()
+        if not entry:
             continue
         try:
-            yield parse_entry(said)
+            yield parse_entry(entry)
         except InvalidOptOuts as error:
             raise InvalidOptOuts(f"line {number}: {error}") from error
 
 
-def parse_entry(said: str) -> tuple[OptOutScope, str]:
+def parse_entry(entry: str) -> tuple[OptOutScope, str]:
     """One entry: `host: NAME`, `domain: NAME`, `server: NAME`, or a domain alone."""
-    word, colon, rest = said.partition(":")
+    word, colon, rest = entry.partition(":")
     if colon and word.strip().lower() in {scope.value for scope in OptOutScope}:
         scope = OptOutScope(word.strip().lower())
         return scope, normalise_value(scope, rest)
-    return OptOutScope.DOMAIN, normalise_value(OptOutScope.DOMAIN, said)
+    return OptOutScope.DOMAIN, normalise_value(OptOutScope.DOMAIN, entry)
 
 
 def normalise_value(scope: OptOutScope, value: str) -> str:
-    """A value as it is compared; raise InvalidOptOuts when it names nothing of its scope."""
+    """The normal form of a value; raise InvalidOptOuts when it is not valid in its scope."""
     trimmed = value.strip()
     if scope is OptOutScope.SERVER:
         if not trimmed:

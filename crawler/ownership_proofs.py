@@ -1,6 +1,6 @@
-"""Looks for the proof of control of a server: in a file, in a DNS record, or in a repository.
+"""Checks the proof of control of a server: in a file, in a DNS record, or in a repository.
 
-Every request is one small GET by the guarded wire, without redirects: whoever may be led elsewhere proves nothing.
+Every request is one small GET through the guarded client, without redirects: a redirected answer proves nothing.
 """
 
 from __future__ import annotations
@@ -27,19 +27,19 @@ _PASSING: Final = 500
 
 @dataclass(frozen=True, slots=True)
 class ProofFound:
-    """The challenge stands there."""
+    """The challenge is present."""
 
 
 @dataclass(frozen=True, slots=True)
 class ProofMissing:
-    """The proof is missing; `note` tells the claimant what was found instead."""
+    """The proof is missing; `note` describes the content found instead."""
 
     note: str
 
 
 @dataclass(frozen=True, slots=True)
 class ProofNotChecked:
-    """We could not look, which proves nothing either way."""
+    """The place could not be read, which proves nothing either way."""
 
     note: str
 
@@ -49,14 +49,14 @@ Sight: TypeAlias = ProofFound | ProofMissing | ProofNotChecked
 
 @dataclass(frozen=True, slots=True)
 class ProofPlace:
-    """The lines that stand at a place; `where` names it, `unread` says what of it could not be looked at."""
+    """The lines at a place; `where` names it, `unread` names the parts that could not be read."""
 
     lines: frozenset[str]
     where: str
     unread: str = ""
 
     def sight(self, challenge: str) -> Sight:
-        """A line of its own, so that a page which repeats what it is asked for proves nothing by accident."""
+        """The result for a challenge, which must be a separate line: a page that quotes its request proves nothing."""
         if challenge in self.lines:
             return ProofFound()
         if self.unread:
@@ -65,19 +65,19 @@ class ProofPlace:
 
 
 View: TypeAlias = ProofPlace | ProofMissing | ProofNotChecked
-"""The content of a place, for all claims: many claims of one place cost one request."""
+"""The content of a place, for all claims about it: many claims of one place cost one request."""
 
 
 class TxtRecords(Protocol):
     """Reads TXT records."""
 
     async def texts(self, name: str) -> Sequence[str] | None:
-        """The records of a name, each in one piece, none when there are none; None when no resolver answered."""
+        """The TXT records of a name, each joined; empty when there are none; None when no resolver answered."""
         ...
 
 
 class RepositoryFiles(Protocol):
-    """Reads single files of repositories. `crawler.collectors.repository.GitHub` does."""
+    """Reads single files of repositories; `crawler.collectors.repository.GitHub` implements it."""
 
     async def file(self, name: str, path: str) -> bytes | Absent:
         """A file of `OWNER/REPO` on its default branch; an empty path is its README."""
@@ -85,7 +85,7 @@ class RepositoryFiles(Protocol):
 
 
 class DnsRecords:
-    """c-ares, with the system's servers unless others are named."""
+    """Reads TXT records by c-ares, with the servers of the system unless others are named."""
 
     def __init__(self, servers: Sequence[str] | None = None, port: int | None = None) -> None:
         self._servers = servers
@@ -104,7 +104,7 @@ class DnsRecords:
 
 
 class ProofFinder:
-    """Where proofs are looked for. Bound to one event loop; nothing is kept between looks."""
+    """Checks proofs. Bound to one event loop; nothing is cached."""
 
     def __init__(self, engine: HttpEngine, files: RepositoryFiles, records: TxtRecords | None = None) -> None:
         self._engine = engine
@@ -112,12 +112,12 @@ class ProofFinder:
         self._records = records or DnsRecords()
 
     async def look(self, way: ProofMethod, place: str, challenge: str) -> Sight:
-        """Whether the challenge stands at a place on a line of its own."""
+        """Whether the challenge is a line of its own at a place."""
         view = await self.read(way, place)
         return view.sight(challenge) if isinstance(view, ProofPlace) else view
 
     async def read(self, way: ProofMethod, place: str) -> View:
-        """What stands at a place."""
+        """The content at a place."""
         match way:
             case ProofMethod.WELL_KNOWN:
                 return await self._well_known(place)
@@ -147,7 +147,7 @@ class ProofFinder:
         return ProofPlace(frozenset(texts), f"{name}, which has {len(texts)} TXT records,")
 
     async def _repository(self, name: str) -> View:
-        """The file, and the README, which may hold the line among others; what one of them lacks the other may have."""
+        """The lines of the proof file and of the README."""
         lines: set[str] = set()
         unread = ""
         for path in (PROOF_FILE, ""):

@@ -1,4 +1,4 @@
-"""Secrets out of text that a server wrote, before it is kept."""
+"""Masks secrets in text of a server before it is stored."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _MASKED: Final = (
         ),
         rf"\1{_MASK}",
     ),
-    # What issuers begin their keys with, and signed tokens
+    # Prefixes of issuers, and signed tokens
     (
         re.compile(
             r"\b(?:[spr]k[-_]|gh[opsur]_|github_pat_|gl[a-z]{2,6}-|xox[a-z]-|xapp-|hf_|npm_|pypi-|shp[a-z]{2}_|whsec_"
@@ -42,7 +42,7 @@ _MASKED: Final = (
         rf"\1{_MASK}",
     ),
 )
-# What is left of a key whose beginning was cut off
+# The rest of a key whose beginning was cut off
 _KEY_END: Final = "PRIVATE KEY-----"
 _END_OF_KEY: Final = re.compile(
     r"(?:^|(?<=\n))(?:[ \t]*[A-Za-z0-9+/=]{1,100}[ \t]*\r?\n){1,400}-----END[ A-Z0-9]{0,40}" + _KEY_END
@@ -50,12 +50,12 @@ _END_OF_KEY: Final = re.compile(
 _WORD: Final = re.compile(r"(?<![A-Za-z0-9_-])[A-Za-z0-9_-]{16,}(?![A-Za-z0-9_-])")
 _RANDOM_FROM: Final = 16  # letters
 _LONG: Final = 24
-_SPOKEN: Final = re.compile(r"(?:[A-Za-z]{1,14}\d{0,2}|\d{1,4}|)")
-_SPOKEN_LENGTH: Final = 3.5  # characters of one class in a row, on average: fewer is no language
+_SYLLABLE: Final = re.compile(r"(?:[A-Za-z]{1,14}\d{0,2}|\d{1,4}|)")
+_MIN_RUN_LENGTH: Final = 3.5  # characters of one class in a row, on average: fewer is no language
 
 
 def mask_tail(text: str, limit: int = TAIL) -> str:
-    """The last `limit` characters with values that look like secrets masked."""
+    """The last `limit` characters, with values that look like secrets masked."""
     seen = text[-4 * limit :]
     if len(seen) < len(text):
         seen = (seen.split(maxsplit=1) or [""])[-1]  # half a word may be half a secret
@@ -63,7 +63,7 @@ def mask_tail(text: str, limit: int = TAIL) -> str:
 
 
 def mask_secrets(text: str) -> str:
-    """The text with values that look like secrets masked: by their format, their name, or their randomness."""
+    """The text with values masked that look like secrets by their format, their name, or their randomness."""
     text = scrub_text(text)
     if _KEY_END in text:
         text = _END_OF_KEY.sub(_MASK, text)
@@ -73,16 +73,18 @@ def mask_secrets(text: str) -> str:
 
 
 def _is_opaque(word: str) -> bool:
-    """True for random-looking text: alternating character classes, or a long word with digits inside."""
+    """Whether a word looks random: alternating character classes, or a long word with digits inside."""
     pieces = re.split("[_-]", word)
     longest = max(pieces, key=len)
-    if len(longest) >= _RANDOM_FROM and _turns(longest) * _SPOKEN_LENGTH >= len(longest):
+    if len(longest) >= _RANDOM_FROM and _turns(longest) * _MIN_RUN_LENGTH >= len(longest):
         return True
     digits = any(letter.isdigit() for letter in word)
-    return digits and len(word) >= _LONG and not all(_SPOKEN.fullmatch(piece) for piece in pieces)
+    return digits and len(word) >= _LONG and not all(_SYLLABLE.fullmatch(piece) for piece in pieces)
 
 
 def _turns(word: str) -> int:
-    """How often the class of characters changes; a capital before small letters begins a word and is no change."""
+    """The number of changes of the character class; a capital before lower-case letters begins a word and does not
+    count.
+    """
     kinds = ["d" if letter.isdigit() else "u" if letter.isupper() else "l" for letter in word]
     return sum(one != other and one + other != "ul" for one, other in pairwise(kinds))

@@ -2,9 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import fields
+from functools import cache
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from evidence.canonical import Json
+
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
+
+T = TypeVar("T", bound="DataclassInstance")
 
 
 def object_or_empty(value: Json) -> Mapping[str, Json]:
@@ -41,3 +49,41 @@ def count_or_zero(value: Json) -> int:
 def count_or_none(value: Json) -> int | None:
     """The integer of at least 0 (booleans are not integers), or None."""
     return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None
+
+
+def counts_in(value: Json) -> tuple[int, ...]:
+    """The whole numbers of at least zero in an array."""
+    return tuple(count for item in array_or_empty(value) if (count := count_or_none(item)) is not None)
+
+
+def flag_or_none(value: Json) -> bool | None:
+    """The boolean, or None where it is unknown."""
+    return value if isinstance(value, bool) else None
+
+
+_READERS: Final[Mapping[str, Callable[[Json], Any]]] = {
+    "str": text_or_empty,
+    "str | None": text_or_none,
+    "int": count_or_zero,
+    "int | None": count_or_none,
+    "bool": lambda value: value is True,
+    "bool | None": flag_or_none,
+    "tuple[str, ...]": strings_in,
+    "tuple[int, ...]": counts_in,
+    "tuple[str, ...] | None": lambda value: strings_in(value) if isinstance(value, list) else None,
+    "Mapping[str, Json]": object_or_empty,
+    "Mapping[str, Json] | None": lambda value: value if isinstance(value, Mapping) else None,
+}
+"""How a field is read from its member, by the annotation of the field."""
+
+
+def read_members(kind: type[T], members: Mapping[str, Json], **others: object) -> T:
+    """A dataclass whose fields are read from the members of the same name, by annotation, except those in `others`."""
+    build: Callable[..., T] = kind
+    read = {name: reader(members.get(name)) for name, reader in _field_readers(kind) if name not in others}
+    return build(**read, **others)
+
+
+@cache
+def _field_readers(kind: type[DataclassInstance]) -> tuple[tuple[str, Callable[[Json], Any]], ...]:
+    return tuple((each.name, _READERS[str(each.type)]) for each in fields(kind) if str(each.type) in _READERS)

@@ -1,1 +1,1 @@
-"""Where published advisories come from: a mirror of OSV's public export, or its API; and the order of versions."""
+"""Sources of published advisories: a mirror of OSV's public export, or OSV's API; and the order of versions."""

@@ -1,4 +1,4 @@
-"""Requests to the export and the API: bounded answers, few retries, and one failure with a reason."""
+"""Requests to the OSV export and API with bounded answers, few retries, and one failure type."""
 
 from __future__ import annotations
 
@@ -17,22 +17,22 @@ from evidence.model import Absent, Reason
 Sleep: TypeAlias = Callable[[float], Awaitable[object]]
 
 MAX_ANSWER: Final = 32 * 1024 * 1024
-"""What the API sends at most over HTTP/1.1, in bytes."""
+"""Bytes of the largest API response over HTTP/1.1."""
 
 EXPORT_LIMITS: Final = Limits(
     total=3600.0, between_bytes=60.0, wire_bytes=8 * 1024 * 1024 * 1024, body_bytes=8 * 1024 * 1024 * 1024
 )
-"""For a client of the export: the archive of the largest ecosystem has hundreds of megabytes."""
+"""For clients of the export: the archive of the largest ecosystem has hundreds of megabytes."""
 
 API_LIMITS: Final = Limits(first_byte=40.0, total=90.0, wire_bytes=MAX_ANSWER + 1024 * 1024, body_bytes=MAX_ANSWER)
-"""For a client of the API, which answers a batch within 35 seconds."""
+"""For clients of the API, which answers a batch within 35 seconds."""
 
 _PASSING: Final = frozenset({408, 425, 429, 500, 502, 503, 504})
 _NO_SUCH: Final = frozenset({404, 410})
 
 
 class AdvisoriesUnavailable(Exception):
-    """There is no usable answer. The message is stable and holds no address; `status` is what HTTP said, if it did."""
+    """There is no usable answer. The message is stable and contains no address; `status` is the HTTP status, if any."""
 
     def __init__(self, reason: Reason, detail: str, status: int | None = None) -> None:
         super().__init__(detail)
@@ -42,17 +42,17 @@ class AdvisoriesUnavailable(Exception):
 
     @property
     def missing(self) -> bool:
-        """Whether there is no such document."""
+        """Whether the document does not exist."""
         return self.status in _NO_SUCH
 
     def absent(self) -> Absent:
-        """The absence that it is recorded as."""
+        """The absence that is recorded for this failure."""
         return Absent(self.reason, self.detail)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AdvisoryRetryPolicy:
-    """How often to ask: `attempts` times, waiting `first` seconds and then twice as long each time.
+    """At most `attempts` requests, with waits of `first` seconds that double each time.
 
     A Retry-After is honoured up to `longest` seconds; a longer one ends the requests.
     """
@@ -63,7 +63,7 @@ class AdvisoryRetryPolicy:
 
 
 class AdvisoryClient:
-    """Asks one place. `what` names it in messages."""
+    """A client of one source; `what` names the source in messages."""
 
     def __init__(
         self,
@@ -79,16 +79,16 @@ class AdvisoryClient:
         self._insistence = insistence or AdvisoryRetryPolicy()
 
     async def get(self, url: str, *, most: int = MAX_ANSWER) -> bytes:
-        """A document; raise NotAnswered."""
+        """A document; raise AdvisoriesUnavailable."""
         return await self._insist("GET", url, None, most)
 
     async def post(self, url: str, body: bytes, *, most: int = MAX_ANSWER) -> bytes:
-        """The answer to a question that changes nothing; raise NotAnswered."""
+        """The answer to a POST without side effects; raise AdvisoriesUnavailable."""
         return await self._insist("POST", url, body, most)
 
     @asynccontextmanager
     async def stream(self, url: str) -> AsyncIterator[AsyncIterator[bytes]]:
-        """The parts of a long document, asked for once; raise NotAnswered, also from the parts."""
+        """The chunks of a large document, requested once; raise AdvisoriesUnavailable, also from the iterator."""
         try:
             async with self._client.stream("GET", url, follow_redirects=False, timeout=None) as response:
                 self._judge(response)
@@ -97,7 +97,7 @@ class AdvisoryClient:
             raise self._failed(error) from error
 
     async def again(self, attempt: int, failure: AdvisoriesUnavailable) -> bool:
-        """Wait before another attempt; False when there is none to make. Attempts count from 1."""
+        """Wait before the next attempt; False when no attempt is left. Attempts count from 1."""
         hopeless = failure.status is not None and failure.status not in _PASSING
         if hopeless or failure.reason is Reason.TOO_LARGE or attempt >= self._insistence.attempts:
             return False
@@ -153,7 +153,7 @@ class AdvisoryClient:
 
 
 class _Busy(AdvisoriesUnavailable):
-    """A failure that may pass; `wait` is how many seconds the other side asks for."""
+    """A transient failure; `wait` is the number of seconds that the server asks for."""
 
     def __init__(self, reason: Reason, detail: str, status: int, wait: float | None) -> None:
         super().__init__(reason, detail, status)

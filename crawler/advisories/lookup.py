@@ -1,4 +1,4 @@
-"""Looking packages up: in the mirror, or by the API."""
+"""Looks packages up in the mirror or by the API."""
 
 from __future__ import annotations
 
@@ -32,7 +32,9 @@ API: Final = "api"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LookupResult:
-    """What was found, `by` mirror or API. `ecosystems` are those that were looked at, `states` the mirror's of them."""
+    """The result of a lookup `by` mirror or API. `ecosystems` are those that were searched, `states` their states in
+    the mirror.
+    """
 
     by: str
     checked: int
@@ -42,16 +44,16 @@ class LookupResult:
     states: tuple[EcosystemState, ...] = ()
 
     def stale(self, now: datetime, after: timedelta = STALE_AFTER) -> list[str]:
-        """The ecosystems of which the mirror is old."""
+        """The ecosystems whose mirror is too old."""
         return [state.name for state in self.states if state.is_stale(now, after)]
 
     def partial(self) -> list[str]:
-        """The ecosystems of which the mirror is not whole."""
+        """The ecosystems whose mirror is incomplete."""
         return [state.name for state in self.states if state.partial]
 
 
 def look_up_in_mirror(mirror: Mirror, packages: Sequence[Package], order: VersionOrder) -> LookupResult | None:
-    """Look packages up in one state of the mirror; None when there is none. Raise MirrorUnreadable. Blocks."""
+    """Look packages up in one state of the mirror; None when there is no mirror. Raise MirrorUnreadable. Blocks."""
     with mirror.snapshot() as snapshot:
         if snapshot is None or not snapshot.states:
             return None
@@ -60,11 +62,14 @@ def look_up_in_mirror(mirror: Mirror, packages: Sequence[Package], order: Versio
         groups = group_matches(examined.hits, records, order, snapshot.named(records))
         used = {package.ecosystem for package in packages}
         states = tuple(state for state in snapshot.states if state.name in used)
-        return _looked(MIRROR, examined, groups, tuple(state.name for state in states), states)
+        return _lookup_result(MIRROR, examined, groups, tuple(state.name for state in states), states)
 
 
 async def look_up_by_api(api: OsvApi, packages: Sequence[Package], order: VersionOrder) -> LookupResult:
-    """Ask the API; what it names is compared here again, so that both ways decide alike. Raise NotAnswered."""
+    """Look packages up by the API. The result is matched here again, so that both ways decide alike.
+
+    Raise AdvisoriesUnavailable.
+    """
     wanted = merge_packages(packages)
     versions = {package: asked for package in wanted if (asked := _asked(package))}
     queries = sorted(set(versions.values()))
@@ -76,13 +81,15 @@ async def look_up_by_api(api: OsvApi, packages: Sequence[Package], order: Versio
     examined = match_packages(left, ECOSYSTEMS, lambda *key: candidates.get(key, {}).values(), order)
     examined = replace(examined, unknown=(*examined.unknown, *list_unmatched(silent, UnmatchedReason.NOT_ANSWERED)))
     used = tuple(sorted({ecosystem for ecosystem, _, _ in queries}))
-    return _looked(API, examined, group_matches(examined.hits, records, order, {}), used, ())
+    return _lookup_result(API, examined, group_matches(examined.hits, records, order, {}), used, ())
 
 
 def _candidates(
     answers: Mapping[Version, frozenset[str] | None], records: dict[str, Advisory]
 ) -> Mapping[tuple[str, str], Mapping[str, Candidate]]:
-    """By package and id. A record that cannot be had is known by its id alone, which is added to the records."""
+    """Candidates by package and id. A record that is not available is represented by its id alone, added to the
+    records.
+    """
     found: dict[tuple[str, str], dict[str, Candidate]] = {}
     for query, ids in answers.items():
         known = found.setdefault(query[:2], {})
@@ -101,7 +108,7 @@ def _asked(package: Package) -> Version | None:
 
 
 def _candidate(record: Advisory, query: Version, known: Candidate | None) -> Candidate:
-    """What a record says of the package; of one that cannot be had we know that it affects the version asked for."""
+    """The candidate for the package of a record. An unavailable record affects at least the requested version."""
     ecosystem, name, text = query
     parts = record.about(ecosystem, name)
     if parts:
@@ -110,7 +117,7 @@ def _candidate(record: Advisory, query: Version, known: Candidate | None) -> Can
     return Candidate(record.id, (Affected(ecosystem=ecosystem, name=name, versions=listed),))
 
 
-def _looked(
+def _lookup_result(
     by: str,
     examined: MatchResult,
     groups: tuple[Group, ...],
@@ -118,10 +125,5 @@ def _looked(
     states: tuple[EcosystemState, ...],
 ) -> LookupResult:
     return LookupResult(
-        by=by,
-        checked=examined.checked,
-        groups=groups,
-        unknown=examined.unknown,
-        ecosystems=ecosystems,
-        states=states,
+        by=by, checked=examined.checked, groups=groups, unknown=examined.unknown, ecosystems=ecosystems, states=states
     )

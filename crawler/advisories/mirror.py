@@ -1,4 +1,4 @@
-"""Reading the mirror: which ecosystems it holds, how old they are, and the advisories about a package."""
+"""Reads the mirror: its ecosystems, their age, and the advisories about a package."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ from evidence.advisories.package_matching import Candidate
 
 _MAX_BODY: Final = 64 * 1024 * 1024
 _MAX_CLOSURE: Final = 1_000
-"""Ids that are followed from alias to alias."""
+"""Ids that are followed through aliases."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EcosystemState:
-    """What the mirror holds of one ecosystem. `bad` names records that could not be read, at most 20 of them.
+    """The state of one ecosystem in the mirror. `bad` names up to 20 records that could not be parsed.
 
-    `whole` is false while or after a refresh was interrupted in the middle.
+    `whole` is false while a refresh is running, and after an interrupted one.
     """
 
     name: str
@@ -39,16 +39,15 @@ class EcosystemState:
 
     @property
     def partial(self) -> bool:
-        """Whether something is missing."""
         return not self.whole or self.bad_total > 0
 
     def is_stale(self, now: datetime, after: timedelta) -> bool:
-        """Whether it was last brought up to date longer ago than that."""
+        """Whether the last refresh is longer ago than `after`."""
         return now - self.refreshed_at > after
 
 
 class Snapshot:
-    """One state of the mirror, for as long as its `with` lasts."""
+    """One consistent state of the mirror, valid within its `with` block."""
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
@@ -56,13 +55,13 @@ class Snapshot:
         self.ecosystems = frozenset(state.name for state in self.states)
 
     def candidates(self, ecosystem: str, name: str) -> list[Candidate]:
-        """Advisories that name a package and are not withdrawn; the name as its ecosystem compares names."""
+        """Advisories that name a package and are not withdrawn; the name is normalised."""
         query = "SELECT id, parts FROM affected WHERE ecosystem = ? AND name = ? ORDER BY id"
         rows = self._connection.execute(query, (ecosystem, name))
         return [Candidate(found, unpack_affected(parts, ecosystem, name)) for found, parts in rows]
 
     def advisories(self, ids: Iterable[tuple[str, str]]) -> dict[str, Advisory]:
-        """The records of (ecosystem, id), by id."""
+        """The records of (ecosystem, id) pairs, by id."""
         query = "SELECT body FROM record WHERE ecosystem = ? AND id = ?"
         found: dict[str, Advisory] = {}
         for ecosystem, name in sorted(set(ids)):
@@ -72,7 +71,7 @@ class Snapshot:
         return found
 
     def named(self, ids: Iterable[str]) -> Mapping[str, Sequence[str]]:
-        """Aliases that records name, as far as they can be reached from these ids."""
+        """Aliases by record, for all records that are reachable from these ids."""
         query = "SELECT id, other FROM alias WHERE id = ?1 UNION SELECT id, other FROM alias WHERE other = ?1"
         found: dict[str, set[str]] = {}
         seen: set[str] = set()
@@ -89,25 +88,25 @@ class Snapshot:
 
 
 class Mirror:
-    """A mirror in one file. Every `snapshot` has a connection of its own, so threads may use one at the same time."""
+    """A mirror in one file. Each `snapshot` has its own connection, so threads may read at the same time."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
 
     @contextmanager
     def snapshot(self) -> Iterator[Snapshot | None]:
-        """The mirror as it is now, None when there is none yet; raise MirrorUnreadable."""
+        """The current state of the mirror; None when there is no mirror yet. Raise MirrorUnreadable."""
         with open_for_reading(self.path) as connection:
             yield Snapshot(connection) if connection is not None else None
 
     def states(self) -> tuple[EcosystemState, ...]:
-        """What it holds, empty when there is no mirror; raise MirrorUnreadable."""
+        """The states of all ecosystems; empty when there is no mirror. Raise MirrorUnreadable."""
         with self.snapshot() as snapshot:
             return snapshot.states if snapshot else ()
 
 
 def pack_affected(parts: Sequence[Affected]) -> bytes:
-    """What matching needs of the parts of an advisory about one package."""
+    """The parts of an advisory about one package, reduced to what matching needs."""
     return orjson.dumps(
         [
             [sorted(part.versions), [[r.semver, [[e.kind, e.version] for e in r.events]] for r in part.ranges]]
@@ -117,7 +116,7 @@ def pack_affected(parts: Sequence[Affected]) -> bytes:
 
 
 def unpack_affected(packed: bytes, ecosystem: str, name: str) -> tuple[Affected, ...]:
-    """The parts that were packed."""
+    """The inverse of `pack_affected`."""
     return tuple(
         Affected(
             ecosystem=ecosystem,
@@ -131,7 +130,7 @@ def unpack_affected(packed: bytes, ecosystem: str, name: str) -> tuple[Affected,
 
 @lru_cache(maxsize=2_048)
 def _advisory(body: bytes) -> Advisory:
-    """Servers are built from much the same packages, so one night reads the same records again and again."""
+    """The parsed record, cached: servers share most packages, so a nightly run reads the same records repeatedly."""
     return parse_advisory(orjson.loads(zlib.decompressobj().decompress(body, _MAX_BODY)))
 
 

@@ -1,4 +1,4 @@
-"""The mirror's own SQLite file: a copy that may be deleted at any time, without migrations (docs/decisions/0019)."""
+"""The SQLite file of the mirror: a copy that may be deleted at any time, without migrations (docs/decisions/0019)."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Final
 
 LAYOUT_VERSION: Final = 1
-"""Bumped whenever a table or what stands in it changes; a file of another layout is thrown away."""
+"""Bumped whenever a table or its content changes; a file of another layout is deleted."""
 
 BUSY_SECONDS: Final = 30.0
 
@@ -37,16 +37,16 @@ CREATE TABLE bad (ecosystem TEXT NOT NULL, name TEXT NOT NULL, why TEXT NOT NULL
 
 
 APPLICATION_ID: Final = 0x48414C4D
-"""Marks the file as ours (`PRAGMA application_id`), so that no other database is ever thrown away."""
+"""Marks the file as a mirror (`PRAGMA application_id`), so that no other database is ever deleted."""
 
 
 class MirrorUnreadable(Exception):
-    """The file is no mirror of ours, or it is damaged; the message says what to do."""
+    """The file is not a mirror, or is damaged; the message says what to do."""
 
 
 @contextmanager
 def open_for_reading(path: Path) -> Iterator[sqlite3.Connection | None]:
-    """One consistent state of the mirror, whatever a refresh writes meanwhile; None when there is no mirror."""
+    """A connection with one consistent state, whatever a refresh writes meanwhile; None when there is no mirror."""
     if not path.is_file():
         yield None
         return
@@ -70,7 +70,7 @@ def open_for_reading(path: Path) -> Iterator[sqlite3.Connection | None]:
 
 @contextmanager
 def open_for_writing(path: Path) -> Iterator[sqlite3.Connection]:
-    """A connection whose user begins and commits; a mirror of another layout is replaced. Raise MirrorUnreadable."""
+    """A connection without open transaction; a mirror of another layout is replaced. Raise MirrorUnreadable."""
     path.parent.mkdir(parents=True, exist_ok=True)
     connection = sqlite3.connect(path, isolation_level=None, timeout=BUSY_SECONDS)
     try:
@@ -85,7 +85,7 @@ def open_for_writing(path: Path) -> Iterator[sqlite3.Connection]:
             connection.executescript(f"BEGIN; {_TABLES} {marks} COMMIT;")
         yield connection
     except sqlite3.OperationalError:
-        raise  # a full disk or a lock is no damage
+        raise  # a full disk or a lock does not mean damage
     except sqlite3.DatabaseError as error:
         raise MirrorUnreadable(
             f"the mirror of advisories is damaged: {error}; delete it to have it made anew"
@@ -96,7 +96,6 @@ def open_for_writing(path: Path) -> Iterator[sqlite3.Connection]:
 
 @contextmanager
 def transaction(connection: sqlite3.Connection) -> Iterator[None]:
-    """All of it or nothing."""
     connection.execute("BEGIN IMMEDIATE")
     try:
         yield
@@ -107,7 +106,7 @@ def transaction(connection: sqlite3.Connection) -> Iterator[None]:
 
 
 def _is_outdated(connection: sqlite3.Connection) -> bool:
-    """Whether it is a mirror of another layout; an empty file is a mirror to be. Raise MirrorUnreadable for others."""
+    """Whether it is a mirror of another layout; an empty file counts as one. Raise MirrorUnreadable for other files."""
     application = _number(connection, "application_id")
     if application == APPLICATION_ID:
         return _number(connection, "user_version") != LAYOUT_VERSION

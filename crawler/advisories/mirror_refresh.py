@@ -1,4 +1,4 @@
-"""Bringing the mirror up to date: an archive the first time, then what changed (docs/decisions/0019)."""
+"""Refreshes the mirror: from an archive the first time, then by changed records (docs/decisions/0019)."""
 
 from __future__ import annotations
 
@@ -32,16 +32,16 @@ from evidence.advisories.osv_record import parse_timestamp
 from evidence.model import Reason
 
 ECOSYSTEMS: Final = ("npm", "PyPI", "Go", "crates.io", "RubyGems", "Packagist", "NuGet", "Maven")
-"""Those of which we read lockfiles."""
+"""The ecosystems whose lockfiles we read."""
 
 OVERLAP: Final = timedelta(days=1)
 """How far below the mark a list is read: the exporter writes a record up to minutes after its date."""
 
 RECONCILE: Final = timedelta(days=7)
-"""How often the whole list is compared, since records leave an ecosystem without a word."""
+"""How often the whole list is compared, because records disappear from an ecosystem without a change entry."""
 
 _SINGLE: Final = 3_000
-"""Changed records that are fetched one by one; when more changed, the archive is."""
+"""Changed records that are fetched one by one; for more changes the archive is loaded."""
 
 _BATCH: Final = 200
 _AT_A_TIME: Final = 8
@@ -49,7 +49,7 @@ _PAST: Final = "1970-01-01T00:00:00Z"
 
 
 class RefreshMode(StrEnum):
-    """What a refresh did to an ecosystem."""
+    """How a refresh updated an ecosystem."""
 
     LOADED = "loaded"
     UPDATED = "updated"
@@ -59,7 +59,7 @@ class RefreshMode(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RefreshResult:
-    """What a refresh did to one ecosystem, or why it could not; what was known before then stays as it was."""
+    """The result of a refresh for one ecosystem. After a failure the former content stays."""
 
     ecosystem: str
     how: RefreshMode
@@ -70,12 +70,12 @@ class RefreshResult:
 
 
 class RefreshInProgress(Exception):
-    """Another process brings this mirror up to date."""
+    """Another process is refreshing this mirror."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Known:
-    """Where the mirror stands with an ecosystem."""
+    """The state of an ecosystem in the mirror before a refresh."""
 
     mark: datetime
     reconciled_at: datetime
@@ -98,10 +98,11 @@ class Refresher:
         anew: bool = False,
         progress: Callable[[RefreshResult], object] | None = None,
     ) -> list[RefreshResult]:
-        """Bring ecosystems up to date, one after the other; `anew` loads their archives whatever is known.
+        """Refresh ecosystems one after the other; `anew` loads their archives again.
 
-        Raises AnotherRefresh, and sqlite3.Error or OSError when our own disk fails. What the export fails in is
-        Refreshed with FAILED, and the other ecosystems go on.
+        Raises RefreshInProgress, and sqlite3.Error or OSError for failures of the local disk. A failure of the export
+        is a
+        RefreshResult with FAILED, and the next ecosystem follows.
         """
         done = []
         self._path.parent.mkdir(parents=True, exist_ok=True)
@@ -136,7 +137,7 @@ class Refresher:
         return await self._update(ecosystem, now, changed, gone, mark=_mark(listed, now, known.mark), whole=whole)
 
     async def _load(self, ecosystem: str, now: datetime) -> RefreshResult:
-        """Everything, from the archive. The mark is read before it: what changes meanwhile comes with the next one."""
+        """Load the archive. The mark is read first, so that changes during the download belong to the next refresh."""
         mark = await self._first_mark(ecosystem, now)
         with tempfile.TemporaryFile(dir=self._path.parent) as file:
             await self._export.archive(ecosystem, file)
@@ -153,14 +154,14 @@ class Refresher:
                 if not written:
                     raise BadArchive(f"the archive of {ecosystem} holds no record that can be read")
                 self._stand(connection, ecosystem, now, mark or newest.seen, reconciled=True)
-            connection.execute("PRAGMA busy_timeout = 0")  # while somebody reads, the log stays until the next time
+            connection.execute("PRAGMA busy_timeout = 0")  # with an open reader, the log stays until the next refresh
             connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
         return RefreshResult(ecosystem=ecosystem, how=RefreshMode.LOADED, written=written, bad=tuple(bad))
 
     async def _update(
         self, ecosystem: str, now: datetime, changed: list[Change], gone: list[str], *, mark: datetime, whole: bool
     ) -> RefreshResult:
-        """Changed records one by one, in transactions of their own; the mark moves when all of them are there."""
+        """Fetch changed records one by one, each in its own transaction; the mark moves when all of them are stored."""
         how = RefreshMode.RECONCILED if whole else RefreshMode.UPDATED
         written, bad = 0, list[InvalidRecord]()
         if whole:
@@ -170,7 +171,7 @@ class Refresher:
             good = [one for one in found if isinstance(one, ValidRecord)]
             lost = [one for one in found if isinstance(one, InvalidRecord)]
             if start == 0 and not good and all(one.why == _MISSING for one in lost):
-                return await self._load(ecosystem, now)  # a copy that has archives and no single records
+                return await self._load(ecosystem, now)  # the export has archives but no single records
             written += await asyncio.to_thread(self._put, ecosystem, good, lost)
             bad += lost
         await asyncio.to_thread(self._finish, ecosystem, now, mark, gone, whole)
@@ -195,7 +196,7 @@ class Refresher:
         return found
 
     async def _listed(self, ecosystem: str, floor: datetime | None) -> list[Change]:
-        """The list down to a date, or all of it."""
+        """The list of changes since a date, or all of it."""
         listed = []
         async with closing_changes(self._export.changes(ecosystem)) as changes:
             async for change in changes:
@@ -216,7 +217,7 @@ class Refresher:
                 raise
         return None
 
-    # What touches the disk, in a thread.
+    # Functions with disk access, called in a thread.
 
     def _known(self, ecosystem: str) -> _Known | None:
         with open_for_writing(self._path) as connection:
@@ -228,7 +229,7 @@ class Refresher:
             return _Known(parse_timestamp(row[0]), parse_timestamp(row[1]), dict(records.fetchall()), bool(row[2]))
 
     def _forget_bad(self, ecosystem: str) -> None:
-        """The whole list is compared, so what still is bad will be found so again."""
+        """Forget invalid records: a comparison of the whole list finds them again."""
         with open_for_writing(self._path) as connection, transaction(connection):
             connection.execute("UPDATE ecosystem SET whole = 0 WHERE name = ?", (ecosystem,))
             connection.execute("DELETE FROM bad WHERE ecosystem = ?", (ecosystem,))
@@ -258,7 +259,7 @@ class Refresher:
 
 
 class _Newest:
-    """Notes the newest date among records that is not in the future."""
+    """Tracks the newest modification date of records that is not in the future."""
 
     def __init__(self, now: datetime) -> None:
         self._now = now
@@ -275,7 +276,7 @@ _MISSING: Final = "it is in the list and not in the export"
 
 
 def _mark(listed: Sequence[Change], now: datetime, before: datetime) -> datetime:
-    """Never a date in the future, which real records have, and never an earlier one than before."""
+    """The next mark: never in the future, as dates of some records are, and never before the former mark."""
     return max([before, *(date for change in listed if (date := parse_timestamp(change.modified)) <= now)])
 
 
@@ -285,7 +286,7 @@ def _differs(known: str | None, listed: str) -> bool:
 
 @contextmanager
 def _alone(path: Path) -> Iterator[None]:
-    """Hold the lock of a mirror; raise AnotherRefresh when another process does."""
+    """Hold the lock of a mirror; raise RefreshInProgress when another process holds it."""
     with path.open("ab") as lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -1,4 +1,4 @@
-"""OSV's HTTP API: `/v1/querybatch` and `/v1/vulns/{id}`, for looking at one server without a mirror."""
+"""OSV's HTTP API, `/v1/querybatch` and `/v1/vulns/{id}`, for checks of one server without a mirror."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from evidence.model import Reason
 DEFAULT_API: Final = "https://api.osv.dev"
 
 MAX_QUERIES: Final = 1000
-"""Queries of one batch; the API refuses more."""
+"""Queries of one batch; the API rejects more."""
 
 MAX_ROUNDS: Final = 50
 """Pages of one batch that are read."""
@@ -33,7 +33,7 @@ Version: TypeAlias = tuple[str, str, str]
 
 @dataclass(slots=True)
 class _Question:
-    """A version, its place among the versions asked for, the page to ask for, and the ids so far."""
+    """A version, its index among the requested versions, the next page, and the ids received so far."""
 
     place: int
     version: Version
@@ -47,7 +47,7 @@ class _Question:
 
 
 class OsvApi:
-    """Asks the API. Which fields an answer has and which limits hold: its documentation of July 2026."""
+    """A client of the API. Fields of answers and limits are from its documentation of July 2026."""
 
     def __init__(self, asker: AdvisoryClient, base: str = DEFAULT_API) -> None:
         self._asker = asker
@@ -55,10 +55,11 @@ class OsvApi:
         self._turn = asyncio.Semaphore(_AT_A_TIME)
 
     async def affecting(self, versions: Sequence[Version]) -> list[frozenset[str] | None]:
-        """The ids of advisories that affect each version, in the same order; None where it was not answered.
+        """The ids of advisories that affect each version, in the same order; None for a version without an answer.
 
-        One version that the API refuses makes it refuse the whole batch, so a refused batch is halved until the culprit
-        is alone. Raise NotAnswered when the API cannot be asked at all.
+        One version that the API rejects makes it reject the whole batch, so a rejected batch is halved until that
+        version
+        is alone. Raise AdvisoriesUnavailable when the API does not answer at all.
         """
         answers: list[frozenset[str] | None] = [None] * len(versions)
         questions = [_Question(place, version) for place, version in enumerate(versions)]
@@ -68,7 +69,7 @@ class OsvApi:
         return answers
 
     async def records(self, ids: Sequence[str]) -> dict[str, Advisory]:
-        """The records of ids, as far as there are any that can be read; raise NotAnswered."""
+        """The records of ids, without those that are missing or invalid; raise AdvisoriesUnavailable."""
         if len(ids) > MAX_IDS:
             raise AdvisoriesUnavailable(
                 Reason.TOO_LARGE, f"the API names {len(ids)} advisories, at most {MAX_IDS} are read"
@@ -91,7 +92,7 @@ class OsvApi:
         return record if record.id == name else None
 
     async def _batch(self, questions: list[_Question]) -> list[_Question]:
-        """The questions that were answered whole. Only those with more pages are asked again."""
+        """The questions with complete answers. Only those with more pages are asked again."""
         done: list[_Question] = []
         waiting = questions
         for _ in range(MAX_ROUNDS):
@@ -103,7 +104,7 @@ class OsvApi:
         return done
 
     async def _ask(self, questions: list[_Question]) -> list[_Question]:
-        """One page for each question; those that are refused even alone are left out."""
+        """One page for each question; questions that the API rejects even alone are left out."""
         body = orjson.dumps({"queries": [question.json() for question in questions]})
         try:
             answer = await self._asker.post(f"{self._base}/v1/querybatch", body)

@@ -24,37 +24,35 @@ _CHUNK: Final = 256 * 1024
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """A line of `modified_id.csv`: a record, and when the export says that it was modified last."""
+    """A line of `modified_id.csv`: a record id and its modification date."""
 
     modified: str
     id: str
 
 
 class Export(Protocol):
-    """A place in the layout of the export. Everything raises NotAnswered."""
+    """A source in the layout of the export. All methods raise AdvisoriesUnavailable."""
 
     async def archive(self, ecosystem: str, to: IO[bytes]) -> None:
-        """Write `all.zip` of an ecosystem to a file that can be rewound."""
+        """Write `all.zip` of an ecosystem to a seekable file."""
         ...
 
     def changes(self, ecosystem: str) -> AsyncIterator[Change]:
-        """The records of an ecosystem, newest first; the caller may stop at any record."""
+        """The changes of an ecosystem, newest first; the caller may stop at any of them."""
         ...
 
-    async def record(self, ecosystem: str, name: str) -> bytes:
-        """One record."""
-        ...
+    async def record(self, ecosystem: str, name: str) -> bytes: ...
 
 
 class WebExport:
-    """The export behind HTTP."""
+    """The export over HTTP."""
 
     def __init__(self, asker: AdvisoryClient, base: str = DEFAULT_EXPORT) -> None:
         self._asker = asker
         self._base = base.rstrip("/")
 
     async def archive(self, ecosystem: str, to: IO[bytes]) -> None:
-        """Write `all.zip` of an ecosystem; one that breaks off is fetched again from its beginning."""
+        """An interrupted download starts again from the beginning."""
         attempt = 1
         while True:
             await asyncio.to_thread(_rewind, to)
@@ -69,7 +67,7 @@ class WebExport:
                 attempt += 1
 
     async def changes(self, ecosystem: str) -> AsyncIterator[Change]:
-        """The lines of `modified_id.csv`; lines that are none are left out."""
+        """Invalid lines of `modified_id.csv` are left out."""
         rest, size = b"", 0
         async with self._asker.stream(self._url(ecosystem, "modified_id.csv")) as parts:
             async for part in parts:
@@ -84,7 +82,6 @@ class WebExport:
             yield change
 
     async def record(self, ecosystem: str, name: str) -> bytes:
-        """One record."""
         return await self._asker.get(self._url(ecosystem, f"{name}.json"), most=MAX_RECORD)
 
     def _url(self, ecosystem: str, name: str) -> str:
@@ -98,19 +95,16 @@ class FolderExport:
         self._folder = folder
 
     async def archive(self, ecosystem: str, to: IO[bytes]) -> None:
-        """Copy `all.zip` of an ecosystem."""
         with self._open(ecosystem, "all.zip") as source:
             while part := await asyncio.to_thread(source.read, _CHUNK):
                 to.write(part)
 
     async def changes(self, ecosystem: str) -> AsyncIterator[Change]:
-        """The lines of `modified_id.csv`."""
         with self._open(ecosystem, "modified_id.csv") as source:
             for change in _changes(iter(lambda: source.readline(_MAX_LINE + 1), b"")):
                 yield change
 
     async def record(self, ecosystem: str, name: str) -> bytes:
-        """One record."""
         with self._open(ecosystem, f"{name}.json") as source:
             return source.read(MAX_RECORD + 1)
 
@@ -127,7 +121,7 @@ class FolderExport:
 
 @asynccontextmanager
 async def closing_changes(changes: AsyncIterator[Change]) -> AsyncIterator[AsyncIterator[Change]]:
-    """Changes whose connection is given up when their reader has read enough."""
+    """Changes whose connection is closed at the end of the `with` block."""
     try:
         yield changes
     finally:

@@ -1,4 +1,4 @@
-"""Records into the mirror: a whole archive or single ones. A record that cannot be read is named and ends nothing."""
+"""Writes records into the mirror: a whole archive or single ones. An invalid record is noted and ends nothing."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ _MAX_NAME: Final = 120
 
 
 class BadArchive(Exception):
-    """The archive cannot be read at all; the message says why."""
+    """The archive cannot be read; the message says why."""
 
 
 @dataclass(frozen=True, slots=True)
 class ValidRecord:
-    """A record and its bytes. `modified` is what the export's list says, else what the record says."""
+    """A record and its bytes. `modified` is the date of the export's list, else that of the record."""
 
     advisory: Advisory
     data: bytes
@@ -38,14 +38,14 @@ class ValidRecord:
 
 @dataclass(frozen=True, slots=True)
 class InvalidRecord:
-    """A record that could not be read, and why."""
+    """A record that could not be parsed, and why."""
 
     name: str
     why: str
 
 
 def parse_record(name: str, data: bytes, modified: str | None = None) -> ValidRecord | InvalidRecord:
-    """The record that should have this id."""
+    """The record, which must have this id."""
     if len(data) > MAX_RECORD:
         return InvalidRecord(name, f"larger than {MAX_RECORD} bytes")
     try:
@@ -60,7 +60,7 @@ def parse_record(name: str, data: bytes, modified: str | None = None) -> ValidRe
 
 
 def read_archive_records(file: IO[bytes]) -> Iterator[ValidRecord | InvalidRecord]:
-    """The records of an `all.zip`; raise BadArchive when it is no archive or larger than any real one."""
+    """The records of an `all.zip`; raise BadArchive for an invalid archive or one above the size bounds."""
     try:
         archive = zipfile.ZipFile(file)
     except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError) as error:
@@ -86,9 +86,9 @@ def read_archive_records(file: IO[bytes]) -> Iterator[ValidRecord | InvalidRecor
 def replace_ecosystem_records(
     connection: sqlite3.Connection, ecosystem: str, found: Iterable[ValidRecord | InvalidRecord]
 ) -> tuple[int, list[InvalidRecord]]:
-    """Put the records in place of all that there are; what could not be read stays as it was before.
+    """Replace all records of an ecosystem; the former version of a record that is invalid now stays.
 
-    The caller holds a transaction. Returns how many records were written, and the bad ones.
+    The caller holds a transaction. Returns the number of records written, and the invalid ones.
     """
     written = 0
     bad: list[InvalidRecord] = []
@@ -119,7 +119,7 @@ def replace_ecosystem_records(
 def upsert_records(connection: sqlite3.Connection, ecosystem: str, found: Iterable[ValidRecord]) -> int:
     """Write single records. The caller holds a transaction.
 
-    One that no longer names the ecosystem is kept, so that it need not be fetched again, and matches nothing.
+    A record that no longer names the ecosystem is kept, so that it is not fetched again, and matches nothing.
     """
     records = list({one.advisory.id: one for one in found}.values())
     delete_records(connection, ecosystem, [one.advisory.id for one in records])
@@ -128,20 +128,20 @@ def upsert_records(connection: sqlite3.Connection, ecosystem: str, found: Iterab
 
 
 def delete_records(connection: sqlite3.Connection, ecosystem: str, ids: Iterable[str]) -> None:
-    """Take records out of an ecosystem. The caller holds a transaction."""
+    """Delete records of an ecosystem. The caller holds a transaction."""
     keys = [(ecosystem, name) for name in ids]
     for table, column in (("record", "id"), ("affected", "id"), ("alias", "id"), ("bad", "name")):
         connection.executemany(f"DELETE FROM {table} WHERE ecosystem = ? AND {column} = ?", keys)  # noqa: S608  ours
 
 
 def store_invalid_records(connection: sqlite3.Connection, ecosystem: str, bad: Iterable[InvalidRecord]) -> None:
-    """Remember what could not be read. The caller holds a transaction."""
+    """Note invalid records. The caller holds a transaction."""
     rows = [(ecosystem, one.name.encode("utf-8", "replace").decode(), one.why) for one in bad]
     connection.executemany("INSERT OR REPLACE INTO bad VALUES (?, ?, ?)", rows)
 
 
 def _unpacked(archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> bytes | str:
-    """The bytes of an entry, one more than the most at worst, or why there are none."""
+    """The bytes of an entry, at most one more than the bound, or why it cannot be read."""
     try:
         with archive.open(entry) as file:
             return file.read(MAX_RECORD + 1)

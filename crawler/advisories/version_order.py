@@ -1,4 +1,4 @@
-"""The order of versions by the `osv` package, of which nothing else is loaded (docs/decisions/0003)."""
+"""Orders versions by the `osv` package, of which nothing else is loaded (docs/decisions/0003)."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from evidence.advisories.version_matching import SEMVER_ORDER, Comparable, Unord
 _PACKAGE: Final = "osv"
 _KEYS: Final = 200_000
 
-# What some orderers of `osv` put below or above everything instead of refusing it.
+# Texts that some orders of `osv` put below or above everything instead of rejecting them.
 _NUMBERS: Final = r"[vV]?\d+(?:\.\d+){0,%d}(?:[-+].*)?"
 _SEMVER = re.compile(_NUMBERS % 2)
 _NUGET = re.compile(_NUMBERS % 3)
@@ -28,10 +28,9 @@ _SHAPES: Final = {
 
 
 class OsvOrder:
-    """A VersionOrder. The first key loads part of `osv`, which takes half a second; keys are kept."""
+    """A VersionOrder with cached keys. The first key loads part of `osv`, which takes half a second."""
 
     def key(self, order: str, version: str) -> Comparable:
-        """What a version is sorted by; raise Unorderable for what is no version or has an unknown order."""
         return _key(order, version)
 
 
@@ -42,7 +41,7 @@ def _key(order: str, version: str) -> Comparable:
     orderer = _ecosystems().get("npm" if order == SEMVER_ORDER else order)
     if orderer is None:
         raise Unorderable(f"nobody knows the order of {order}")
-    text = f"v{version[1:]}" if version.startswith("V") else version  # a capital is no part of any version
+    text = f"v{version[1:]}" if version.startswith("V") else version  # no version contains a capital letter
     try:
         key: Comparable = orderer.sort_key(text)
     except (ValueError, TypeError, NotImplementedError, AttributeError, IndexError) as error:
@@ -52,7 +51,7 @@ def _key(order: str, version: str) -> Comparable:
 
 @lru_cache(maxsize=1)
 def _ecosystems() -> Any:
-    """`osv.ecosystems` behind an empty package: `osv` itself loads 900 modules, clients of databases among them."""
+    """`osv.ecosystems` inside an empty package: `osv` itself loads 900 modules, database clients among them."""
     if _PACKAGE not in sys.modules:
         spec = importlib.util.find_spec(_PACKAGE)
         if spec is None or spec.submodule_search_locations is None:

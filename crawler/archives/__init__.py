@@ -1,4 +1,4 @@
-"""Archives from strangers, read member by member. Nothing is ever unpacked to a disk."""
+"""Reads untrusted archives member by member. Nothing is ever unpacked to a disk."""
 
 from crawler.archives.archive_walk import ArchiveWalk
 from crawler.archives.entries import ArchiveDamaged, Bounds, Entry, EntryKind, Member, Skipped

@@ -1,4 +1,4 @@
-"""A walk through an archive: its files once, in order, under bounds. It never raises for what the archive holds."""
+"""Iterates over the files of an archive once, in order, under bounds. Never raises for the content of the archive."""
 
 from __future__ import annotations
 
@@ -11,16 +11,17 @@ from crawler.archives.entry_names import EntryNameRefused, clean_entry_path, dis
 from crawler.archives.gzip_stream import GZIP, ForwardStream, GzipStream
 
 MAX_SKIPPED: Final = 1_000
-"""Kept of those that were skipped; all are counted."""
+"""Skipped entries that are listed; all are counted."""
 
 _LINK: Final = "a link"
 
 
 class ArchiveWalk:
-    """The files of a tar, tar.gz or zip archive, told apart by their first bytes. Iterate it once.
+    """The files of a tar, tar.gz or zip archive, recognised by its first bytes. Iterate it once.
 
-    `strip` folders are left off each path. `room` says for a path how many bytes of it are wanted at most; a larger
-    file is passed over by its header. `ended` says why the reading ended early; empty at the archive's own end.
+    `strip` is the number of leading folders to remove from each path. `room` returns how many bytes of a path the
+    caller
+    accepts; larger files are skipped. `ended` says why the walk ended early; it is empty at the end of the archive.
     """
 
     def __init__(
@@ -39,7 +40,7 @@ class ArchiveWalk:
 
     @property
     def complete(self) -> bool:
-        """Whether every ordinary file was passed and nothing else was met."""
+        """Whether every entry was an ordinary file and was passed."""
         return not self.ended and not self.graves
 
     def __iter__(self) -> Iterator[Member]:

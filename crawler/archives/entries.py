@@ -1,4 +1,4 @@
-"""The nouns of an archive: Bounds, Entry, Member, Skipped, and Damaged, which ends the reading of one."""
+"""Types of an archive: Bounds, Entry, Member, Skipped, and ArchiveDamaged, which ends the walk."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from enum import StrEnum
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bounds:
-    """What one archive may cost: bytes inflated, entries, bytes of metadata of one entry, and how paths may look.
+    """Bounds of one archive: inflated bytes, entries, bytes of metadata of one entry, and the form of paths.
 
-    `members` bounds how often a gzip file may begin anew. Sizes are in bytes.
+    `members` bounds the members of a gzip file. Sizes are in bytes.
     """
 
     unpacked: int = 1024 * 1024 * 1024
@@ -24,7 +24,7 @@ class Bounds:
 
 
 class EntryKind(StrEnum):
-    """What an entry is. Only a FILE has content for us."""
+    """The type of an entry. Only the content of a FILE is read."""
 
     FILE = "file"
     FOLDER = "folder"
@@ -34,9 +34,9 @@ class EntryKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One entry as the archive has it; `read` gives its content once, before the next entry, and may raise Damaged.
+    """One entry of the archive. `read` returns its content once, before the next entry; it may raise EntryDamaged.
 
-    `refused` says why the entry itself cannot be believed; empty for an ordinary one.
+    `refused` says why the entry is not trustworthy; empty for an ordinary one.
     """
 
     name: str
@@ -48,7 +48,7 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class Member:
-    """A file of an archive. `data` is None when it is not wanted or larger than wanted."""
+    """A file of an archive. `data` is None when the file is not wanted or larger than wanted."""
 
     path: str
     size: int
@@ -57,7 +57,7 @@ class Member:
 
 @dataclass(frozen=True, slots=True)
 class Skipped:
-    """A path that was not looked into. `grave`: not ordinary, so that the reading is not complete."""
+    """A path that was not read. `grave`: not an ordinary file, so the walk is not complete."""
 
     path: str
     why: str
@@ -65,7 +65,7 @@ class Skipped:
 
 
 class ArchiveDamaged(Exception):
-    """The archive cannot be read further; the message says why, without offsets of ours."""
+    """The rest of the archive cannot be read; the message says why, without file offsets."""
 
 
 class EntryDamaged(Exception):

@@ -1,4 +1,4 @@
-"""Names of entries: what a name may look like, and which two are the same file on a case-insensitive disk."""
+"""Names of entries: valid names, and names that are the same file on a case-insensitive disk."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ _DRIVE: Final = re.compile(r"[A-Za-z]:")
 
 
 class EntryNameRefused(Exception):
-    """The name is not one of a file inside of the archive; the message says why."""
+    """The name does not stand for a file inside the archive; the message says why."""
 
 
 def clean_entry_path(name: str, bounds: Bounds, *, strip: int) -> str:
-    """The path with "/" between its parts, without its first `strip` ones; empty for the top itself. Raise Refused."""
+    """The path with "/" as separator, without its first `strip` parts; empty for the root. Raise EntryNameRefused."""
     if _CONTROL.search(name):
         raise EntryNameRefused("control characters in its name")
     if len(name) > bounds.path:
@@ -38,17 +38,17 @@ def clean_entry_path(name: str, bounds: Bounds, *, strip: int) -> str:
 
 
 def file_identity_key(path: str) -> str:
-    """Equal for two paths that are one file on a disk that ignores case or normalises Unicode."""
+    """A key that is equal for two paths of one file on a disk that ignores case or normalises Unicode."""
     return path.lower() if path.isascii() else unicodedata.normalize("NFKC", path).casefold()
 
 
 def decode_entry_name(name: bytes) -> str:
-    """A name as text; a byte that is no UTF-8 is written as in a URL."""
+    """A name as text; bytes that are not UTF-8 are percent-encoded."""
     text = name.decode("utf-8", "surrogateescape")
     return _ESCAPED.sub(lambda found: f"%{ord(found[0]) & 0xFF:02X}", text)
 
 
 def displayable_name(name: str) -> str:
-    """A name as it may stand in a record: short and without control characters or halves of characters."""
+    """A short name without control characters and lone surrogates, fit for a record."""
     plain = _CONTROL.sub("\N{REPLACEMENT CHARACTER}", name).encode("utf-8", "replace").decode()
     return plain if len(plain) <= MAX_SHOWN else f"{plain[: MAX_SHOWN - 1]}…"

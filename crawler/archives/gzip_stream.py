@@ -1,4 +1,4 @@
-"""A gzip file as a stream of bounded size: never more than a chunk is in memory, and a bomb ends at its bound."""
+"""Reads a gzip file as a bounded stream: at most one chunk is in memory, and a bomb ends at the bound."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _PIECE: Final = 256 * 1024
 
 
 class ForwardStream:
-    """Bytes of a file that are read forward only. `total` counts what was given."""
+    """Bytes of a file that are read forward only. `total` counts the bytes returned."""
 
     def __init__(self, file: BinaryIO, bounds: Bounds) -> None:
         self._file = file
@@ -23,7 +23,7 @@ class ForwardStream:
         self.total = 0
 
     def read(self, size: int) -> bytes:
-        """Exactly `size` bytes, fewer only at the end; Damaged when the bound on all of them is passed."""
+        """Exactly `size` bytes, fewer only at the end; raise ArchiveDamaged when the total bound is exceeded."""
         if self.total + size > self._bounds.unpacked:
             raise ArchiveDamaged(f"more than {self._bounds.unpacked} bytes unpacked")
         data = self._take(size)
@@ -31,7 +31,7 @@ class ForwardStream:
         return data
 
     def skip(self, size: int) -> None:
-        """Pass over `size` bytes; Damaged when there are fewer."""
+        """Skip `size` bytes; raise ArchiveDamaged when there are fewer."""
         if self.total + size > self._bounds.unpacked:
             raise ArchiveDamaged(f"more than {self._bounds.unpacked} bytes unpacked")
         while size > 0:
@@ -45,7 +45,7 @@ class ForwardStream:
 
 
 class GzipStream(ForwardStream):
-    """The content of a gzip file (RFC 1952), of one member or several."""
+    """The content of a gzip file (RFC 1952) with one or more members."""
 
     def __init__(self, file: BinaryIO, bounds: Bounds) -> None:
         super().__init__(file, bounds)
@@ -63,7 +63,7 @@ class GzipStream(ForwardStream):
         return data
 
     def _piece(self) -> bytes:
-        """Some more content; empty when the input gave none, or is over."""
+        """More content; empty when the input gave none or has ended."""
         if self._inflater.eof and not self._begin_member():
             return b""
         if not self._input:
@@ -78,7 +78,7 @@ class GzipStream(ForwardStream):
         return piece
 
     def _begin_member(self) -> bool:
-        """Go on to the next member of the file; what is none ends it, as gzip itself has it."""
+        """Start the next member; other data end the stream, as in gzip itself."""
         if len(self._input) < len(GZIP):
             self._input += self._file.read(_CHUNK)
         if not self._input.startswith(GZIP):

@@ -1,7 +1,7 @@
-"""Tar archives (POSIX.1-2017 pax, ustar, GNU long names), read forward once.
+"""Reads tar archives (POSIX.1-2017 pax, ustar, GNU long names) forward once.
 
-Our own reader, because the standard library's one seeks where a negative size tells it to, recurses over chained
-headers and searches them with a quadratic expression in the versions that we support (CVE-2025-8194, CVE-2024-6232).
+The standard library's reader is not used: in supported Python versions it seeks to positions that a negative size
+determines, recurses over chained headers and searches them with a quadratic expression (CVE-2025-8194, CVE-2024-6232).
 """
 
 from __future__ import annotations
@@ -33,13 +33,13 @@ _NEGATIVE: Final = 0xFF
 
 
 def read_tar_entries(stream: ForwardStream, bounds: Bounds) -> Iterator[Entry]:
-    """The entries, first to last; raise Damaged where the archive cannot be read further."""
+    """The entries in order; raise ArchiveDamaged where the rest cannot be read."""
     shared: dict[str, bytes] = {}
     own: dict[str, bytes] = {}
     headers = 0
     while (header := _header(stream)) is not None:
         headers += 1
-        # Metadata of nothing costs as much as entries do.
+        # Empty metadata entries count as well.
         if headers > 4 * bounds.entries:
             raise ArchiveDamaged(f"more than {4 * bounds.entries} headers")
         size, flag = _number(header[124:136]), header[156:157]
@@ -65,7 +65,7 @@ def _header(stream: ForwardStream) -> bytes | None:
 
 
 def _number(field: bytes) -> int:
-    """A size: octal digits, or base 256 behind a byte with its first bit set (GNU)."""
+    """A size: octal digits, or base 256 when the first bit is set (GNU)."""
     if field[0] == _NEGATIVE:
         raise ArchiveDamaged("a negative size")
     if field[0] & _BINARY:
@@ -90,7 +90,7 @@ def _metadata(stream: ForwardStream, flag: bytes, size: int, bounds: Bounds) -> 
 
 
 def _pax(data: bytes) -> dict[str, bytes]:
-    """Records `LENGTH KEY=VALUE\\n` of an extended header."""
+    r"""Records `LENGTH KEY=VALUE\n` of an extended header."""
     found: dict[str, bytes] = {}
     at = 0
     while at < len(data) and data[at]:
@@ -111,10 +111,10 @@ def _entry(stream: ForwardStream, header: bytes, stated: dict[str, bytes], size:
     name = _name(header, stated)
     if kind is EntryKind.FILE and name.endswith("/"):
         kind = EntryKind.FOLDER
-    # Links, folders and devices have no content, whatever their size says; other unknown kinds do (POSIX).
-    held = 0 if kind in {EntryKind.LINK, EntryKind.FOLDER} or header[156:157] in {b"3", b"4", b"6"} else size
+    # Links, folders and devices have no content, whatever their size field states; other unknown types have (POSIX).
+    content_size = 0 if kind in {EntryKind.LINK, EntryKind.FOLDER} or header[156:157] in {b"3", b"4", b"6"} else size
     refused = "a sparse file" if any(key.startswith("GNU.sparse") for key in stated) else ""
-    rest = [held]
+    rest = [content_size]
 
     def read() -> bytes:
         if not rest[0]:
@@ -125,9 +125,9 @@ def _entry(stream: ForwardStream, header: bytes, stated: dict[str, bytes], size:
         rest[0] = 0
         return data
 
-    yield Entry(name, kind, held, read, refused)
+    yield Entry(name, kind, content_size, read, refused)
     stream.skip(rest[0])
-    stream.skip(-held % BLOCK)
+    stream.skip(-content_size % BLOCK)
 
 
 def _stated_size(stated: dict[str, bytes], size: int) -> int:

@@ -1,4 +1,4 @@
-"""Zip archives (APPNOTE 6.3.10), by their central directory; entries that contradict it or overlap are refused."""
+"""Reads zip archives (APPNOTE 6.3.10) by their central directory; contradicting or overlapping entries are refused."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class _Row:
 
 
 def read_zip_entries(file: BinaryIO, bounds: Bounds) -> Iterator[Entry]:
-    """The entries in the order of the directory; raise Damaged where the archive cannot be read further."""
+    """The entries in the order of the directory; raise ArchiveDamaged where the rest cannot be read."""
     start, stop, count = _directory(file)
     if stop - start > bounds.entries * (_CENTRAL.size + bounds.metadata // 64):
         raise ArchiveDamaged("its directory is too large")
@@ -56,7 +56,7 @@ def read_zip_entries(file: BinaryIO, bounds: Bounds) -> Iterator[Entry]:
 
 
 def _directory(file: BinaryIO) -> tuple[int, int, int]:
-    """Start and stop of the central directory, and how many entries it says it has."""
+    """Start and end of the central directory, and its declared number of entries."""
     length = file.seek(0, 2)
     tail_at = max(0, length - _END.size - _LONGEST_COMMENT)
     file.seek(tail_at)
@@ -76,7 +76,7 @@ def _directory(file: BinaryIO) -> tuple[int, int, int]:
 
 
 def _directory_64(file: BinaryIO, stop: int) -> tuple[int, int, int, int] | None:
-    """Start, size, count and end of a directory in the 64-bit form; None when there is no such form."""
+    """Start, size, count and end of a ZIP64 directory; None when there is none."""
     if stop < _LOCATOR_64.size + _END_64.size:
         return None
     file.seek(stop - _LOCATOR_64.size)
@@ -96,7 +96,7 @@ def _rows(file: BinaryIO, start: int, stop: int, bounds: Bounds) -> Iterator[_Ro
     file.seek(start)
     data = file.read(stop - start)
     at = 0
-    # One more than are read: the walk ends at that one and says why.
+    # One more than the bound, so that the walk ends there with a reason.
     for _ in range(bounds.entries + 1):
         if at >= len(data):
             return
@@ -116,7 +116,7 @@ def _rows(file: BinaryIO, start: int, stop: int, bounds: Bounds) -> Iterator[_Ro
 
 
 def _wide(extra: bytes, *values: int) -> tuple[int, int, int]:
-    """Sizes and offset out of the 64-bit extra field, where the 32-bit ones are full."""
+    """Sizes and offset from the ZIP64 extra field, where the 32-bit fields are full."""
     wide = b""
     while len(extra) >= 4:
         ident, length = struct.unpack_from("<2H", extra)
@@ -132,7 +132,7 @@ def _wide(extra: bytes, *values: int) -> tuple[int, int, int]:
 
 
 def _without_overlap(rows: list[_Row], limit: int) -> list[_Row]:
-    """The rows in their order, those marked whose data begins inside of another's or reaches beyond the data."""
+    """The rows in order; rows whose data overlap another's or exceed the data are marked."""
     reached, marked = 0, dict[int, _Row]()
     for at in sorted(range(len(rows)), key=lambda index: rows[index].offset):
         row = rows[at]
@@ -150,7 +150,7 @@ def _entry(file: BinaryIO, row: _Row) -> Entry:
 
 
 def _older_name(name: bytes) -> str:
-    """A name without the mark of UTF-8: most tools write UTF-8 all the same, the standard says code page 437."""
+    """A name without the UTF-8 flag: most tools write UTF-8 all the same, the standard says code page 437."""
     try:
         return name.decode()
     except UnicodeDecodeError:

@@ -1,4 +1,4 @@
-"""Placeholders for what a package wants to be given at its start, so that a server that checks presence starts."""
+"""Placeholders for values that a package requires at its start, for servers that only check their presence."""
 
 from crawler.placeholders.configuration import Configured, configure_target, find_still_missing_inputs
 from crawler.placeholders.missing_inputs import find_named_inputs

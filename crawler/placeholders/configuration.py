@@ -1,4 +1,4 @@
-"""From a declared target to one that can be started: placeholders in the places of what only a user could give."""
+"""Makes a declared target startable: placeholders replace the values that only a user could provide."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ MAX_PLACEHOLDERS: Final = 60
 
 @dataclass(frozen=True, slots=True)
 class GivenInput:
-    """What was given: an input's name, and the kind of its placeholder. `declared` False: only a message named it."""
+    """The name of an input and the kind of its placeholder. `declared` False: only an error message named it."""
 
     place: InputPlace
     name: str
@@ -28,7 +28,7 @@ class GivenInput:
 
 @dataclass(frozen=True, slots=True)
 class Configured:
-    """A target of which `environment` and `arguments` are all that its process gets, and what of it we made up."""
+    """A target with the complete `environment` and `arguments` of its process, and the inputs with placeholders."""
 
     target: Target
     given: tuple[GivenInput, ...]
@@ -54,10 +54,9 @@ _LONGEST_NAME: Final = 80
 
 
 def configure_target(target: Target, named: Sequence[PackageInput] = ()) -> Configured:
-    """The target with placeholders for the inputs that it declares as required, and for those that a message named.
+    """The target with placeholders for its required inputs and for those that an error message named.
 
-    A named input that is declared too is given as it is declared; what has a declared value keeps it. The same target
-    and names always give the same.
+    A named input that is also declared is provided as declared; an input with a declared value keeps it. Deterministic.
     """
     asked = list(_chosen(target, named))[:MAX_PLACEHOLDERS]
     values = [make_placeholder(each, target.identifier) for each in asked]
@@ -71,11 +70,14 @@ def configure_target(target: Target, named: Sequence[PackageInput] = ()) -> Conf
     )
 
 
-def find_still_missing_inputs(target: Target, given: Sequence[GivenInput], said: str) -> Sequence[PackageInput]:
-    """What a server that was started with `given` says that it misses; where it names nothing, all else it declares."""
+def find_still_missing_inputs(target: Target, given: Sequence[GivenInput], output: str) -> Sequence[PackageInput]:
+    """The inputs that the output of a server started with `given` reports as missing; when it names none, all other
+    declared
+    ones.
+    """
     keys = {(each.place, each.name) for each in given}
     known = {*dict(target.environment), *target.arguments}
-    new = [each for each in find_named_inputs(said) if (each.place, each.name) not in keys and each.name not in known]
+    new = [each for each in find_named_inputs(output) if (each.place, each.name) not in keys and each.name not in known]
     return new or [each for each in target.inputs if (each.place, each.name) not in keys]
 
 
@@ -100,7 +102,7 @@ def _environment(target: Target, texts: Iterable[tuple[PackageInput, str]]) -> t
 
 
 def _arguments(target: Target, texts: Sequence[tuple[PackageInput, str]]) -> tuple[str, ...]:
-    """The known words with declared inputs where they were declared and named ones at the end, options first."""
+    """The known words with declared inputs at their declared places and named ones at the end, options first."""
     words: list[str] = []
     declared = [(each, value) for each, value in texts if each in target.inputs]
     for position in range(len(target.arguments) + 1):

@@ -1,4 +1,4 @@
-"""What kind of value an input wants: told by its declared format, its name, and what its author says about it."""
+"""Infers the kind of value that an input requires from its declared format, its name, and its description."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from evidence.package_inputs import InputPlace, PackageInput
 
 
 class PlaceholderKind(StrEnum):
-    """A kind of placeholder, as it is recorded."""
+    """A kind of placeholder, as recorded."""
 
     SECRET = "secret"  # noqa: S105  the name of a kind
     URL = "url"
@@ -25,13 +25,13 @@ class PlaceholderKind(StrEnum):
     EMAIL = "email"
     UUID = "uuid"
     REGION = "region"
-    CHOICE = "choice"  # the first that is declared
+    CHOICE = "choice"  # the first declared choice
     FORM = "form"  # a declared text with variables
     TEXT = "text"
 
 
-_LOOKED_AT: Final = 300
-# The first that fits a name in capitals decides: what a name ends with says more than what it holds.
+_MAX_EXAMINED: Final = 300
+# The first match of a name in capitals decides: the end of a name is more specific than its other parts.
 _BY_NAME: Final = tuple(
     (kind, re.compile(rf"(?:^|_)(?:{words})$"))
     for kind, words in (
@@ -100,18 +100,18 @@ _FORMATS: Final = {
 
 
 def choose_kind(asked: PackageInput) -> PlaceholderKind:
-    """The kind of value that an input wants; `text` where nothing tells."""
+    """The kind of value of an input; `text` when it cannot be inferred."""
     if asked.choices:
         return PlaceholderKind.CHOICE
     if asked.form:
         return PlaceholderKind.FORM
-    told = choose_kind_by_name(normalise_input_name(asked.name))
+    by_name = choose_kind_by_name(normalise_input_name(asked.name))
     if asked.format in _FORMATS:
-        return told if told is PlaceholderKind.PORT else _FORMATS[asked.format]
-    by_hint = next((kind for kind, hint in _BY_HINT if hint.search(asked.hint[:_LOOKED_AT])), None)
+        return by_name if by_name is PlaceholderKind.PORT else _FORMATS[asked.format]
+    by_hint = next((kind for kind, hint in _BY_HINT if hint.search(asked.hint[:_MAX_EXAMINED])), None)
     if asked.format == "filepath":
-        return PlaceholderKind.FOLDER if PlaceholderKind.FOLDER in {told, by_hint} else PlaceholderKind.FILE
-    if asked.secret and told not in {
+        return PlaceholderKind.FOLDER if PlaceholderKind.FOLDER in {by_name, by_hint} else PlaceholderKind.FILE
+    if asked.secret and by_name not in {
         PlaceholderKind.DATABASE,
         PlaceholderKind.URL,
         PlaceholderKind.FILE,
@@ -119,11 +119,13 @@ def choose_kind(asked: PackageInput) -> PlaceholderKind:
     }:
         return PlaceholderKind.SECRET
     # The name of a positional argument is a label, such as `arg`.
-    return (by_hint if asked.place is InputPlace.WORD and told is None else told or by_hint) or PlaceholderKind.TEXT
+    return (
+        by_hint if asked.place is InputPlace.WORD and by_name is None else by_name or by_hint
+    ) or PlaceholderKind.TEXT
 
 
 def choose_kind_by_name(name: str) -> PlaceholderKind | None:
-    """The kind that a name in capitals tells by itself."""
+    """The kind that a name in capitals indicates by itself."""
     for kind, pattern in _BY_NAME:
         if pattern.search(name):
             return kind
@@ -133,6 +135,6 @@ def choose_kind_by_name(name: str) -> PlaceholderKind | None:
 
 
 def normalise_input_name(name: str) -> str:
-    """A variable's or option's name in capitals: `--api-key`, `apiKey` and `API_KEY` are all `API_KEY`."""
-    parted = re.sub(r"([a-z0-9])([A-Z])", r"\1_\2", name[:_LOOKED_AT])
+    """A variable's or option's name in capitals: `--api-key`, `apiKey` and `API_KEY` all become `API_KEY`."""
+    parted = re.sub(r"([a-z0-9])([A-Z])", r"\1_\2", name[:_MAX_EXAMINED])
     return re.sub(r"[^A-Za-z0-9]+", "_", parted).strip("_").upper()

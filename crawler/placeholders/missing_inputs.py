@@ -1,7 +1,7 @@
-"""What a server that does not start says that it misses: the variables, options and arguments that it names.
+"""Finds in the output of a server that does not start the variables, options and arguments that it requires.
 
-The text is a stranger's: only so many lines and characters of it are looked at, every pattern takes time in proportion
-to them, and what it names is given to nobody but its own process.
+The text is untrusted: only a bounded number of lines and characters is searched, every pattern takes linear time, and
+the inputs that it names are passed to its own process only.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Final
 from evidence.package_inputs import InputPlace, PackageInput
 
 MAX_NAMED_INPUTS: Final = 12
-"""Inputs that are taken from one text; one that names more is a manual and no message."""
+"""Inputs from one text; a text with more is a manual and not an error message."""
 
 _LINES: Final = 300
 _LONGEST: Final = 400  # characters of a line
@@ -35,7 +35,7 @@ _HARMLESS: Final = re.compile(
 _VARIABLE: Final = re.compile(r"(?<![\w$./-])[A-Z][A-Z0-9]{0,30}(?:_[A-Z0-9]{1,30}){1,8}(?!\w)")
 _ONE_WORD: Final = re.compile(r"(?<![\w$./-])([A-Z][A-Z0-9]{2,30})[`'\"]{0,2} (?:environment|env) var")
 _OPTION: Final = re.compile(r"(?<![\w-])--[a-z][a-z0-9]{0,30}(?:-[a-z0-9]{1,30}){0,6}(?![\w-])")
-# Codes of errors, and variables of runtimes and of the box itself.
+# Error codes, and variables of runtimes and of the sandbox.
 _RESERVED: Final = re.compile(
     r"ERR_|EAI_|UND_|MODULE_NOT|LD_|NODE_|PYTHON|NPM_|UV_|GIT_|SSL_|CERT_|NO_CERT|SELF_SIGNED|UNABLE_|DLOPEN_"
     r"|HTTP_|HTTPS_|NO_PROXY|XDG_|LC_|(?:PATH|HOME|TMPDIR|LANG|USER|SHELL|PWD|TERM|NODE|ENV)$"
@@ -73,14 +73,14 @@ _ZOD_PATH: Final = re.compile(r"\"path\":\s{0,20}\[\s{0,40}\"([A-Z][A-Z0-9_]{2,6
 _ZOD_AT: Final = re.compile(r"→ at ([A-Z][A-Z0-9_]{2,60})$")
 
 
-def find_named_inputs(said: str) -> tuple[PackageInput, ...]:
-    """The inputs that an output says are missing, each once; none where it is not clear which.
+def find_named_inputs(output: str) -> tuple[PackageInput, ...]:
+    """The inputs that an output reports as missing, each once; none when they are not certain.
 
-    Of alternatives the first is taken, and a variable before an option.
+    The first of alternatives counts, and a variable before an option.
     """
-    lines = [_plain(line) for line in said.splitlines()[-_LINES:]]
+    lines = [_plain(line) for line in output.splitlines()[-_LINES:]]
     found: dict[tuple[InputPlace, str], PackageInput] = {}
-    for asked in (*_structured(lines), *_spoken(lines)):
+    for asked in (*_structured(lines), *_sentences(lines)):
         found.setdefault((asked.place, asked.name), asked)
     if not found:
         found = {(asked.place, asked.name): asked for asked in _usage(lines)}
@@ -92,7 +92,7 @@ def _plain(line: str) -> str:
 
 
 def _structured(lines: list[str]) -> Iterator[PackageInput]:
-    """What the parsers of command lines and of settings say, each in its own words."""
+    """Messages of argument parsers and settings libraries."""
     for line in lines:
         text = line.strip(_BOX)
         if found := _KEY_ERROR.search(text):
@@ -114,7 +114,7 @@ def _structured(lines: list[str]) -> Iterator[PackageInput]:
 
 
 def _pydantic(lines: list[str]) -> Iterator[PackageInput]:
-    """Fields of settings, which are read from variables of their name in capitals."""
+    """Fields of pydantic settings, which are read from variables with the same name in capitals."""
     model = ""
     for line, following in pairwise([*lines, ""]):
         if found := _PYDANTIC.search(line):
@@ -124,8 +124,8 @@ def _pydantic(lines: list[str]) -> Iterator[PackageInput]:
             yield from _variables(names, following.strip())
 
 
-def _spoken(lines: list[str]) -> Iterator[PackageInput]:
-    """What sentences name, and lists below them."""
+def _sentences(lines: list[str]) -> Iterator[PackageInput]:
+    """Inputs that sentences name, and lists below such sentences."""
     listing = False
     for line in lines:
         item = _LIST_ITEM.match(line) if listing else None
@@ -148,7 +148,7 @@ _SWITCHES: Final = frozenset({"--help", "--version", "--verbose", "--debug", "--
 
 
 def _first_of_each(line: str, names: re.Pattern[str]) -> list[str]:
-    """The names in a line without those that are said to be another's alternative."""
+    """The names in a line without those that are stated as alternatives to another."""
     kept: list[str] = []
     end = 0
     for found in names.finditer(line):
@@ -160,7 +160,7 @@ def _first_of_each(line: str, names: re.Pattern[str]) -> list[str]:
 
 
 def _usage(lines: list[str]) -> Iterator[PackageInput]:
-    """What a usage text has in angle brackets and not in square ones."""
+    """Required arguments of a usage text: in angle brackets and not in square ones."""
     for line in lines:
         if found := _USAGE.match(line):
             needed = _OPTIONAL_PART.sub(" ", f" {found[1]}")
@@ -192,7 +192,7 @@ def _clicked(found: re.Match[str], line: str) -> Iterator[PackageInput]:
 
 def _variables(names: Iterable[str], line: str) -> Iterator[PackageInput]:
     kept = [name for name in dict.fromkeys(names) if not _RESERVED.match(name)]
-    # What a message says of several names tells little about each of them.
+    # The text about several names is not specific to any of them.
     hint = line.strip()[:_HINT] if len(kept) == 1 else ""
     yield from (PackageInput(place=InputPlace.ENVIRONMENT, name=name, hint=hint, required=True) for name in kept)
 

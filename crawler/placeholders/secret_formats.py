@@ -1,4 +1,4 @@
-"""Formats of made-up secrets: the issuer's prefix, then zeros, so that none is real."""
+"""Formats of placeholder secrets: the issuer's prefix followed by zeros, so that none is real."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Final
 ZEROS: Final = "0" * 32
 ZERO_UUID: Final = "00000000-0000-0000-0000-000000000000"
 
-# From what a name or package says to a value of the form that the issuer documents. The first that fits counts.
+# A value in the documented form of the issuer, by name or package. The first match counts.
 _FORMS: Final = tuple(
     (re.compile(rf"(?:^|_)(?:{names})"), value)
     for names, value in (
@@ -29,7 +29,7 @@ _FORMS: Final = tuple(
         (r"SUPABASE_ACCESS", "sbp_" + "0" * 40),
         (r"LINEAR", "lin_api_" + "0" * 40),
         (r"(?:HF|HUGGING_?FACE|HUGGINGFACEHUB)", "hf_" + "0" * 34),
-        (r"AWS_ACCESS_KEY_ID", "AKIA" + "0" * 16),  # base 32 knows no zero
+        (r"AWS_ACCESS_KEY_ID", "AKIA" + "0" * 16),  # base 32 has no zero
         (r"AWS_SECRET", "0" * 40),
         (r"(?:GOOGLE|GEMINI|YOUTUBE|MAPS)", "AIza" + "0" * 35),
         (r"SENDGRID", "SG." + "0" * 22 + "." + "0" * 43),
@@ -61,14 +61,14 @@ _FORMS: Final = tuple(
         (r"(?:\w*_)?(?:WALLET|EVM|ETH(?:EREUM)?|DEPLOYER|SIGNER)\w*KEY|PRIVATE_KEY$", "0x" + "0" * 63 + "1"),
     )
 )
-_SAID: Final = re.compile(
+_STATED_PREFIX: Final = re.compile(
     r"\b(?:starts?|starting|begins?|beginning|prefixed) with[ :]{1,2}[\"'`(]{0,2}([A-Za-z][A-Za-z0-9]{0,11}[-_.])",
     re.IGNORECASE,
 )
 
 
 def make_secret_placeholder(name: str, package: str, hint: str) -> str:
-    """A made-up secret, in the format known for a name, else for a package, else of the hint.
+    """A placeholder secret in the format known for the name, else for the package, else for the hint.
 
     `name` and `package` are in capitals.
     """
@@ -76,5 +76,5 @@ def make_secret_placeholder(name: str, package: str, hint: str) -> str:
         for pattern, value in _FORMS:
             if pattern.search(known):
                 return value
-    said = _SAID.search(hint)
-    return said[1] + ZEROS if said else ZEROS
+    prefix = _STATED_PREFIX.search(hint)
+    return prefix[1] + ZEROS if prefix else ZEROS

@@ -1,4 +1,4 @@
-"""Values that fit and mean nothing: the same for the same input on every machine and every night."""
+"""Placeholder values: valid for their kind, meaningless, and the same for the same input in every run."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ _ENDINGS: Final = (
     (r"CSV", "csv"),
     (r"LOG", "log"),
 )
-# Texts that are no example of anything, by the name of what wants them.
+# Neutral texts by the name of the input.
 _WORDS: Final = (
     (r"TRANSPORT", "stdio"),
     (r"LOG_?LEVEL|LOGLEVEL", "info"),
@@ -62,7 +62,7 @@ _WORDS: Final = (
 
 
 def make_placeholder(asked: PackageInput, package: str = "") -> tuple[PlaceholderKind, str]:
-    """The kind of value that an input of a package gets, and the value. `package` helps to tell what is meant."""
+    """The kind and the value for an input. `package` helps to infer the kind."""
     kind = choose_kind(asked)
     return kind, _value(kind, asked, package)
 
@@ -81,15 +81,15 @@ def _value(kind: PlaceholderKind, asked: PackageInput, package: str) -> str:
 
 
 def _filled(asked: PackageInput, package: str) -> str:
-    """The form with each variable's own placeholder in its place."""
+    """The form with a placeholder for each of its variables."""
     whole = asked.form
     for variable in asked.variables:
         whole = whole.replace(f"{{{variable.name}}}", make_placeholder(variable, package)[1])
     return whole
 
 
-def _database(told: str, package: str) -> str:
-    return _first(_DATABASES, told) or _first(_DATABASES, package) or _POSTGRES
+def _database(name: str, package: str) -> str:
+    return _first(_DATABASES, name) or _first(_DATABASES, package) or _POSTGRES
 
 
 def _text(name: str, package: str) -> str:
@@ -97,5 +97,5 @@ def _text(name: str, package: str) -> str:
     return known or _first(_WORDS, name) or TEXT
 
 
-def _first(table: tuple[tuple[str, str], ...], told: str) -> str:
-    return next((value for pattern, value in table if re.search(pattern, told)), "")
+def _first(table: tuple[tuple[str, str], ...], name: str) -> str:
+    return next((value for pattern, value in table if re.search(pattern, name)), "")

@@ -1,1 +1,1 @@
-"""One module per registry shape; each yields pages of ServerRef."""
+"""Readers of registries, one module for each registry shape; each yields pages of ServerRef."""

@@ -57,7 +57,7 @@ _TEMPLATE: Final = re.compile(r"\{\{|\$\{|\$[A-Z]|<")
 
 
 class DockerCatalogue:
-    """The published catalogue, from a URL (through a Fetcher), a file, or a copy of the repository (a folder)."""
+    """The published catalogue, from a URL or a file, or a copy of the repository (a folder)."""
 
     incremental: Final = False
 
@@ -67,7 +67,7 @@ class DockerCatalogue:
         self._fetcher = fetcher
 
     async def walk(self, *, cursor: str | None = None, since: datetime | None = None) -> AsyncIterator[Page]:
-        """All pages after `cursor`; the catalogue is one document, so `since` leaves nothing out."""
+        """All pages after `cursor`. The catalogue is one document, so `since` has no effect."""
         del since
         for page in split_into_pages(await self._read(), cursor):
             yield page
@@ -97,7 +97,7 @@ class DockerCatalogue:
             yield self._read_entry(name, data)
 
     def _read_yaml(self, file: Path) -> ServerRef:
-        """A YAML document is kept as JSON with the members in the document's order."""
+        """The reference of a YAML document, which is kept as JSON with the members in the order of the document."""
         name = file.parent.name
         data = b"" if file.stat().st_size > MAX_YAML else file.read_bytes()
         try:
@@ -135,11 +135,11 @@ class DockerCatalogue:
 
 
 class NotYaml(ValueError):
-    """The bytes are not one plain YAML document within the caps."""
+    """The bytes are not one plain YAML document within the bounds."""
 
 
 class _PlainLoader(yaml.CSafeLoader):
-    """Only what JSON has: a date stays text."""
+    """A loader for the types of JSON only: a date stays text."""
 
 
 _PlainLoader.yaml_implicit_resolvers = {
@@ -149,7 +149,7 @@ _PlainLoader.yaml_implicit_resolvers = {
 
 
 def parse_yaml(data: bytes) -> Json:
-    """The value of one YAML document without aliases, which could blow it up; raise NotYaml for anything else."""
+    """The value of one YAML document; raise NotYaml. Aliases are refused, because they allow exponential growth."""
     if not data or len(data) > MAX_YAML:
         raise NotYaml(f"expected 1 to {MAX_YAML} bytes of YAML")
     try:
@@ -183,7 +183,7 @@ def _split(body: bytes) -> list[tuple[str, bytes]]:
 
 
 def _typed(document: Json) -> Json:
-    """The first catalogues had no `type`."""
+    """The document with a `type`, which the first catalogues did not have."""
     if not isinstance(document, Mapping) or "type" in document:
         return document
     return {**document, "type": "remote" if "remote" in document else "server"}
@@ -244,12 +244,12 @@ def _pairs(value: Json) -> tuple[tuple[str, str], ...]:
 
 
 def _config(document: Mapping[str, Json], member: str) -> Json:
-    """A list of what is configured, which the catalogue has at the top and the repository below `config`."""
+    """A list of configuration entries: at the top of a catalogue entry, below `config` in the repository."""
     return _object(document.get("config")).get(member, document.get(member))
 
 
 def _inputs(document: Mapping[str, Json]) -> Iterator[PackageInput]:
-    """Secrets, and variables whose values are templates of what a user configures."""
+    """Secrets, and variables whose values are templates of user configuration."""
     seen = set()
     for member, named in (("secrets", "env"), ("env", "name")):
         rows = _config(document, member)
@@ -259,11 +259,11 @@ def _inputs(document: Mapping[str, Json]) -> Iterator[PackageInput]:
             if known or name in seen or not VARIABLE_NAME.fullmatch(name):
                 continue
             seen.add(name)
-            told = (text_or_empty(row.get("example")), text_or_empty(row.get("description")))
+            hints = (text_or_empty(row.get("example")), text_or_empty(row.get("description")))
             yield PackageInput(
                 place=InputPlace.ENVIRONMENT,
                 name=name,
-                hint="\n".join(filter(None, told))[:MAX_HINT],
+                hint="\n".join(filter(None, hints))[:MAX_HINT],
                 required=row.get("required") is True,
                 secret=member == "secrets",
             )
@@ -275,7 +275,7 @@ def _version(document: Mapping[str, Json], targets: tuple[Target, ...]) -> str:
 
 
 def _repository(document: Mapping[str, Json]) -> str | None:
-    """The upstream project; the catalogue file has `upstream` or a `source` URL, the repository `source.project`."""
+    """The upstream project: `upstream` or a `source` URL in the catalogue, `source.project` in the repository."""
     source = document.get("source")
     project, folder = (
         (source.get("project"), source.get("directory")) if isinstance(source, Mapping) else (source, None)

@@ -1,4 +1,4 @@
-"""Patient GET of a registry document: bounded size, bounded retries, Retry-After honoured up to a limit."""
+"""GET of a registry document with bounded size and bounded retries; Retry-After is honoured up to a limit."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ _RETRIED: Final = frozenset({408, 425, 429, 500, 502, 503, 504})
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RegistryRetryPolicy:
-    """How long to try: `attempts` per document, waits doubling from `first` to `longest` seconds.
+    """At most `attempts` for each document, with waits that double from `first` to `longest` seconds.
 
-    A Retry-After above `longest_asked` is not waited for: the walk ends and is resumed by a later run.
+    A Retry-After above `longest_asked` ends the walk; a later run resumes it.
     """
 
     attempts: int = 6
@@ -39,11 +39,11 @@ class RegistryRetryPolicy:
 
 
 class DocumentUnavailable(Exception):
-    """The document cannot be had. The message is stable and names no header value and no query."""
+    """The document is not available. The message is stable and contains no header value and no query."""
 
 
 class _TryAgain(Exception):
-    """A failure that may pass; `wait` is what the registry asked for."""
+    """A transient failure; `wait` is the wait that the registry asks for."""
 
     def __init__(self, why: str, wait: float | None = None) -> None:
         super().__init__(why)
@@ -52,7 +52,7 @@ class _TryAgain(Exception):
 
 
 def _explain(error: httpx.TransportError) -> _TryAgain | DocumentUnavailable:
-    """The guarded transport says why, in words without addresses or secrets, and whether another try makes sense."""
+    """Classifies an error of the guarded transport as transient or final; the message has no addresses or secrets."""
     cause = error.__cause__
     if isinstance(cause, WireFailure):
         why = f"it could not be read: {cause.detail}"
@@ -65,8 +65,9 @@ def _explain(error: httpx.TransportError) -> _TryAgain | DocumentUnavailable:
 class DocumentClient:
     """GETs documents through an injected client.
 
-    `headers` may hold secrets: they never appear in a message or representation, and redirects are refused because
-    they could carry them elsewhere.
+    `headers` may contain secrets: they never appear in messages or representations, and redirects are refused because
+    they
+    could send them elsewhere.
     """
 
     def __init__(
@@ -85,7 +86,9 @@ class DocumentClient:
         self._sleep = sleep
 
     async def get(self, url: str, parameters: Mapping[str, str], parse: Callable[[bytes], Parsed]) -> Parsed:
-        """The parsed document; raise Refused when the last attempt failed. What `parse` rejects is asked for again."""
+        """The parsed document; raise DocumentUnavailable after the last attempt. A document that `parse` rejects is
+        requested again.
+        """
         wait = self._patience.first
         for attempt in range(1, self._patience.attempts + 1):
             try:
@@ -129,7 +132,7 @@ class DocumentClient:
         raise DocumentUnavailable(f"it answered HTTP {status}")
 
     def _asked_wait(self, response: httpx.Response) -> float | None:
-        """Seconds that Retry-After asks for (RFC 9110, 10.2.3); raise Refused when they are too many."""
+        """The seconds of Retry-After (RFC 9110, 10.2.3); raise DocumentUnavailable when they exceed the limit."""
         text = response.headers.get("Retry-After", "").strip()
         seconds = float(text) if text.isascii() and text.isdigit() and len(text) < 10 else self._until(text)
         if seconds is not None and seconds > self._patience.longest_asked:

@@ -1,4 +1,4 @@
-"""A file or a folder of server.json documents as a registry."""
+"""Reads a file or a folder of server.json documents as a registry."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ MAX_FILES: Final = 100_000
 class DocumentRegistry:
     """Documents under a path: one object, a list or `{"servers": [...]}` per `*.json` file, of any published schema.
 
-    Hidden files are left out, and so is what a symbolic link would take from outside the folder. A file that is not
-    such a document is one invalid reference named after the file.
+    Hidden files are left out, and so are symbolic links to places outside the folder. An invalid file is one invalid
+    reference with the name of the file.
     """
 
     incremental: Final = False
@@ -34,7 +34,7 @@ class DocumentRegistry:
         self._path = path
 
     async def walk(self, *, cursor: str | None = None, since: datetime | None = None) -> AsyncIterator[Page]:
-        """All pages after `cursor`; documents have no dates, so `since` leaves nothing out."""
+        """All pages after `cursor`. Documents have no dates, so `since` has no effect."""
         del since
         for page in split_into_pages(await asyncio.to_thread(self._read), cursor):
             yield page
@@ -82,7 +82,7 @@ def split_document(data: bytes) -> list[bytes]:
 
 
 def _files(path: Path) -> Iterator[tuple[str, Path]]:
-    """The files to read with their names inside the folder, sorted."""
+    """The files to read with their paths inside the folder, sorted."""
     if not path.is_dir():
         yield path.name, path
         return
@@ -101,6 +101,6 @@ def _files(path: Path) -> Iterator[tuple[str, Path]]:
 
 
 def _inside(file: Path, root: Path) -> bool:
-    """A regular file whose real place is in the folder; devices and pipes are never opened."""
+    """Whether a file is a regular file whose real path is inside the folder; devices and pipes are never opened."""
     real = file.resolve()
     return real.is_relative_to(root) and real.is_file()

@@ -1,7 +1,8 @@
-"""A small vocabulary for the shape of a JSON value, and the first place where a value does not have it.
+"""Describes the shape of a JSON value, and finds the first place where a value does not match it.
 
-The registry's schemas need text, flags, arrays, maps, objects and alternatives chosen by a `type` member, nothing
-recursive. Errors name the path, what was expected and what was found, in words that are the same in every run.
+The shapes are those that the registry's schemas need: text, flags, arrays, maps, objects and alternatives selected by
+a `type` member, nothing recursive. Messages name the path, the expectation and the value, and are the same in every
+run.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ _UNPRINTABLE: Final = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\ud
 
 @dataclass(frozen=True, slots=True)
 class Mismatch:
-    """Where a value differs from its shape."""
+    """A place where a value does not match its shape."""
 
     path: str
     expected: str
@@ -35,7 +36,7 @@ class Mismatch:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Text:
-    """A string without control characters, optionally bounded, of a pattern or from a list."""
+    """A string without control characters, optionally with a maximum length, a pattern or a list of values."""
 
     shortest: int = 0
     longest: int | None = None
@@ -47,7 +48,7 @@ class Text:
 
 @dataclass(frozen=True, slots=True)
 class Flag:
-    """True or false."""
+    """A boolean."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +67,7 @@ class Values:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Members:
-    """An object: the shapes of known members, which are required, and whether unknown members are refused."""
+    """An object: the shapes of known members, required members, and whether unknown members are refused."""
 
     known: Mapping[str, Shape] = field(default_factory=dict)
     required: tuple[str, ...] = ()
@@ -76,7 +77,7 @@ class Members:
 
 @dataclass(frozen=True, slots=True)
 class ByType:
-    """An object whose `type` (or another member) chooses its shape."""
+    """An object whose `type` (or another member) selects its shape."""
 
     kinds: Mapping[str, Members]
     member: str = "type"
@@ -86,7 +87,7 @@ Shape: TypeAlias = Text | Flag | Items | Values | Members | ByType
 
 
 def find_mismatch(value: Json, shape: Shape, path: str = "") -> Mismatch | None:
-    """The first place where the value does not have the shape, or None."""
+    """The first place where the value does not match the shape, or None."""
     match shape:
         case Text():
             return _check_text(value, shape, path)
@@ -103,7 +104,7 @@ def find_mismatch(value: Json, shape: Shape, path: str = "") -> Mismatch | None:
 
 
 def describe_value(value: Json) -> str:
-    """A short, printable name of a value for an error message."""
+    """A short, printable description of a value for an error message."""
     match value:
         case None | bool():
             return json.dumps(value)
@@ -125,7 +126,7 @@ def _check_text(value: Json, shape: Text, path: str) -> Mismatch | None:
 
 
 def _unmet(value: str, shape: Text) -> str | None:
-    """What the text should have been, when it is not."""
+    """The condition that the text does not meet, or None."""
     if shape.longest is not None and len(value) > shape.longest:
         return f"at most {shape.longest} characters"
     expectations = (
@@ -181,6 +182,6 @@ def _check_members(value: Json, shape: Members, path: str) -> Mismatch | None:
 
 
 def _step(path: str, name: str) -> str:
-    """The path of a member; an odd name is quoted and cut."""
+    """The path of a member; an unusual name is quoted and cut."""
     clear = name if name.isidentifier() or name == "$schema" else json.dumps(name[:_PATH_STEP])
     return f"{path}.{clear}" if path else clear

@@ -1,4 +1,4 @@
-"""What a package is given at its start, as a document declares it: known values, and inputs that have none."""
+"""Reads the declared inputs of a package: known values, and inputs without a value."""
 
 from __future__ import annotations
 
@@ -20,19 +20,19 @@ VARIABLE_NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,200}")
 _OPTION_NAME: Final = re.compile(r"-{0,2}[A-Za-z][\w.-]{0,100}")
 # Only a name in braces is a variable: `{"a": 1}` is a value.
 _VARIABLE: Final = re.compile(r"\{([A-Za-z_][\w.-]{0,200})\}")
-# What authors write where the reader's own value belongs: `<your-token>`, `${input:key}`, `YOUR_KEY`, `/path/to/x`.
+# Placeholders for the reader's own value: `<your-token>`, `${input:key}`, `YOUR_KEY`, `/path/to/x`.
 _SAMPLE: Final = re.compile(r"<[A-Za-z][^<>]{0,200}>|\$\{[^{}]{0,200}\}|\byour[-_ ]\w|\bpath/to/", re.IGNORECASE)
 _UNSENDABLE: Final = re.compile(r"[\r\n\0]")
 
 
 def read_known_pairs(value: Json, names: re.Pattern[str]) -> tuple[tuple[str, str], ...]:
-    """The declared name and value pairs that are complete and no secrets, sorted by name."""
+    """Name and value pairs that are complete and not secret, sorted by name."""
     known = {name: found for name, item in _named(value, names) if (found := read_known_value(item)) is not None}
     return tuple(sorted((name, found) for name, found in known.items() if not _UNSENDABLE.search(found)))
 
 
 def read_input_variables(value: Json) -> tuple[PackageInput, ...]:
-    """The declared environment variables that have no value, each once, in the document's order."""
+    """The declared environment variables without a value, each once, in the order of the document."""
     found = {
         name: _input(item, InputPlace.ENVIRONMENT, name)
         for name, item in _named(value, VARIABLE_NAME)
@@ -42,7 +42,7 @@ def read_input_variables(value: Json) -> tuple[PackageInput, ...]:
 
 
 def read_arguments(value: Json) -> tuple[tuple[str, ...], tuple[PackageInput, ...]]:
-    """The words of the declared arguments that have a value or default, in order, and the arguments that have none.
+    """The words of the declared arguments with a value or default, in order, and the arguments without one.
 
     A named argument becomes two words.
     """
@@ -82,15 +82,15 @@ def read_runtime_variables(value: Json) -> tuple[dict[str, str], tuple[PackageIn
 
 
 def read_known_value(item: Mapping[str, Json]) -> str | None:
-    """A declared input's value or default with its variables filled in; None when a person would have to be asked."""
+    """A declared input's value or default with its variables replaced; None when only a user knows the value."""
     declared = _declared_value(item)
     return None if declared is None else fill_variables(declared, as_object(item.get("variables")))
 
 
 def fill_variables(form: str, known: Mapping[str, Json]) -> str | None:
-    """The text with each `{variable}` replaced by its declared value or default, or None when one has neither.
+    """The text with each `{variable}` replaced by its declared value or default; None when one has neither.
 
-    Values are put in as they are: a variable inside a variable could grow without bound.
+    Values are inserted literally: nested variables could grow without bound.
     """
     if len(form) > MAX_VALUE:
         return None
@@ -99,12 +99,10 @@ def fill_variables(form: str, known: Mapping[str, Json]) -> str | None:
 
 
 def first_text(item: Mapping[str, Json], *names: str) -> str | None:
-    """The first of these members that is a string."""
     return next((value for name in names if isinstance(value := item.get(name), str)), None)
 
 
 def as_object(value: Json) -> Mapping[str, Json]:
-    """The object, or an empty one."""
     return value if isinstance(value, Mapping) else {}
 
 
@@ -141,15 +139,15 @@ def _input(item: Mapping[str, Json], place: InputPlace, name: str, *, at: int = 
 
 
 def _hint(item: Mapping[str, Json]) -> str:
-    """Everything that tells what is wanted, an example in a value's place too."""
+    """All texts that describe the required value, examples in place of a value included."""
     stated = None if _is_secret(item) else _stated(item)
-    told = (
+    hints = (
         first_text(item, "placeholder"),
         first_text(item, "valueHint", "value_hint"),
         first_text(item, "example"),
         stated,
     )
-    return "\n".join(part[:MAX_HINT] for part in (*told, first_text(item, "description")) if part)[:MAX_HINT]
+    return "\n".join(part[:MAX_HINT] for part in (*hints, first_text(item, "description")) if part)[:MAX_HINT]
 
 
 def _choices(item: Mapping[str, Json]) -> tuple[str, ...]:
@@ -159,7 +157,7 @@ def _choices(item: Mapping[str, Json]) -> tuple[str, ...]:
 
 
 def _wants_value(item: Mapping[str, Json]) -> bool:
-    """Whether a named argument without a known value is more than a switch."""
+    """Whether a named argument without a known value takes a value and is not a flag."""
     members = ("valueHint", "value_hint", "value", "default", "description")
     return any(first_text(item, member) for member in members) or bool(
         item.get("isRequired") or item.get("is_required")

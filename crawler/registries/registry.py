@@ -1,4 +1,4 @@
-"""What every registry offers: a walk in pages of server references that can be resumed from any page."""
+"""The interface of registries: a walk over pages of server references that can resume after any page."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ _STATUS_ORDER: Final = (Status.ACTIVE, Status.DEPRECATED, Status.DELETED, Status
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """Some references and the cursor that continues after them; None after the last page."""
+    """References, and the cursor for the next page; None after the last page."""
 
     refs: tuple[ServerRef, ...]
     cursor: str | None
 
 
 class RegistryUnavailable(Exception):
-    """A registry could not be read, after its own retries. The message is for people and holds no secrets.
+    """A registry could not be read in spite of retries. The message is for people and contains no secrets.
 
-    `cursor` is where the walk stopped: a later walk from it misses nothing.
+    `cursor` is the position of the failure: a later walk from there misses nothing.
     """
 
     def __init__(self, message: str, *, cursor: str | None = None) -> None:
@@ -38,16 +38,16 @@ class Registry(Protocol):
 
     @property
     def name(self) -> str:
-        """Names the registry in evidence; the same source has the same name in every run."""
+        """The name of the registry in evidence; the same source has the same name in every run."""
         ...
 
     @property
     def incremental(self) -> bool:
-        """True when `since` makes a walk leave out entries; else every walk sees the whole registry."""
+        """Whether `since` leaves out unchanged entries; otherwise each walk covers the whole registry."""
         ...
 
     def walk(self, *, cursor: str | None, since: datetime | None) -> AsyncIterator[Page]:
-        """All pages after `cursor`; with `since`, a registry that can may leave out what has not changed since then.
+        """All pages after `cursor`; with `since`, an incremental registry may leave out entries unchanged since then.
 
         Raises RegistryUnavailable. An entry that does not match its schema is a reference with status INVALID.
         """
@@ -55,7 +55,7 @@ class Registry(Protocol):
 
 
 def keep_newest_versions(refs: Iterable[ServerRef]) -> list[ServerRef]:
-    """One reference per name, sorted by name: the best status first, then the highest version."""
+    """One reference for each name, sorted by name: the best status first, then the highest version."""
     best: dict[str, ServerRef] = {}
     for ref in refs:
         known = best.get(ref.name)
@@ -65,7 +65,7 @@ def keep_newest_versions(refs: Iterable[ServerRef]) -> list[ServerRef]:
 
 
 def split_into_pages(refs: Iterable[ServerRef], cursor: str | None) -> Iterator[Page]:
-    """Cut a registry that is read at once into pages; the cursor is the last name of a page."""
+    """The pages of a registry that is read at once; the cursor is the last name of a page."""
     rest = [ref for ref in keep_newest_versions(refs) if cursor is None or ref.name > cursor]
     for start in range(0, max(len(rest), 1), PAGE_SIZE):
         page = tuple(rest[start : start + PAGE_SIZE])
@@ -77,7 +77,7 @@ def _precedence(ref: ServerRef) -> tuple[int, list[tuple[int, int, str]], bytes]
 
 
 def _version_key(version: str) -> list[tuple[int, int, str]]:
-    """Orders dotted versions by number; a pre-release (`1.0.0-rc1`) comes before its release."""
+    """Sort key of dotted versions by number; a pre-release (`1.0.0-rc1`) sorts before its release."""
     release, dash, pre = version.partition("+")[0].partition("-")
     key = [_part_key(part) for part in release.split(".")]
     return [*key, (0, 0, pre)] if dash else [*key, (1, 0, "")]

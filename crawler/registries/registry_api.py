@@ -1,4 +1,4 @@
-"""The generic registry API (`/v0.1/servers`): the official registry and everything that speaks like it."""
+"""The generic registry API (`/v0.1/servers`): the official registry and compatible ones."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ MAX_CURSOR: Final = 2048
 
 
 class GenericRegistry:
-    """A walk over all newest server versions."""
+    """A walk over the newest versions of all servers."""
 
     incremental: Final = True
 

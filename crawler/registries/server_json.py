@@ -1,7 +1,7 @@
-"""From one registry entry's bytes to a ServerRef: checked against its schema, or recorded as invalid with the reason.
+"""Converts the bytes of a registry entry to a ServerRef, validated by its schema or recorded as invalid.
 
-The evidence of an entry is its server object exactly as received. What a registry adds around it (`_meta`: dates,
-popularity, flags) only fills `status` and `updated_at`, so an unchanged server has unchanged evidence
+The evidence of an entry is its server object exactly as received. Metadata that a registry adds (`_meta`: dates,
+popularity, flags) only fill `status` and `updated_at`, so an unchanged server has unchanged evidence
 (docs/decisions/0001).
 """
 
@@ -26,19 +26,19 @@ MAX_DEPTH: Final = 64
 
 _OFFICIAL: Final = "io.modelcontextprotocol.registry/official"
 _STATUSES: Final = {status.value: status for status in (Status.ACTIVE, Status.DEPRECATED, Status.DELETED)}
-# Members that say nothing of how a server is reached: a flaw there is recorded, and the server is still scored.
+# Members that do not affect how a server is reached: an error there is recorded, and the server is still scored.
 _ABOUT: Final = frozenset({"description", "title", "websiteUrl", "website_url", "icons", "repository", "_meta"})
 _READABLE_NAME: Final = re.compile(r"[\x21-\x7e]{1,200}")
 
 
 class NotLatest(Exception):
-    """The registry says of this entry that a newer version exists."""
+    """The registry states that a newer version of this entry exists."""
 
 
 def read_entry(registry: str, data: bytes) -> ServerRef:
     """The reference of one entry, bare (`{name, ...}`) or wrapped (`{server, _meta}`).
 
-    Never raises for what an entry contains, except NotLatest for an old version in a list of newest ones.
+    Never raises for the content of an entry, except NotLatest for an old version in a list of newest ones.
     """
     entry = data
     try:
@@ -59,7 +59,7 @@ def read_entry(registry: str, data: bytes) -> ServerRef:
 
 
 def make_invalid_reference(registry: str, data: bytes, error: str, name: Json = None) -> ServerRef:
-    """The reference of an entry that cannot be used. An oversized entry is kept as its size and digest only."""
+    """The reference of an unusable entry. Of an oversized entry only size and digest are kept."""
     readable = isinstance(name, str) and _READABLE_NAME.fullmatch(name)
     kept = data if len(data) <= MAX_ENTRY else json.dumps({"bytes": len(data), "sha256": sha256(data)}).encode()
     return ServerRef(
@@ -104,7 +104,7 @@ def _essentials(server: Mapping[str, Json]) -> dict[str, Json]:
 
 
 def _unwrap(data: bytes) -> tuple[bytes, Mapping[str, Json]]:
-    """The server object's bytes, and what the registry wraps around it."""
+    """The bytes of the server object, and the metadata that the registry wraps around it."""
     if not data.startswith(b"{"):
         return data, {}
     parts = dict(split_members(data))
@@ -115,14 +115,14 @@ def _unwrap(data: bytes) -> tuple[bytes, Mapping[str, Json]]:
 
 
 def _official(holder: Mapping[str, Json]) -> Mapping[str, Json]:
-    """What the registry itself says about an entry; the first API versions put it inside the server object."""
+    """The registry's own metadata of an entry; the first API versions put it inside the server object."""
     meta = holder.get("_meta")
     official = meta.get(_OFFICIAL) if isinstance(meta, Mapping) else None
     return official if isinstance(official, Mapping) else {}
 
 
 def _has_template(server: Mapping[str, Json]) -> bool:
-    """A server that everybody hosts for himself is a valid entry, although there is nothing to open."""
+    """Whether a remote has a template URL: a self-hosted server is a valid entry without an address to open."""
     remotes = server.get("remotes")
     return isinstance(remotes, list) and any(
         isinstance(item, Mapping) and isinstance(url := item.get("url"), str) and "{" in url for item in remotes

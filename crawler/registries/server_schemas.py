@@ -1,7 +1,7 @@
-"""The published shapes of server.json, oldest first, written from the schemas' texts.
+"""The published schemas of server.json as shapes, oldest first, written from their texts.
 
 https://static.modelcontextprotocol.io/schemas/DATE/server.schema.json for the dated ones. `EARLIEST` is the shape of
-the registry's first months (`registry_name`, `version_detail`), which has no published schema and is read loosely.
+the registry's first months (`registry_name`, `version_detail`), which has no published schema and is checked loosely.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ NEWEST: Final = "2025-12-11"
 
 
 def _uri(extra: str) -> re.Pattern[str]:
-    """The grammar of RFC 3986 as far as single characters go, with square brackets around an IP literal only."""
+    """The characters that RFC 3986 allows, with square brackets around an IP literal only."""
     rest = rf"(?:[A-Za-z0-9\-._~:/?#@!$&'()*+,;={extra}]|%[0-9A-Fa-f]{{2}})*"
     return re.compile(rf"[A-Za-z][A-Za-z0-9+.\-]*:(?://(?:[^/?#\[\]\s]*@)?\[[0-9A-Fa-f:.]+\](?=[:/?#]|$))?{rest}")
 
@@ -32,7 +32,7 @@ _NAME: Final = Text(
 )
 _TEXT: Final = Text()
 _URI: Final = Text(pattern=_uri(""), meaning="a URI")
-# The schemas up to 2025-10-17 ask for a URI here and call it a template, which is what people wrote.
+# The schemas up to 2025-10-17 require a URI here and call it a template, so authors wrote templates.
 _URI_TEMPLATE: Final = Text(pattern=_uri("{}"), meaning="a URI")
 _HTTP_URL: Final = Text(pattern=re.compile(r"https?://[^\s\ufeff]+"), meaning="an http or https URL")
 _SHA256: Final = Text(pattern=re.compile(r"[a-f0-9]{64}"), meaning="64 lower-case hexadecimal digits")
@@ -44,7 +44,7 @@ _PUBLISHER_META: Final = "io.modelcontextprotocol.registry/publisher-provided"
 
 
 def choose_schema(document: Mapping[str, Json]) -> tuple[str, Shape]:
-    """The schema a document claims in `$schema`, or the one its members look like when it names none that we know."""
+    """The schema that `$schema` names, or the one that the members indicate when it names no known schema."""
     claimed = document.get("$schema")
     dated = _DATE.search(claimed[:200]) if isinstance(claimed, str) else None
     if dated and dated[1] in SCHEMAS:
@@ -79,7 +79,7 @@ def _member_names(snake: bool) -> dict[str, str]:
 
 
 def _build(version: str) -> Members:
-    """The shape of a dated schema; the conditions below are the differences between them."""
+    """The shape of a dated schema; the conditions are the differences between the schemas."""
     snake = version == SNAKE_CASE
     names = _member_names(snake)
     since_october = version >= "2025-10-11"
@@ -189,7 +189,7 @@ def _icon() -> Members:
 
 
 def _earliest() -> Members:
-    """What the first entries had in common: enough to find a server, nothing about the rest."""
+    """The common members of the first entries: enough to find a server."""
     package = Members(known={"registry_name": _TEXT, "name": _TEXT, "version": _TEXT}, required=("name",))
     remote = Members(known={"transport_type": _TEXT, "url": _TEXT}, required=("url",))
     return Members(

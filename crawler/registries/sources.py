@@ -1,4 +1,4 @@
-"""From the name of a source, as a person writes it, to its registry."""
+"""Builds registries from the names of their sources."""
 
 from __future__ import annotations
 
@@ -24,15 +24,17 @@ STARTER: Final = Path(__file__).parent / "starter"
 
 
 class UnknownSource(ValueError):
-    """A source that is neither a known name, nor a path that exists, nor a URL."""
+    """The text is neither a known source name, an existing path, nor a URL."""
 
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """Where a registry is: `starter`, `official`, `docker`, `docker:PATH-OR-URL`, a path or the base URL of a registry.
+    """The location of a registry: `starter`, `official`, `docker`, `docker:PATH-OR-URL`, a path or the base URL of a
+    registry.
 
-    `headers` are sent to a URL and may hold secrets, so they are left out of every representation. `name` replaces
-    the name that evidence gives the registry.
+    `headers` are sent to a URL and may contain secrets, so no representation includes them. `name` replaces the name of
+    the
+    registry in evidence.
     """
 
     location: str
@@ -43,7 +45,7 @@ class Source:
 def build_registry(
     source: str | Source, client: httpx.AsyncClient, *, clock: Clock, sleep: Sleep = asyncio.sleep
 ) -> Registry:
-    """The registry of a source; raise UnknownSource with what is possible. Opens nothing."""
+    """The registry of a source; raise UnknownSource with the valid forms. Opens nothing."""
     wanted = Source(source) if isinstance(source, str) else source
     location = wanted.location.strip()
     fetcher = DocumentClient(client, clock=clock, sleep=sleep, headers=wanted.headers)
@@ -65,7 +67,7 @@ def build_registry(
 def build_registries(
     sources: Sequence[str | Source], client: httpx.AsyncClient, *, clock: Clock, sleep: Sleep = asyncio.sleep
 ) -> list[Registry]:
-    """One registry per source; raise UnknownSource when two have the same name, since walks are kept by name."""
+    """One registry for each source; raise UnknownSource for equal names, because walks are stored by name."""
     registries = [build_registry(source, client, clock=clock, sleep=sleep) for source in sources]
     names = [registry.name for registry in registries]
     if double := sorted({name for name in names if names.count(name) > 1}):
@@ -74,7 +76,7 @@ def build_registries(
 
 
 def build_starter_registry() -> DocumentRegistry:
-    """The servers that ship with the project, so that a first run needs no registry."""
+    """The registry of the servers that ship with the project, so that a first run needs no network registry."""
     return DocumentRegistry(STARTER, name="starter")
 
 
@@ -83,7 +85,7 @@ def _is_url(location: str) -> bool:
 
 
 def _base_url(location: str) -> str:
-    """The base URL, which names the registry: without anything that could be a secret."""
+    """The base URL, which names the registry, without parts that could contain secrets."""
     try:
         base = normalise_url(location)
     except UnusableAddress as error:
@@ -94,7 +96,9 @@ def _base_url(location: str) -> str:
 
 
 def _unsigned(url: str, wanted: Source) -> str:
-    """A catalogue's URL; with a query only when the settings name it, since runs keep what was typed."""
+    """The URL of a catalogue; a query is allowed only when the settings name the catalogue, because runs store the
+    text.
+    """
     if "?" in url and wanted.name is None:
         raise UnknownSource(f"expected a catalogue's URL without query; {_NO_TOKENS}")
     return url

@@ -1,4 +1,4 @@
-"""From the remotes and packages of a valid document to targets: what can be opened without knowing any secret."""
+"""Derives targets from the remotes and packages of a valid document: those that can be opened without secrets."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ _RUNNABLE: Final = frozenset({TargetType.NPM, TargetType.PYPI})
 
 @dataclass(frozen=True, slots=True)
 class ReachableTargets:
-    """How a server can be reached, best first, and why the rest of what it declares cannot be used."""
+    """The targets of a server, best first, and why the other declared ones cannot be used."""
 
     targets: tuple[Target, ...]
     unusable: tuple[str, ...]
@@ -54,8 +54,8 @@ class ReachableTargets:
 def find_reachable_targets(document: Mapping[str, Json]) -> ReachableTargets:
     """All usable targets: public remotes, then npm and PyPI packages, other packages, and remotes on local addresses.
 
-    Streamable HTTP comes before SSE, a package that speaks stdio before one that opens a port; otherwise the
-    document's own order is kept. A URL with a variable that has no value is not a target.
+    Streamable HTTP comes before SSE, and a package with stdio before one that opens a port; otherwise the order of the
+    document stays. A URL with a variable without a value is not a target.
     """
     found: list[tuple[int, int, Target]] = []
     unusable: list[str] = []
@@ -130,7 +130,7 @@ def _with_runtime(target: Target, value: Json) -> Target:
 
 
 def _named(kind: TargetType, item: Mapping[str, Json]) -> tuple[str, str | None]:
-    """The package's name and version, checked against the rules of its registry."""
+    """The package's name and version, validated by the rules of its registry."""
     name = first_text(item, "identifier", "name") or ""
     version = first_text(item, "version") or None
     if version == "latest":
@@ -151,7 +151,7 @@ def _named(kind: TargetType, item: Mapping[str, Json]) -> tuple[str, str | None]
 
 
 def _image(name: str, version: str | None, base: str) -> tuple[str, str | None]:
-    """Older documents name the image registry apart from the image."""
+    """Name and version of an image; older documents state the image registry separately."""
     host = base.partition("://")[2].strip("/")
     first = name.partition("/")[0]
     qualified = "/" in name and ("." in first or ":" in first)

@@ -1,1 +1,1 @@
-"""Published advisories: OSV records, whether one affects a version, aliases, severity. Nothing is fetched here."""
+"""Published advisories: OSV records, affected versions, aliases and severity. Nothing is fetched here."""

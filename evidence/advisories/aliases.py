@@ -1,4 +1,4 @@
-"""Advisories that name each other as aliases are one flaw: the closure of the relation, and the order of its ids."""
+"""Groups advisories of the same flaw: the transitive closure of aliases, with a preferred order of ids."""
 
 from __future__ import annotations
 
@@ -9,10 +9,11 @@ _KNOWN_FIRST: Final = ("MAL-", "CVE-", "GHSA-")
 
 
 def group_aliases(ids: Iterable[str], named: Mapping[str, Iterable[str]]) -> list[tuple[str, ...]]:
-    """The ids, grouped by who names whom, in either direction and over any number of steps; the best known id first.
+    """The ids grouped by aliases, in either direction and over any number of steps; the preferred id first.
 
-    `named` are the aliases that each record names; records outside of `ids` join groups but make none. Ids that are
-    only named are part of a group too.
+    `named` are the aliases that each record names. Records outside of `ids` join groups but form none. Ids that are
+    only
+    named belong to a group too.
     """
     parents: dict[str, str] = {}
 
@@ -33,7 +34,7 @@ def group_aliases(ids: Iterable[str], named: Mapping[str, Iterable[str]]) -> lis
 
 
 def sort_advisory_ids(ids: Iterable[str]) -> tuple[str, ...]:
-    """Malware first, then CVE, then GitHub's, then the ids of ecosystems, each by name."""
+    """Malware first, then CVE, then GitHub's ids, then those of ecosystems, each by name."""
     return tuple(sorted(ids, key=lambda name: (_place(name), name)))
 
 

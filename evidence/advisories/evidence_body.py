@@ -1,4 +1,4 @@
-"""The body of kind `advisories`, out of what was examined."""
+"""Builds the body of the kind `advisories` from the result of a lookup."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _MAX_TEXT: Final = 256
 def build_body(
     *, checked: int, groups: Sequence[Group], unknown: Sequence[Unmatched], ecosystems: Iterable[str]
 ) -> bytes:
-    """Canonical JSON; groups in the order in which they are given, the worst first, cut off at the bounds."""
+    """Canonical JSON; groups stay in the given order, the worst first, and are cut at the bounds."""
     return canonical_json(
         {
             "checked": checked,
@@ -30,7 +30,6 @@ def build_body(
 
 
 def group_to_json(found: Group) -> dict[str, Json]:
-    """A group as the body writes it."""
     return {
         "ids": list(found.ids),
         "ecosystem": found.ecosystem,
@@ -49,14 +48,9 @@ def group_to_json(found: Group) -> dict[str, Json]:
 
 
 def _unmatched(one: Unmatched) -> dict[str, Json]:
-    return {
-        "ecosystem": _text(one.ecosystem),
-        "name": _text(one.name),
-        "version": _text(one.version),
-        "why": one.why,
-    }
+    return {"ecosystem": _text(one.ecosystem), "name": _text(one.name), "version": _text(one.version), "why": one.why}
 
 
 def _text(text: str) -> str:
-    """Bounded, and with a canonical form: no lone surrogates."""
+    """The text cut to its bound, without lone surrogates."""
     return text.encode("utf-8", "replace").decode("utf-8")[:_MAX_TEXT]

@@ -1,4 +1,6 @@
-"""One OSV record as far as matching and a receipt need it (OSV schema 1.7), read from hostile JSON under bounds."""
+"""Parses the members of an OSV record that matching and receipts need (OSV schema 1.7), from untrusted JSON under
+bounds.
+"""
 
 from __future__ import annotations
 
@@ -31,7 +33,7 @@ _KNOWN: Final = {ecosystem.value: ecosystem for ecosystem in Ecosystem}
 
 
 class InvalidAdvisory(ValueError):
-    """The value is not an OSV record; the message says what was expected."""
+    """The value is not an OSV record; the message states the expectation."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +46,7 @@ class Event:
 
 @dataclass(frozen=True, slots=True)
 class Range:
-    """A range of versions. `semver`: ordered by SemVer 2.0, else as the ecosystem orders."""
+    """A range of versions. `semver`: ordered by SemVer 2.0; otherwise in the order of its ecosystem."""
 
     semver: bool
     events: tuple[Event, ...]
@@ -52,7 +54,7 @@ class Range:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Affected:
-    """What an advisory says of one package. `ecosystem` has no suffix, `name` is as its ecosystem compares names."""
+    """The statement of an advisory about one package. `ecosystem` has no suffix, `name` is normalised."""
 
     ecosystem: str
     name: str
@@ -70,9 +72,10 @@ class Vector:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Advisory:
-    """A record. Dates are RFC 3339 texts, empty where there is none; `word` is a database's own word for severity.
+    """A record. Dates are RFC 3339 texts, empty when missing; `word` is the database's own severity.
 
-    `informational` is RustSec's class of what is no vulnerability by itself: unmaintained, unsound, notice.
+    `informational` is RustSec's class of records that are not vulnerabilities by themselves: unmaintained, unsound,
+    notice.
     """
 
     id: str
@@ -88,12 +91,12 @@ class Advisory:
     affected: tuple[Affected, ...] = ()
 
     def about(self, ecosystem: str, name: str) -> tuple[Affected, ...]:
-        """What it says of one package; both as `Affected` writes them."""
+        """The statements about one package, given as in `Affected`."""
         return tuple(part for part in self.affected if part.ecosystem == ecosystem and part.name == name)
 
 
 def parse_advisory(raw: object) -> Advisory:
-    """The record in a parsed JSON value; raise InvalidAdvisory. What is not understood inside of it is left out."""
+    """The record in a parsed JSON value; raise InvalidAdvisory. Unknown members and values are left out."""
     if not isinstance(raw, Mapping):
         raise InvalidAdvisory(f"a record is an object, found {type(raw).__name__}")
     name, modified = raw.get("id"), raw.get("modified")
@@ -118,7 +121,7 @@ def parse_advisory(raw: object) -> Advisory:
 
 
 def normalize_name(ecosystem: str, name: str) -> str:
-    """A name as names of the ecosystem are compared."""
+    """The name in the form in which its ecosystem compares names."""
     known = _KNOWN.get(ecosystem)
     return normalize_package_name(known, name) if known else name
 
@@ -160,7 +163,7 @@ def _affected(raw: Mapping[str, Any]) -> Affected | None:
 
 
 def _range(raw: Mapping[str, Any]) -> Range | None:
-    """None for a range of commits, and for one without events that we know."""
+    """The range; None for a range of commits and for one without known events."""
     kind = raw.get("type")
     if not isinstance(kind, str) or kind not in _RANGES:
         return None
@@ -176,7 +179,7 @@ def _events(raw: Mapping[str, Any]) -> Iterator[Event]:
 
 
 def _vectors(raw: Mapping[str, Any], affected: Sequence[Mapping[str, Any]]) -> Iterator[Vector]:
-    """Vectors of the record, of its packages, and the one that RustSec keeps among its own members."""
+    """Vectors of the record, of its packages, and of RustSec's own members."""
     for holder in (raw, *affected[:20]):
         for part in _objects(holder.get("severity"))[:10]:
             kind, score = part.get("type"), part.get("score")
@@ -198,7 +201,7 @@ def _is_malicious(part: Mapping[str, Any]) -> bool:
 
 
 def _specific(holder: Mapping[str, Any], name: str) -> str:
-    """A text among the members that a database adds for itself."""
+    """A text among the members that a database adds."""
     for place in ("database_specific", "ecosystem_specific"):
         own = holder.get(place)
         if isinstance(own, Mapping) and isinstance(value := own.get(name), str):
@@ -207,7 +210,7 @@ def _specific(holder: Mapping[str, Any], name: str) -> str:
 
 
 def _summary(raw: Mapping[str, Any]) -> str:
-    """One line without invisible characters and mail addresses: the summary, or else the first line of the details."""
+    """One line without invisible characters and mail addresses: the summary, or the first line of the details."""
     for member in ("summary", "details"):
         value = raw.get(member)
         if isinstance(value, str) and (line := value[:4000].strip().partition("\n")[0].strip().lstrip("# ")):

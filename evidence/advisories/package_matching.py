@@ -1,4 +1,4 @@
-"""Packages against advisories: which are affected, of which nothing can be said, and the groups of a receipt."""
+"""Matches packages with advisories: affected packages, packages without a result, and the groups of a receipt."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ MAX_IDS: Final = 50
 
 
 class UnmatchedReason(StrEnum):
-    """Why nothing can be said of a package."""
+    """Why there is no result for a package."""
 
     NOT_A_VERSION = "not_a_version"
     ECOSYSTEM_MISSING = "ecosystem_missing"
@@ -35,7 +35,9 @@ class UnmatchedReason(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Package:
-    """One version of one package that a server is built from. `version` None: it is not known, and `raw` says more."""
+    """One version of one package that a server is built from. `version` is None when unknown; `raw` is the original
+    text.
+    """
 
     ecosystem: str
     name: str
@@ -46,13 +48,13 @@ class Package:
 
     @property
     def key(self) -> tuple[str, str]:
-        """Ecosystem and name, as advisories are looked up."""
+        """Ecosystem and name, the key of an advisory lookup."""
         return self.ecosystem, normalize_name(self.ecosystem, self.name)
 
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """An advisory that names a package, and what it says of it. Withdrawn advisories are no candidates."""
+    """An advisory that names a package, and its statements about it. Withdrawn advisories are no candidates."""
 
     id: str
     parts: tuple[Affected, ...]
@@ -68,7 +70,7 @@ class AdvisoryMatch:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MatchResult:
-    """What came out: versions that were compared, hits, and packages of which not all can be said."""
+    """The number of compared versions, the matches, and packages without a complete result."""
 
     checked: int
     hits: tuple[AdvisoryMatch, ...]
@@ -76,7 +78,7 @@ class MatchResult:
 
 
 CandidateLookup: TypeAlias = Callable[[str, str], Iterable[Candidate]]
-"""The candidates of an ecosystem and a name."""
+"""The candidates for an ecosystem and a name."""
 
 
 def match_packages(
@@ -113,10 +115,11 @@ def group_matches(
     order: VersionOrder,
     named: Mapping[str, Sequence[str]],
 ) -> tuple[Group, ...]:
-    """The flaws behind the hits, one group per package and flaw, the worst first.
+    """The flaws of the matches, one group for each package and flaw, the worst first.
 
-    `advisories` are the records of the hits; `named` are aliases that further records name, so that two advisories
-    which name no common id are joined by a third.
+    `advisories` are the records of the matches. `named` are aliases in further records, so that two advisories without
+    a
+    common id are joined by a third.
     """
     names = {**named, **{record.id: record.aliases for record in advisories.values()}}
     flaws = {name: flaw for flaw in group_aliases(advisories, names) for name in flaw}
@@ -129,7 +132,7 @@ def group_matches(
 
 
 def merge_packages(packages: Iterable[Package]) -> list[Package]:
-    """Each version of a package once: by the shortest way to it, and needed at run time if one of its uses is."""
+    """Each version of a package once: with the closest relation, and needed at run time if one of its uses is."""
     found: dict[tuple[str, str, str], Package] = {}
     for package in packages:
         key = (*package.key, package.version or f"?{package.raw}")
@@ -151,7 +154,7 @@ def _joined(one: Package, other: Package) -> Package:
 
 
 def _verdict(candidate: Candidate, version: str | None, package: Package, order: VersionOrder) -> VersionMatch:
-    """A text that is no version, and the text as it was written, are only looked up among listed versions."""
+    """The version as written is searched among the listed versions; only a normalised one is compared with ranges."""
     if package.version and any(package.version in part.versions for part in candidate.parts):
         return VersionMatch.AFFECTED
     return VersionMatch.UNORDERED if version is None else match_version(candidate.parts, version, order)
@@ -180,7 +183,7 @@ def _group(package: Package, flaw: tuple[str, ...], records: Sequence[Advisory],
 
 
 def _fix(package: Package, records: Sequence[Advisory], order: VersionOrder) -> tuple[str, list[Advisory]]:
-    """The lowest version above ours that no record affects, and the records that name a version which fixes."""
+    """The lowest version above ours that no record affects, and the records that name a fixed version."""
     version = normalize_version(package.ecosystem, package.version or "")
     if version is None:
         return "", []
@@ -210,7 +213,7 @@ def _worst_first(found: Group) -> tuple[object, ...]:
 
 
 def list_unmatched(packages: Iterable[Package], why: UnmatchedReason) -> Iterator[Unmatched]:
-    """Packages of which nothing can be said, all for one reason."""
+    """The packages without a result, all for one reason."""
     for package in merge_packages(packages):
         shown = package.version or package.raw
         yield Unmatched(ecosystem=package.ecosystem, name=package.name, version=shown, why=why)

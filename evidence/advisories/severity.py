@@ -1,4 +1,4 @@
-"""How bad a flaw is: the CVSS base score of its newest vector, or the word of a database (docs/decisions/0019)."""
+"""Rates a flaw: the CVSS base score of its newest vector, or a database's own severity (docs/decisions/0019)."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _WORST_FIRST: Final = tuple(Severity)
 
 @dataclass(frozen=True, slots=True)
 class Rating:
-    """A severity and where it comes from: score and vector, both empty when it is a word or a class."""
+    """A severity with its score and vector, both empty when it comes from a word or a class."""
 
     severity: Severity = Severity.UNKNOWN
     cvss: str = ""
@@ -37,10 +37,11 @@ class Rating:
 
 
 def rate_flaw(advisories: Sequence[Advisory]) -> Rating:
-    """The rating of one flaw, from all advisories about it; their order does not matter.
+    """The rating of one flaw from all advisories about it; their order does not matter.
 
-    Malware is critical. Else the newest CVSS version among the vectors counts, and of that the highest score; else the
-    worst word of a database; else what is no vulnerability by itself is low.
+    Malware is critical. Otherwise the highest score of the newest CVSS version counts, else the worst severity word of
+    a
+    database; a record that is not a vulnerability by itself is low.
     """
     scored = _highest(vector for advisory in advisories for vector in advisory.vectors)
     if any(advisory.malicious for advisory in advisories):
@@ -56,7 +57,7 @@ def rate_flaw(advisories: Sequence[Advisory]) -> Rating:
 
 
 def rank_severity(severity: Severity) -> int:
-    """The place of a severity, 0 for the worst; what is unknown comes last."""
+    """The rank of a severity, 0 for the worst; unknown ranks last."""
     return _WORST_FIRST.index(severity)
 
 
@@ -74,7 +75,7 @@ def _highest(vectors: Iterable[Vector]) -> Rating:
 
 @lru_cache(maxsize=16_384)
 def _score(vector: Vector) -> Decimal | None:
-    """The base score, None for a vector that the specification does not know."""
+    """The base score; None for a vector that the specification does not define."""
     reader = _READERS.get(vector.type)
     if reader is None:
         return None

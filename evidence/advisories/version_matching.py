@@ -1,4 +1,4 @@
-"""Whether an advisory affects a version of a package (OSV schema, "Evaluation")."""
+"""Decides whether an advisory affects a version of a package (OSV schema, "Evaluation")."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from evidence.lockfiles.lockfile import Ecosystem, UnknownVersion
 from evidence.lockfiles.versions import parse_concrete_version
 
 SEMVER_ORDER: Final = "SemVer"
-"""The name by which an orderer knows the order of SEMVER ranges; other orders have the name of their ecosystem."""
+"""The name of the order of SEMVER ranges; other orders have the name of their ecosystem."""
 
 _PLACE: Final = {kind: place for place, kind in enumerate(EVENTS)}
 _TOOLCHAIN = re.compile(r"(\d+\.\d+)(?:\.(\d+))?(rc|beta)(\d+)")
@@ -22,11 +22,11 @@ _ECOSYSTEMS: Final = {ecosystem.value: ecosystem for ecosystem in Ecosystem}
 
 
 class Unorderable(ValueError):
-    """A text has no place among the versions of its ecosystem."""
+    """A text that has no place in the version order of its ecosystem."""
 
 
 class Comparable(Protocol):
-    """What versions are sorted by."""
+    """A sort key of versions."""
 
     def __lt__(self, other: Comparable, /) -> bool:
         """Whether it comes before the other."""
@@ -37,12 +37,12 @@ class VersionOrder(Protocol):
     """Orders versions as their ecosystem does."""
 
     def key(self, order: str, version: str) -> Comparable:
-        """What a version is sorted by; `order` is SEMVER_ORDER or an ecosystem. Raise Unorderable."""
+        """The sort key of a version; `order` is SEMVER_ORDER or an ecosystem. Raise Unorderable."""
         ...
 
 
 class VersionMatch(Enum):
-    """What an advisory says of a version. UNDECIDED: it names the package and nothing that could be compared."""
+    """The result for a version. NO_VERSIONS: the advisory names the package and nothing to compare with."""
 
     AFFECTED = "affected"
     CLEAR = "clear"
@@ -54,10 +54,11 @@ _Key: TypeAlias = "tuple[int, Comparable | None]"
 
 
 def match_version(parts: Sequence[Affected], version: str, order: VersionOrder) -> VersionMatch:
-    """What the parts of an advisory about one package say of a version.
+    """The result of an advisory's parts about one package for a version.
 
-    A version that is listed is affected, whatever the ranges say. `version` need not be a version: what is none, and is
-    not listed, is UNORDERED as soon as there is a range to compare it with.
+    A listed version is affected, whatever the ranges state. A `version` that is not valid in its ecosystem and not
+    listed
+    is UNORDERED if there is a range to compare it with.
     """
     verdicts = {_judge_part(part, version, order) for part in parts}
     for verdict in (VersionMatch.AFFECTED, VersionMatch.UNORDERED, VersionMatch.NO_VERSIONS):
@@ -67,7 +68,7 @@ def match_version(parts: Sequence[Affected], version: str, order: VersionOrder) 
 
 
 def find_fixed_versions(parts: Iterable[Affected], version: str, order: VersionOrder) -> list[str]:
-    """The versions above ours of which the parts say that they are fixed, lowest first; each text once."""
+    """The fixed versions above ours that the parts name, lowest first; each text once."""
     found: dict[str, _Key] = {}
     for part in parts:
         named = {event.version for span in part.ranges for event in span.events if event.kind == "fixed"}
@@ -82,7 +83,7 @@ def find_fixed_versions(parts: Iterable[Affected], version: str, order: VersionO
 
 
 def normalize_version(ecosystem: str, text: str) -> str | None:
-    """The version in the form in which it is compared, None when the text is no version of the ecosystem."""
+    """The version in the form in which it is compared; None when it is not a version of the ecosystem."""
     known = _ECOSYSTEMS.get(ecosystem)
     found = parse_concrete_version(known, text) if known else UnknownVersion(text)
     if isinstance(found, UnknownVersion):

@@ -1,1 +1,1 @@
-"""Kinds derived from stored evidence by pure functions, so that an old night can be judged anew."""
+"""Kinds of evidence that pure functions derive from stored records, so that an earlier run can be scored again."""

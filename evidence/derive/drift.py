@@ -1,7 +1,7 @@
-"""What changed in a listing since the last approved one: pure over the records of two nights.
+"""Compares a listing with the last approved one. Pure: the records of two runs in, a drift record out.
 
-The approved listing moves along while nothing alarming changes. From an alarm on it stays where it was, so that what
-came by night is still told a week later; an operator's approval moves it, and so does the old listing's return.
+The approved listing follows the observed one while no change raises an alarm. After an alarm it stays as it was, so
+that the alarm remains until an operator approves the new listing or the server returns to the approved one.
 """
 
 from __future__ import annotations
@@ -22,33 +22,32 @@ from evidence.model import Absent, Dossier, Observed, ServerId
 from evidence.patterns.poisoning import Confidence
 
 ApprovalCheck: TypeAlias = Callable[[ServerId, str], bool]
-"""Whether an operator has approved a server's listing, by its digest."""
+"""Whether an operator has approved a server's listing, given by its digest."""
 
 Values: TypeAlias = Callable[[], Outline | None]
-"""The last listing, looked at only when something changed."""
+"""Parses the last listing; called only when something changed."""
 
 MAX_CHANGES: Final = 2_000
-"""Changes that are told; the alarm looks at all of them."""
+"""Changes that the body lists. The alarm considers all of them."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Signals:
-    """Patterns by place, and which of them are sure."""
+    """Poisoning patterns by place, and the (place, pattern) pairs with high confidence."""
 
     at: Mapping[str, tuple[str, ...]]
-    sure: frozenset[tuple[str, str]]
+    certain: frozenset[tuple[str, str]]
 
 
 def no_approval(_server: ServerId, _digest: str) -> bool:
-    """Without approvals nothing is approved."""
     return False
 
 
 def derive_drift(found: Dossier, earlier: Dossier, approved: ApprovalCheck = no_approval) -> Observed | Absent:
-    """The drift of `found` since what `earlier` held to be approved.
+    """The drift of the listing in `found` since the baseline in `earlier`.
 
-    Without a listing the earlier record stands, since the baseline must outlive a night on which a server was down.
-    On the first night the earlier listing is the baseline, or else this one.
+    Without a listing the earlier drift record stays valid, so that the baseline outlives a run in which the server was
+    down. In the first run the baseline is the listing in `earlier`, or else the current one.
     """
     content, known = found.read(listing.KIND), earlier.read(KIND)
     if isinstance(content, Absent):
@@ -77,36 +76,36 @@ def _baseline(known: Observed | Absent, earlier: Dossier) -> Approved | None:
 
 
 def _values(earlier: Dossier) -> Outline | None:
-    """The last listing, whose values tell how a place has changed where it is still the approved one."""
+    """The last listing. Its values show how a place changed, as long as the place still equals the baseline."""
     content = earlier.read(listing.KIND)
     return outline_listing(Listing.parse(content.body)) if isinstance(content, Observed) else None
 
 
 def _signals(seen: Listing, now: Outline) -> _Signals:
     found: dict[str, set[str]] = {}
-    sure: set[tuple[str, str]] = set()
+    certain: set[tuple[str, str]] = set()
     for hit in scan_listing_cached(seen):
         if hit.confidence is Confidence.LOW:
             continue
         at = _entry(escape_place(hit.at), now)
         found.setdefault(at, set()).add(hit.pattern)
         if hit.is_grave:
-            sure.add((at, hit.pattern))
-    return _Signals({at: tuple(sorted(patterns)) for at, patterns in sorted(found.items())}, frozenset(sure))
+            certain.add((at, hit.pattern))
+    return _Signals({at: tuple(sorted(patterns)) for at, patterns in sorted(found.items())}, frozenset(certain))
 
 
 def _entry(at: str, now: Outline) -> str:
-    """The compared place that holds a text."""
+    """The compared place that contains the place of a text."""
     while at and at not in now.values:
         at = at.rpartition("/")[0]
     return at
 
 
 def _merged(now: Outline, signals: _Signals, before: Approved | None) -> Approved:
-    """Tonight's listing, with what is known of lists that could not be read to their end."""
+    """The current listing, completed with the baseline entries of lists that were not read to their end."""
     if before is None or _is_complete(now):
         return Approved(entries=now.digests, signals=signals.at, tools=now.tools)
-    kept = {at: digest for at, digest in before.entries.items() if not _is_looked_at(at, now)}
+    kept = {at: digest for at, digest in before.entries.items() if not _is_removed(at, now)}
     return Approved(
         entries={**kept, **now.digests},
         signals={**{at: each for at, each in before.signals.items() if at in kept}, **signals.at},
@@ -118,8 +117,8 @@ def _is_complete(now: Outline) -> bool:
     return len(now.whole) == len(listing.LISTS) + 1 and not now.cut
 
 
-def _is_looked_at(at: str, now: Outline) -> bool:
-    """Whether a missing place is gone: its list was read to the end, or its item was met."""
+def _is_removed(at: str, now: Outline) -> bool:
+    """Whether a place that is missing now was removed: its list was read to the end, or its item was seen."""
     name, _, rest = at.partition("/")
     met = f"{name}/{rest.partition('/')[0]}" in now.values
     return not now.cut and (name in now.whole or met)
@@ -129,8 +128,8 @@ def _changes(
     before: Approved, tonight: Approved, now: Outline, signals: _Signals, values: Values
 ) -> tuple[list[Change], bool]:
     changes = list(_compared(before, tonight, now, values))
-    sure = any((change.at, signal) in signals.sure for change in changes for signal in change.signals)
-    return changes, sure or any(ALARMING & set(change.escalations) for change in changes)
+    certain = any((change.at, signal) in signals.certain for change in changes for signal in change.signals)
+    return changes, certain or any(ALARMING & set(change.escalations) for change in changes)
 
 
 def _compared(before: Approved, tonight: Approved, now: Outline, values: Values) -> Iterator[Change]:
@@ -152,7 +151,7 @@ def _compared(before: Approved, tonight: Approved, now: Outline, values: Values)
 
 
 def _body(kept: Approved, tonight: Approved, changes: list[Change], *, alarm: bool, complete: bool) -> dict[str, Json]:
-    said = sorted({signal for change in changes for signal in change.signals})
+    signals = sorted({signal for change in changes for signal in change.signals})
     raised = sorted({each.value for change in changes for each in change.escalations})
     return {
         "baseline": digest_entries(kept.entries),
@@ -160,18 +159,18 @@ def _body(kept: Approved, tonight: Approved, changes: list[Change], *, alarm: bo
         "alarm": alarm,
         "complete": complete and len(changes) <= MAX_CHANGES,
         "changes": [_row(change) for change in sorted(changes, key=_by_weight)[:MAX_CHANGES]],
-        "signals": said,
+        "signals": signals,
         "escalations": raised,
         "approved": {
             "entries": dict(kept.entries),
             "signals": {at: list(patterns) for at, patterns in kept.signals.items()},
-            "tools": {at: _standing(tool) for at, tool in kept.tools.items()},
+            "tools": {at: _tool_row(tool) for at, tool in kept.tools.items()},
         },
     }
 
 
 def _by_weight(change: Change) -> tuple[bool, bool, str]:
-    """What is alarming first, so that it is told when not everything can be."""
+    """Sort key: alarming changes first, so that the bound cuts off the others."""
     return not change.signals, not set(change.escalations) & ALARMING, change.at
 
 
@@ -186,5 +185,5 @@ def _row(change: Change) -> dict[str, Json]:
     }
 
 
-def _standing(tool: ApprovedTool) -> dict[str, Json]:
+def _tool_row(tool: ApprovedTool) -> dict[str, Json]:
     return {"authority": tool.authority, "hints": dict(tool.hints)}

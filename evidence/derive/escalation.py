@@ -1,4 +1,4 @@
-"""How a change of one place gives a listing more power, or a claim more reach."""
+"""Classifies changes of a listing that give a server more power or ask a user for more."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _PARAMETER: Final = "/inputSchema/properties/"
 def find_escalations(
     at: str, what: ChangeType, before: Mapping[str, ApprovedTool], now: Outline, value: Json
 ) -> tuple[Escalation, ...]:
-    """What a changed place escalates. `before`: the approved tools; `value`: what stood there, None when unknown."""
+    """The escalations at a changed place. `before`: approved tools; `value`: approved value, None when unknown."""
     return tuple(dict.fromkeys(_escalations(at, what, before, now, value)))
 
 
@@ -79,7 +79,7 @@ def _of_parameters(at: str, what: ChangeType, after: Json, value: Json) -> Itera
 
 
 def _is_wider(value: Mapping[str, Json], after: Mapping[str, Json]) -> bool:
-    """Whether a schema accepts what it did not: further types, values or members, or a bound less."""
+    """Whether a schema accepts more than before: more types, values or members, or one bound fewer."""
     if _types(value) and not _types(after) <= _types(value):
         return True
     if _types(value) and not _types(after):

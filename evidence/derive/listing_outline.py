@@ -1,4 +1,4 @@
-"""A listing place by place, so that two nights can be compared whatever the order of tools, pages and keys."""
+"""A listing as values by place, so that two runs compare equal whatever the order of tools, pages and keys is."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from evidence.kinds.drift import ApprovedTool
 from evidence.kinds.listing import LISTS, End, Item, Listing
 
 MAX_ENTRIES: Final = 20_000
-"""Places of one listing that are compared; a listing with more is not complete."""
+"""Places of one listing that are compared. A listing with more places counts as incomplete."""
 
 _COMPARED: Final = {
     "tools": ("title", "description", "annotations", "outputSchema"),
@@ -23,13 +23,13 @@ _COMPARED: Final = {
     "resourceTemplates": ("name", "title", "description", "mimeType"),
     "prompts": ("title", "description", "arguments"),
 }
-"""Members that say what an item is. Sizes, times and `_meta` change from night to night and say nothing of the kind."""
+"""Members that define an item. Sizes, times and `_meta` change between runs without a change of meaning."""
 _HINTS: Final = ("readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outline:
-    """Values by place, the standing of each tool, and the lists that were read to their end."""
+    """Values by place, authority and hints of each tool, and the lists that were read to their end."""
 
     values: Mapping[str, Json]
     tools: Mapping[str, ApprovedTool]
@@ -39,7 +39,7 @@ class Outline:
 
 
 def outline_listing(listing: Listing) -> Outline:
-    """The outline of a listing; at most MAX_ENTRIES places."""
+    """The outline of a listing, with at most MAX_ENTRIES places."""
     values: dict[str, Json] = {}
     for at, value in _places(listing):
         if len(values) == MAX_ENTRIES:
@@ -56,12 +56,12 @@ def outline_listing(listing: Listing) -> Outline:
 
 
 def escape_place(at: str) -> str:
-    """A place as it can be written: what no encoding holds is escaped."""
+    """A place that UTF-8 can encode: lone surrogates are escaped."""
     return at.encode("utf-8", "backslashreplace").decode()
 
 
 def digest_value(value: Json) -> str:
-    """First 16 hexadecimal digits of the canonical form, or of another stable one where it has none."""
+    """The first 16 hexadecimal digits of the digest of the canonical form, or of another stable form of the value."""
     try:
         form = canonical_json(value)
     except (Uncanonicalisable, RecursionError):
@@ -70,7 +70,7 @@ def digest_value(value: Json) -> str:
 
 
 def digest_entries(entries: Mapping[str, str]) -> str:
-    """The digest of a listing: of its places and their digests, in no order."""
+    """The digest of a listing, computed from its places and their digests; their order does not matter."""
     return sha256(json.dumps(dict(entries), sort_keys=True).encode())
 
 
@@ -90,7 +90,7 @@ def _places(listing: Listing) -> Iterator[tuple[str, Json]]:
 
 
 def _labelled(name: str, listing: Listing) -> Iterator[tuple[str, Item]]:
-    """Items of a list with their place; of several with one name the order is that of their content."""
+    """The items of a list with their places. Items with the same name are ordered by their content."""
     items = listing.list_of(name).items
     times = Counter(label_item(item) for item in items)
     alone = [item for item in items if times[label_item(item)] == 1]
@@ -103,7 +103,7 @@ def _labelled(name: str, listing: Listing) -> Iterator[tuple[str, Item]]:
 
 
 def _schema(at: str, schema: Json) -> Iterator[tuple[str, Json]]:
-    """A schema's properties one by one, and the rest of it."""
+    """The properties of a schema one by one, then the rest of the schema."""
     if not isinstance(schema, Mapping):
         return
     properties = schema.get("properties")

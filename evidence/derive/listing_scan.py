@@ -1,4 +1,4 @@
-"""The signs of poisoning in a listing, looked for once: drift and the rules of every rubric ask for the same ones."""
+"""Caches the poisoning scan of a listing: drift and the rules of all rubrics need the same hits."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from evidence.derive.poisoning import Hit, scan_listing
 from evidence.kinds.listing import LISTS, Listing
 
 CACHE_SIZE: Final = 30_000
-"""Listings of which the signs are kept: a night's. Most have none; of one with many they are looked for again."""
+"""Listings whose hits are cached: about one nightly run. Most have none; those with many are not cached."""
 _FEW: Final = 50
 
 
 def scan_listing_cached(listing: Listing) -> tuple[Hit, ...]:
-    """What `scan` finds in a listing, remembered by all that it says."""
+    """The hits of `scan_listing`, cached by the content of the listing."""
     known = _known(digest) if (digest := _digest(listing)) else []
     if not known:
         found = scan_listing(listing)
@@ -29,15 +29,15 @@ def scan_listing_cached(listing: Listing) -> tuple[Hit, ...]:
 
 @lru_cache(CACHE_SIZE)
 def _known(_digest: str) -> list[tuple[Hit, ...]]:
-    """Cached hits of a listing; empty until the first scan."""
+    """The cached hits of a listing in a list of one element; an empty list before the first scan."""
     return []
 
 
 def _digest(listing: Listing) -> str:
-    """What tells listings apart that say different things, or in another order; empty where it cannot be told."""
-    said: list[Json] = [listing.instructions, listing.server_info]
-    said += [[item.raw for item in listing.list_of(name).items] for name in LISTS]
+    """A digest of the texts of a listing in their order; empty when they have no canonical form."""
+    content: list[Json] = [listing.instructions, listing.server_info]
+    content += [[item.raw for item in listing.list_of(name).items] for name in LISTS]
     try:
-        return sha256(orjson.dumps(said))
-    except orjson.JSONEncodeError:  # an integer or a lone surrogate that it does not write
+        return sha256(orjson.dumps(content))
+    except orjson.JSONEncodeError:  # canonical JSON excludes large integers and lone surrogates
         return ""

@@ -1,6 +1,6 @@
-"""Secrets taken out of what is kept: records before they are stored, texts before they are shown.
+"""Removes secrets from records before they are stored, and from texts before they are shown.
 
-A listing and a registry entry stay as they were received, since rules judge their very bytes; publishing masks them.
+Listings and registry entries are stored as received, because rules judge their exact bytes; publishing masks them.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from evidence.derive.secrets import Scanner
 
 UNSCRUBBED_KINDS: Final = frozenset({listing.KIND, registration.KIND, secrets.KIND})
-"""Kinds whose bodies stay as they are; the last one holds no secret to begin with."""
+"""Kinds whose bodies are stored as received; `secrets` contains no secrets anyway."""
 
 _MASK: Final = b"[secret]"
 _SHORT: Final = 400  # characters
@@ -29,13 +29,13 @@ _LONG_WORD: Final = 20
 _WORD: Final = 8
 _STRING: Final = re.compile(rb'"(?:[^"\\]++|\\.)*+"', re.DOTALL)
 _HIDING: Final = re.compile(rb'\\(?:u00[2-7]|/|")')
-"""Escapes in which letters of a secret can hide, or quotes around one."""
+"""Escapes that can hide letters of a secret or the quotes around it."""
 _APART: Final = "\n" + "\0" * 24 + "\n"
-"""Between texts that are looked at together: no pattern reaches across, nor what is asked about the words before."""
+"""Separates texts that are scanned together: neither a pattern nor its context reaches across."""
 
 
 def scrub_record(record: Record) -> Record:
-    """The record without secrets, the same one when there is none. Bodies that are JSON stay JSON; idempotent."""
+    """The record without secrets; the same object when there is none. JSON bodies stay JSON; idempotent."""
     content = record.content
     if isinstance(content, Absent):
         detail = scrub_text(content.detail)
@@ -49,20 +49,20 @@ def scrub_record(record: Record) -> Record:
 
 
 def scrub_text(text: str) -> str:
-    """The text with every secret masked; linear in its length, and the same when it is scrubbed again."""
+    """The text with every secret masked; linear in its length and idempotent."""
     return text if _is_harmless(text) else _scanner().scrub(text)
 
 
 def are_free_of_secrets(texts: Iterable[str]) -> bool:
-    """Whether scrubbing leaves each of these texts as it is, told in one look at all of them.
+    """Whether scrubbing would leave each of these texts unchanged, checked for all of them in one scan.
 
-    May be False for texts that are clean, never True for one that is not.
+    May be False for clean texts; never True for a text with a secret.
     """
     return not _scanner().spans(_APART.join(texts).encode("utf-8", "surrogatepass"))
 
 
 def scrub_body(body: bytes) -> bytes:
-    """A body with every secret masked: inside its strings when it is JSON, so that its structure stays."""
+    """A body with every secret masked. In JSON only the contents of strings change, so the structure stays."""
     try:
         value = parse_json(body)
     except NotJson:
@@ -70,13 +70,13 @@ def scrub_body(body: bytes) -> bytes:
     scrubbed_body = _inside_strings(_STRING.sub(_scrub_hidden, body) if _HIDING.search(body) else body)
     try:
         parse_json(scrubbed_body)
-    except NotJson:  # a secret ended inside an escape
+    except NotJson:  # the secret ended inside an escape sequence
         return json.dumps(_scrub_value(value), ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace")
     return scrubbed_body
 
 
 def _inside_strings(body: bytes) -> bytes:
-    """Mask what is found with the whole body in view, since names stand in other strings than values."""
+    """Mask findings inside strings. The scan covers the whole body, because names and values are separate strings."""
     spans = _scanner().spans(body)
     if not spans:
         return body
@@ -88,7 +88,7 @@ def _inside_strings(body: bytes) -> bytes:
 
 
 def _within(spans: Sequence[tuple[int, int]], strings: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
-    """The parts of spans that lie within strings; both are in rising order and apart."""
+    """The parts of spans that are inside strings; both sequences are sorted and do not overlap."""
     found, number = [], 0
     for start, end in spans:
         while number < len(strings) and strings[number][1] <= start:
@@ -103,7 +103,7 @@ def _within(spans: Sequence[tuple[int, int]], strings: Sequence[tuple[int, int]]
 
 
 def _scrub_hidden(string: re.Match[bytes]) -> bytes:
-    """A JSON string of which the escapes could hide a secret; the same bytes when they do not."""
+    """A JSON string whose escapes could hide a secret, scrubbed; the same bytes when there is none."""
     if not _HIDING.search(string[0]):
         return string[0]
     try:
@@ -115,8 +115,8 @@ def _scrub_hidden(string: re.Match[bytes]) -> bytes:
 
 
 def _scrub_observation(observation: Mapping[str, Json]) -> Mapping[str, Json]:
-    """The observation without secrets, the same one when there is none."""
-    # Times, numbers and words of ours. As text, each of up to 400 times would be looked through every night.
+    """The observation without secrets; the same object when there is none."""
+    # Times, numbers and words that we write. As text, up to 400 times would be scanned in every run.
     if isinstance(observation, SampleObservation):
         return observation
     found = {name: _scrub_value(value) for name, value in observation.items()}
@@ -134,7 +134,7 @@ def _scrub_value(value: Json) -> Json:
 
 
 def _is_harmless(text: str) -> bool:
-    """Whether a short text holds no word that could be a secret: most texts, which then need no scanner."""
+    """Whether a short text contains no word that could be a secret. Most texts do, and need no scan."""
     if len(text) > _SHORT:
         return False
     return not any(

@@ -1,4 +1,4 @@
-"""Orders that a text gives about another tool of its server, by name. Texts and names are folded (lower case)."""
+"""Finds instructions that a text gives about another tool of its server, by name. Texts and names are folded."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from itertools import islice, pairwise
 from typing import Final
 
 _ANY_TOOL: Final = "\ua842"
-"""A letter that no text holds, in place of a tool's name."""
+"""A letter that no text contains, in place of a tool's name."""
 
 _ORDERS: Final = (
-    # An order about a tool at the moment another tool is used.
+    # An instruction about a tool whenever another tool is used.
     r"\b(?:before|after|when(?:ever)?|prior\sto|each\stime|every\stime|any\stime|once|if)\s(?:\S{{1,20}}\s){{0,4}}?\S{{0,3}}{name}\b[^.\n]{{0,160}}?\b(?:must|always|mandatory|required|have\sto|shall|never)\b",
-    # What to do on the way to another tool.
+    # A step before or after a call of another tool.
     r"\b(?:before|when(?:ever)?|prior\sto|while)\s(?:using|calling|invoking|running|executing)\s(?:the\s)?\S{{0,2}}{name}\S{{0,2}}(?:\stool|\sfunction)?,\s(?:you\s)?(?:should\s|first\s|please\s){{0,2}}(?:append|replace|override|call|execute|run|invoke|send|read|write|copy|export|change|set|add|skip)\b",
-    # An order to the other tool itself.
+    # An instruction to the other tool itself.
     r"\b{name}\S{{0,3}}\s(?:tool\s|function\s)?(?:must|shall|should|has\sto|is\srequired\sto|needs\sto)\s(?:\w{{1,10}}\s){{0,2}}(?:send|use|pass|route|redirect|include|forward|go|bcc|add|set|copy|append|change|be)\b",
-    # Another tool is talked down, or forbidden.
+    # Another tool is disparaged or forbidden.
     r"\b(?:do\snot|don'?t|never|stop|avoid|instead\sof)\s(?:ever\s)?(?:us|call|invok|run|trust)\w{{0,4}}\s(?:the\s)?\S{{0,2}}{name}\b[^.\n]{{0,120}}?\b(?:always|must|only|never|instead)\b",
     r"\b{name}\S{{0,3}}\s(?:tool\s|function\s)?(?:is|has\sbeen)\s(?:\w{{1,8}}\s)?(?:deprecated|disabled|broken|unsafe|insecure|compromised|obsolete|unavailable|replaced)\b",
 )
@@ -68,14 +68,14 @@ _NEEDS: Final = (
         ("is ", "has been "),
     ),
 )
-"""For each order groups of words, of each of which it holds one."""
+"""For each expression, groups of words; a match contains one word of each group."""
 
 _REACHES: Final = (270, 70, 65, 165, 50)
-"""For each order how far it reaches beside the name, at most."""
+"""For each expression, the maximum distance that it reaches beside the name."""
 
 _WORDS: Final = frozenset(re.findall(r"(?<!\\)[a-z]{2,}", " ".join(_ORDERS).replace("{name}", "").replace("'?", "")))
 _STEMS: Final = ("us", "call", "invok", "run", "trust")
-"""Words that stand in an order, and those that go on."""
+"""Words of an instruction, and whether more letters may follow."""
 
 _FEW: Final = 8
 
@@ -84,12 +84,12 @@ _QUOTES: Final = "`'\""
 
 
 def list_instruction_expressions() -> tuple[str, ...]:
-    """Expressions of which a text that gives orders about any tool matches one."""
+    """Expressions of which each text with an instruction about any tool matches at least one."""
     return tuple(order.format(name=".*") for order in _ORDERS)
 
 
 def instructs_tool(name: str, folded: str) -> bool:
-    """Whether a text gives orders about a tool. Expressions for any tool are tried before those for this one."""
+    """Whether a text gives instructions about a tool. Expressions for any tool are tried before those for this name."""
     around = [
         (index, groups, part)
         for index, (reach, groups) in enumerate(zip(_REACHES, _NEEDS, strict=True))
@@ -103,7 +103,6 @@ def instructs_tool(name: str, folded: str) -> bool:
 
 
 def holds_word_of_each_group(text: str, groups: Iterable[Iterable[str]]) -> bool:
-    """Whether a text holds a word of each group."""
     for group in groups:
         for word in group:
             if word in text:
@@ -114,7 +113,7 @@ def holds_word_of_each_group(text: str, groups: Iterable[Iterable[str]]) -> bool
 
 
 def find_word_positions(word: str, text: str) -> Iterator[int]:
-    """Where a word stands in a text, overlapping places included."""
+    """The positions of a word in a text, overlapping ones included."""
     at = text.find(word)
     while at >= 0:
         yield at
@@ -122,7 +121,7 @@ def find_word_positions(word: str, text: str) -> Iterator[int]:
 
 
 def _around(name: str, folded: str, reach: int) -> list[str]:
-    """The parts of a text around a name; the whole text when it stands in many places."""
+    """The parts of a text around a name; the whole text when the name is frequent."""
     found = list(islice(find_word_positions(name, folded), _FEW + 1))
     if len(found) > _FEW:
         return [folded]
@@ -131,7 +130,7 @@ def _around(name: str, folded: str, reach: int) -> list[str]:
 
 @lru_cache(maxsize=4096)
 def _stands_apart(name: str) -> bool:
-    """Whether no word of an order can be lost when a letter stands for this name: it shares no word with one."""
+    """Whether a letter can replace this name without loss of a word of an instruction: it shares no word with one."""
     parts = _NO_WORD.split(name)
     if " " in name or not parts[0] or not parts[-1] or any(name in word for word in _WORDS):
         return False
@@ -141,7 +140,7 @@ def _stands_apart(name: str) -> bool:
 
 
 def _overlaps(name: str, folded: str) -> bool:
-    """Whether two places of a name share characters."""
+    """Whether two occurrences of a name share characters."""
     return any(following < at + len(name) for at, following in pairwise(find_word_positions(name, folded)))
 
 
@@ -155,7 +154,7 @@ def _is_quoted(name: str, folded: str) -> bool:
 
 
 def _is_followed(name: str, word: str, folded: str) -> bool:
-    """Whether a name stands as a word of its own before another word."""
+    """Whether a name occurs as a whole word before another word."""
     for at in find_word_positions(name + word, folded):
         before, after = folded[max(0, at - 1) : at], folded[at + len(name + word) :][:1]
         if _is_edge(before, name[0]) and _is_edge(word[-1], after):
@@ -164,7 +163,7 @@ def _is_followed(name: str, word: str, folded: str) -> bool:
 
 
 def _is_edge(before: str, after: str) -> bool:
-    """Whether a word begins or ends between two characters, of which one may be missing."""
+    """Whether there is a word boundary between two characters, either of which may be missing."""
     return _is_of_a_word(before) != _is_of_a_word(after)
 
 
@@ -173,7 +172,7 @@ def _is_of_a_word(mark: str) -> bool:
 
 
 def mentions_tool_name(name: str, folded: str) -> bool:
-    """Whether the text means the tool: names of one common word only count in quotes or before "tool"."""
+    """Whether the text refers to the tool. A name of one common word counts only in quotes or before "tool"."""
     if any(mark in name for mark in "_-./") or any(mark.isdigit() for mark in name):
         return True
     return _is_quoted(name, folded) or any(_is_followed(name, word, folded) for word in (" tool", " function"))

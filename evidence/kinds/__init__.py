@@ -1,1 +1,1 @@
-"""One module per evidence kind: schema number, typed tolerant view, upcaster."""
+"""The kinds of evidence, one module each: schema number, traits, and a typed tolerant view."""

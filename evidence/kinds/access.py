@@ -1,4 +1,4 @@
-"""Kind `access`: who may use a server without credentials, and how it tells the others where to get them.
+"""Kind `access`: the level of access without credentials, and how the server announces where to get credentials.
 
 Body, schema 1 (UTF-8 JSON; a DOCUMENT is spliced in byte for byte as it was sent):
 
@@ -16,11 +16,11 @@ Body, schema 1 (UTF-8 JSON; a DOCUMENT is spliced in byte for byte as it was sen
     ATTEMPT: {"by": STRING, "url": STRING, "status": INT | null, "location": STRING | null,
               "document": DOCUMENT | null, "problem": STRING, "failure": {"reason": REASON, "detail": STRING} | null}
 
-`gate` is the answer that decides the class; null when the server is open. Of a gated one `challenges` are those of that
-answer, and `bogus` is what came of the same question with a bearer token that cannot be valid. Values of challenges are
-kept unless they look like a token or are new on each answer. `by` of an authorization server's metadata is rfc8414,
-openid (path inserted) or openid-appended; layout `legacy` is metadata at the root of the server's own origin, where
-2025-03-26 looks for it. `cut` names what our own bounds ended early.
+`gate` is the answer that determines the class; null when the server is open. `challenges` are those of the gate, and
+`bogus` is the answer to the same question with a bearer token that cannot be valid. Values of challenges are kept
+unless they look like a token or change with each answer. `by` of an authorization server's metadata is rfc8414, openid
+(path inserted) or openid-appended; layout `legacy` is metadata at the root of the server's own origin, as 2025-03-26
+defines it. `cut` names the parts that our own bounds cut.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from functools import cached_property
 from typing import Final
 
 from evidence.canonical import Json, parse_json
-from evidence.json_members import array_or_empty, object_or_empty, objects_in, text_or_empty
+from evidence.json_members import array_or_empty, object_or_empty, objects_in, read_members, text_or_empty
 from evidence.kinds.exchanges import REVISIONS
 from evidence.kinds.traits import WORDS, Traits
 
@@ -40,7 +40,7 @@ KIND: Final = "access"
 SCHEMA: Final = 1
 TRAITS: Final = Traits(
     licence=WORDS,
-    # The rest holds the status which tells a server that any token opens.
+    # The other members hold the status that shows that a server accepts any token.
     public_observation=frozenset(),
     conversation=True,
     one_night=True,
@@ -55,7 +55,7 @@ _LETTERS: Final = {version: letter for letter, version in REVISIONS.items()}
 
 
 class AccessClass(StrEnum):
-    """Who gets in without credentials, and where the others are stopped."""
+    """The level of access without credentials."""
 
     OPEN = "open"
     GATED_AT_CONNECT = "gated_at_connect"
@@ -67,13 +67,13 @@ class AccessClass(StrEnum):
 
     @property
     def is_gated(self) -> bool:
-        """True when credentials would open it."""
+        """Whether credentials would give access."""
         return self in {AccessClass.GATED_AT_CONNECT, AccessClass.GATED_AT_LIST}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Gate:
-    """The answer that keeps us out. `reason` is an evidence Reason's value."""
+    """The answer that denies access. `reason` is an evidence Reason's value."""
 
     step: str
     era: str
@@ -84,7 +84,7 @@ class Gate:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Challenge:
-    """One challenge of the gate; names of parameters in small letters."""
+    """One authentication challenge of the gate; names of parameters in lower case."""
 
     scheme: str
     token68: bool
@@ -105,9 +105,11 @@ class MetadataAttempt:
 
     @property
     def unclear(self) -> str:
-        """Why nothing can be concluded from it, in a few words; empty when it found a document or clearly none.
+        """Why the attempt allows no conclusion, in a few words; empty when it found a document or certainly none.
 
-        Our own bounds, passing states of the host, addresses that we do not open, and redirects, which clients follow.
+        Reasons are our own bounds, transient states of the host, addresses that we do not open, and redirects, which
+        clients
+        follow.
         """
         if self.document is not None:
             return ""
@@ -127,13 +129,12 @@ class AuthorizationServer:
 
     @property
     def found(self) -> MetadataAttempt | None:
-        """The attempt that found its metadata."""
         return next((attempt for attempt in self.attempts if attempt.document is not None), None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InvalidTokenResult:
-    """What a bearer token that cannot be valid got. `outcome` is ACCEPTED or an evidence Reason's value."""
+    """The result for a bearer token that cannot be valid. `outcome` is ACCEPTED or an evidence Reason's value."""
 
     step: str
     status: int | None
@@ -149,9 +150,8 @@ class Access:
 
     @classmethod
     def parse(cls, body: bytes) -> Access:
-        """View a body of the current schema; raise NotJson when it is not one (our own fault, never a server's)."""
-        value = parse_json(body)
-        return cls(value if isinstance(value, Mapping) else {})
+        """View a body of the current schema; raise NotJson when it is not JSON."""
+        return cls(object_or_empty(parse_json(body)))
 
     @property
     def registered(self) -> str:
@@ -160,26 +160,17 @@ class Access:
 
     @property
     def access_class(self) -> AccessClass:
-        """Who gets in."""
         return AccessClass(text_or_empty(self.body.get("class")))
 
     @cached_property
     def gate(self) -> Gate | None:
-        """The answer that keeps us out; None when the server is open."""
+        """The answer that denies access; None when the server is open."""
         raw = self.body.get("gate")
-        if not isinstance(raw, Mapping):
-            return None
-        return Gate(
-            step=text_or_empty(raw.get("step")),
-            era=text_or_empty(raw.get("era")),
-            status=_status(raw),
-            reason=text_or_empty(raw.get("reason")),
-            detail=text_or_empty(raw.get("detail")),
-        )
+        return read_members(Gate, raw, status=_status(raw)) if isinstance(raw, Mapping) else None
 
     @property
     def revision(self) -> str:
-        """Letter of the newest revision in which the server opens; D, the most common, for one that shows none."""
+        """The letter of the newest revision in which the server opens; D, the most common, when none is known."""
         versions = [
             version for version in object_or_empty(self.body.get("versions")).values() if isinstance(version, str)
         ]
@@ -187,11 +178,10 @@ class Access:
 
     @cached_property
     def challenges(self) -> tuple[Challenge, ...]:
-        """The challenges of the gate."""
         return tuple(
-            Challenge(
-                scheme=text_or_empty(raw.get("scheme")),
-                token68=raw.get("token68") is True,
+            read_members(
+                Challenge,
+                raw,
                 parameters={k: v for k, v in object_or_empty(raw.get("parameters")).items() if isinstance(v, str)},
             )
             for raw in objects_in(self.body.get("challenges"))
@@ -211,29 +201,18 @@ class Access:
     def authorization_servers(self) -> tuple[AuthorizationServer, ...]:
         """The authorization servers, in the order in which they are advertised."""
         return tuple(
-            AuthorizationServer(
-                issuer=text_or_empty(raw.get("issuer")),
-                layout=text_or_empty(raw.get("layout")),
-                attempts=_attempts(raw, "attempts"),
-            )
+            read_members(AuthorizationServer, raw, attempts=_attempts(raw, "attempts"))
             for raw in objects_in(self.body.get("authorization_servers"))
         )
 
     @cached_property
     def bogus(self) -> InvalidTokenResult | None:
-        """What an invalid token got; None when it was not tried."""
+        """The result for an invalid token; None when it was not tried."""
         raw = self.body.get("bogus")
-        if not isinstance(raw, Mapping):
-            return None
-        return InvalidTokenResult(
-            step=text_or_empty(raw.get("step")),
-            status=_status(raw),
-            outcome=text_or_empty(raw.get("outcome")),
-            detail=text_or_empty(raw.get("detail")),
-        )
+        return read_members(InvalidTokenResult, raw, status=_status(raw)) if isinstance(raw, Mapping) else None
 
     def is_cut(self, part: str) -> bool:
-        """Whether our own bounds ended `challenges` or `metadata` early."""
+        """Whether our own bounds cut `challenges` or `metadata`."""
         return part in array_or_empty(self.body.get("cut"))
 
 
@@ -242,18 +221,9 @@ def _attempts(holder: Mapping[str, Json], member: str) -> tuple[MetadataAttempt,
 
 
 def _attempt(raw: Mapping[str, Json]) -> MetadataAttempt:
-    document = raw.get("document")
     failure = object_or_empty(raw.get("failure"))
     parts = [part for part in (text_or_empty(failure.get("reason")), text_or_empty(failure.get("detail"))) if part]
-    return MetadataAttempt(
-        by=text_or_empty(raw.get("by")),
-        url=text_or_empty(raw.get("url")),
-        status=_status(raw),
-        location=text_or_empty(raw.get("location")),
-        document=document if isinstance(document, Mapping) else None,
-        problem=text_or_empty(raw.get("problem")),
-        failure=": ".join(parts),
-    )
+    return read_members(MetadataAttempt, raw, status=_status(raw), failure=": ".join(parts))
 
 
 def _status(raw: Mapping[str, Json]) -> int | None:

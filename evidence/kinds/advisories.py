@@ -1,4 +1,4 @@
-"""Kind `advisories`: published advisories that name the versions which a server is built from.
+"""Kind `advisories`: published advisories that affect the package versions a server is built from.
 
 Body, schema 1 (canonical JSON):
 
@@ -12,21 +12,21 @@ Body, schema 1 (canonical JSON):
      "groups_total": INT}
 
 `checked` counts the versions that were compared with the advisories of their ecosystem. `unknown` (at most 200, sorted)
-are those of which not all can be said, and why: `not_a_version`, `ecosystem_missing`, `not_from_registry`,
-`not_answered` (by the API), and, where one advisory could not be compared with a version that others could, `unordered`
-and `no_versions`. `ecosystems` are those whose advisories were looked at.
+are those without a complete result, and why: `not_a_version`, `ecosystem_missing`, `not_from_registry`, `not_answered`
+(by the API), and, when only some advisories could be compared with the version, `unordered` and `no_versions`.
+`ecosystems` are those whose advisories were searched.
 
 A group is one flaw in one version of one package: advisories that name each other as aliases are the same flaw. `ids`
-are all their ids, the best known first. `cvss` is the base score with one decimal, of the newest CVSS version among the
-vectors; `severity` is its rating, or the word of the database where there is no vector; an advisory about malware is
-critical. `fixed` is the lowest version above ours that an advisory names as fixed and none of the group affects.
-`published` is when the first advisory of the group was published, `fixed_since` when the first of those that name a fix
-was: as far as records tell, the fix has been known since. Both are RFC 3339. `groups` are sorted, worst first, at most
-2,000; the totals count what the bounds cut off too.
+are all their ids, the preferred id first. `cvss` is the base score with one decimal, of the newest CVSS version among
+the vectors; `severity` is its rating, or the database's own severity when there is no vector; an advisory about malware
+is critical. `fixed` is the lowest version above ours that an advisory names as fixed and none of the group affects.
+`published` is the publication time of the first advisory of the group, `fixed_since` that of the first advisory that
+names a fix. Both are RFC 3339. `groups` are sorted, worst first, at most 2,000; the totals include what the bounds cut
+off.
 
-Observation: `looked_at` (RFC 3339); `by`, `mirror` or `api`; and of a mirror `as_of` (when each ecosystem was brought
-up to date), `stale` and `partial` (ecosystems of which it is old, or not whole). When we could not look, content and
-observation are those of an earlier night.
+Observation: `looked_at`, the time of the lookup (RFC 3339); `by`, `mirror` or `api`; and for a mirror `as_of` (when
+each ecosystem was refreshed), `stale` and `partial` (ecosystems whose mirror is too old or incomplete). When no lookup
+was possible, content and observation are those of an earlier run.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ from enum import StrEnum
 from typing import Final
 
 from evidence.canonical import Json, parse_json
-from evidence.json_members import count_or_zero, object_or_empty, objects_in, strings_in, text_or_empty
+from evidence.json_members import count_or_zero, object_or_empty, objects_in, read_members, strings_in, text_or_empty
 from evidence.kinds.traits import Traits
 
 KIND: Final = "advisories"
@@ -48,7 +48,7 @@ TRAITS: Final = Traits(
 
 
 class Severity(StrEnum):
-    """How bad a flaw is, by the rating of its CVSS base score."""
+    """The severity of a flaw, by the rating of its CVSS base score."""
 
     CRITICAL = "critical"
     HIGH = "high"
@@ -58,7 +58,7 @@ class Severity(StrEnum):
 
 
 class Reach(StrEnum):
-    """How the affected package belongs to the server: the server's own package, named by it, or named by others."""
+    """The relation of the affected package to the server: its own package, a direct or a transitive dependency."""
 
     ITSELF = "itself"
     DIRECT = "direct"
@@ -90,13 +90,13 @@ class Group:
 
     @property
     def id(self) -> str:
-        """The best known id."""
+        """The preferred id."""
         return self.ids[0] if self.ids else ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Unmatched:
-    """A dependency of which nothing can be said, and why."""
+    """A dependency without a result, and why."""
 
     ecosystem: str
     name: str
@@ -106,7 +106,7 @@ class Unmatched:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Advisories:
-    """Typed, tolerant view of an advisories body. The totals count also what the bounds cut off."""
+    """Typed, tolerant view of an advisories body. The totals include what the bounds cut off."""
 
     checked: int
     groups: tuple[Group, ...] = ()
@@ -120,35 +120,22 @@ class Advisories:
         """View over the body; raise NotJson when the bytes are not JSON."""
         members = object_or_empty(parse_json(body))
         groups = tuple(_group(raw) for raw in objects_in(members.get("groups")))
-        unknown = tuple(_unmatched(raw) for raw in objects_in(members.get("unknown")))
-        return Advisories(
-            checked=count_or_zero(members.get("checked")),
+        unknown = tuple(read_members(Unmatched, raw) for raw in objects_in(members.get("unknown")))
+        return read_members(
+            Advisories,
+            members,
             groups=groups,
             groups_total=max(count_or_zero(members.get("groups_total")), len(groups)),
             unknown=unknown,
             unknown_total=max(count_or_zero(members.get("unknown_total")), len(unknown)),
-            ecosystems=strings_in(members.get("ecosystems")),
         )
 
 
 def _group(raw: Mapping[str, Json]) -> Group:
-    return Group(
-        ids=strings_in(raw.get("ids")),
-        ecosystem=text_or_empty(raw.get("ecosystem")),
-        package=text_or_empty(raw.get("package")),
-        version=text_or_empty(raw.get("version")),
+    return read_members(
+        Group,
+        raw,
         relation=_REACHES.get(text_or_empty(raw.get("relation")), Reach.UNKNOWN),
         scopes=frozenset(strings_in(raw.get("scopes"))),
         severity=_SEVERITIES.get(text_or_empty(raw.get("severity")), Severity.UNKNOWN),
-        cvss=text_or_empty(raw.get("cvss")),
-        vector=text_or_empty(raw.get("vector")),
-        fixed=text_or_empty(raw.get("fixed")),
-        published=text_or_empty(raw.get("published")),
-        fixed_since=text_or_empty(raw.get("fixed_since")),
-        summary=text_or_empty(raw.get("summary")),
     )
-
-
-def _unmatched(raw: Mapping[str, Json]) -> Unmatched:
-    names = ("ecosystem", "name", "version", "why")
-    return Unmatched(**{name: text_or_empty(raw.get(name)) for name in names})

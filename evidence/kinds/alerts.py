@@ -7,21 +7,19 @@ Body, schema 1 (canonical JSON):
                  "scope": "runtime" | "development" | null, "manifest": PATH | null}, ...],
      "complete": BOOL}
 
-`complete` is false where the host had more alerts than are read. Everybody else's alerts are computed from the kinds
-`dependencies` and `advisories` instead: a stranger's token is refused, which is Absent(forbidden) and no statement
-about the repository.
+`complete` is false when the host has more alerts than are read. For repositories that the token may not read, which is
+Absent(forbidden) and no statement about the repository, the kinds `dependencies` and `advisories` provide the alerts.
 
 Observation: `looked_at`, when the content was last confirmed.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from evidence.canonical import Json, parse_json
-from evidence.json_members import object_or_empty, text_or_none
+from evidence.canonical import parse_json
+from evidence.json_members import object_or_empty, objects_in, read_members, text_or_none
 from evidence.kinds.traits import Traits
 
 KIND: Final = "alerts"
@@ -31,7 +29,7 @@ TRAITS: Final = Traits(private=True)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Alert:
-    """One advisory that one manifest of the repository is affected by, in the host's words."""
+    """One advisory that affects one manifest of the repository, as the host reports it."""
 
     id: str
     cve: str | None = None
@@ -56,27 +54,8 @@ class Alerts:
     def parse(body: bytes) -> Alerts:
         """View over the body; raise NotJson when the bytes are not JSON."""
         members = object_or_empty(parse_json(body))
-        stated = members.get("alerts")
-        items = stated if isinstance(stated, Sequence) and not isinstance(stated, str) else ()
+        items = objects_in(members.get("alerts"))
         return Alerts(
-            alerts=tuple(alert for item in items if (alert := _alert(object_or_empty(item))) is not None),
+            alerts=tuple(read_members(Alert, item) for item in items if text_or_none(item.get("id"))),
             complete=members.get("complete") is True,
         )
-
-
-def _alert(members: Mapping[str, Json]) -> Alert | None:
-    ghsa = text_or_none(members.get("id"))
-    if not ghsa:
-        return None
-    return Alert(
-        id=ghsa,
-        cve=text_or_none(members.get("cve")),
-        ecosystem=text_or_none(members.get("ecosystem")),
-        package=text_or_none(members.get("package")),
-        range=text_or_none(members.get("range")),
-        fixed=text_or_none(members.get("fixed")),
-        severity=text_or_none(members.get("severity")),
-        state=text_or_none(members.get("state")),
-        scope=text_or_none(members.get("scope")),
-        manifest=text_or_none(members.get("manifest")),
-    )

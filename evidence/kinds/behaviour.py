@@ -1,6 +1,6 @@
-"""Kind `behaviour`: what a contained server tried to reach beyond its box while it was started, listed and tried.
+"""Kind `behaviour`: what a contained server tried to reach outside its box while it was started, listed and called.
 
-Body, schema 1 (canonical JSON, ours from end to end; sorted and without doubles, so that two nights compare equal):
+Body, schema 1 (canonical JSON, ours from end to end; sorted and without duplicates, so that two runs compare equal):
 
     {"contacts": [{"to": ADDRESS | PATH, "port": INT | null}, ...], "names": [HOST, ...], "programs": [PROGRAM, ...],
      "writes": [PATH, ...], "decoys": [{"path": PATH, "changed": BOOL}, ...] | null, "cut": BOOL}
@@ -8,22 +8,22 @@ Body, schema 1 (canonical JSON, ours from end to end; sorted and without doubles
 `contacts` are addresses it tried to connect or send to, and UNIX sockets by path (`@` begins an abstract one); `port`
 is null for those and for short-lived ports of its own machine. `names` are hosts that it asked the resolver for: the
 box has no network, so a contact by name ends there and no port is known. `programs` are those it tried to start, itself
-left out, without their folder when they are in one for commands. `writes` are files outside its own scratch space that
-it opened for writing, all of which the box refused. `decoys` are files of a made-up home folder (keys, cloud
-credentials, browser profiles) that it opened, or changed; null when they could not be watched. Runs of digits that name
-a process or a moment are `*`. `cut`: more was seen than is kept, or it was seen too fast to be read.
+excluded, without their folder when it is one for commands. `writes` are files outside its own scratch space that it
+opened for writing, all of which the box refused. `decoys` are files of a simulated home folder (keys, cloud
+credentials, browser profiles) that it opened or changed; null when they were not monitored. Digits that identify a
+process or a time are `*`. `cut`: more events occurred than are kept, or they occurred too fast to be read.
 
-A text is a server's own and may lie: it is what the server asked the kernel for, read before the kernel read it.
+Texts come from the server and may be false: they are read from the server's memory before the kernel reads them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Mapping
+from collections.abc import Callable, Hashable, Iterable
 from dataclasses import dataclass
 from typing import Any, Final, TypeVar
 
 from evidence.canonical import Json, canonical_json, parse_json
-from evidence.json_members import count_or_none, object_or_empty, objects_in, strings_in, text_or_empty
+from evidence.json_members import object_or_empty, objects_in, read_members
 from evidence.kinds.traits import FACTS, Traits
 from evidence.model import Observed
 
@@ -32,7 +32,7 @@ SCHEMA: Final = 1
 TRAITS: Final = Traits(licence=FACTS)
 
 MAX_ENTRIES: Final = 64
-"""The most entries of one list that are kept."""
+"""Entries of one list that are kept."""
 MAX_LENGTH: Final = 200
 """Characters of one text that are kept."""
 
@@ -42,7 +42,9 @@ T = TypeVar("T", bound=Hashable)
 
 @dataclass(frozen=True, slots=True)
 class Contact:
-    """An address or a UNIX socket that it tried to reach; `port` None: there is none, or a short-lived one."""
+    """An address or a UNIX socket that the server tried to reach; `port` is None without a port or for a short-lived
+    one.
+    """
 
     to: str
     port: int | None = None
@@ -50,7 +52,7 @@ class Contact:
 
 @dataclass(frozen=True, slots=True)
 class Decoy:
-    """A bait file that it opened, or changed."""
+    """A decoy file that the server opened or changed."""
 
     path: str
     changed: bool = False
@@ -58,7 +60,7 @@ class Decoy:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Behaviour:
-    """Typed, tolerant view of a behaviour body. `decoys` None: they could not be watched."""
+    """Typed, tolerant view of a behaviour body. `decoys` is None when they were not monitored."""
 
     contacts: tuple[Contact, ...] = ()
     names: tuple[str, ...] = ()
@@ -69,22 +71,17 @@ class Behaviour:
 
     @staticmethod
     def parse(body: bytes) -> Behaviour:
-        """View a body of the current schema; raise NotJson when it is not one (our own fault, never a server's)."""
+        """View a body of the current schema; raise NotJson when it is not JSON."""
         members = object_or_empty(parse_json(body))
-        decoys = objects_in(members.get("decoys"))
-        return Behaviour(
-            contacts=tuple(_contact(row) for row in objects_in(members.get("contacts"))),
-            names=strings_in(members.get("names")),
-            programs=strings_in(members.get("programs")),
-            writes=strings_in(members.get("writes")),
-            decoys=None
-            if members.get("decoys") is None
-            else tuple(Decoy(text_or_empty(row.get("path")), row.get("changed") is True) for row in decoys),
-            cut=members.get("cut") is True,
+        decoys = members.get("decoys")
+        return read_members(
+            Behaviour,
+            members,
+            contacts=tuple(read_members(Contact, row) for row in objects_in(members.get("contacts"))),
+            decoys=None if decoys is None else tuple(read_members(Decoy, row) for row in objects_in(decoys)),
         )
 
     def observed(self) -> Observed:
-        """The record's content."""
         body: dict[str, Json] = {
             "contacts": [{"to": each.to, "port": each.port} for each in self.contacts],
             "names": list(self.names),
@@ -107,7 +104,7 @@ def build_behaviour(
     decoys: Iterable[Decoy] | None = None,
     cut: bool = False,
 ) -> Behaviour:
-    """What was seen, in order, without doubles, and no more of it than is kept."""
+    """The observations sorted, without duplicates and cut to the bounds."""
     reached = _kept(contacts, lambda each: (each.to, -1 if each.port is None else each.port))
     asked, begun, written = _kept(names, str), _kept(programs, str), _kept(writes, str)
     opened = None if decoys is None else _kept(_once(decoys), lambda each: each.path)
@@ -122,7 +119,7 @@ def build_behaviour(
 
 
 def merge_behaviours(seen: Iterable[Behaviour]) -> Behaviour:
-    """What several processes of one server did, as one; decoys are unknown when those of one process are."""
+    """The behaviour of several processes of one server; `decoys` is None when it is for one of them."""
     every = tuple(seen)
     known = [each.decoys for each in every if each.decoys is not None]
     return build_behaviour(
@@ -136,7 +133,7 @@ def merge_behaviours(seen: Iterable[Behaviour]) -> Behaviour:
 
 
 def _kept(found: Iterable[T], order: Callable[[T], Any]) -> tuple[tuple[T, ...], bool]:
-    """The first MOST in order, and whether there were more."""
+    """The first MAX_ENTRIES in order, and whether there were more."""
     ordered = sorted(set(found), key=order)
     return tuple(ordered[:MAX_ENTRIES]), len(ordered) > MAX_ENTRIES
 
@@ -146,7 +143,3 @@ def _once(decoys: Iterable[Decoy]) -> list[Decoy]:
     for each in decoys:
         changed[each.path] = changed.get(each.path, False) or each.changed
     return [Decoy(path, how) for path, how in changed.items()]
-
-
-def _contact(row: Mapping[str, Json]) -> Contact:
-    return Contact(text_or_empty(row.get("to")), count_or_none(row.get("port")))

@@ -1,4 +1,4 @@
-"""Kind `dependencies`: the packages that a server needs, as its own files or its installation name them.
+"""Kind `dependencies`: the packages that a server depends on, from its own files or its installation.
 
 Body, schema 1 (canonical JSON):
 
@@ -9,10 +9,10 @@ Body, schema 1 (canonical JSON):
                        "relation": "direct" | "transitive" | "unknown", "scopes": ["dev" | "optional" | "peer", ...],
                        "path": PATH}, ...]}
 
-Sorted, at most 20,000 dependencies. `lockfile` tells whether the project itself keeps a lockfile, `from` where the
-dependencies were taken: the lockfiles of the server's folder, else of the root, else GitHub's list, else the installed
-tree. `version` is null for what is no version (a range, a commit). Only packages of registries are listed; what comes
-from git, a path, a URL or the workspace is left out. `complete` is false when a lockfile could not be read whole or the
+Sorted, at most 20,000 dependencies. `lockfile` states whether the project itself has a lockfile, `from` the source of
+the dependencies: the lockfiles of the server's folder, else of the root, else GitHub's list, else the installed tree.
+`version` is null for what is no version (a range, a commit). Only packages of registries are listed; what comes from
+git, a path, a URL or the workspace is left out. `complete` is false when a lockfile could not be read completely or the
 list was cut. The record is Absent when there is neither a lockfile, nor a list, nor an installed tree.
 """
 
@@ -24,7 +24,7 @@ from functools import cached_property
 from typing import Final
 
 from evidence.canonical import Json, parse_json
-from evidence.json_members import objects_in, strings_in, text_or_empty
+from evidence.json_members import object_or_empty, objects_in, read_members, text_or_empty
 from evidence.kinds import source
 from evidence.kinds.traits import FACTS, Traits
 
@@ -41,7 +41,7 @@ INSTALLED: Final = "installed"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Dependency:
-    """One package. `version` is None when it is unknown, `relation` is direct, transitive or unknown."""
+    """One package. `version` is None when unknown; `relation` is direct, transitive or unknown."""
 
     ecosystem: str
     name: str
@@ -60,8 +60,7 @@ class Dependencies:
     @classmethod
     def parse(cls, body: bytes) -> Dependencies:
         """View over the body; raise NotJson when the bytes are not JSON."""
-        value = parse_json(body)
-        return cls(value if isinstance(value, Mapping) else {})
+        return cls(object_or_empty(parse_json(body)))
 
     @property
     def taken_from(self) -> str:
@@ -70,12 +69,11 @@ class Dependencies:
 
     @property
     def complete(self) -> bool:
-        """Whether the list is all that there is."""
         return self.body.get("complete") is True
 
     @property
     def lockfile(self) -> bool:
-        """Whether the project itself keeps a lockfile."""
+        """Whether the project itself has a lockfile."""
         return self.body.get("lockfile") is True
 
     @cached_property
@@ -88,7 +86,7 @@ class Dependencies:
 
     @cached_property
     def unread(self) -> tuple[tuple[str, str], ...]:
-        """Path of each file that could not be read whole, and why."""
+        """Path of each file that was not read completely, and why."""
         return tuple(
             (text_or_empty(raw.get("path")), text_or_empty(raw.get("why")))
             for raw in objects_in(self.body.get("unread"))
@@ -96,15 +94,7 @@ class Dependencies:
 
     @cached_property
     def dependencies(self) -> tuple[Dependency, ...]:
-        """The packages, sorted."""
         return tuple(
-            Dependency(
-                ecosystem=text_or_empty(raw.get("ecosystem")),
-                name=text_or_empty(raw.get("name")),
-                version=version if isinstance(version := raw.get("version"), str) else None,
-                relation=text_or_empty(raw.get("relation")) or "unknown",
-                scopes=strings_in(raw.get("scopes")),
-                path=text_or_empty(raw.get("path")),
-            )
+            read_members(Dependency, raw, relation=text_or_empty(raw.get("relation")) or "unknown")
             for raw in objects_in(self.body.get("dependencies"))
         )

@@ -1,4 +1,4 @@
-"""Kind `drift`: what changed in a server's listing since the last approved one, and what about it is alarming.
+"""Kind `drift`: the changes of a server's listing since the last approved one, and which of them are alarming.
 
 Body, schema 1 (canonical JSON):
 
@@ -11,12 +11,13 @@ Body, schema 1 (canonical JSON):
 
     TOOL: {"authority": AUTHORITY, "hints": {HINT: BOOL, ...}}
 
-`baseline` is the digest of the approved listing, `listing` of the one that was seen, both over the entries, so neither
-the order of tools, pages or keys nor the walk counts. `at` is a place such as `tools/x/description`. `signals` are ids
-of poisoning patterns that the place says now and did not say in the approved listing. `alarm`: there is a signal or
-an escalation that only an operator's approval, or the old listing, closes; the baseline stays while it is open and
-otherwise moves. `complete`: every declared list was read to its end, and nothing was cut off at a bound; what an
-incomplete walk did not meet is not called removed. `approved` is the baseline itself, which the next night compares.
+`baseline` is the digest of the approved listing, `listing` of the observed one, both over the entries, so the order of
+tools, pages and keys does not matter. `at` is a place such as `tools/x/description`. `signals` are ids of poisoning
+patterns that match the place now and did not match it in the approved listing. `alarm`: there is a signal or an
+escalation that stays open until an operator approves the listing or the approved one returns; the baseline stays while
+an alarm is open and otherwise follows the listing. `complete`: every declared list was read to its end, and nothing was
+cut at a bound; entries that an incomplete walk did not reach are not reported as removed. `approved` is the baseline
+itself, for the comparison in the next run.
 DIGEST: first 16 hexadecimal digits of a SHA-256 for an entry, all 64 for a listing.
 """
 
@@ -28,7 +29,7 @@ from enum import StrEnum
 from typing import Final
 
 from evidence.canonical import Json, parse_json
-from evidence.json_members import array_or_empty, object_or_empty, strings_in, text_or_empty
+from evidence.json_members import array_or_empty, object_or_empty, read_members, strings_in, text_or_empty
 from evidence.kinds.traits import Traits
 
 KIND: Final = "drift"
@@ -37,7 +38,7 @@ TRAITS: Final = Traits(private=True, chained=True)
 
 
 class ChangeType(StrEnum):
-    """What happened to a place."""
+    """The type of a change at a place."""
 
     ADDED = "added"
     REMOVED = "removed"
@@ -45,16 +46,16 @@ class ChangeType(StrEnum):
 
 
 class Escalation(StrEnum):
-    """How a change gives a listing more power, or a claim more reach."""
+    """A change that gives a server more power or asks a user for more."""
 
-    AUTHORITY_RAISED = "authority-raised"  # a known tool may now do more: it read, and now it destroys
-    HINT_WITHDRAWN = "hint-withdrawn"  # readOnlyHint true or destructiveHint false is no longer said
-    DEED_CALLED_READING = "deed-called-reading"  # a tool known to write now claims to read
-    ASKS_FOR_CREDENTIAL = "asks-for-credential"  # a new parameter of a known tool wants one
-    ASKS_FOR_FILE = "asks-for-file"  # a new parameter of a known tool wants a path or a command
+    AUTHORITY_RAISED = "authority-raised"  # a known tool has more authority, such as destructive instead of reading
+    HINT_WITHDRAWN = "hint-withdrawn"  # readOnlyHint true or destructiveHint false is no longer stated
+    DEED_CALLED_READING = "deed-called-reading"  # a tool known to write now claims to be read-only
+    ASKS_FOR_CREDENTIAL = "asks-for-credential"  # a new parameter of a known tool takes a credential
+    ASKS_FOR_FILE = "asks-for-file"  # a new parameter of a known tool takes a path or a command
     SCHEMA_WIDENED = "schema-widened"  # more is accepted than before: type, enum, additional properties
     INSTRUCTIONS_CHANGED = "instructions-changed"
-    IDENTITY_CHANGED = "identity-changed"  # the server calls itself by another name
+    IDENTITY_CHANGED = "identity-changed"  # the server has another name
 
 
 ALARMING: Final = frozenset(
@@ -65,12 +66,12 @@ ALARMING: Final = frozenset(
         Escalation.IDENTITY_CHANGED,
     }
 )
-"""Escalations that keep the baseline where it is; the others are told, and an ordinary release holds them too."""
+"""Escalations that keep the baseline. The others are reported only, because ordinary releases contain them too."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Change:
-    """One place that is not what was approved. Unknown escalations of a newer version are left out."""
+    """One place that differs from the approved listing. Escalations of a newer schema are left out."""
 
     at: str
     what: ChangeType
@@ -82,7 +83,7 @@ class Change:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ApprovedTool:
-    """What was known of one approved tool: the class of `evidence.authority`, and the hints that it gave."""
+    """The class (`evidence.authority`) and the hints of one approved tool."""
 
     authority: str
     hints: Mapping[str, bool] = field(default_factory=dict)
@@ -90,7 +91,7 @@ class ApprovedTool:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Approved:
-    """The baseline: digests by place, the signals that were there already, and the standing of each tool."""
+    """The baseline: digests by place, its poisoning signals, and authority and hints of each tool."""
 
     entries: Mapping[str, str] = field(default_factory=dict)
     signals: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
@@ -114,13 +115,11 @@ class Drift:
     def parse(body: bytes) -> Drift:
         """View over the body; raise NotJson when the bytes are not JSON."""
         members = object_or_empty(parse_json(body))
-        return Drift(
-            baseline=text_or_empty(members.get("baseline")),
-            listing=text_or_empty(members.get("listing")),
-            alarm=members.get("alarm") is True,
+        return read_members(
+            Drift,
+            members,
             complete=members.get("complete") is not False,
             changes=tuple(_change(object_or_empty(row)) for row in array_or_empty(members.get("changes"))),
-            signals=strings_in(members.get("signals")),
             escalations=_escalations(members.get("escalations")),
             approved=_approved(object_or_empty(members.get("approved"))),
         )
@@ -128,12 +127,12 @@ class Drift:
 
 def _change(row: Mapping[str, Json]) -> Change:
     what = text_or_empty(row.get("what"))
-    return Change(
-        at=text_or_empty(row.get("at")),
+    return read_members(
+        Change,
+        row,
         what=ChangeType(what) if what in set(ChangeType) else ChangeType.CHANGED,
         before=text_or_empty(row.get("before")) or None,
         after=text_or_empty(row.get("after")) or None,
-        signals=strings_in(row.get("signals")),
         escalations=_escalations(row.get("escalations")),
     )
 
@@ -143,13 +142,13 @@ def _approved(members: Mapping[str, Json]) -> Approved:
     return Approved(
         entries={at: digest for at, digest in entries.items() if isinstance(digest, str)},
         signals={at: strings_in(patterns) for at, patterns in object_or_empty(members.get("signals")).items()},
-        tools={name: _standing(object_or_empty(tool)) for name, tool in tools.items()},
+        tools={name: _approved_tool(object_or_empty(tool)) for name, tool in tools.items()},
     )
 
 
-def _standing(tool: Mapping[str, Json]) -> ApprovedTool:
+def _approved_tool(tool: Mapping[str, Json]) -> ApprovedTool:
     hints = {name: hint for name, hint in object_or_empty(tool.get("hints")).items() if isinstance(hint, bool)}
-    return ApprovedTool(authority=text_or_empty(tool.get("authority")), hints=hints)
+    return read_members(ApprovedTool, tool, hints=hints)
 
 
 def _escalations(value: Json) -> tuple[Escalation, ...]:

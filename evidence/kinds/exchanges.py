@@ -1,4 +1,4 @@
-"""Kind `exchanges`: what was asked of a server and what it answered, question by question, as a transcript.
+"""Kind `exchanges`: the transcript of all questions to a server and its answers.
 
 Body, schema 1 (UTF-8 JSON; a MESSAGE is spliced in byte for byte as the server sent it, except its long results):
 
@@ -18,23 +18,22 @@ Body, schema 1 (UTF-8 JSON; a MESSAGE is spliced in byte for byte as the server 
             | {"text": STRING, "event": STRING, "id": BOOL}       anything else: its first 200 characters, masked, and
                                                                   each number as 0, since most are times or ids
     `event` and `id` are there only on a stream.
-    A message without its result says where the result is: {"listed": [LIST, PAGE]} in the `listing` record of the same
+    A message without its result states where it is: {"listed": [LIST, PAGE]} in the `listing` record of the same
     dossier, {"same_as": INT} in that exchange's answer, {"too_large": INT} bytes nowhere.
 
-`step` names the question (`crawler.collectors.protocol.questions.inquiries`); `redirected` is an answer that sent us
-to another address of the same origin, where the question was asked again. Of a question that was asked twice because
-its first answer failed in passing, only the last answer is here. Request ids are ours and the same every night;
-session ids, dates and timings are in the record's observation. Where a session id was received or sent it says
-`session N`, by the connection that it was assigned on, or `another session`.
-`headers` holds those about which a rule can ask; `x-endpoint` is ours and says where the endpoint of an HTTP+SSE
-stream lies: `same-origin`, `other-origin` or `none`. In `sent` an `authorization` is only `configured` or
-`bogus bearer`. `ended`: whether a stream ended, or a process exited, in good time after its last answer; null when
-that was not watched.
+`step` names the question (`crawler.collectors.protocol.questions.inquiries`); `redirected` is a redirect to another
+address of the same origin, where the question was asked again. When a question was repeated because its first answer
+failed transiently, only the last answer is included. Request ids are ours and the same in every run; session ids, dates
+and timings are in the record's observation. A session id is written as `session N`, by the connection that it was
+assigned on, or as `another session`. `headers` holds those that rules use; `x-endpoint` is ours and gives the endpoint
+of an HTTP+SSE stream: `same-origin`, `other-origin` or `none`. In `sent` an `authorization` is only `configured` or
+`bogus bearer`. `ended`: whether a stream ended, or a process exited, in good time after its last answer; null when that
+was not observed.
 
 A question that a full probe could not ask any more has the failure `not_collected`. A core probe of a server that opens
-as it did keeps what the last full one found, for at most 14 days: `depth` is then `full`, and the observation says when
-that was (`full_at`) and from which record it comes (`carried_from`). A re-test asks some of it again and says
-`full_due`: the next probe is a full one.
+unchanged keeps the results of the last full probe, for at most 14 days: `depth` is then `full`, and the observation
+states its time (`full_at`) and the record (`carried_from`). A re-test repeats some questions and states `full_due`: the
+next probe is a full one.
 """
 
 from __future__ import annotations
@@ -45,7 +44,7 @@ from functools import cached_property
 from typing import Final
 
 from evidence.canonical import Json, parse_json
-from evidence.json_members import array_or_empty, object_or_empty, text_or_empty
+from evidence.json_members import array_or_empty, object_or_empty, read_members, text_or_empty
 from evidence.kinds.listing import UNDEFINED, Listing, Undefined
 from evidence.kinds.traits import WORDS, Traits
 
@@ -60,13 +59,13 @@ REVISIONS: Final[Mapping[str, str]] = {
     "D": "2025-11-25",
     "E": "2026-07-28",
 }
-"""Letters of the protocol's revisions, as the table of checks writes them."""
+"""Revisions of the protocol by the letters of the table of checks."""
 
 MODERN: Final = "modern"
 LEGACY: Final = "legacy"
 
 MAX_SESSION_LENGTH: Final = 1024
-"""Characters of a session id that are sent back."""
+"""Characters of a session id up to which it is sent back."""
 
 _LETTER: Final = {version: letter for letter, version in REVISIONS.items()}
 _PASSING: Final = frozenset({408, 425, 429})
@@ -90,14 +89,14 @@ class Connection:
 
     @property
     def revision(self) -> str:
-        """Letter of the revision in force: the negotiated one, else the one we offered; empty for an unknown one."""
+        """The letter of the negotiated revision, else of the offered one; empty for an unknown one."""
         if self.era == MODERN:
             return "E"
         return _LETTER.get(self.negotiated, _LETTER.get(self.offered, ""))
 
     @property
     def is_session_unsendable(self) -> bool:
-        """True when the server assigned a session id that no header carries, or one too long to repeat."""
+        """Whether the server assigned a session id that a header cannot contain, or one that is too long."""
         session = self.session or {}
         length = session.get("length")
         return session.get("visible") is False or (isinstance(length, int) and length > MAX_SESSION_LENGTH)
@@ -105,7 +104,7 @@ class Connection:
 
 @dataclass(frozen=True)
 class Received:
-    """One message, or a piece of text that is none. `message` has its result put back; `missing`: why it lacks one."""
+    """One message, or text that is not a message. `message` includes its result; `missing` says why it lacks one."""
 
     message: Json = None
     text: str = ""
@@ -120,25 +119,23 @@ class Received:
 
     @property
     def is_answer(self) -> bool:
-        """True for a response: it has a result or an error and no method."""
+        """Whether it is a response: it has a result or an error and no method."""
         return bool(self.missing) or (
             "method" not in self.members and ("result" in self.members or "error" in self.members)
         )
 
     @property
     def is_request(self) -> bool:
-        """True for a request of the server: method and id."""
         return "method" in self.members and "id" in self.members
 
     @property
     def is_notification(self) -> bool:
-        """True for a notification of the server: method and no id."""
         return "method" in self.members and "id" not in self.members
 
 
 @dataclass(frozen=True, kw_only=True)
 class Exchange:
-    """One question and everything that came back."""
+    """One question and everything that was received for it."""
 
     index: int
     step: str
@@ -159,17 +156,17 @@ class Exchange:
 
     @property
     def at(self) -> str:
-        """Its path, such as `exchanges/legacy/ping`."""
+        """The path of the exchange, such as `exchanges/legacy/ping`."""
         return f"exchanges/{self.connection.era}/{self.step}"
 
     @property
     def is_question(self) -> bool:
-        """True when what we sent expects an answer: a request, or bytes that are no JSON-RPC message."""
+        """Whether the message we sent expects an answer: a request, or bytes that are not JSON-RPC."""
         return not isinstance(self.sent, Mapping) or "id" in self.sent
 
     @cached_property
     def answer(self) -> Received | None:
-        """The response, when one came: of several the one under the request's id, since others may be late."""
+        """The response, if any. Of several the one with the request's id, because others may be late."""
         answers = [one for one in self.received if one.is_answer]
         sent = self.sent if isinstance(self.sent, Mapping) else {}
         own = (one for one in answers if "id" in sent and one.members.get("id") == sent["id"])
@@ -177,7 +174,7 @@ class Exchange:
 
     @cached_property
     def result(self) -> Json | Undefined:
-        """The result, or UNDEFINED when there is none or it was too large to keep."""
+        """The result, or UNDEFINED when it is missing or was too large to keep."""
         return self.answer.members.get("result", UNDEFINED) if self.answer else UNDEFINED
 
     @cached_property
@@ -187,42 +184,39 @@ class Exchange:
 
     @cached_property
     def error(self) -> Mapping[str, Json] | None:
-        """The error when it is an object."""
         error = self.answer.members.get("error") if self.answer else None
         return error if isinstance(error, Mapping) else None
 
     @cached_property
     def code(self) -> int | None:
-        """The error's code when it is an integer."""
         code = self.error.get("code") if self.error else None
         return code if isinstance(code, int) and not isinstance(code, bool) else None
 
     @property
     def succeeded(self) -> bool:
-        """True when the answer is a result."""
         return self.result is not UNDEFINED or bool(self.answer and self.answer.missing)
 
     @property
     def is_refusal(self) -> bool:
-        """True for a status that decides on access (401, 402, 403, 407) and tells nothing about the question."""
+        """Whether the status denies access (401, 402, 403, 407) and so does not answer the question."""
         return self.status in _REFUSALS
 
     @property
     def over_http(self) -> bool:
-        """True for both HTTP transports."""
         return self.connection.transport != "stdio"
 
     @property
     def content_type(self) -> str:
-        """Media type of the answer in small letters without parameters; empty when there is none."""
+        """The media type of the answer in lower case without parameters; empty when missing."""
         return self.headers.get("content-type", "").partition(";")[0].strip().lower()
 
     @cached_property
     def unclear(self) -> str:
-        """Why nothing can be concluded from it: our limits, or a passing state of the server; empty otherwise.
+        """Why the exchange allows no conclusion: our limits, or a transient state of the server; empty otherwise.
 
-        A timeout, 408, 425, 429, 5xx, a redirect, a body beyond the caps or one that cannot be decoded never fails a
-        check of meaning; the checks of the transport look at status and headers themselves.
+        A timeout, 408, 425, 429, 5xx, a redirect, a body above the bounds or one that cannot be decoded never fails a
+        semantic
+        check; checks of the transport read status and headers themselves.
         """
         if self.failure:
             return f"{self.failure}: {self.detail}" if self.detail else self.failure
@@ -246,7 +240,7 @@ class Exchanges:
 
     @staticmethod
     def parse(body: bytes, listing: Listing | None = None) -> Exchanges:
-        """View over the body, with results that are kept in the listing put back; raise NotJson on what is no body."""
+        """View over the body, with results that the listing holds put back; raise NotJson when it is not JSON."""
         members = object_or_empty(parse_json(body))
         connections = tuple(_connection(raw, at) for at, raw in enumerate(array_or_empty(members.get("connections"))))
         found: list[Exchange] = []
@@ -264,19 +258,21 @@ class Exchanges:
         return frozenset(connection.era for connection in self.connections if connection.opened)
 
     def of(self, *steps: str) -> Iterator[Exchange]:
-        """The exchanges of these steps, in the order they were asked."""
+        """The exchanges of these steps, in the order of the questions."""
         return (exchange for exchange in self.exchanges if exchange.step in steps)
 
 
 @dataclass(frozen=True, slots=True)
 class _Results:
-    """Where results lie that are not in their own message."""
+    """Finds results that are stored outside of their message."""
 
     earlier: Sequence[Exchange]
     listing: Listing | None
 
     def find(self, raw: Mapping[str, Json]) -> tuple[Json | Undefined, str]:
-        """The result, or UNDEFINED and why it is missing; no reason when nothing is missing."""
+        """The result and an empty text, or UNDEFINED and why it is missing; UNDEFINED and an empty text for a complete
+        message.
+        """
         match raw:
             case {"listed": [str(name), int(page)]}:
                 found = self.listing.page(name, page) if self.listing else UNDEFINED
@@ -291,37 +287,25 @@ class _Results:
 
 def _connection(raw: Json, index: int) -> Connection:
     members = object_or_empty(raw)
-    session = members.get("session")
-    return Connection(
-        index=index,
-        transport=text_or_empty(members.get("transport")),
-        era=text_or_empty(members.get("era")),
-        opened=members.get("opened") is True,
-        offered=text_or_empty(members.get("offered")),
-        negotiated=text_or_empty(members.get("negotiated")),
-        session=session if isinstance(session, Mapping) else None,
-    )
+    return read_members(Connection, members, index=index)
 
 
 def _exchange(raw: Mapping[str, Json], index: int, connection: Connection, results: _Results) -> Exchange:
     sent = object_or_empty(raw.get("sent"))
     failure = object_or_empty(raw.get("failure"))
-    status, page, ended = raw.get("status"), raw.get("page"), raw.get("ended")
-    return Exchange(
+    status, page = raw.get("status"), raw.get("page")
+    return read_members(
+        Exchange,
+        raw,
         index=index,
-        step=text_or_empty(raw.get("step")),
         page=page if isinstance(page, int) else 0,
         connection=connection,
-        verb=text_or_empty(raw.get("verb")),
         sent_headers=_headers(sent.get("headers")),
         sent=sent.get("message"),
         status=status if isinstance(status, int) else None,
         headers=_headers(raw.get("headers")),
-        form=text_or_empty(raw.get("form")),
         utf8=raw.get("utf8") is not False,
-        batch=raw.get("batch") is True,
-        ended=ended if isinstance(ended, bool) else None,
-        received=tuple(_received(object_or_empty(one), results) for one in array_or_empty(raw.get("received"))),
+        received=tuple(_received(object_or_empty(each), results) for each in array_or_empty(raw.get("received"))),
         failure=text_or_empty(failure.get("reason")),
         detail=text_or_empty(failure.get("detail")),
     )
@@ -338,4 +322,4 @@ def _received(raw: Mapping[str, Json], results: _Results) -> Received:
 
 
 def _headers(value: Json) -> Mapping[str, str]:
-    return {name: said for name, said in object_or_empty(value).items() if isinstance(said, str)}
+    return {name: text for name, text in object_or_empty(value).items() if isinstance(text, str)}

@@ -1,20 +1,19 @@
-"""Kind `handouts`: what a server hands out when it is read: texts of listed resources, and of what its tools answer.
+"""Kind `handouts`: the content that a server returns: texts of listed resources, and of results of its tools.
 
-Body, schema 1 (UTF-8 JSON, ours from end to end; the texts are the server's, or of whoever it passes on, without
-secrets):
+Body, schema 1 (UTF-8 JSON that we write; the texts are the server's or a third party's, without secrets):
 
     {"resources": [{"uri": STRING, "index": INT, HANDED_OUT, "why": STRING}, ...], "unread": INT,
      "results": [{"tool": NAME, "index": INT, HANDED_OUT}, ...], "untried": REASON | ""}
 
     HANDED_OUT: "text": STRING, "whole": BOOL, "binary": INT
 
-`index` is the place in the listing. Several contents are one `text`, a line each; `whole` is false when it was cut, and
-`binary` counts contents that are not text, of which nothing is kept. `why` says why a resource could not be read, and
-`unread` counts those that were listed beyond the sample. `results` are those of calls that succeeded, of the tools that
-`trials` of the same night names; `untried` says why none was called. Errors are in `trials`.
+`index` is the index in the listing. Several contents are one `text`, a line each; `whole` is false when it was cut, and
+`binary` counts contents that are not text, which are not kept. `why` says why a resource could not be read, and
+`unread` counts listed resources beyond the sample. `results` are those of successful calls, of the tools that `trials`
+of the same run names; `untried` says why no tool was called. Errors are in `trials`.
 
-Only a full probe reads: the nights in between keep what it found, for at most 14 days, like `exchanges`. What a
-server hands out may change with every look, so it is looked at weekly, and is nobody's to publish: the kind is private.
+Only a full probe reads resources and results; other probes keep them for at most 14 days, as in `exchanges`. Returned
+content may change with every request, so it is read weekly. It may belong to third parties, so the kind is private.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from evidence.canonical import Json, parse_json
-from evidence.json_members import array_or_empty, count_or_zero, object_or_empty, text_or_empty
+from evidence.json_members import array_or_empty, object_or_empty, read_members, text_or_empty
 from evidence.kinds.traits import Traits
 
 KIND: Final = "handouts"
@@ -34,12 +33,12 @@ TRAITS: Final = Traits(private=True, conversation=True, one_night=True)
 MAX_RESOURCES: Final = 5
 MAX_RESOURCE_BYTES: Final = 16 * 1024
 MAX_RESULT_BYTES: Final = 8 * 1024
-"""Bytes of one text in UTF-8; tools are called at most eight, so a body stays below 150 KiB."""
+"""Bytes of one text in UTF-8. At most eight tools are called, so a body stays below 150 KiB."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Handout:
-    """One resource or one answer of a tool. `name` is the URI or the tool; `why`: it could not be read."""
+    """One resource or one result of a tool. `name` is the URI or the tool; `why` says why it could not be read."""
 
     name: str
     index: int
@@ -60,22 +59,15 @@ class Handouts:
 
     @staticmethod
     def parse(body: bytes) -> Handouts:
-        """View a body of the current schema; raise NotJson when it is not one (our own fault, never a server's)."""
+        """View a body of the current schema; raise NotJson when it is not JSON."""
         members = object_or_empty(parse_json(body))
-        return Handouts(
+        return read_members(
+            Handouts,
+            members,
             resources=tuple(_handout(object_or_empty(row), "uri") for row in array_or_empty(members.get("resources"))),
             results=tuple(_handout(object_or_empty(row), "tool") for row in array_or_empty(members.get("results"))),
-            unread=count_or_zero(members.get("unread")),
-            untried=text_or_empty(members.get("untried")),
         )
 
 
-def _handout(row: Mapping[str, Json], named: str) -> Handout:
-    return Handout(
-        name=text_or_empty(row.get(named)),
-        index=count_or_zero(row.get("index")),
-        text=text_or_empty(row.get("text")),
-        whole=row.get("whole") is not False,
-        binary=count_or_zero(row.get("binary")),
-        why=text_or_empty(row.get("why")),
-    )
+def _handout(row: Mapping[str, Json], name: str) -> Handout:
+    return read_members(Handout, row, name=text_or_empty(row.get(name)), whole=row.get("whole") is not False)

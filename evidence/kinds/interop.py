@@ -1,4 +1,4 @@
-"""Kind `interop`: what the official SDK's client made of the server. Evidence about interoperability only.
+"""Kind `interop`: the result of connecting with the official SDK's client. Evidence about interoperability only.
 
 Body, schema 1 (canonical JSON):
 
@@ -7,13 +7,13 @@ Body, schema 1 (canonical JSON):
      "said": {"asked": "connect" | METHOD, "error": STRING, "code": INT | null, "message": STRING} | null}
 
 `listed` counts the items of each list that the client read to its end; a list whose capability is not declared is not
-asked for. `said` is the first refusal: the class of the exception, the code of a JSON-RPC error, and a masked message
-that does not change from night to night. After a refusal nothing more is asked. When it was cut off by a limit of ours
-the record is Absent instead. `asked` is `server/discover` for a launched server that ended at it and opened with
-`initialize` when it was started again.
+requested. `said` is the first error of the client: the class of the exception, the code of a JSON-RPC error, and a
+masked message that is the same in every run. After an error nothing more is requested. When a limit of ours ended the
+session, the record is Absent instead. `asked` is `server/discover` for a launched server that exited at it and opened
+with `initialize` when it was started again.
 
-Observation: `met_at`, when the client met the server; for a launched one `sandbox`, what contained it (`bubblewrap`, or
-`none` for a command that its user had run as it is), and `facts` of its launch.
+Observation: `met_at`, the time of the connection; for a launched server `sandbox`, the runtime that contained it
+(`bubblewrap`, or `none` for a command that its user runs uncontained), and `facts` of its launch.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from evidence.canonical import parse_json
-from evidence.json_members import object_or_empty, text_or_empty
+from evidence.json_members import object_or_empty, read_members, text_or_empty
 from evidence.kinds.traits import FACTS, Traits
 
 KIND: Final = "interop"
@@ -35,7 +35,7 @@ CONNECT: Final = "connect"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Interop:
-    """Typed, tolerant view of an interop body. `error` is empty when the client refused nothing."""
+    """Typed, tolerant view of an interop body. `error` is empty when the client reported none."""
 
     client: str
     version: str
@@ -51,16 +51,14 @@ class Interop:
     def parse(body: bytes) -> Interop:
         """View over the body; raise NotJson when the bytes are not JSON."""
         members = object_or_empty(parse_json(body))
-        said = object_or_empty(members.get("said"))
+        error = object_or_empty(members.get("said"))
         listed = object_or_empty(members.get("listed"))
-        return Interop(
-            client=text_or_empty(members.get("client")),
-            version=text_or_empty(members.get("version")),
-            connected=members.get("connected") is True,
-            negotiated=text_or_empty(members.get("negotiated")),
+        return read_members(
+            Interop,
+            members,
             listed={name: count for name, count in listed.items() if isinstance(count, int)},
-            asked=text_or_empty(said.get("asked")),
-            error=text_or_empty(said.get("error")),
-            code=code if isinstance(code := said.get("code"), int) else None,
-            message=text_or_empty(said.get("message")),
+            asked=text_or_empty(error.get("asked")),
+            error=text_or_empty(error.get("error")),
+            code=code if isinstance(code := error.get("code"), int) else None,
+            message=text_or_empty(error.get("message")),
         )

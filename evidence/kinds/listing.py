@@ -1,15 +1,15 @@
-"""Kind `listing`: what a server said of itself and its four lists, as received.
+"""Kind `listing`: the description of a server and its four lists, as received.
 
 Body, schema 1 (UTF-8 JSON; every `RESULT` and `ERROR` is spliced in byte for byte as the server sent it):
 
     {"target": {"type": TARGET_TYPE, "identifier": STRING, "version": STRING | null},
      "transport": "streamable-http" | "sse" | "stdio", "era": "legacy" | "modern", "protocolVersion": STRING | null,
-     "sandbox": STRING,            what contained it, one of CONTAINING; "" for a remote, "none" or another for the rest
+     "sandbox": STRING,            its runtime: one of CONTAINING, "" for a remote, or "none" or another uncontained one
      "opening": RESULT,            of `initialize` (legacy) or `server/discover` (modern)
      "lists": {"tools" | "resources" | "resourceTemplates" | "prompts":
          {"declared": BOOL, "end": END, "error": ERROR | STRING | null, "pages": [RESULT, ...]}}}
 
-END says how the walk over the pages ended; see `End`.
+END is how the walk over the pages ended; see `End`.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ SCHEMA: Final = 1
 TRAITS: Final = Traits(licence=WORDS, conversation=True, one_night=True)
 
 CONTAINING: Final = frozenset({"bubblewrap", "gvisor", "podman", "docker"})
-"""The runtimes that give a server neither a network nor a file system that stays."""
+"""The runtimes that give a server neither a network nor a persistent file system."""
 
 LISTS: Final = ("tools", "resources", "resourceTemplates", "prompts")
 
@@ -46,7 +46,7 @@ class End(StrEnum):
 
 
 class Undefined(Enum):
-    """JavaScript's `undefined`: the member is not there, which is not the same as null. Deliberately not a string."""
+    """JavaScript's `undefined`: the member is missing, which differs from null. Deliberately not a string."""
 
     UNDEFINED = "undefined"
 
@@ -56,13 +56,13 @@ UNDEFINED: Final = Undefined.UNDEFINED
 
 @dataclass(frozen=True)
 class Item:
-    """One entry of a list, tolerant of every shape. `raw` is what the server sent, not always an object."""
+    """One entry of a list, tolerant of every shape. `raw` is the entry as received, not always an object."""
 
     raw: Json
     index: int
 
     def get(self, member: str) -> Json | Undefined:
-        """A member as sent, or UNDEFINED when it is missing or the item is not an object."""
+        """A member as received, or UNDEFINED when it is missing or the item is not an object."""
         return self.raw.get(member, UNDEFINED) if isinstance(self.raw, dict) else UNDEFINED
 
     def text(self, member: str) -> str:
@@ -72,18 +72,16 @@ class Item:
 
     @property
     def name(self) -> str:
-        """The name, or the empty string when there is no string name."""
         return self.text("name")
 
     @property
     def description(self) -> str:
-        """The description, or the empty string when there is no string description."""
         return self.text("description")
 
 
 @dataclass(frozen=True)
 class ItemList:
-    """One of the four lists with its page boundaries and the way its walk ended."""
+    """One of the four lists with its pages and the end of its walk."""
 
     declared: bool
     end: End
@@ -92,12 +90,11 @@ class ItemList:
 
     @property
     def items(self) -> tuple[Item, ...]:
-        """Items of all pages in order."""
         return tuple(item for page in self.pages for item in page)
 
     @property
     def first_page(self) -> tuple[Item, ...]:
-        """Items of the first page only, which is all that some published linters read."""
+        """The items of the first page, which is all that some published linters read."""
         return self.pages[0] if self.pages else ()
 
 
@@ -109,7 +106,7 @@ class Listing:
 
     @classmethod
     def parse(cls, body: bytes) -> Listing:
-        """View a body of the current schema; raise NotJson when it is not one (our own fault, never a server's)."""
+        """View a body of the current schema; raise NotJson when it is not JSON."""
         value = parse_json(body)
         return cls(value if isinstance(value, Mapping) else {})
 
@@ -125,23 +122,21 @@ class Listing:
 
     @property
     def protocol_version(self) -> str | None:
-        """Negotiated protocol version, None when the server named none."""
         version = self.body.get("protocolVersion")
         return version if isinstance(version, str) else None
 
     @property
     def sandbox(self) -> str:
-        """Runtime that contained the server; `none` when the user asked to run it as is, empty for a remote."""
+        """The runtime that contained the server; `none` for an uncontained run; empty for a remote."""
         return text_or_empty(self.body.get("sandbox"))
 
     @property
     def opening(self) -> Mapping[str, Json]:
-        """Result of initialize or server/discover; empty when it was not an object."""
+        """The result of initialize or server/discover; empty when it was not an object."""
         return object_or_empty(self.body.get("opening"))
 
     @property
     def capabilities(self) -> Mapping[str, Json]:
-        """Declared capabilities; empty when they were not an object."""
         return object_or_empty(self.opening.get("capabilities"))
 
     @property
@@ -154,36 +149,31 @@ class Listing:
 
     @property
     def instructions(self) -> str:
-        """Instructions to the model, or the empty string."""
         return text_or_empty(self.opening.get("instructions"))
 
     def list_of(self, name: str) -> ItemList:
-        """One of LISTS; a list that the body lacks was not asked for."""
+        """One of LISTS; a list that is missing in the body was not requested."""
         return self._lists[name]
 
     def page(self, name: str, number: int) -> Json | Undefined:
-        """One page of a list as it was received, UNDEFINED when there is no such page."""
+        """One page of a list as received; UNDEFINED when it does not exist."""
         pages = array_or_empty(object_or_empty(object_or_empty(self.body.get("lists")).get(name)).get("pages"))
         return pages[number] if 0 <= number < len(pages) else UNDEFINED
 
     @property
     def tools(self) -> ItemList:
-        """The tools list."""
         return self.list_of("tools")
 
     @property
     def resources(self) -> ItemList:
-        """The resources list."""
         return self.list_of("resources")
 
     @property
     def resource_templates(self) -> ItemList:
-        """The resource templates list."""
         return self.list_of("resourceTemplates")
 
     @property
     def prompts(self) -> ItemList:
-        """The prompts list."""
         return self.list_of("prompts")
 
     @cached_property

@@ -1,4 +1,4 @@
-"""Kind `package`: what the npm or Python index says of the first npm or PyPI package that the server declares.
+"""Kind `package`: metadata of the npm or Python index for the first npm or PyPI package that the server declares.
 
 Body, schema 1 (canonical JSON; null is always "not known", never "none"):
 
@@ -12,23 +12,24 @@ Body, schema 1 (canonical JSON; null is always "not known", never "none"):
      "has_readme": BOOL | null, "requires": TEXT | null}
 
 `exists` is false for a name that the index does not know and for one that was unpublished; then `version_exists` is
-false and everything else is null. `version` is the version that was looked at: the declared one (of npm also a tag), or
-the latest where none is declared. It is null, and all that belongs to a version with it, when the declared version is
-not in the index. `published` is the time of `version`, `latest_published` that of `latest`, `first_published` that of
-the oldest version. Times are RFC 3339 as the index wrote them.
+false and everything else is null. `version` is the version that was examined: the declared one (for npm also a tag), or
+the latest when none is declared. It is null, with all members of a version, when the declared version is not in the
+index. `published` is the time of `version`, `latest_published` that of `latest`, `first_published` that of the oldest
+version. Times are RFC 3339 as the index wrote them.
 
 `deprecated` is npm's notice at the version, or the status of a Python project (`archived`, `deprecated`, `quarantined`)
 with its reason. `yanked` is the reason ("" where none is given) when every file of a Python version is yanked.
 `install_scripts` are those that npm runs when the package is installed as a dependency (`preinstall`, `install`,
 `postinstall`; `binding.gyp` when only that makes npm build); for Python `build` when the version has no wheel, so that
-its build code runs. `provenance` says that attestations are published, not that they were verified; null when the index
-does not say either way. `maintainers` are names or accounts without addresses. `mcp_name` is `mcpName` of package.json,
+its build code runs. `provenance` states that attestations are published, not that they were verified; null when the
+index does not state it. `maintainers` are names or accounts without addresses. `mcp_name` is `mcpName` of package.json,
 or `mcp-name:` in the description of a Python package. `requires` is the range of Node or Python versions.
 
 Absent(no_package): the server declares no npm or PyPI package; the detail names what it declares.
 
-Observation: `looked_at`, `documents` (name of each document that was read, and its ETag), `incomplete` (documents that
-could not be read), `archive` (the file that holds the version), `downloads` where the operator configured a source.
+Observation: `looked_at`, the time of the lookup; `documents` (name of each document that was read, and its ETag),
+`incomplete` (documents that could not be read), `archive` (the file of the version), `downloads` where the operator
+configured a source.
 """
 
 from __future__ import annotations
@@ -37,15 +38,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from evidence.canonical import Json, parse_json
-from evidence.json_members import count_or_none, text_or_none
+from evidence.canonical import parse_json
+from evidence.json_members import object_or_empty, read_members, text_or_none
 from evidence.kinds.traits import Traits
 
 KIND: Final = "package"
 SCHEMA: Final = 1
 TRAITS: Final = Traits(
     licence="Facts that the package index publishes, under the terms of that index.",
-    # The rest holds addresses of the operator's index.
+    # The other members hold addresses of the operator's index.
     public_observation=frozenset({"looked_at", "downloads"}),
     stands_with=KIND,
 )
@@ -56,7 +57,7 @@ PYPI: Final = "PyPI"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Provenance:
-    """What the index publishes about where a version was built; not verified."""
+    """The index's statement about where a version was built; not verified."""
 
     attested: bool
     repository: str | None = None
@@ -73,7 +74,7 @@ class Repository:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Package:
-    """Typed, tolerant view of a package body. None is "not known"; `yanked` and `deprecated` None is "it is not"."""
+    """Typed, tolerant view of a package body. None is "not known"; for `yanked` and `deprecated` it is "no"."""
 
     ecosystem: str
     name: str
@@ -100,47 +101,11 @@ class Package:
     @staticmethod
     def parse(body: bytes) -> Package:
         """View over the body; raise NotJson when the bytes are not JSON."""
-        value = parse_json(body)
-        members = value if isinstance(value, Mapping) else {}
-        texts = {name: text_or_none(members.get(name)) for name in _TEXTS}
-        return Package(
-            ecosystem=text_or_none(members.get("ecosystem")) or "",
-            name=text_or_none(members.get("name")) or "",
-            exists=members.get("exists") is True,
-            version_exists=members.get("version_exists") is True,
-            versions=count_or_none(members.get("versions")),
-            install_scripts=_names(members.get("install_scripts")),
-            provenance=_provenance(members.get("provenance")),
-            maintainers=_names(members.get("maintainers")),
-            repository=_repository(members.get("repository")),
-            has_readme=readme if isinstance(readme := members.get("has_readme"), bool) else None,
-            **texts,
+        members = object_or_empty(parse_json(body))
+        provenance, repository = members.get("provenance"), object_or_empty(members.get("repository"))
+        return read_members(
+            Package,
+            members,
+            provenance=read_members(Provenance, provenance) if isinstance(provenance, Mapping) else None,
+            repository=read_members(Repository, repository) if text_or_none(repository.get("url")) else None,
         )
-
-
-_TEXTS: Final = (
-    "declared", "version", "latest", "first_published", "published", "latest_published", "deprecated", "yanked",
-    "licence", "mcp_name", "requires",
-)  # fmt: skip
-
-
-def _names(value: Json) -> tuple[str, ...] | None:
-    return tuple(name for name in value if isinstance(name, str)) if isinstance(value, list) else None
-
-
-def _provenance(value: Json) -> Provenance | None:
-    if not isinstance(value, Mapping):
-        return None
-    predicates = _names(value.get("predicates")) or ()
-    return Provenance(
-        attested=value.get("attested") is True, repository=text_or_none(value.get("repository")), predicates=predicates
-    )
-
-
-def _repository(value: Json) -> Repository | None:
-    url = text_or_none(value.get("url")) if isinstance(value, Mapping) else None
-    return (
-        Repository(url=url, directory=text_or_none(value.get("directory")))
-        if url and isinstance(value, Mapping)
-        else None
-    )

@@ -5,11 +5,11 @@ Body, schema 1 (UTF-8 JSON; `ENTRY` is spliced in byte for byte):
     {"refs": [{"registry": STRING, "name": STRING, "version": STRING, "status": STATUS, "error"?: STRING,
                "entry": ENTRY}, ...]}
 
-most trusted first (docs/decisions/0002). Rules read the first ref only: anyone may register another party's server
-again, and such an entry must not change its score. The others are kept, and shown.
+The most trusted ref is the first (docs/decisions/0002). Rules read the first ref only: anyone may register another
+party's server again, and such an entry must not change its score. The others are kept and displayed.
 
-`error` is a schema error that leaves the server reachable, such as a description that is too long. An entry whose
-server cannot be reached for its schema errors makes the record Absent(invalid_registration).
+`error` is a schema error that leaves the server reachable, such as a description that is too long. When schema errors
+make the server unreachable, the record is Absent(invalid_registration).
 """
 
 from __future__ import annotations
@@ -28,15 +28,15 @@ KIND: Final = "registration"
 SCHEMA: Final = 1
 TRAITS: Final = Traits(licence="The entry as its registry publishes it, under the terms of that registry.")
 
-# Anyone may register a server again: without a bound the entries together could exceed what a reader parses.
+# Anyone may register a server again: without a bound all entries together could exceed the parser's limit.
 MAX_BYTES: Final = 4 * 1024 * 1024
 
 
 def compose_registration(refs: Sequence[ServerRef]) -> Observed | Absent:
     """The record content for all refs of one server; Absent when no ref is valid.
 
-    `refs` come most trusted first, in an order that does not depend on how they were found, and stay in it. Deleted
-    refs count only when no other is left. When they are more than MOST_BYTES together, the first that fit are kept.
+    `refs` come most trusted first, in an order that does not depend on how they were found, and keep it. Deleted refs
+    count only when no other is left. When they exceed MAX_BYTES together, the first that fit are kept.
     """
     valid = list(_fitting(refs))
     if not valid:
@@ -70,7 +70,7 @@ class Registration:
 
     @classmethod
     def parse(cls, body: bytes) -> Registration:
-        """View a body of the current schema; raise NotJson when it is not one (our own fault, never a server's)."""
+        """View a body of the current schema; raise NotJson when it is not JSON."""
         value = parse_json(body)
         refs = value.get("refs") if isinstance(value, Mapping) else None
         return cls(tuple(ref for ref in refs if isinstance(ref, Mapping)) if isinstance(refs, list) else ())
@@ -82,7 +82,7 @@ class Registration:
 
     @property
     def leading(self) -> Mapping[str, Json]:
-        """The entry of the most trusted ref, the only one whose words count; empty when it is no object."""
+        """The entry of the most trusted ref, the only one that rules judge; empty when it is not an object."""
         return (_unwrap(self.refs[0].get("entry")) if self.refs else None) or {}
 
     def text(self, *paths: str) -> str:
@@ -92,7 +92,7 @@ class Registration:
 
     @property
     def packages(self) -> tuple[Declaration, ...]:
-        """Declared packages of the leading entry, equal ones once, in its order."""
+        """Declared packages of the leading entry in its order, without duplicates."""
         return _distinct(
             Declaration(_first_text(package, "identifier", "name") or "package", package)
             for package in objects_in(self.leading.get("packages"))
@@ -100,7 +100,7 @@ class Registration:
 
     @property
     def remotes(self) -> tuple[Declaration, ...]:
-        """Declared remotes of the leading entry, equal ones once, in its order."""
+        """Declared remotes of the leading entry in its order, without duplicates."""
         return _distinct(
             Declaration(_first_text(remote, "url") or "remote", remote)
             for remote in objects_in(self.leading.get("remotes"))
@@ -108,7 +108,7 @@ class Registration:
 
     @property
     def settings(self) -> tuple[Declaration, ...]:
-        """What a user has to provide: variables of the packages and headers of the remotes, equal ones once."""
+        """The inputs that a user must provide: variables of packages and headers of remotes, without duplicates."""
         holders = [*self.packages, *self.remotes]
         members = ("environmentVariables", "environment_variables", "headers")
         return _distinct(
@@ -121,14 +121,14 @@ class Registration:
 
 @dataclass(frozen=True)
 class Declaration:
-    """One object declared by a registry entry, and the name to call it by."""
+    """One object that a registry entry declares, and a label for it."""
 
     label: str
     raw: Mapping[str, Json]
 
 
 def _unwrap(entry: Json) -> Mapping[str, Json] | None:
-    """An entry as `server.json`; registries that answer `{"server": ..., "_meta": ...}` wrap it."""
+    """An entry as `server.json`; some registries return `{"server": ..., "_meta": ...}`."""
     if not isinstance(entry, Mapping):
         return None
     inner = entry.get("server")
@@ -154,7 +154,7 @@ def _distinct(declarations: Iterable[Declaration]) -> tuple[Declaration, ...]:
 
 
 def transport_type(declared: Mapping[str, Json]) -> str:
-    """The transport of a package or remote in lower case, in any of the published shapes; empty when there is none."""
+    """The transport of a package or remote in lower case, in any of the published shapes; empty when missing."""
     transport = declared.get("transport")
     nested = transport.get("type") if isinstance(transport, Mapping) else transport
     found = [value for value in (nested, declared.get("type"), declared.get("transport_type")) if value]

@@ -1,4 +1,4 @@
-"""Kind `repository`: what the source repository of a server says about how it is kept. Public.
+"""Kind `repository`: facts about the maintenance of a server's source repository. Public.
 
 Body, schema 1 (canonical JSON):
 
@@ -25,42 +25,34 @@ Body, schema 1 (canonical JSON):
                "median_close_s": INT | null, "unanswered": INT}
 
 Times are RFC 3339 as the host gave them, durations whole seconds, and null means unknown, never none. `name` is the
-name as the host writes it now; `asked` is the declared one where the repository was renamed or moved. `last_commit_at`
-and `contributors` leave bots out; `shares` are the commits of the ten who made most, and `capped` says that the host
-named no more than those it counted. `bus_factor` is the smallest number of persons who together made half of the
-commits. THREADS are a bounded sample of the newest issues, or pull requests, of the last year whose
-author is neither a maintainer nor a bot; an answer is the first word of a maintainer who is not the author and not a
-bot. `licence` is NOASSERTION where the host found one that it does not know.
-`releases.dates` are the newest 30 that were published, newest first. There is one entry in `advisories` per
-published advisory and affected package.
+current name; `asked` is the declared one when the repository was renamed or moved. `last_commit_at` and `contributors`
+exclude bots; `shares` are the commits of the ten most active contributors, and `capped` states that the host did not
+list more contributors than were counted. `bus_factor` is the smallest number of persons who together made half of the
+commits. THREADS are a bounded sample of the newest issues, or pull requests, of the last year whose author is neither a
+maintainer nor a bot; an answer is the first comment of a maintainer who is not the author and not a bot. `licence` is
+NOASSERTION when the host found an unknown licence. `releases.dates` are the newest 30 that were published, newest
+first. There is one entry in `advisories` per published advisory and affected package.
 
-Observation: `looked_at`, when the content was last confirmed; `full_at`, when it was last read whole; `etags`, by part,
-for conditional requests; `way`, how it was read (`graphql`, `rest`, `unchanged`); `unread`, the parts that the host did
-not give, each as it was at the last look, or unknown. Over REST alone `tags`, `pulls` and `owner.verified` are unknown.
+Observation: `looked_at`, when the content was last confirmed; `full_at`, when it was last read completely; `etags`, by
+part, for conditional requests; `way`, how it was read (`graphql`, `rest`, `unchanged`); `unread`, the parts that the
+host did not return, each with its earlier value, or unknown. Over REST alone `tags`, `pulls` and `owner.verified` are
+unknown.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Final, TypeVar
 
 from evidence.canonical import Json, parse_json
-from evidence.json_members import (
-    array_or_empty,
-    count_or_none,
-    count_or_zero,
-    object_or_empty,
-    strings_in,
-    text_or_none,
-)
+from evidence.json_members import count_or_none, object_or_empty, objects_in, read_members, text_or_none
 from evidence.kinds.traits import Traits
 
 KIND: Final = "repository"
 SCHEMA: Final = 1
 TRAITS: Final = Traits(
     licence="Facts that the source host publishes, under the terms of that host.",
-    # The rest holds marks of answers that depend on the operator's token.
+    # The other members depend on the operator's token.
     public_observation=frozenset({"looked_at", "full_at"}),
     stands_with=KIND,
 )
@@ -68,7 +60,7 @@ TRAITS: Final = Traits(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Contributors:
-    """Persons who committed; `shares` are the commits of the ten who made most, in falling order."""
+    """Persons who committed; `shares` are the commits of the ten most active, in falling order."""
 
     count: int
     capped: bool = False
@@ -96,7 +88,7 @@ class Tags:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Threads:
-    """How a sample of outsiders' issues or pull requests of the last year was met; medians in seconds."""
+    """Answers to a sample of outsiders' issues or pull requests of the last year; medians in seconds."""
 
     sampled: int
     opened_year: int | None = None
@@ -108,7 +100,7 @@ class Threads:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Community:
-    """Files for those who join in; `health` is the host's own percentage."""
+    """Files for contributors; `health` is the host's own percentage."""
 
     health: int | None = None
     contributing: bool | None = None
@@ -120,7 +112,7 @@ class Community:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Owner:
-    """The account that the repository belongs to; `verified` is known of organisations only."""
+    """The account that owns the repository; `verified` is only known for organisations."""
 
     login: str = ""
     type: str | None = None
@@ -145,7 +137,7 @@ class PublishedAdvisory:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Repository:
-    """Typed, tolerant view of a repository body: a member that is missing or misshapen is None."""
+    """Typed, tolerant view of a repository body: a missing or malformed member is None."""
 
     name: str
     host: str = ""
@@ -186,134 +178,30 @@ class Repository:
     def parse(body: bytes) -> Repository:
         """View over the body; raise NotJson when the bytes are not JSON."""
         members = object_or_empty(parse_json(body))
-        return Repository(
-            name=text_or_none(members.get("name")) or "",
-            host=text_or_none(members.get("host")) or "",
-            asked=text_or_none(members.get("asked")),
-            subfolder=text_or_none(members.get("subfolder")),
-            default_branch=text_or_none(members.get("default_branch")),
-            head=text_or_none(members.get("head")),
-            archived=_flag(members.get("archived")),
-            fork=_flag(members.get("fork")),
-            disabled=_flag(members.get("disabled")),
-            template=_flag(members.get("template")),
-            created_at=text_or_none(members.get("created_at")),
-            pushed_at=text_or_none(members.get("pushed_at")),
-            last_commit_at=text_or_none(members.get("last_commit_at")),
-            commits_year=count_or_none(members.get("commits_year")),
-            licence=text_or_none(members.get("licence")),
-            topics=strings_in(members.get("topics")),
-            language=text_or_none(members.get("language")),
-            size_kb=count_or_none(members.get("size_kb")),
-            stars=count_or_none(members.get("stars")),
-            forks=count_or_none(members.get("forks")),
-            open_issues=count_or_none(members.get("open_issues")),
-            open_pulls=count_or_none(members.get("open_pulls")),
-            contributors=_contributors(members.get("contributors")),
-            bus_factor=count_or_none(members.get("bus_factor")),
-            releases=_releases(members.get("releases")),
-            tags=_tags(members.get("tags")),
-            issues=_threads(members.get("issues")),
-            pulls=_threads(members.get("pulls")),
-            community=_community(members.get("community")),
-            ci=_flag(members.get("ci")),
-            changelog=_flag(members.get("changelog")),
-            readme=_flag(members.get("readme")),
-            owner=_owner(members.get("owner")),
-            advisories=_advisories(members.get("advisories")),
+        return read_members(
+            Repository,
+            members,
+            contributors=_read_counted(Contributors, members.get("contributors"), "count"),
+            releases=_read_counted(Releases, members.get("releases"), "count"),
+            tags=_read_counted(Tags, members.get("tags"), "count"),
+            issues=_read_counted(Threads, members.get("issues"), "sampled"),
+            pulls=_read_counted(Threads, members.get("pulls"), "sampled"),
+            community=read_members(Community, object_or_empty(members.get("community"))),
+            owner=read_members(Owner, object_or_empty(members.get("owner"))),
+            advisories=_read_advisories(members.get("advisories")),
         )
 
 
-def _contributors(value: Json) -> Contributors | None:
+_Counted = TypeVar("_Counted", Contributors, Releases, Tags, Threads)
+
+
+def _read_counted(kind: type[_Counted], value: Json, count: str) -> _Counted | None:
+    """The part of a body; None when its count is unknown."""
     members = object_or_empty(value)
-    number = count_or_none(members.get("count"))
-    if number is None:
+    return None if count_or_none(members.get(count)) is None else read_members(kind, members)
+
+
+def _read_advisories(value: Json) -> tuple[PublishedAdvisory, ...] | None:
+    if not isinstance(value, list):
         return None
-    return Contributors(
-        count=number,
-        capped=members.get("capped") is True,
-        year=count_or_none(members.get("year")),
-        shares=tuple(
-            share for item in array_or_empty(members.get("shares")) if (share := count_or_none(item)) is not None
-        ),
-    )
-
-
-def _releases(value: Json) -> Releases | None:
-    members = object_or_empty(value)
-    number = count_or_none(members.get("count"))
-    if number is None:
-        return None
-    return Releases(
-        count=number,
-        latest_at=text_or_none(members.get("latest_at")),
-        latest_tag=text_or_none(members.get("latest_tag")),
-        dates=strings_in(members.get("dates")),
-    )
-
-
-def _tags(value: Json) -> Tags | None:
-    members = object_or_empty(value)
-    number = count_or_none(members.get("count"))
-    return None if number is None else Tags(count=number, latest_tag=text_or_none(members.get("latest_tag")))
-
-
-def _threads(value: Json) -> Threads | None:
-    members = object_or_empty(value)
-    sampled = count_or_none(members.get("sampled"))
-    if sampled is None:
-        return None
-    return Threads(
-        sampled=sampled,
-        opened_year=count_or_none(members.get("opened_year")),
-        answered=count_or_zero(members.get("answered")),
-        median_response_s=count_or_none(members.get("median_response_s")),
-        median_close_s=count_or_none(members.get("median_close_s")),
-        unanswered=count_or_zero(members.get("unanswered")),
-    )
-
-
-def _community(value: Json) -> Community:
-    members = object_or_empty(value)
-    return Community(
-        health=count_or_none(members.get("health")),
-        contributing=_flag(members.get("contributing")),
-        code_of_conduct=_flag(members.get("code_of_conduct")),
-        issue_template=_flag(members.get("issue_template")),
-        pull_template=_flag(members.get("pull_template")),
-        security=_flag(members.get("security")),
-    )
-
-
-def _owner(value: Json) -> Owner:
-    members = object_or_empty(value)
-    return Owner(
-        login=text_or_none(members.get("login")) or "",
-        type=text_or_none(members.get("type")),
-        verified=_flag(members.get("verified")),
-        website=text_or_none(members.get("website")),
-    )
-
-
-def _advisories(value: Json) -> tuple[PublishedAdvisory, ...] | None:
-    if not isinstance(value, Sequence) or isinstance(value, str):
-        return None
-    return tuple(
-        PublishedAdvisory(
-            id=ghsa,
-            cve=text_or_none(item.get("cve")),
-            severity=text_or_none(item.get("severity")),
-            published_at=text_or_none(item.get("published_at")),
-            withdrawn_at=text_or_none(item.get("withdrawn_at")),
-            package=text_or_none(item.get("package")),
-            ecosystem=text_or_none(item.get("ecosystem")),
-            vulnerable=text_or_none(item.get("vulnerable")),
-            patched=text_or_none(item.get("patched")),
-        )
-        for item in map(object_or_empty, value)
-        if (ghsa := text_or_none(item.get("id")))
-    )
-
-
-def _flag(value: Json) -> bool | None:
-    return value if isinstance(value, bool) else None
+    return tuple(read_members(PublishedAdvisory, item) for item in objects_in(value) if text_or_none(item.get("id")))

@@ -1,20 +1,20 @@
-"""Kind `samples`: how often a server could be connected to over the last 30 days.
+"""Kind `samples`: the share of successful connections to a server over the last 30 days.
 
 Body, schema 1 (canonical JSON; counts only, so that equal histories have equal bodies):
 
     {"window_days": 30, "samples": INT, "successes": INT, "failures": {FAILURE: INT, ...}, "days": INT}
 
-A sample is one attempt to connect, in a run or in a light check between two runs. It succeeded when the server opened
-or asked for credentials or payment. FAILURE is one of `FAILURES`; an attempt that failed for another reason says
-nothing of the server's stability and is no sample. `days` counts distinct days in UTC.
+A sample is one attempt to connect, in a run or as an availability sample between two runs. It succeeded when the server
+opened or asked for credentials or payment. FAILURE is one of `FAILURES`; an attempt that failed for another reason does
+not show the server's stability and is not a sample. `days` counts distinct days in UTC.
 
-The record's observation holds what the counts derive from, oldest first and at most MOST of them, and is carried from
-run to run; it is kept beside an Absent content too:
+The record's observation holds the samples themselves, oldest first and at most MAX_SAMPLES of them. It is carried from
+run to run, also beside an Absent content:
 
     {"samples": [[TIME, "" | FAILURE, COLD_MS | null, WARM_MS | null], ...]}
 
-TIME is ISO 8601 in UTC to the second. COLD_MS is what the first question took, connecting included; WARM_MS what a
-later one took on the same connection; a failure has neither.
+TIME is ISO 8601 in UTC to the second. COLD_MS is the latency of the first question, connecting included; WARM_MS that
+of a later one on the same connection; a failure has neither.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from functools import partial
 from typing import Final, NamedTuple
 
 from evidence.canonical import Json, canonical_json, parse_json
-from evidence.json_members import count_or_zero
+from evidence.json_members import count_or_zero, object_or_empty, read_members
 from evidence.kinds.traits import FACTS, Traits
 from evidence.model import Observed
 
@@ -54,7 +54,8 @@ _WRITTEN: Final = re.compile(r"\d{4}-\d\d-\d\dT(?:[01]\d|2[0-3]):\d\d:\d\dZ", re
 class Sample(NamedTuple):
     """One attempt to connect. `failure` is empty for a success, else one of FAILURES; latencies in milliseconds.
 
-    A tuple, since every night handles all attempts of 30 days: a data class takes several times as long to make.
+    A tuple, because every nightly run handles all attempts of 30 days and a data class takes several times as long to
+    make.
     """
 
     at: datetime
@@ -64,7 +65,7 @@ class Sample(NamedTuple):
 
 
 class SampleObservation(Mapping[str, Json]):
-    """The observation that holds samples, whose rows are made when they are first read.
+    """The observation with the samples; its rows are built when they are first read.
 
     A nightly run passes the window of every server on three times without reading it.
     """
@@ -77,7 +78,7 @@ class SampleObservation(Mapping[str, Json]):
 
     @property
     def samples(self) -> tuple[Sample, ...]:
-        """The samples, to the second and to tenths of milliseconds, as their rows state them."""
+        """The samples with the precision of their rows: seconds and tenths of milliseconds."""
         if self._found is None:
             self._found = self._find()
         return self._found
@@ -104,7 +105,7 @@ class SampleObservation(Mapping[str, Json]):
 
 @dataclass(frozen=True, slots=True)
 class Percentiles:
-    """Median and 95th percentile in milliseconds, by nearest rank, and how many samples they rest on."""
+    """Median and 95th percentile in milliseconds, by nearest rank, and the number of samples."""
 
     p50: float
     p95: float
@@ -123,21 +124,14 @@ class Samples:
 
     @staticmethod
     def parse(body: bytes) -> Samples:
-        """View over the body; raise NotJson when the bytes are not JSON. What is not a count reads as 0."""
-        value = parse_json(body)
-        members = value if isinstance(value, Mapping) else {}
-        failures = members.get("failures")
-        return Samples(
-            window_days=count_or_zero(members.get("window_days")),
-            samples=count_or_zero(members.get("samples")),
-            successes=count_or_zero(members.get("successes")),
-            failures={name: count_or_zero(n) for name, n in failures.items()} if isinstance(failures, Mapping) else {},
-            days=count_or_zero(members.get("days")),
-        )
+        """View over the body; raise NotJson when the bytes are not JSON. A malformed count is 0."""
+        members = object_or_empty(parse_json(body))
+        failures = object_or_empty(members.get("failures"))
+        return read_members(Samples, members, failures={name: count_or_zero(n) for name, n in failures.items()})
 
 
 def compose_samples(samples: Sequence[Sample]) -> Observed:
-    """The content for the samples of a window, of which there is at least one."""
+    """The content for the samples of a window, which must not be empty."""
     failures = Counter(sample.failure for sample in samples if sample.failure)
     body: dict[str, Json] = {
         "window_days": WINDOW.days,
@@ -150,7 +144,7 @@ def compose_samples(samples: Sequence[Sample]) -> Observed:
 
 
 def select_window(samples: Iterable[Sample], now: datetime) -> tuple[Sample, ...]:
-    """Those of the 30 days before `now`, oldest first, one per second, the newest MOST of them."""
+    """The samples of the 30 days before `now`, oldest first, one per second, at most the newest MAX_SAMPLES."""
     since = now - WINDOW
     by_time = {
         sample.at.replace(microsecond=0) if sample.at.microsecond else sample.at: sample
@@ -161,7 +155,7 @@ def select_window(samples: Iterable[Sample], now: datetime) -> tuple[Sample, ...
 
 
 def read_samples(observation: Mapping[str, Json]) -> tuple[Sample, ...]:
-    """The samples of an observation; rows that are none are left out."""
+    """The samples of an observation; malformed rows are left out."""
     if isinstance(observation, SampleObservation):
         return observation.samples
     rows = observation.get(_MEMBER)
@@ -170,17 +164,17 @@ def read_samples(observation: Mapping[str, Json]) -> tuple[Sample, ...]:
 
 
 def write_samples(samples: Iterable[Sample]) -> SampleObservation:
-    """The observation that holds these samples; `read_samples` reads it."""
+    """The observation for these samples, the inverse of `read_samples`."""
     return SampleObservation(partial(_stated, tuple(samples)))
 
 
 def compute_cold_latency(samples: Iterable[Sample]) -> Percentiles | None:
-    """Latencies of the first answer on a new connection; None when none was measured."""
+    """Latencies of the first answer on a new connection; None without measurements."""
     return _percentiles([sample.cold_ms for sample in samples if sample.cold_ms is not None])
 
 
 def compute_warm_latency(samples: Iterable[Sample]) -> Percentiles | None:
-    """Latencies of a later answer on the same connection; None when none was measured."""
+    """Latencies of later answers on the same connection; None without measurements."""
     return _percentiles([sample.warm_ms for sample in samples if sample.warm_ms is not None])
 
 
@@ -196,7 +190,7 @@ def _rank(ordered: Sequence[float], share: float) -> float:
 
 
 def _stated(samples: Iterable[Sample]) -> tuple[Sample, ...]:
-    """Samples as a row states them: what was read from one is the same already."""
+    """Samples with the precision of rows; those that were read from rows have it already."""
     return tuple(sample if _is_stated(sample) else _as_stated(sample) for sample in samples)
 
 
@@ -233,7 +227,7 @@ def _sample(row: Json) -> Sample | None:
 
 
 def _moment(at: str) -> datetime:
-    """The time as `_TIME` reads it; what `_row` wrote is read without `strptime`, which takes twenty times as long."""
+    """The time in the format `_TIME`. Exactly written times avoid `strptime`, which takes twenty times as long."""
     return datetime.fromisoformat(at) if _WRITTEN.fullmatch(at) else datetime.strptime(at, _TIME).replace(tzinfo=UTC)
 
 

@@ -1,4 +1,4 @@
-"""Kind `secrets`: where secrets stand in the files of the server's source, never what they are. Private, never public.
+"""Kind `secrets`: the places of secrets in a server's source files, never their values. Private, never public.
 
 Body, schema 1 (canonical JSON):
 
@@ -7,13 +7,13 @@ Body, schema 1 (canonical JSON):
      "findings": [{"pattern": STRING, "path": STRING, "line": INT, "hash": HEX, "context": STRING,
                    "confidence": "specific" | "generic", "counts": BOOL, "why": STRING}, ...]}
 
-`rules` is the digest of the rules that looked. `files` and `bytes` are what was searched; binary files are not. It is
-not `complete` when a file was longer than the scan looks into, or more was found than the body holds.
+`rules` is the digest of the scanner's rules. `files` and `bytes` count what was scanned, without binary files. The scan
+is not `complete` when a file exceeded the bound of one file, or there were more findings than the body can hold.
 
 `findings` are in the order of path, line and pattern. `line` counts from 1; 0 is a rule about the path alone. `hash` is
-the HMAC-SHA256 of the secret under the salt of the installation: two equal ones are the same secret, and nights
-compare. `context` is a part of the line with all that may be secret masked. `counts` says whether the finding may cost
-points; else `why` says why not: `generic`, `test`, `example`, `documentation` or `vendored` (docs/decisions/0020).
+the HMAC-SHA256 of the secret under the salt of the installation: equal hashes are the same secret, also across runs.
+`context` is a part of the line with all possible secrets masked. `counts` states whether the finding may cost points;
+otherwise `why` says why not: `generic`, `test`, `example`, `documentation` or `vendored` (docs/decisions/0020).
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from evidence.canonical import Json, parse_json
-from evidence.json_members import count_or_zero, object_or_empty, text_or_empty
+from evidence.json_members import array_or_empty, count_or_zero, object_or_empty, read_members, text_or_empty
 from evidence.kinds import source
 from evidence.kinds.traits import Traits
 
@@ -66,16 +66,11 @@ class Secrets:
     def parse(body: bytes) -> Secrets:
         """View over the body; raise NotJson when the bytes are not JSON."""
         members = object_or_empty(parse_json(body))
-        findings = members.get("findings")
-        return Secrets(
-            origin=text_or_empty(members.get("origin")),
-            name=text_or_empty(members.get("name")),
-            ref=text_or_empty(members.get("ref")),
-            rules=text_or_empty(members.get("rules")),
-            files=count_or_zero(members.get("files")),
+        return read_members(
+            Secrets,
+            members,
             size=count_or_zero(members.get("bytes")),
-            complete=members.get("complete") is True,
-            findings=tuple(_found(object_or_empty(one)) for one in findings) if isinstance(findings, list) else (),
+            findings=tuple(_read_location(object_or_empty(row)) for row in array_or_empty(members.get("findings"))),
         )
 
     @property
@@ -84,14 +79,10 @@ class Secrets:
         return tuple(one for one in self.findings if one.counts)
 
 
-def _found(one: Mapping[str, Json]) -> SecretLocation:
-    return SecretLocation(
-        pattern=text_or_empty(one.get("pattern")),
-        path=text_or_empty(one.get("path")),
-        line=count_or_zero(one.get("line")),
-        digest=text_or_empty(one.get("hash")),
-        context=text_or_empty(one.get("context")),
-        confidence=text_or_empty(one.get("confidence")) or GENERIC,
-        counts=one.get("counts") is True,
-        why=text_or_empty(one.get("why")),
+def _read_location(row: Mapping[str, Json]) -> SecretLocation:
+    return read_members(
+        SecretLocation,
+        row,
+        digest=text_or_empty(row.get("hash")),
+        confidence=text_or_empty(row.get("confidence")) or GENERIC,
     )

@@ -1,4 +1,4 @@
-"""Kind `source`: what can be read in a server's own files without running any of them.
+"""Kind `source`: facts from a server's own files, which are read and never run.
 
 Body, schema 1 (canonical JSON; AT is "path:line", paths are relative to the subfolder, or to the root without one):
 
@@ -19,15 +19,14 @@ Body, schema 1 (canonical JSON; AT is "path:line", paths are relative to the sub
      "server_json": {"path": PATH, "name": NAME | null, "version": TEXT | null} | null,
      "licence": PATH | null, "security_policy": PATH | null, "contributing": PATH | null, "examples": INT}
 
-`complete` is false when a bound of ours ended the reading early or an entry was refused; a file that is only too large
-to be read, or is no text, is skipped without making it incomplete. Transports, OAuth markers, environment and tools are
-of code only: not of documents, tests, examples and vendored folders. `named` tells whether a README, in whatever part,
-names the variable. In `tools`, what code computes is null and never
-guessed: `description` null may mean that there is none or that it cannot be told. A licence, a security policy, a
-guide for contributors, the CI and a changelog are looked for in the subfolder first and then in the root; such a path
-begins with "/". Texts are scrubbed of secrets.
+`complete` is false when a bound of ours ended the reading early or an entry was refused; a file that is too large or
+not text is skipped and leaves it true. Transports, OAuth markers, environment and tools come from code only: not from
+documents, tests, examples and vendored folders. `named` states whether a README names the variable in any part. In
+`tools`, values that code computes are null and never guessed: `description` null may mean that there is none or that
+the text does not determine it. A licence, a security policy, a guide for contributors, the CI and a changelog are
+searched in the subfolder first and then in the root; such a path begins with "/". Texts are scrubbed of secrets.
 
-Observation: `looked_at`, `carried` when nothing was downloaded because the ref is known.
+Observation: `looked_at`, the time of the reading; `carried` when nothing was downloaded because the ref is known.
 """
 
 from __future__ import annotations
@@ -38,14 +37,7 @@ from functools import cached_property
 from typing import Final
 
 from evidence.canonical import Json, parse_json
-from evidence.json_members import (
-    count_or_none,
-    count_or_zero,
-    object_or_empty,
-    objects_in,
-    strings_in,
-    text_or_empty,
-)
+from evidence.json_members import count_or_zero, object_or_empty, objects_in, read_members, strings_in, text_or_empty
 from evidence.kinds.traits import Traits
 
 KIND: Final = "source"
@@ -62,7 +54,7 @@ STREAMABLE_HTTP: Final = "streamable-http"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Readme:
-    """The README that counts. Sections that it does not have are empty."""
+    """The README of the server. Parts that it lacks are empty."""
 
     path: str
     words: int
@@ -78,7 +70,7 @@ class Readme:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SourceLockfile:
-    """A lockfile of the project: how many packages it holds, or why it cannot be told."""
+    """A lockfile of the project: its number of packages, or why it is unknown."""
 
     path: str
     format: str
@@ -96,9 +88,9 @@ class Marker:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Variable:
-    """An environment variable that code reads. `required` is None where the code does not say.
+    """An environment variable that code reads. `required` is None where the code does not show it.
 
-    `named` tells whether a README names it, None where nobody looked.
+    `named` says whether a README names it; None when no README was searched.
     """
 
     name: str
@@ -110,7 +102,7 @@ class Variable:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SourceTool:
-    """A tool that code declares. None is what cannot be told from the text alone."""
+    """A tool that code declares; None is a value that the text alone does not determine."""
 
     name: str
     description: str | None
@@ -143,7 +135,7 @@ class Source:
 
     @property
     def ref(self) -> str:
-        """The commit or the version that was read."""
+        """The commit or the version."""
         return text_or_empty(self.body.get("ref"))
 
     @property
@@ -158,78 +150,33 @@ class Source:
 
     @cached_property
     def readme(self) -> Readme | None:
-        """The README, None when there is none."""
         raw = self.body.get("readme")
-        if not isinstance(raw, Mapping):
-            return None
-        return Readme(
-            path=text_or_empty(raw.get("path")),
-            words=count_or_zero(raw.get("words")),
-            sections=strings_in(raw.get("sections")),
-            install=text_or_empty(raw.get("install")),
-            snippet=text_or_empty(raw.get("snippet")),
-            environment=text_or_empty(raw.get("environment")),
-            examples=text_or_empty(raw.get("examples")),
-            tools=text_or_empty(raw.get("tools")),
-            licence=raw.get("licence") is True,
-            mcp_name=text_or_empty(raw.get("mcp_name")),
-        )
+        return read_members(Readme, raw) if isinstance(raw, Mapping) else None
 
     @cached_property
     def lockfiles(self) -> tuple[SourceLockfile, ...]:
         """The lockfiles of the server's folder, else of the root."""
-        return tuple(
-            SourceLockfile(
-                path=text_or_empty(raw.get("path")),
-                format=text_or_empty(raw.get("format")),
-                packages=count_or_none(raw.get("packages")),
-                error=text_or_empty(raw.get("error")),
-            )
-            for raw in objects_in(self.body.get("lockfiles"))
-        )
+        return tuple(read_members(SourceLockfile, raw) for raw in objects_in(self.body.get("lockfiles")))
 
     @cached_property
     def transports(self) -> Mapping[str, tuple[str, ...]]:
-        """Where code opens each transport; only those that it opens."""
+        """The places where code opens each transport; other transports are missing."""
         found = {name: strings_in(places) for name, places in object_or_empty(self.body.get("transports")).items()}
         return {name: places for name, places in found.items() if places}
 
     @cached_property
     def oauth(self) -> tuple[Marker, ...]:
-        """Signs of MCP's OAuth in code."""
-        return tuple(
-            Marker(text_or_empty(raw.get("marker")), text_or_empty(raw.get("at")))
-            for raw in objects_in(self.body.get("oauth"))
-        )
+        return tuple(read_members(Marker, raw) for raw in objects_in(self.body.get("oauth")))
 
     @cached_property
     def environment(self) -> tuple[Variable, ...]:
         """The environment variables that code reads, by name."""
-        return tuple(
-            Variable(
-                name=text_or_empty(raw.get("name")),
-                at=text_or_empty(raw.get("at")),
-                secret=raw.get("secret") is True,
-                required=required if isinstance(required := raw.get("required"), bool) else None,
-                named=named if isinstance(named := raw.get("named"), bool) else None,
-            )
-            for raw in objects_in(self.body.get("environment"))
-        )
+        return tuple(read_members(Variable, raw) for raw in objects_in(self.body.get("environment")))
 
     @cached_property
     def tools(self) -> tuple[SourceTool, ...]:
         """The tools that code declares, in the order of their places."""
-        return tuple(
-            SourceTool(
-                name=text_or_empty(raw.get("name")),
-                description=description if isinstance(description := raw.get("description"), str) else None,
-                input=schema if isinstance(schema := raw.get("input"), Mapping) else None,
-                annotations=notes if isinstance(notes := raw.get("annotations"), Mapping) else None,
-                at=text_or_empty(raw.get("at")),
-                by=text_or_empty(raw.get("by")),
-            )
-            for raw in objects_in(self.body.get("tools"))
-        )
+        return tuple(read_members(SourceTool, raw) for raw in objects_in(self.body.get("tools")))
 
     def path(self, member: str) -> str:
         """One of `changelog`, `dockerfile`, `licence`, `security_policy`, `contributing`; empty when it is missing."""
@@ -245,6 +192,6 @@ class Source:
 
     @property
     def server_json(self) -> Mapping[str, Json] | None:
-        """Path, name and version of the server.json, None when there is none."""
+        """Path, name and version of the server.json; None when there is none."""
         raw = self.body.get("server_json")
         return raw if isinstance(raw, Mapping) else None

@@ -1,6 +1,7 @@
-"""The traits of a kind, declared once in its module as `TRAITS`: who may see its records, and how long they stand.
+"""The traits of a kind, declared once in its module as `TRAITS`: visibility of its records, and how long they are
+valid.
 
-Disclosure, datasets, the operator's views, the transfer of earlier evidence and the store derive their lists from here.
+Disclosure, datasets, the operator's views, the reuse of earlier evidence and the store derive their lists from here.
 """
 
 from __future__ import annotations
@@ -52,13 +53,11 @@ class Traits:
 
 @cache
 def schemas() -> Mapping[str, int]:
-    """The schema number of every kind."""
     return {module.KIND: module.SCHEMA for module in modules()}
 
 
 @cache
 def traits() -> Mapping[str, Traits]:
-    """The traits of every kind."""
     return {module.KIND: module.TRAITS for module in modules()}
 
 

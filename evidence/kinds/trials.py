@@ -1,7 +1,7 @@
-"""Kind `trials`: which tools were called, why those and no others, and what came of it.
+"""Kind `trials`: the tools that were called, why the others were not, and the outcome of each call.
 
-Body, schema 1 (UTF-8 JSON, ours from end to end; every server's words in it are masked, cut and free of digits that
-change from night to night):
+Body, schema 1 (UTF-8 JSON that we write; texts of the server are masked, cut and without digits that change between
+runs):
 
     {"policy": "off" | "annotated" | "read" | "sandboxed_all",
      "trials": [{TOOL, "kind": KIND, "parameter": STRING, "arguments": OBJECT, "outcome": OUTCOME,
@@ -12,11 +12,11 @@ change from night to night):
 
     TOOL: "tool": NAME, "index": INT, "class": AUTHORITY, "basis": BASIS, "why": STRING
 
-`index` is the tool's place in the listing. `parameter` is the one that the arguments are wrong about. `code` is that of
-a JSON-RPC error; `reason` and `detail` say why there was no answer. `complaint` is a path in the tool's own output
-schema. `locked`: the text of an error speaks of credentials or quota. `unlisted` counts tools beyond those that are
-looked at. What a tool answered is not kept here, only the kinds of its content; `handouts` has the texts. Latencies are
-in the record's observation.
+`index` is the tool's index in the listing. `parameter` is the one with an invalid argument. `code` is that of a
+JSON-RPC error; `reason` and `detail` say why there was no answer. `complaint` is a path in the tool's own output
+schema. `locked`: the text of an error mentions credentials or quota. `unlisted` counts tools beyond those that are
+considered. Of a tool's result only the kinds of its content are kept; `handouts` has the texts. Latencies are in the
+record's observation.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from enum import StrEnum
 from typing import Final
 
 from evidence.canonical import Json, parse_json
-from evidence.json_members import array_or_empty, count_or_zero, object_or_empty, strings_in, text_or_empty
+from evidence.json_members import array_or_empty, object_or_empty, read_members, text_or_empty
 from evidence.kinds.traits import WORDS, Traits
 
 KIND: Final = "trials"
@@ -36,7 +36,7 @@ TRAITS: Final = Traits(licence=f"{WORDS} What a tool answered is not kept.", con
 
 
 class TrialKind(StrEnum):
-    """What a call tries."""
+    """The purpose of a call."""
 
     CALL = "call"  # arguments that fit the input schema
     INVALID_TYPE = "invalid_type"
@@ -44,33 +44,33 @@ class TrialKind(StrEnum):
 
 
 class TrialOutcome(StrEnum):
-    """What a call came to."""
+    """The outcome of a call."""
 
     RESULT = "result"
     TOOL_ERROR = "tool_error"  # a result with isError
     PROTOCOL_ERROR = "protocol_error"  # a JSON-RPC error
-    MALFORMED = "malformed"  # a result that is none of a tool's
-    INPUT_REQUIRED = "input_required"  # the server asks back before it answers
-    FAILURE = "failure"  # no answer: access, limits, time, the wire
+    MALFORMED = "malformed"  # a result that is not a tool result
+    INPUT_REQUIRED = "input_required"  # the server requests input before it answers
+    FAILURE = "failure"  # no answer: access, limits, time, transport
 
 
 class Structured(StrEnum):
-    """Structured content against the output schema."""
+    """Whether structured content matches the output schema."""
 
     NOT_DECLARED = "not_declared"
     VALID = "valid"
     INVALID = "invalid"
     MISSING = "missing"
-    UNJUDGED = "unjudged"  # the schema is invalid, leads out of itself, or takes too long to apply
+    UNJUDGED = "unjudged"  # the schema is invalid, refers outside of itself, or takes too long to apply
 
 
 class SkipReason(StrEnum):
     """Why a tool was not called."""
 
-    NOT_READ = "not_read"  # it is not classed as only reading
-    NOT_ANNOTATED = "not_annotated"  # it seems to read and does not say so by readOnlyHint
-    NO_ARGUMENTS = "no_arguments"  # nothing harmless fits its input schema
-    BOUND = "bound"  # as many others were called, or the time was up
+    NOT_READ = "not_read"  # it is not classified as read-only
+    NOT_ANNOTATED = "not_annotated"  # it seems read-only but does not declare readOnlyHint
+    NO_ARGUMENTS = "no_arguments"  # no harmless arguments fit its input schema
+    BOUND = "bound"  # the maximum number of other tools was called, or time ran out
     STOPPED = "stopped"  # the server asked for a pause, or stopped answering
     OPTED_OUT = "opted_out"
     POLICY_OFF = "policy_off"
@@ -101,9 +101,9 @@ class TrialCall:
 
     @property
     def unclear(self) -> str:
-        """Why the call tells nothing about the tool; empty when it does.
+        """Why the call shows nothing about the tool; empty when it does.
 
-        Refused access, limits, timeouts, broken connections and requests for credentials are not error handling.
+        Denied access, limits, timeouts, broken connections and requests for credentials are not error handling.
         """
         if self.outcome is TrialOutcome.FAILURE:
             return f"{self.reason}: {self.detail}" if self.detail else self.reason
@@ -136,55 +136,35 @@ class Trials:
 
     @staticmethod
     def parse(body: bytes) -> Trials:
-        """View a body of the current schema; raise NotJson when it is not one (our own fault, never a server's)."""
+        """View a body of the current schema; raise NotJson when it is not JSON."""
         members = object_or_empty(parse_json(body))
-        return Trials(
-            policy=text_or_empty(members.get("policy")),
+        return read_members(
+            Trials,
+            members,
             trials=tuple(_tried(object_or_empty(row)) for row in array_or_empty(members.get("trials"))),
             skipped=tuple(_not_tried(object_or_empty(row)) for row in array_or_empty(members.get("skipped"))),
-            unlisted=count_or_zero(members.get("unlisted")),
         )
 
     @property
     def answered(self) -> tuple[TrialCall, ...]:
-        """The calls that tell something about the tool."""
+        """The calls that show something about the tool."""
         return tuple(trial for trial in self.trials if not trial.unclear)
 
 
 def _tried(row: Mapping[str, Json]) -> TrialCall:
     code = row.get("code")
-    return TrialCall(
-        tool=text_or_empty(row.get("tool")),
-        index=count_or_zero(row.get("index")),
+    return read_members(
+        TrialCall,
+        row,
         authority=text_or_empty(row.get("class")),
-        basis=text_or_empty(row.get("basis")),
-        why=text_or_empty(row.get("why")),
-        kind=text_or_empty(row.get("kind")),
-        parameter=text_or_empty(row.get("parameter")),
-        arguments=object_or_empty(row.get("arguments")),
         outcome=_outcome(text_or_empty(row.get("outcome"))),
         code=code if isinstance(code, int) and not isinstance(code, bool) else None,
-        reason=text_or_empty(row.get("reason")),
-        detail=text_or_empty(row.get("detail")),
-        content=strings_in(row.get("content")),
-        empty=row.get("empty") is True,
         structured=_structured(text_or_empty(row.get("structured"))),
-        complaint=text_or_empty(row.get("complaint")),
-        text=text_or_empty(row.get("text")),
-        locked=row.get("locked") is True,
     )
 
 
 def _not_tried(row: Mapping[str, Json]) -> SkippedTool:
-    return SkippedTool(
-        tool=text_or_empty(row.get("tool")),
-        index=count_or_zero(row.get("index")),
-        authority=text_or_empty(row.get("class")),
-        basis=text_or_empty(row.get("basis")),
-        why=text_or_empty(row.get("why")),
-        reason=text_or_empty(row.get("reason")),
-        detail=text_or_empty(row.get("detail")),
-    )
+    return read_members(SkippedTool, row, authority=text_or_empty(row.get("class")))
 
 
 def _outcome(value: str) -> TrialOutcome:

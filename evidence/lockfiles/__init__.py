@@ -1,4 +1,4 @@
-"""Lockfiles: bytes in, dependencies out. Nothing is opened, resolved or executed here."""
+"""Reads lockfiles: bytes in, dependencies out. Nothing is opened, resolved or executed here."""
 
 from evidence.lockfiles.formats import FORMATS, Format, find_format, parse_lockfile
 from evidence.lockfiles.lockfile import (

@@ -23,11 +23,11 @@ from evidence.lockfiles.reachability import Edges, Reach, Roots
 from evidence.lockfiles.versions import parse_concrete_version
 
 Inside: TypeAlias = dict[str, dict[str, str]]
-"""The keys of the packages in each folder, by their names; those that everybody sees are in the folder without name."""
+"""The keys of the packages in each folder, by name; packages at the top are in the folder without name."""
 
 
 def read_bun_lock(data: bytes) -> Iterator[Finding]:
-    """Every package; the keys are folders (`a/b` is the b that only a sees)."""
+    """All packages. Keys are folders: `a/b` is the b that only a resolves."""
     lock = read_json(data, relaxed=True)
     packages = read_table(lock, "packages")
     inside = _inside(packages)
@@ -79,7 +79,7 @@ def _edges(key: str, entry: Any, inside: Inside) -> Edges:
 
 
 def _resolve(key: str, names: list[str], inside: Inside) -> Iterator[str]:
-    """The keys of what a package sees under these names: its own folder first, then those around it."""
+    """The keys that these names resolve to for a package: in its own folder first, then in the folders around it."""
     folders = _folders(key) if key and names else []
     around = [inside[place] for count in range(len(folders), -1, -1) if (place := "/".join(folders[:count])) in inside]
     for name in names:
@@ -97,7 +97,7 @@ def _inside(packages: Table) -> Inside:
 
 
 def _folders(key: str) -> list[str]:
-    """The packages of a key, where a scope and its name are one."""
+    """The package names of a key; a scope and its name are one."""
     if key.count("/") > MAX_DEPTH or len(key) > MAX_DEPTH * MAX_TEXT:
         raise InvalidLockfile(FaultKind.TOO_DEEP, f"a key of more than {MAX_DEPTH} folders: {to_printable_text(key)!r}")
     found: list[str] = []

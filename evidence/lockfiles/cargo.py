@@ -21,7 +21,7 @@ from evidence.lockfiles.versions import parse_concrete_version
 
 
 def read_cargo_lock(data: bytes) -> Iterator[Finding]:
-    """Every package. Those without a source are the project's own; what they name is direct, of whichever kind."""
+    """All packages. Those without a source belong to the project; their dependencies of any kind are direct."""
     lock = read_toml(data)
     yield from find_unfinished_end(decode_text(data))
     if not lock:
@@ -45,7 +45,7 @@ def read_cargo_lock(data: bytes) -> Iterator[Finding]:
 
 
 def _needs(entry: Table) -> Iterator[str]:
-    """Dependencies as `name`, or as `name version` where the file holds several; what follows is the source."""
+    """Dependencies as `name`, or as `name version` where the file contains several versions; the source is left out."""
     for need in read_strings(entry, "dependencies"):
         yield " ".join(need.split(" ", 2)[:2])
 

@@ -21,7 +21,9 @@ _LISTS = {"packages": frozenset[Scope](), "packages-dev": frozenset({Scope.DEV})
 
 
 def read_composer_lock(data: bytes) -> Iterator[Finding]:
-    """Every package. What the project names is in composer.json; whatever no package requires must be named there."""
+    """All packages. The project's direct dependencies are in composer.json; a package that no other requires must be
+    one.
+    """
     lock = read_json(data)
     if "packages" not in lock:
         raise InvalidLockfile(FaultKind.SHAPE, "no packages: not a composer.lock", 1)
@@ -52,7 +54,7 @@ def _package(entry: Table, required: set[str], scopes: frozenset[Scope]) -> Depe
 
 
 def _source(entry: Table) -> tuple[Source, str | None]:
-    """A package of a repository server has a URL to notify; one of a VCS repository has only its source."""
+    """A package from a repository server has a notification URL; one from a VCS repository has only its source."""
     dist, source = _part(entry, "dist"), _part(entry, "source")
     if string_or_empty(dist.get("type")) == "path":
         return Source.PATH, string_or_empty(dist.get("url"))

@@ -1,4 +1,4 @@
-"""The lockfiles that we read, by the names that tools give them."""
+"""The supported lockfile formats by file name."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class Format:
 
 
 def _yarn(data: bytes) -> Iterator[Finding]:
-    """Yarn 2 and newer begin with their metadata; Yarn 1 says its name."""
+    """Lockfiles of Yarn 2 and newer begin with metadata; those of Yarn 1 name it."""
     is_berry = b"__metadata:" in data and b"# yarn lockfile v1" not in data[:4096]
     return yarn_berry.read_yarn_berry_lock(data) if is_berry else yarn_classic.read_yarn_classic_lock(data)
 
@@ -75,7 +75,7 @@ FORMATS: Final = {
 
 
 def find_format(path: str) -> Format | None:
-    """The format of a file by its name, None when it is no lockfile that we read; `requirements/*.txt` is one."""
+    """The format of a file by its name, also for `requirements/*.txt`; None for other files."""
     folder, _, name = path.replace("\\", "/").rpartition("/")
     if folder.rpartition("/")[2] == "requirements" and name.endswith(".txt"):
         return FORMATS["requirements"]
@@ -83,7 +83,7 @@ def find_format(path: str) -> Format | None:
 
 
 def parse_lockfile(form: Format, data: bytes) -> Lockfile | Unreadable:
-    """The dependencies of a file, or why none can be told. Every input gets one of the two, whatever it holds."""
+    """The dependencies of a file, or why there are none. Never raises for the content of the file."""
     try:
         check_size(data)
         return build_lockfile(form.id, form.read(data))

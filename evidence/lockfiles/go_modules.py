@@ -32,7 +32,7 @@ _ALL_INDIRECT_SINCE = (1, 17)
 
 @dataclass(slots=True)
 class _Module:
-    """What a go.mod says."""
+    """The statements of a go.mod."""
 
     go: str = ""
     toolchain: str = ""
@@ -41,7 +41,7 @@ class _Module:
 
 
 def read_go_mod(data: bytes) -> Iterator[Finding]:
-    """Every required module, replaced where the file replaces it, and the standard library of the stated toolchain."""
+    """All required modules, replaced where the file replaces them, and the standard library of the stated toolchain."""
     text = decode_generated_text(data)
     if not text.strip():
         yield Fault(FaultKind.EMPTY, "the file is empty", 1)
@@ -60,7 +60,7 @@ def read_go_mod(data: bytes) -> Iterator[Finding]:
 
 
 def read_go_sum(data: bytes) -> Iterator[Finding]:
-    """Every module whose content has a checksum: a superset, for Go also keeps those of versions it did not choose."""
+    """All modules with a checksum: a superset, because Go also keeps those of versions that it did not select."""
     text = decode_generated_text(data)
     if not text.strip():
         yield Fault(FaultKind.EMPTY, "the file is empty", 1)
@@ -120,7 +120,7 @@ def _parse(text: str) -> _Module:
 
 
 def _directive(module: _Module, name: str, words: list[str], comment: str) -> bool:
-    """Note one statement; False when its words are not those of the directive."""
+    """Process one statement; False when its words do not match the directive."""
     match name, words:
         case "require", [path, version]:
             module.required.append((path, version, comment == "indirect" or comment.startswith("indirect;")))

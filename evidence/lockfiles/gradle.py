@@ -10,7 +10,7 @@ from evidence.lockfiles.versions import parse_concrete_version
 
 
 def read_gradle_lock(data: bytes) -> Iterator[Finding]:
-    """Every `group:artifact:version=configurations`; a configuration for tests only makes it a dev dependency."""
+    """All entries `group:artifact:version=configurations`; one for test configurations only is a dev dependency."""
     text = decode_generated_text(data)
     ended = False
     for number, line in enumerate(text.split("\n"), 1):

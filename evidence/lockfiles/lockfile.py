@@ -1,4 +1,4 @@
-"""The nouns of a lockfile: Dependency, Fault, Lockfile, Unreadable, and how findings become a lockfile."""
+"""Types of lockfiles: Dependency, Fault, Lockfile, Unreadable; and the merge of findings into a lockfile."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ MAX_NAME = 512
 MAX_TEXT = 256
 MAX_FAULTS = 100
 MAX_ENTRIES = 500_000
-"""Packages, or entries that are not understood, of one file."""
+"""Packages, or invalid entries, of one file."""
 
 _USERINFO = re.compile(r"(?<=//)[^/@\s?#]*@")
 _QUERY = re.compile(r"(?<=[^\s])\?[^#\s]*")
@@ -21,7 +21,7 @@ _SURROGATE = re.compile(r"[\ud800-\udfff]")
 
 
 class Ecosystem(StrEnum):
-    """Where a package lives, by the name that OSV gives the ecosystem."""
+    """The ecosystem of a package, by OSV's name for it."""
 
     NPM = "npm"
     PYPI = "PyPI"
@@ -34,7 +34,7 @@ class Ecosystem(StrEnum):
 
 
 class Relation(StrEnum):
-    """Whether the project names the package itself. `unstated`: the file alone does not tell."""
+    """Whether the project names the package itself. `unstated`: the file alone does not show it."""
 
     DIRECT = "direct"
     TRANSITIVE = "transitive"
@@ -50,7 +50,7 @@ class Scope(StrEnum):
 
 
 class Source(StrEnum):
-    """Where the code of a package comes from. Only `registry` code is what advisories describe by version."""
+    """The source of a package's code. Advisories describe only versions from a `registry`."""
 
     REGISTRY = "registry"
     GIT = "git"
@@ -61,7 +61,7 @@ class Source(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class UnknownVersion:
-    """The file gives no concrete version; `raw` is what it gives instead (a range, a commit, a tag, nothing)."""
+    """The file contains no concrete version; `raw` is the text in its place (a range, a commit, a tag, or empty)."""
 
     raw: str
 
@@ -70,9 +70,9 @@ class UnknownVersion:
 class Dependency:
     """One locked package.
 
-    `name` is the package that is really installed, normalised as its ecosystem does; `alias` is the name under which
-    the project knows it, when that is another. `location` is the URL or path of a source that is no registry, without
-    credentials.
+    `name` is the package that is installed, normalised for its ecosystem; `alias` is the project's own name for it, if
+    it
+    differs. `location` is the URL or path of a source other than a registry, without credentials.
     """
 
     ecosystem: Ecosystem
@@ -86,25 +86,25 @@ class Dependency:
 
 
 class FaultKind(StrEnum):
-    """What is wrong with a file, or with one entry of it."""
+    """The kind of a problem with a file or one of its entries."""
 
     TOO_LARGE = "too_large"
     TOO_DEEP = "too_deep"
     ENCODING = "encoding"
     SYNTAX = "syntax"
     DUPLICATE_KEY = "duplicate_key"
-    REFUSED = "refused"  # valid, but with means that no tool writes and that serve attacks: aliases, tags, DTDs
-    SHAPE = "shape"  # the syntax is right and the content is not a lockfile of this format
-    ENTRY = "entry"  # one entry is not understood; the others are given
-    TRUNCATED = "truncated"  # the end is missing, as far as can be seen
-    MISSING = "missing"  # names packages that it does not hold
-    ELSEWHERE = "elsewhere"  # part of the dependencies is in other files, which a reader of one file cannot see
+    REFUSED = "refused"  # valid, but with constructs that no tool writes and attacks use: aliases, tags, DTDs
+    SHAPE = "shape"  # the syntax is valid, but the content is not a lockfile of this format
+    ENTRY = "entry"  # one entry is invalid; the others are kept
+    TRUNCATED = "truncated"  # the file seems truncated
+    MISSING = "missing"  # names packages that it does not contain
+    ELSEWHERE = "elsewhere"  # some dependencies are in other files, which are not read
     EMPTY = "empty"
 
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """One thing that is wrong; `line` and `column` count from 1 and are None where the parser cannot tell."""
+    """One problem; `line` and `column` count from 1 and are None when the parser does not know them."""
 
     kind: FaultKind
     message: str
@@ -113,12 +113,12 @@ class Fault:
 
 
 Finding: TypeAlias = Dependency | Fault
-"""What a reader yields while it goes through a file."""
+"""A reader's result for one part of a file."""
 
 
 @dataclass(frozen=True, slots=True)
 class Lockfile:
-    """A file that could be read. With faults, its dependencies are what was understood and not all there is."""
+    """A file that could be read. With faults, its dependencies are incomplete."""
 
     format: str
     dependencies: tuple[Dependency, ...]
@@ -126,20 +126,20 @@ class Lockfile:
 
     @property
     def complete(self) -> bool:
-        """Whether the dependencies are all that the file locks, as far as the file can tell."""
+        """Whether the dependencies are all that the file locks, as far as the file shows."""
         return not self.faults
 
 
 @dataclass(frozen=True, slots=True)
 class Unreadable:
-    """A file from which nothing can be concluded, and why."""
+    """A file without usable content, and why."""
 
     format: str
     fault: Fault
 
 
 class InvalidLockfile(Exception):
-    """Raised by a reader when nothing can be concluded from the file."""
+    """A reader raises it for a file without usable content."""
 
     def __init__(self, kind: FaultKind, message: str, line: int | None = None, column: int | None = None) -> None:
         super().__init__(message)
@@ -147,7 +147,7 @@ class InvalidLockfile(Exception):
 
 
 def build_lockfile(form: str, findings: Iterable[Finding]) -> Lockfile:
-    """Merge findings into a lockfile whose value does not depend on their order; Invalid passes through."""
+    """Merge findings into a lockfile that does not depend on their order; InvalidLockfile passes through."""
     merged: dict[tuple[str, ...], Dependency] = {}
     faults: list[Fault] = []
     for finding in findings:
@@ -163,13 +163,13 @@ def build_lockfile(form: str, findings: Iterable[Finding]) -> Lockfile:
 
 
 def to_printable_text(text: str) -> str:
-    """Text from the file, fit for a message: short, without credentials, and without half characters."""
+    """Text from the file, fit for a message: short, without credentials and lone surrogates."""
     cut = _SURROGATE.sub("\ufffd", strip_credentials(text))
     return cut if len(cut) <= MAX_TEXT else f"{cut[: MAX_TEXT - 1]}…"
 
 
 def strip_credentials(location: str) -> str:
-    """A URL without user, password and query, in which tokens stand too."""
+    """A URL without user, password and query, which may contain a token."""
     return _QUERY.sub("", _USERINFO.sub("", location)) if "//" in location else location
 
 
@@ -196,7 +196,7 @@ def _identity(found: Dependency) -> tuple[str, ...]:
 
 
 def _merge(one: Dependency, other: Dependency) -> Dependency:
-    """The same package found twice is direct if one of them is, and needed at run time if one of them is."""
+    """The same package found twice is direct if one occurrence is, and needed at run time if one occurrence is."""
     if one == other:
         return one
     relations = {one.relation, other.relation}

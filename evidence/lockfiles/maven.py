@@ -1,4 +1,4 @@
-"""pom.xml, as far as one file is exact: versions may also come from a parent, an imported BOM or a profile."""
+"""pom.xml, as far as one file determines it: versions may also come from a parent, an imported BOM or a profile."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _MAX_EXPANDED = 1024
 
 
 def read_pom(data: bytes) -> Iterator[Finding]:
-    """Every dependency of the project itself, which are the direct ones; Maven resolves the others when it builds."""
+    """All dependencies of the project itself, which are the direct ones; Maven resolves the others during a build."""
     check_size(data)
     project = read_xml(data)
     if project.name != "project":
@@ -88,7 +88,7 @@ def _name(entry: Element, properties: Mapping[str, str]) -> str:
 
 
 def _expanded(text: str, properties: Mapping[str, str]) -> str:
-    """The text with its properties put in, as far as they are known; a bomb stops growing at a bound."""
+    """The text with known properties replaced; its growth is bounded."""
     if "${" not in text or len(text) > _MAX_EXPANDED:
         return text
     found = _PROPERTY.sub(lambda match: properties.get(match.group(1)) or match.group(), text)
@@ -96,14 +96,14 @@ def _expanded(text: str, properties: Mapping[str, str]) -> str:
 
 
 def _resolved(raw: Mapping[str, str]) -> dict[str, str]:
-    """Every property with those in it put in, each once; what refers to itself, or too far, stays as it is."""
+    """All properties with nested ones replaced, each once; circular or too deep references stay as they are."""
     found: dict[str, str] = {}
 
     def resolve(name: str, depth: int) -> str:
         if name in found:
             return found[name]
         text = raw.get(name, "")[: _MAX_EXPANDED + 1]
-        found[name] = text  # stands while the property is being resolved, which ends a circle
+        found[name] = text  # a marker during the resolution, which ends cycles
         if "${" in text and depth < _MAX_EXPANSIONS:
             found[name] = _PROPERTY.sub(lambda match: resolve(match.group(1), depth + 1) or match.group(), text)
             found[name] = found[name][: _MAX_EXPANDED + 1]

@@ -35,7 +35,7 @@ _LISTS = ("dependencies", "devDependencies", "optionalDependencies", "peerDepend
 
 
 def read_npm_lock(data: bytes) -> Iterator[Finding]:
-    """Every package but the project itself. Lock 2 holds its content twice; `packages` is the newer form."""
+    """All packages except the project itself. Lock 2 contains its content twice; `packages` is the newer form."""
     lock = read_json(data)
     if not {"packages", "dependencies", "lockfileVersion"} & lock.keys():
         raise InvalidLockfile(
@@ -49,17 +49,17 @@ def read_npm_lock(data: bytes) -> Iterator[Finding]:
 
 @dataclass(frozen=True, slots=True)
 class _Folders:
-    """What a lock says of the folders outside node_modules: workspaces, other local packages, and what they name."""
+    """The folders outside node_modules: workspaces, other local packages, and their dependencies."""
 
     links: dict[str, str]
-    """The place in node_modules that a folder is linked from."""
+    """The place in node_modules from which a folder is linked."""
     workspaces: frozenset[str]
     direct: frozenset[str]
-    """The places of what the project and its workspaces name."""
+    """The places of the direct dependencies of the project and its workspaces."""
 
 
 def _flat(packages: Table) -> Iterator[Finding]:
-    """Locks 2 and 3: one entry for every folder."""
+    """Locks 2 and 3: one entry for each folder."""
     folders = _folders(packages)
     for key, entry in packages.items():
         if not isinstance(entry, Mapping):
@@ -69,7 +69,7 @@ def _flat(packages: Table) -> Iterator[Finding]:
 
 
 def _folders(packages: Table) -> _Folders:
-    """Workspaces are linked without being asked for by a path; `file:` folders are asked for, and are no project."""
+    """Workspaces are linked without a dependency by path; `file:` folders have one, and are not part of the project."""
     outside = {key: entry for key, entry in packages.items() if _INSTALLED not in key and isinstance(entry, Mapping)}
     by_path = {name for entry in outside.values() for name, spec in _specs(entry) if _PATH.match(spec)}
     root = outside.get("")
@@ -116,7 +116,7 @@ def _installed(key: str, entry: Table, folders: _Folders) -> Dependency:
 
 
 def _linked(key: str, entry: Table, folders: _Folders) -> Dependency:
-    """A package in a folder of its own. npm leaves its name out when the folder has it."""
+    """A package in a folder of its own. npm omits its name when it equals the name of the folder."""
     link = folders.links.get(key, "")
     parts = key.rstrip("/").split("/")
     folder = "/".join(parts[-2:]) if len(parts) > 1 and parts[-2].startswith("@") else parts[-1]
@@ -134,16 +134,12 @@ def _linked(key: str, entry: Table, folders: _Folders) -> Dependency:
 
 
 def _scopes(entry: Table) -> frozenset[Scope]:
-    flags = {
-        Scope.DEV: ("dev", "devOptional"),
-        Scope.OPTIONAL: ("optional", "devOptional"),
-        Scope.PEER: ("peer",),
-    }
+    flags = {Scope.DEV: ("dev", "devOptional"), Scope.OPTIONAL: ("optional", "devOptional"), Scope.PEER: ("peer",)}
     return frozenset(scope for scope, names in flags.items() if any(entry.get(name) is True for name in names))
 
 
 def _nested(dependencies: Table) -> Iterator[Finding]:
-    """Lock 1: a tree. Whatever no package requires must be named by the project."""
+    """Lock 1: a tree. A package that no other requires must be a direct dependency."""
     flat = list(_walk(dependencies, top=True))
     required = {name for _, entry, _ in flat if isinstance(entry, Mapping) for name in read_strings(entry, "requires")}
     for key, entry, top in flat:

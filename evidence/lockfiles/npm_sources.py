@@ -1,4 +1,4 @@
-"""Where a package of the npm world comes from, and what an alias stands for: the same words in five lockfiles."""
+"""Sources and aliases of packages in the npm ecosystem, which five lockfiles write alike."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _SHA1_MARK = re.compile(r"#[0-9a-f]{40}$")
 
 
 def locate_package(resolved: str, version: str = "") -> tuple[Source, str | None]:
-    """The source and, when it is no registry, the location; from a resolved URL, else from what stands as version."""
+    """The source and, unless it is a registry, the location; from a resolved URL, else from the version text."""
     where = resolved or (version if isinstance(parse_concrete_version(Ecosystem.NPM, version), UnknownVersion) else "")
     if not where or (resolved and _REGISTRY.match(where)):
         return Source.REGISTRY, None
@@ -34,6 +34,6 @@ def locate_package(resolved: str, version: str = "") -> tuple[Source, str | None
 
 
 def split_alias(text: str) -> tuple[str, str]:
-    """The name and the rest of `name@rest`, where a name may itself begin with an @."""
+    """The name and the rest of `name@rest`; a name may itself begin with an @."""
     at = text.find("@", 1)
     return (text, "") if at < 0 else (text[:at], text[at + 1 :])

@@ -10,7 +10,7 @@ from evidence.lockfiles.versions import parse_concrete_version
 
 
 def read_nuget_lock(data: bytes) -> Iterator[Finding]:
-    """Every package of every target framework."""
+    """All packages of all target frameworks."""
     lock = read_json(data)
     if "dependencies" not in lock or "version" not in lock:
         raise InvalidLockfile(FaultKind.SHAPE, "no version or no dependencies: not a packages.lock.json", 1)

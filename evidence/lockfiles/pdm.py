@@ -28,7 +28,7 @@ _OPTION = re.compile(r"""["']([^"']+)["']\s+in\s+(extras|dependency_groups)""")
 
 
 def read_pdm_lock(data: bytes) -> Iterator[Finding]:
-    """Every package. A group other than `default` is for development or an extra, which its name must tell."""
+    """All packages. A group other than `default` is for development or an extra, which its name must show."""
     lock = read_toml(data)
     yield from find_unfinished_end(decode_text(data))
     if "metadata" not in lock:
@@ -46,7 +46,7 @@ def read_pdm_lock(data: bytes) -> Iterator[Finding]:
 
 
 def read_pylock(data: bytes) -> Iterator[Finding]:
-    """Every package of the standard's file, for whichever extras and groups it is locked."""
+    """All packages of the standard's file, for all extras and groups that it locks."""
     lock = read_toml(data)
     yield from find_unfinished_end(decode_text(data))
     if not lock:
@@ -72,7 +72,7 @@ def read_pylock(data: bytes) -> Iterator[Finding]:
 
 
 def _needs(entry: Table, needs: list[str]) -> set[str]:
-    """What a package needs beside itself: `a[extra]` needs `a`, which does not tell whether the project names it."""
+    """The dependencies of a package: `a[extra]` also needs `a`, without a statement about the project."""
     found = {normalize_package_name(Ecosystem.PYPI, name.group()) for need in needs if (name := _NAME.match(need))}
     return found - {normalize_package_name(Ecosystem.PYPI, string_or_empty(entry.get("name")))}
 

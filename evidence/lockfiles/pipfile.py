@@ -12,7 +12,7 @@ _PLACES = {"git": Source.GIT, "path": Source.PATH, "file": Source.URL, "url": So
 
 
 def read_pipfile_lock(data: bytes) -> Iterator[Finding]:
-    """Every package of every category; the file does not say which of them the project names."""
+    """All packages of all categories; the file does not show which of them the project names."""
     if not data.strip():
         yield Fault(FaultKind.EMPTY, "the file is empty", 1)
         return

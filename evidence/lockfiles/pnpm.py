@@ -40,7 +40,7 @@ _HOST = re.compile(r"^[\w-]+(?:\.[\w-]+)+(?::\d+)?/")
 
 
 def read_pnpm_lock(data: bytes) -> Iterator[Finding]:
-    """Every package of every document. Projects of the workspace are named by their path only and are left out."""
+    """All packages of all documents. Projects of the workspace are named by their path only and are left out."""
     text = decode_generated_text(data)
     found = [document for document in read_documents(text) if document]
     if not found:
@@ -91,14 +91,14 @@ def _projects(lock: Table) -> Iterator[Any]:
 
 
 def _unlocked(project: Any) -> Iterator[str]:
-    """What a project asks for and gets no version of."""
+    """The dependencies of a project for which the file has no version."""
     if isinstance(project, Mapping):
         locked = {name for part in _PARTS for name in read_strings(project, part)}
         yield from (name for name in read_strings(project, "specifiers") if name not in locked)
 
 
 def _targets(entry: Any, part: str, nodes: Table, wanted: set[str]) -> Iterator[str]:
-    """The keys of what an entry depends on; what is not there is added to `wanted`."""
+    """The keys of an entry's dependencies; missing ones are added to `wanted`."""
     needs = entry.get(part) if isinstance(entry, Mapping) else None
     for name, value in needs.items() if isinstance(needs, Mapping) else ():
         ref = string_or_empty(value.get("version") if isinstance(value, Mapping) else value)
@@ -130,7 +130,7 @@ def _package(key: str, entry: Any, major: str, reach: Reach) -> Finding:
     )
     if isinstance(version, UnknownVersion) and source.value == "registry":
         return build_entry_fault(key, "no version, and the path holds none")
-    # Before lock 9 pnpm flags what is needed in one way only: what is both for development and optional has no flag.
+    # Before lock 9 pnpm sets at most one flag: a package for development that is also optional has none.
     is_reached = major == "9" or reach.relation(key) is not Relation.UNSTATED
     scopes = {Scope.DEV: details.get("dev") == "true", Scope.OPTIONAL: details.get("optional") == "true"}
     return Dependency(
@@ -145,7 +145,7 @@ def _package(key: str, entry: Any, major: str, reach: Reach) -> Finding:
 
 
 def _location(resolution: Table) -> str:
-    """Where the code comes from, empty for a registry, whose tarballs are only named when the registry is another."""
+    """The source of the code; empty for the default registry, because a tarball is only named for another one."""
     if (repository := string_or_empty(resolution.get("repo"))) != "":
         return f"git+{repository}#{string_or_empty(resolution.get('commit'))}"
     if (folder := string_or_empty(resolution.get("directory"))) != "":
@@ -165,7 +165,7 @@ def _from_path(path: str) -> tuple[str, str]:
 
 
 def _from_path_5(path: str) -> tuple[str, str]:
-    """Name and version of `/name/version_peers`, perhaps with the host of a registry in front of it."""
+    """Name and version of `/name/version_peers`, possibly with the host of a registry in front of it."""
     host = "" if path.startswith("/") else (found.group() if (found := _HOST.match(path)) else None)
     if host is None:
         return "", path if ":" in path else ""

@@ -21,7 +21,7 @@ _SOURCES = {"git": Source.GIT, "url": Source.URL, "file": Source.PATH, "director
 
 
 def read_poetry_lock(data: bytes) -> Iterator[Finding]:
-    """Every package. Whatever no other package depends on must be named by the project, in pyproject.toml."""
+    """All packages. One on which no other package depends must be a direct dependency, named in pyproject.toml."""
     lock = read_toml(data)
     if "metadata" not in lock:
         yield Fault(FaultKind.TRUNCATED, "no [metadata], which Poetry writes at the end")
@@ -33,7 +33,7 @@ def read_poetry_lock(data: bytes) -> Iterator[Finding]:
 
 
 def _needs(entry: Table) -> set[str]:
-    """What a package needs beside itself: by `a[extra]` it may also need `a`."""
+    """The dependencies of a package: `a[extra]` may also need `a`."""
     needs = {normalize_package_name(Ecosystem.PYPI, name) for name in read_strings(entry, "dependencies")}
     return needs - {normalize_package_name(Ecosystem.PYPI, string_or_empty(entry.get("name")))}
 

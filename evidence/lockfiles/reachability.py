@@ -1,4 +1,4 @@
-"""Which packages a project needs at run time, only for development, or only when it asks for an option."""
+"""Finds the packages that a project needs at run time, only for development, or only with an optional feature."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from evidence.lockfiles.lockfile import Relation, Scope
 
 @dataclass(frozen=True, slots=True)
 class Edges:
-    """What one package needs, and what it uses when it is there; nodes are the keys of the file's format."""
+    """The required and the optional dependencies of one package; nodes are the keys of the file's format."""
 
     needs: tuple[str, ...] = ()
     options: tuple[str, ...] = ()
@@ -18,7 +18,7 @@ class Edges:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Roots:
-    """What the project names itself."""
+    """The direct dependencies of a project."""
 
     needs: set[str] = field(default_factory=set)
     options: set[str] = field(default_factory=set)
@@ -26,12 +26,11 @@ class Roots:
 
     @property
     def all(self) -> set[str]:
-        """Every package that the project names."""
         return self.needs | self.options | self.dev
 
 
 class Reach:
-    """The relation and the scopes of every node, from the roots and the edges."""
+    """The relation and the scopes of all nodes, computed from roots and edges."""
 
     __slots__ = ("_dev", "_needed", "_optional", "_roots")
 
@@ -42,7 +41,7 @@ class Reach:
         self._dev = _closure(roots.dev, lambda node: _both(edges, node))
 
     def relation(self, node: str) -> Relation:
-        """Direct when a root, transitive when reached from one, else unstated."""
+        """Direct for a root, transitive when reachable from one, else unstated."""
         if node in self._roots:
             return Relation.DIRECT
         return Relation.TRANSITIVE if node in self._optional or node in self._dev else Relation.UNSTATED
@@ -56,7 +55,7 @@ class Reach:
 
 
 def infer_relation(name: str, required: Iterable[str]) -> Relation:
-    """The relation where the file does not list what the project names: what nothing else requires must be direct."""
+    """The relation in formats that do not list direct dependencies: a package that no other requires must be direct."""
     return Relation.UNSTATED if name in required else Relation.DIRECT
 
 

@@ -39,7 +39,7 @@ _EDITABLE = re.compile(r"(?:-e|--editable)(?:\s*=?\s*)(\S.*)$")
 
 
 def read_requirements(data: bytes) -> Iterator[Finding]:
-    """Every requirement. One is a pin only with exactly one `==` of a version; else its version is unknown."""
+    """All requirements. One is a pin only with exactly one `==` of a version; otherwise its version is unknown."""
     text = decode_text(data)
     if text.count("\n") > MAX_LINES:
         raise InvalidLockfile(FaultKind.TOO_LARGE, f"more than {MAX_LINES} lines")
@@ -51,7 +51,7 @@ def read_requirements(data: bytes) -> Iterator[Finding]:
 
 
 def _logical_lines(text: str) -> Iterator[tuple[int, str]]:
-    """Lines joined where they end in a backslash, without comments."""
+    """Line numbers and lines, joined where they end in a backslash, without comments."""
     parts: list[str] = []
     first = length = 0
     for number, line in enumerate(text.split("\n"), 1):
@@ -98,14 +98,14 @@ def _named(line: str, number: int) -> Finding:
 
 
 def _pinned(stated: str) -> str | UnknownVersion:
-    """The one version that a specifier admits; a range beside it can only forbid that one too."""
+    """The one version that a specifier admits; a range beside it can only exclude it."""
     pins = {pin.group(1) for part in stated.split(",") if (pin := _PIN.match(part.strip())) and "*" not in pin.group(1)}
     version = parse_concrete_version(Ecosystem.PYPI, pins.pop()) if len(pins) == 1 else UnknownVersion(stated)
     return UnknownVersion(stated) if isinstance(version, UnknownVersion) else version
 
 
 def _place(text: str, number: int) -> Finding:
-    """A URL or a path without a name in front: it stands in `#egg=`, or in the name of the file."""
+    """A URL or a path without a preceding name: the name is in `#egg=`, or in the file name."""
     place = _without_tail(text)
     if (egg := _EGG.search(place)) is not None:
         return _located(normalize_package_name(Ecosystem.PYPI, egg.group(1)), place)
@@ -116,7 +116,7 @@ def _place(text: str, number: int) -> Finding:
 
 
 def _in_file(place: str) -> str:
-    """The name in the file name of a wheel or a source archive, empty when it is neither."""
+    """The name in the file name of a wheel or a source archive; empty for other files."""
     name = place.partition("#")[0].partition("?")[0].rpartition("/")[2]
     if name.endswith(".whl"):
         return name.partition("-")[0]

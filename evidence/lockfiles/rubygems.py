@@ -35,14 +35,14 @@ class _Gems:
 
 
 def read_gemfile_lock(data: bytes) -> Iterator[Finding]:
-    """Every gem; groups such as development are only in the Gemfile."""
+    """All gems; groups such as development are only in the Gemfile."""
     text = decode_generated_text(data)
     yield from find_unfinished_end(text)
     gems = _Gems()
     yield from _parse(text, gems)
     if "DEPENDENCIES" not in gems.sections:
         yield Fault(FaultKind.TRUNCATED if gems.sections else FaultKind.EMPTY, "no section DEPENDENCIES")
-    # Bundler is the tool itself: gems may depend on it, and it is never locked.
+    # Bundler is the package manager itself: gems may depend on it, and it is never locked.
     yield from find_missing_packages((gems.needs | gems.direct) - {name for name, *_ in gems.specs} - {"bundler"})
     for name, raw, source, location in gems.specs:
         yield Dependency(

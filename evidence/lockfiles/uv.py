@@ -1,4 +1,4 @@
-"""uv.lock, the lock of Python that also holds the project itself and what it names."""
+"""uv.lock, which also contains the project itself and its direct dependencies."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _OWN = ("editable", "virtual")
 
 
 def read_uv_lock(data: bytes) -> Iterator[Finding]:
-    """Every package but the project itself; other members of a workspace count as packages."""
+    """All packages except the project itself; other members of a workspace count as packages."""
     lock = read_toml(data)
     yield from find_unfinished_end(decode_text(data))
     if not lock:
@@ -79,9 +79,9 @@ def _source(source: Any) -> tuple[Source, str | None]:
 
 
 def _members(lock: Table, entries: list[Table]) -> frozenset[str]:
-    """The names of the project and its workspace. Where the file lists none, and none is at its place, all local ones.
+    """The names of the project and its workspace. When the file lists none, and none is at its place, all local ones.
 
-    A package in a folder that is none of them may be `editable` too, and is a dependency.
+    A package in another folder may be `editable` too, and is a dependency.
     """
     listed = {string_or_empty(entry.get("name")) for entry in entries if _place(entry) == "."}
     listed.update(read_strings(read_table(lock, "manifest"), "members"))
@@ -89,7 +89,7 @@ def _members(lock: Table, entries: list[Table]) -> frozenset[str]:
 
 
 def _place(entry: Table) -> str:
-    """The folder of a package that is installed from where it stands, empty for every other package."""
+    """The folder of a package that is installed from its own folder; empty for every other package."""
     source = entry.get("source")
     return (
         next((string_or_empty(source.get(kind)) for kind in _OWN if kind in source), "")

@@ -1,4 +1,6 @@
-"""Who needs whom in uv.lock. A need that several packages answer stays one edge: the graph is as small as the file."""
+"""The dependency graph of uv.lock. A dependency with several candidates stays one edge, so the graph is as small as the
+file.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +16,7 @@ from evidence.lockfiles.reachability import Edges, Reach, Roots
 class Graph:
     """The nodes of a lock: each entry by its number, each extra of it, and each name or name and version in it.
 
-    `wanted` holds the names that are needed and not there.
+    `wanted` contains the required names that are missing.
     """
 
     entries: list[Table]
@@ -32,7 +34,7 @@ class Graph:
                     self._members.setdefault(f"{group}[{extra}]", []).append(f"{number}[{extra}]")
 
     def reach(self, own: Iterable[Table]) -> Reach:
-        """What is reached from these entries, by the number of the entry."""
+        """The reachability of all entries from these, by entry number."""
         roots = Roots()
         for entry in own:
             roots.needs.update(self._named(entry.get("dependencies")))
@@ -52,7 +54,7 @@ class Graph:
             yield from self._named(needs)
 
     def _named(self, needs: Any) -> Iterator[str]:
-        """The nodes of a list of `{name, version, extra}`; the version stands there only when there are several."""
+        """The nodes of a list of `{name, version, extra}`; the version is only given when there are several."""
         for need in needs if isinstance(needs, list) else ():
             if not isinstance(need, Mapping):
                 continue

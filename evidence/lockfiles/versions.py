@@ -1,6 +1,6 @@
-"""What is a concrete version in each ecosystem, and how names are written.
+"""Recognises concrete versions of each ecosystem and normalises package names.
 
-A range, a tag or a URL must never reach an orderer of versions: some of them sort below every version, so that every
+A range, a tag or a URL must never reach a version order: some orders put it below every version, so that every
 advisory would match.
 """
 
@@ -34,7 +34,7 @@ _SEPARATORS = re.compile(r"[-_.]+")
 
 
 def parse_concrete_version(ecosystem: Ecosystem, raw: str) -> str | UnknownVersion:
-    """The version when the text is one, else Unknown with the text. Go loses its `v`, as OSV writes it."""
+    """The version when the text is one, else UnknownVersion. Go versions lose their `v`, as in OSV."""
     text = raw.strip()
     if len(text) > MAX_TEXT:
         return UnknownVersion(raw)
@@ -46,7 +46,9 @@ def parse_concrete_version(ecosystem: Ecosystem, raw: str) -> str | UnknownVersi
 
 
 def normalize_package_name(ecosystem: Ecosystem, name: str) -> str:
-    """A name as its ecosystem compares it: PEP 503 for PyPI, lower case for Packagist, verbatim elsewhere."""
+    """The name in the form in which its ecosystem compares names: PEP 503 for PyPI, lower case for Packagist, else
+    verbatim.
+    """
     if ecosystem is Ecosystem.PYPI:
         return _SEPARATORS.sub("-", name.strip()).lower()
     return name.lower() if ecosystem is Ecosystem.PACKAGIST else name

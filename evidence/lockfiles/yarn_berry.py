@@ -25,7 +25,7 @@ _ROOT = "@workspace:."
 
 
 def read_yarn_berry_lock(data: bytes) -> Iterator[Finding]:
-    """Every package but the project itself. Development and run time are not told apart in the file."""
+    """All packages except the project itself. The file does not separate development from run time."""
     text = decode_generated_text(data)
     yield from find_unfinished_end(text)
     yield from find_dangling_entry(text)
@@ -38,9 +38,7 @@ def read_yarn_berry_lock(data: bytes) -> Iterator[Finding]:
         yield Fault(FaultKind.TRUNCATED, "no entry is the project itself")
     patterns = {pattern for key in entries for pattern in _patterns(key)}
     direct = {need for entry in entries.values() if _is_workspace(entry) for need in _needs(entry)}
-    resolved = {
-        split_alias(need)[0] for need in direct - patterns
-    }  # `resolutions` put another range in place of theirs
+    resolved = {split_alias(need)[0] for need in direct - patterns}  # `resolutions` replaced the range
     needed = {split_alias(need)[0] for entry in entries.values() for need in _needs(entry)}
     yield from find_missing_packages(needed - {split_alias(pattern)[0] for pattern in patterns})
     for key, entry in entries.items():
@@ -68,7 +66,7 @@ def _package(key: str, entry: Table, resolution: str, *, named: bool, knows_root
 
 
 def _source(place: str) -> tuple[Source, str | None]:
-    """`npm:1.2.3`, `workspace:packages/a`, `patch:name@npm%3A1.2.3#...`: a patched package is its registry's."""
+    """`npm:1.2.3`, `workspace:packages/a`, `patch:name@npm%3A1.2.3#...`: a patched package belongs to its registry."""
     if place.startswith(("npm:", "patch:", "virtual:")):
         return Source.REGISTRY, None
     where = place.partition("::")[0]
@@ -92,7 +90,7 @@ def _needs(entry: Any) -> Iterator[str]:
 
 
 def _patterns(key: str) -> list[str]:
-    """What a key stands for, without what Yarn binds it to: `a@file:./a::locator=...` is `a@file:./a`."""
+    """The patterns of a key without Yarn's binding: `a@file:./a::locator=...` is `a@file:./a`."""
     return [_with_protocol(pattern.partition("::")[0]) for pattern in key.split(", ")]
 
 
@@ -101,6 +99,6 @@ def _names(key: str) -> set[str]:
 
 
 def _with_protocol(pattern: str) -> str:
-    """Yarn 2 and 3 leave `npm:` out where a package depends on a range, and write it in the key."""
+    """Yarn 2 and 3 omit `npm:` where a package depends on a range, and write it in the key."""
     name, spec = split_alias(pattern)
     return pattern if _PROTOCOL.match(spec) else f"{name}@npm:{spec}"

@@ -1,4 +1,4 @@
-"""yarn.lock of Yarn 1: a format of its own, `key "value"` by indentation."""
+"""yarn.lock of Yarn 1: a format of its own, `key "value"` with indentation."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class _Entry:
 
 @dataclass(frozen=True, slots=True)
 class _Locked:
-    """What stays of an entry until all are read."""
+    """The parts of an entry that are kept until all entries are read."""
 
     patterns: tuple[str, ...]
     version: str
@@ -51,14 +51,14 @@ class _Locked:
 
 @dataclass(frozen=True, slots=True)
 class _Wanted:
-    """The patterns that any entry depends on, those on which one does that is not optional, and their names."""
+    """The patterns that any entry depends on, those with a dependency that is not optional, and their names."""
 
     required: set[str] = field(default_factory=set)
     needed: set[str] = field(default_factory=set)
     names: set[str] = field(default_factory=set)
 
     def add(self, entry: _Entry) -> None:
-        """Note what an entry depends on."""
+        """Add the dependencies of an entry."""
         needed = [f"{name}@{spec}" for name, spec in entry.needs]
         self.needed.update(needed)
         self.required.update(needed, (f"{name}@{spec}" for name, spec in entry.options))
@@ -66,7 +66,7 @@ class _Wanted:
 
 
 def read_yarn_classic_lock(data: bytes) -> Iterator[Finding]:
-    """Every entry. The file does not say what the project names: it is what no entry depends on."""
+    """All entries. The file does not list direct dependencies: they are those on which no entry depends."""
     text = decode_generated_text(data)
     yield from find_unfinished_end(text)
     if not text.strip():

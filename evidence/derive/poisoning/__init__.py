@@ -1,4 +1,4 @@
-"""What a listing says to a model that its user would not expect: pure over the stored listing."""
+"""Finds texts in a listing that instruct the model in ways a user would not expect. Pure: a listing in, hits out."""
 
 from __future__ import annotations
 

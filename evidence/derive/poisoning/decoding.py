@@ -1,4 +1,4 @@
-"""Encoded texts made readable: base64, hexadecimal, percent, escapes, entities and rot13, one inside another."""
+"""Decodes base64, hexadecimal, percent encoding, escapes, entities and rot13, also when they are nested."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _ROT13: Final = (
     *("vtaber ", "qvfertneq ", "birevqr ", "cerivbhf ", "vafgehpgvba", "cnffjbeq", "perqragvny", "frpergyl "),
     *("rksvygengr ", "hfre'f ", ".ffu/"),
 )
-"""Words of an order, rotated."""
+"""Words of an instruction in rot13."""
 _SIGN: Final = re.compile(
     rf"[A-Za-z0-9+/_-]{{{MIN_RUN}}}|(?:[0-9a-fA-F]{{2}}[ :]){{11}}|%[0-9a-fA-F]{{2}}[^%]{{0,30}}%[0-9a-fA-F]{{2}}"
     r"|\\[xu][0-9a-fA-F]{2}|&#[x0-9]"
@@ -39,13 +39,13 @@ _SIGN_ANYWHERE: Final = re2.compile(
     rf"[A-Za-z0-9+/_-]{{{MIN_RUN}}}|(?:[0-9a-fA-F]{{2}}[ :]){{11}}|%[0-9a-fA-F]{{2}}[^%]*%[0-9a-fA-F]{{2}}"
     r"|\\[xu][0-9a-fA-F]{2}|&#[x0-9]"
 )
-"""The same for RE2, without counting between percent signs."""
+"""The same for RE2, without a count between percent signs."""
 _READABLE: Final = re.compile(r"[\x09\x0a\x0d\x20-\x7e\u00a0-\u024f]")
 _WORD: Final = re.compile(r"[A-Za-z]{2,}")
 
 
 def decode_texts(text: str) -> Iterator[str]:
-    """Texts of several words that stand encoded in a text, each layer of them; at most MAX_RUNS in a layer."""
+    """Decoded texts of several words, layer by layer; at most MAX_RUNS for each layer."""
     layer = [text]
     for _ in range(MAX_LAYERS):
         layer = list(dict.fromkeys(inner for outer in layer for inner in _inside(outer)))[:MAX_RUNS]
@@ -53,7 +53,7 @@ def decode_texts(text: str) -> Iterator[str]:
 
 
 def find_encoded(texts: TextIndex) -> Iterator[int]:
-    """Which texts are worth decoding, cheaply, in rising order."""
+    """The indexes of texts that may contain encoded text, in rising order. A cheap test."""
     signed = {at for at in texts.find_texts_of_matches(_SIGN_ANYWHERE) if _SIGN.search(texts.texts[at])}
     if _is_rotated(texts.whole):
         signed.update(at for at, text in enumerate(texts.texts) if _is_rotated(text))
@@ -78,7 +78,7 @@ def _inside(text: str) -> Iterator[str]:
 
 
 def _is_prose(text: str) -> bool:
-    """Whether it holds several words."""
+    """Whether a text contains several words."""
     return len(_WORD.findall(text[:400])) >= 3
 
 
@@ -123,7 +123,7 @@ def _utf8(digits: str) -> str:
 
 
 _ENCODED: Final = re.compile(r"[A-Z][^/_-]{0,40}[a-z0-9]|[a-z0-9][^/_-]{0,40}[A-Z]")
-"""Letters of both cases within one part, as encoded text has them and most paths and names have not."""
+"""Upper and lower case within one part, as in encoded text; most paths and names have only one of them."""
 _URL_SAFE: Final = str.maketrans("-_", "+/")
 _HEX_DIGITS: Final = re.compile(r"[0-9a-fA-F]{2}")
 _PERCENT_UNIT: Final = re.compile(r"%([0-9a-fA-F]{2})")

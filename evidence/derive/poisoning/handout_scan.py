@@ -1,8 +1,7 @@
-"""What a server hands out, a resource or a tool's answer, that gives the model orders.
+"""Finds instructions to the model in the content that a server returns: resources and results of tools.
 
-Such texts are often documents, by anybody and about anything, and in a long one a single order is as a rule spoken of.
-So an order counts when the text is short, or when it stands close to one of another purpose, as do those that are
-meant.
+Such texts are often documents by third parties, and a long document usually quotes a single instruction. An
+instruction counts only in a short text, near an instruction of another purpose, or when it was hidden on purpose.
 """
 
 from __future__ import annotations
@@ -17,14 +16,14 @@ from evidence.patterns.poisoning import MAX_TEXT, Category
 from evidence.patterns.poisoning import hidden_characters as shapes
 
 SHORT_TEXT: Final = 1_500
-"""Length of a text, in characters, that is too short to explain an instruction at length."""
+"""Characters below which a text is too short to be a document about an instruction."""
 
 CLOSE_DISTANCE: Final = 400
-"""Characters within which two orders belong together: the second says what the first is for."""
+"""Characters within which two instructions belong together: the second completes the first."""
 
 
 class Purpose(StrEnum):
-    """What an order wants. Two wordings of one purpose may be one sentence that was found twice."""
+    """The purpose of an instruction. Two patterns of the same purpose may match the same sentence."""
 
     OVERRIDE = "override"
     CONCEAL = "conceal"
@@ -41,38 +40,39 @@ PURPOSES: Final[Mapping[str, Purpose]] = {
     **dict.fromkeys(("runs-command", "plants-command"), Purpose.RUN),
     **dict.fromkeys(("block", "addressed"), Purpose.IMITATE),
 }
-"""The wordings that hardly any document holds. The others are for what a tool says of itself: documents recommend, put
-things in an order, and say where a configuration lies and what leaves the machine."""
+"""Patterns that hardly any document contains. The other patterns apply to tool descriptions only, because documents
+recommend things, order steps, and describe where a configuration is stored and which data leave the machine.
+"""
 
 _TOO_USUAL: Final = frozenset({"block"})
-"""Alone it is a note in a manual."""
+"""Alone it is an ordinary note in a manual."""
 
 _DELIBERATE: Final = frozenset({"encoded-order", "disguised-order"})
-"""Instructions that are hidden on purpose."""
+"""Instructions that were hidden on purpose."""
 
 _UNSEEN: Final = frozenset({"tags", "zero-width run"})
-"""Hidden characters that no editor, converter or copy leaves in a document, whole or in part."""
+"""Hidden characters that editors, converters and copying do not leave in a document."""
 
 _SELECTOR_RUN: Final = re.compile(f"(?:{shapes.SELECTOR.pattern}){{3}}")
 
 
 def scan_handout(text: str, *, at: str) -> tuple[Hit, ...]:
-    """The hits in one text that a server hands out, each pattern once. `at` is its path."""
+    """The hits in one returned text, each pattern once. `at` is the path of the text."""
     sent = text[:MAX_TEXT]
     grave = [hit for hit in scan_text(sent, at=at) if hit.is_grave]
     if not grave:
         return ()
-    sure = [hit for hit in grave if hit.pattern in _DELIBERATE or _is_code(hit, sent)]
+    certain = [hit for hit in grave if hit.pattern in _DELIBERATE or _is_code(hit, sent)]
     orders = _orders(grave)
     if len(sent) > SHORT_TEXT:
         orders = list(_close(sent, at)) if _are_meant(orders) else []
     elif all(hit.pattern in _TOO_USUAL for hit in orders):
         orders = []
-    return tuple(dict.fromkeys((*sure, *orders)))
+    return tuple(dict.fromkeys((*certain, *orders)))
 
 
 def _is_code(hit: Hit, text: str) -> bool:
-    """Whether hidden characters carry a message, or turn one round."""
+    """Whether the hidden characters encode a message or reverse the order of text."""
     if hit.category is not Category.HIDDEN:
         return False
     match hit.title.rpartition(": ")[2]:
@@ -85,7 +85,7 @@ def _is_code(hit: Hit, text: str) -> bool:
 
 
 def _close(text: str, at: str) -> Iterator[Hit]:
-    """Orders that stand within CLOSE characters of one of another purpose."""
+    """Instructions within CLOSE_DISTANCE characters of an instruction of another purpose."""
     for start in range(0, len(text), CLOSE_DISTANCE):
         near = _orders(scan_text(text[start : start + 2 * CLOSE_DISTANCE], at=at))
         if _are_meant(near):

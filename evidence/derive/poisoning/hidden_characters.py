@@ -1,4 +1,4 @@
-"""Which hidden characters of a text are explained by a script or an emoji, and which carry hidden text."""
+"""Distinguishes hidden characters that a script or an emoji needs from those that carry hidden text."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from evidence.derive.poisoning.text_folding import TextIndex
 from evidence.patterns.poisoning import hidden_characters as shapes
 
 MAX_LOOSE: Final = 3
-"""Zero-width characters that copying leaves in a text; more are a code."""
+"""Zero-width characters that copying may leave in a text. A higher number indicates an encoding."""
 
 
 def find_hidden_candidates(texts: TextIndex) -> list[int]:
-    """Which texts are worth looking at, cheaply, in rising order."""
+    """The indexes of texts that may contain hidden characters, in rising order. A cheap test."""
     return sorted({*texts.find_texts_of_matches(shapes.MAY_HIDE), *texts.find_with_word("]:")})
 
 
 def find_hidden_characters(text: str) -> Iterator[str]:
-    """Kinds of hidden characters that no script and no emoji explains."""
+    """The kinds of hidden characters that neither a script nor an emoji explains."""
     if shapes.CONTROL.search(text):
         yield "control characters"
     if any(_pushes_out(found[0]) for found in shapes.EMPTINESS.finditer(text)):
@@ -54,13 +54,13 @@ def _hidden(text: str) -> Iterator[str]:
 
 
 def _is_needed(text: str, at: int) -> bool:
-    """Whether a script or an emoji beside a zero-width character needs it."""
+    """Whether the script or the emoji next to a zero-width character requires it."""
     around = text[max(0, at - 2) : at], text[at + 1 : at + 3]
     return any(shapes.BREAKING_SCRIPT.search(part) or shapes.PICTURE.search(part) for part in around)
 
 
 def _is_inside(text: str, at: int) -> bool:
-    """Whether it parts a word of Latin letters, or joins one to nothing."""
+    """Whether the character splits a word of Latin letters, or is a joiner after one."""
     before, after = text[max(0, at - 1) : at], text[at + 1 : at + 2]
     if not (before.isascii() and before.isalnum()):
         return False
@@ -68,7 +68,9 @@ def _is_inside(text: str, at: int) -> bool:
 
 
 def _is_selecting(text: str, at: int) -> bool:
-    """Whether a variation selector stands where one may: after an emoji, a keycap's sign, an ideograph, a script."""
+    """Whether a variation selector follows a character that may have one: emoji, keycap, ideograph, or a letter of a
+    script.
+    """
     before, mark = text[max(0, at - 1) : at], text[at]
     if not before or shapes.SELECTOR.match(before):
         return False

@@ -1,4 +1,4 @@
-"""Every string of a listing that a client may show to a model, with its place."""
+"""All strings of a listing that a client may show to a model, with their places."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ MAX_STRINGS: Final = 20_000
 MAX_DEPTH: Final = 64
 
 TextPlace: TypeAlias = "tuple[TextPlace | None, str]"
-"""Where a text stands: the place around it and the last segment, so that a path is only written for a hit."""
+"""The parent place and the last segment. The full path is only built for a hit."""
 
 ListingText: TypeAlias = tuple[TextPlace, str, str]
-"""A place, the name of the tool that it belongs to, and the text there."""
+"""A place, the name of the tool that contains the text, and the text."""
 
 
 def iterate_texts(listing: Listing) -> Iterator[ListingText]:
-    """What a server says of itself, then of each item of its lists, breadth first within bounds."""
+    """The texts of the server, then of each item of its lists, breadth first and within bounds."""
     yield from (((None, "server/instructions"), "", listing.instructions),) if listing.instructions else ()
     for member, value in listing.server_info.items():
         yield from _strings((None, f"server/{member}"), "", value)
@@ -30,23 +30,22 @@ def iterate_texts(listing: Listing) -> Iterator[ListingText]:
 
 
 def format_path(place: TextPlace) -> str:
-    """The place as a path. Its beginning is one already; what was read beneath it is escaped."""
+    """The place as a path. The segments of names and keys are escaped."""
     around, last = place
     return last if around is None else f"{format_path(around)}/{escape_segment(last)}"
 
 
 def label_item(item: Item) -> str:
-    """An item's segment of a path: its name, its URI, or its number."""
+    """The path segment of an item: its name, its URI, or its number."""
     return escape_segment(item.name or item.text("uri") or f"@{item.index}")
 
 
 def escape_segment(text: str) -> str:
-    """A text as one segment of a path."""
     return text[:80].replace("~", "~0").replace("/", "~1").replace("@", "~2")
 
 
 def _strings(place: TextPlace, owner: str, value: Json) -> Iterator[ListingText]:
-    """Strings and keys of a value, breadth first within bounds."""
+    """Strings and keys of a value, breadth first and within bounds."""
     level: list[tuple[TextPlace, Json]] = [(place, value)]
     seen = 0
     for _ in range(MAX_DEPTH):

@@ -1,4 +1,4 @@
-"""Orders that are spelt so that a filter does not see them: figures for letters, letters apart, words joined."""
+"""Undoes spellings that evade filters: digits for letters, spaced letters, and joined words."""
 
 from __future__ import annotations
 
@@ -19,21 +19,22 @@ _STEMS: Final = ("ignor", "disregard", "overrid", "forget", "previous", "instruc
 _PLAIN: Final = (
     *("ignor", "disregard", "overrid", "forget", "tell", "mention", "reveal", "previous", "prior", "instruct"),
 )
-"""What words of an order begin with; none begins another one."""
+"""Beginnings of words of an instruction; none is a prefix of another."""
 _VOCABULARY: Final = re.compile(
     r"ignore|disregard|forget|override|all|any|the|your|previous|prior|instructions?|rules|system|prompt|donot|user|tell|this"
 )
 
 
 def find_obfuscation_candidates(whole: str, words: str) -> bool:
-    """Whether it is worth looking at texts, cheaply: `words` are all their words between spaces, `whole` all of them
+    """Whether any text may be obfuscated. A cheap test. `words`: all words of the texts, separated by spaces; `whole`:
+    all texts
     joined.
     """
     return _ODD.search(replace_surrogates(words)) is not None or _SPELT.search(replace_surrogates(whole)) is not None
 
 
 def deobfuscate_text(folded: str) -> Iterator[str]:
-    """The text with what is disguised in it written plainly: at most one reading for each way to disguise."""
+    """One plain reading of the text for each kind of obfuscation that it contains."""
     plain = replace_surrogates(folded)
     if _MIXED_ANYWHERE.search(plain):
         yield _MIXED.sub(lambda found: found[0].translate(_FIGURES), folded)
@@ -44,12 +45,12 @@ def deobfuscate_text(folded: str) -> Iterator[str]:
 
 
 def _spaced(run: str) -> str:
-    """Letters apart as the words of an order that they spell."""
+    """The words that spaced letters spell."""
     return _VOCABULARY.sub(lambda found: f" {found[0]} ", _PARTS.sub("", run)).strip().replace("  ", " ")
 
 
 def _with_figures(word: str) -> str:
-    """A word with figures for some of its letters."""
+    """The word with digits in place of some letters."""
     letters = [rf"[{letter}{_FIGURES_FOR[letter]}]" if letter in _FIGURES_FOR else letter for letter in word]
     return "|".join(
         f"{word[:at]}[{_FIGURES_FOR[word[at]]}]{''.join(letters[at + 1 :])}"
@@ -59,7 +60,7 @@ def _with_figures(word: str) -> str:
 
 
 _FIGURES_FOR: Final = {"o": "0", "i": "1!", "e": "3", "a": "4@", "s": "5$", "t": "7", "l": "|"}
-# Words that are those of an order once their figures are letters, and those that join some; as `re2` reads them.
+# Words of an instruction with digits for letters, and joined words; in the syntax of RE2.
 _MIXED_WORD: Final = rf"(?:^|\ )(?:[.,:;]+(?:{'|'.join(_PLAIN)})|[.,:;]*(?:{'|'.join(map(_with_figures, _PLAIN))}))"
 _PURE: Final = "|".join(stem for stem in _STEMS if stem.isalpha())
 _JOINED_WORD: Final = rf"[._-][^\ ]*(?:{_PURE})|(?:{_PURE})[^\ ]*[._-]|do_not_tell|do-not-tell"
@@ -70,4 +71,4 @@ _MIXED_ANYWHERE: Final = re2.compile(_MIXED_WORD)
 _JOINED_ANYWHERE: Final = re2.compile(_JOINED_WORD)
 _APART_ANYWHERE: Final = re2.compile(_LETTERS_APART)
 OBFUSCATION_EXPRESSIONS: Final = (_MIXED_WORD, _JOINED_WORD, _LETTERS_APART)
-"""Verbose expressions, of which a text in which something is disguised matches one."""
+"""Verbose expressions; a text with obfuscated words matches at least one."""

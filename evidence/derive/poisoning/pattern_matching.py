@@ -1,4 +1,4 @@
-"""What is worth looking for in a folded text: what the sieve lets pass and whose needed words are there."""
+"""Selects the patterns that a folded text may match, by prefilter and required words, and applies them."""
 
 from __future__ import annotations
 
@@ -18,56 +18,58 @@ _PLAINEST: Final = tuple(
     for each in PATTERNS
     if each.category in (Category.OVERRIDE, Category.CONCEALMENT) and not (each.expression.is_naming or each.sentence)
 )
-"""Wordings that are looked for in disguise."""
-_DISGUISED: Final = len(PATTERNS)
-_ORDERED: Final = _DISGUISED + len(OBFUSCATION_EXPRESSIONS)
+"""Patterns that are searched in deobfuscated text."""
+_FIRST_OBFUSCATION: Final = len(PATTERNS)
+_FIRST_INSTRUCTION: Final = _FIRST_OBFUSCATION + len(OBFUSCATION_EXPRESSIONS)
 
 
 @dataclass(frozen=True, slots=True)
 class CandidatePatterns:
-    """The wordings that a text may hold, in order, and whether it may disguise one or give orders about a tool."""
+    """The patterns that a text may match, in order; whether it may be obfuscated, and whether it may instruct about a
+    tool.
+    """
 
-    wordings: tuple[Pattern, ...] = ()
-    disguised: bool = False
-    ordered: bool = False
+    patterns: tuple[Pattern, ...] = ()
+    may_be_obfuscated: bool = False
+    may_instruct: bool = False
 
 
 def find_candidate_patterns(folded: str) -> CandidatePatterns:
-    """What is worth looking for in a text; nothing else is there."""
-    passed = _sieve().find_candidates(folded)
+    """The patterns that a text may match. No other pattern can match."""
+    passed = _prefilter().find_candidates(folded)
     if not passed:
         return _NOTHING
     return CandidatePatterns(
-        tuple(PATTERNS[at] for at in passed if at < _DISGUISED and _may_hold(PATTERNS[at], folded)),
-        any(_DISGUISED <= at < _ORDERED for at in passed),
-        passed[-1] >= _ORDERED,
+        tuple(PATTERNS[at] for at in passed if at < _FIRST_OBFUSCATION and _may_hold(PATTERNS[at], folded)),
+        any(_FIRST_OBFUSCATION <= at < _FIRST_INSTRUCTION for at in passed),
+        passed[-1] >= _FIRST_INSTRUCTION,
     )
 
 
 def match_patterns(folded: str) -> Iterator[Pattern]:
-    """The wordings that a text holds, in their order."""
-    return (each for each in find_candidate_patterns(folded).wordings if find_pattern(each, folded) is not None)
+    """The patterns that match a text, in their order."""
+    return (each for each in find_candidate_patterns(folded).patterns if find_pattern(each, folded) is not None)
 
 
-def find_pattern(wording: Pattern, folded: str) -> PatternMatch | None:
-    """The wording in a text; one that is told by sentences is tried only on those that may hold each of its parts."""
-    if not wording.sentence:
-        return wording.find(folded)
-    parts = _parts()[wording.id]
+def find_pattern(pattern: Pattern, folded: str) -> PatternMatch | None:
+    """The match of a pattern. A sentence pattern is applied only to sentences that may contain all its parts."""
+    if not pattern.sentence:
+        return pattern.find(folded)
+    parts = _parts()[pattern.id]
     sentences = map(str.strip, SENTENCE.findall(folded))
-    return wording.find(" ".join(sentence for sentence in sentences if parts.match_all(sentence)))
+    return pattern.find(" ".join(sentence for sentence in sentences if parts.match_all(sentence)))
 
 
-def _may_hold(wording: Pattern, folded: str) -> bool:
-    """Whether needed words are there, and what must stand in the same sentence; few texts that hold one part do."""
-    return holds_needed_words(wording, folded) and (not wording.sentence or _parts()[wording.id].match_all(folded))
+def _may_hold(pattern: Pattern, folded: str) -> bool:
+    """Whether the text contains the required words and, for a sentence pattern, a sentence that has all its parts."""
+    return holds_needed_words(pattern, folded) and (not pattern.sentence or _parts()[pattern.id].match_all(folded))
 
 
 _NOTHING: Final = CandidatePatterns()
 
 
 def find_plain_instructions(reading: str) -> Iterator[Pattern]:
-    """The plainest wordings that another reading of a text may hold, in their order."""
+    """The basic patterns that a deobfuscated reading may match, in their order."""
     return (_PLAINEST[at] for at in _plainest().find_candidates(reading) if holds_needed_words(_PLAINEST[at], reading))
 
 
@@ -86,7 +88,7 @@ def _parts() -> dict[str, ExpressionPrefilter]:
 
 
 @lru_cache(maxsize=1)
-def _sieve() -> ExpressionPrefilter:
+def _prefilter() -> ExpressionPrefilter:
     return ExpressionPrefilter(
         [*(each.expression.pattern for each in PATTERNS), *OBFUSCATION_EXPRESSIONS, *list_instruction_expressions()]
     )

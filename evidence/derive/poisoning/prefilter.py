@@ -1,7 +1,7 @@
-"""Which expressions may match a text, found for all of them at once in linear time.
+"""Finds which of many expressions may match a text, for all of them in one pass and in linear time.
 
-Each expression is relaxed to one that matches wherever it does: what it looks at around a match is left out, and bounds
-of repetitions are. RE2 finds the relaxed ones by the fixed words in them, and hardly any honest text passes.
+Each expression is relaxed to one that matches at least wherever the original does: lookarounds and bounds of
+repetitions are dropped. RE2 finds the relaxed expressions by their fixed words; hardly any honest text matches one.
 """
 
 from __future__ import annotations
@@ -18,19 +18,19 @@ _TOKEN: Final = re.compile(
 )
 _AROUND: Final = ("(?=", "(?!", "(?<=", "(?<!")
 _MOST: Final = 24
-"""Repetitions that are still counted."""
+"""Repetitions up to which the count is kept."""
 
 _MEMORY: Final = 32 << 20
-"""Bytes that one expression may take for what it remembers of its states, when texts are many and unlike each other."""
+"""Bytes that RE2 may use to cache the states of one expression, for many texts that differ."""
 
 _LETTER: Final = "X"
 _SIGN: Final = "\x7f"
-"""What stands for letters and for other characters beyond ASCII."""
+"""Replacements of letters and of other characters beyond ASCII."""
 _BEYOND: Final = re.compile(r"[^\x00-\x7f]+")
 
 
 class ExpressionPrefilter:
-    """Several verbose expressions, of which those that may match a folded text are found at once."""
+    """Finds those of several verbose expressions that may match a folded text, all at once."""
 
     def __init__(self, expressions: Iterable[str]) -> None:
         options = re2.Options()
@@ -43,17 +43,18 @@ class ExpressionPrefilter:
         self._filter.Compile()
 
     def find_candidates(self, text: str) -> list[int]:
-        """The numbers of those that may match, in rising order; no other one does."""
+        """The indexes of the expressions that may match, in rising order. No other expression matches."""
         return self._filter.Match(text if text.isascii() else _in_ascii(text)) or []
 
     def match_all(self, text: str) -> bool:
-        """Whether each of them may match."""
+        """Whether every expression may match."""
         return len(self.find_candidates(text)) == self._size
 
 
 def relax_expression(verbose: str) -> str:
-    """An expression for RE2 that matches, in ASCII, wherever a verbose one of `re` does in texts with no white space
-    but spaces.
+    """An RE2 expression that matches, in the ASCII form of a text, wherever the verbose `re` expression matches; the
+    only white
+    space of the text must be spaces.
     """
     return "".join(_parts(verbose))
 
@@ -84,7 +85,7 @@ def _part(token: str) -> str:
 
 
 def _members(token: str) -> str:
-    """A class of characters. One of characters beyond ASCII takes all of those."""
+    """A character class. A class with characters beyond ASCII accepts all of them."""
     ascii_only = "".join(filter(str.isascii, token))
     if token.startswith("[^"):
         return ascii_only if ascii_only != "[^]" else "(?s:.)"
@@ -112,7 +113,7 @@ def _stand_in(character: str) -> str:
 
 
 class _StandIns(dict[int, str]):
-    """What stands for each character, of which those of the usual scripts are remembered."""
+    """The ASCII replacement of each character; those of common scripts are cached."""
 
     def __missing__(self, code: int) -> str:
         stand_in = _stand_in(chr(code))

@@ -1,4 +1,4 @@
-"""What a listing says to a model that its user would not expect: pure over the stored listing."""
+"""Scans a listing for texts that instruct the model in ways a user would not expect. Pure: a listing in, hits out."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ MAX_HITS: Final = 200
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """One suspicious place. `at` is its path; what was said is never repeated, only what kind of thing it is."""
+    """One suspicious place. `at` is its path. The text itself is never repeated, only its category."""
 
     category: Category
     pattern: str
@@ -51,18 +51,20 @@ class Hit:
 
     @property
     def threat(self) -> Threat:
-        """The published id that its category belongs to."""
+        """The published threat id of the category."""
         return self.category.threat
 
     @property
     def is_grave(self) -> bool:
-        """Whether it costs points: only what is sure does."""
+        """Whether it costs points, which only hits with high confidence do."""
         return self.confidence is Confidence.HIGH
 
 
 @dataclass(frozen=True, slots=True)
-class _Heard:
-    """What a text says wherever it stands; `found` says in which tool's text it does."""
+class _TextMatch:
+    """A match in a text, independent of the places where the text occurs. `found` decides whether the text's owner
+    matters.
+    """
 
     category: Category
     pattern: str
@@ -71,42 +73,46 @@ class _Heard:
 
 
 def scan_listing(listing: Listing) -> tuple[Hit, ...]:
-    """Every hit in the listing, in its order; at most MAX_HITS."""
+    """All hits in a listing in its order; at most MAX_HITS."""
     names = tuple(item.name for item in listing.tools.items if item.name)
     return tuple(islice(_hits(iterate_texts(listing), names, partial(build_tool_contexts, listing)), MAX_HITS))
 
 
 def scan_text(text: str, *, at: str = "", owner: str = "", names: Sequence[str] = ()) -> Iterator[Hit]:
-    """The hits in one text of a tool (`owner`), or of a server when it is empty; each pattern once."""
+    """The hits in one text of the tool `owner`, or of the server when `owner` is empty; each pattern once."""
     alone = ToolContext(frozenset([owner.lower()]), frozenset(name.lower() for name in names))
     return _hits([((None, at), owner, text)], names, lambda owners: dict.fromkeys(owners, alone))
 
 
 def list_shown_texts(listing: Listing) -> Iterator[tuple[str, str, str]]:
-    """Every string that a client may show to a model: its path, the name of the tool that it belongs to, the text."""
+    """Path, name of the owning tool, and text, of every string that a client may show to a model."""
     return ((format_path(place), owner, text) for place, owner, text in iterate_texts(listing))
 
 
 def _hits(
-    said: Iterable[ListingText], names: Sequence[str], who: Callable[[Iterable[str]], Mapping[str, ToolContext]]
+    listed: Iterable[ListingText],
+    names: Sequence[str],
+    build_contexts: Callable[[Iterable[str]], Mapping[str, ToolContext]],
 ) -> Iterator[Hit]:
-    """The hits in several texts. Most of what a listing says it says often, and a text is read only once."""
-    places = list(said)
+    """The hits in several texts. Listings repeat many texts, so each distinct text is scanned once."""
+    places = list(listed)
     distinct = list(dict.fromkeys(text for _, _, text in places))
     sent = [text[:MAX_TEXT] for text in distinct]
     folded, words = fold_texts(sent)
-    worth = [find_candidate_patterns(text) for text in folded]
-    heard = dict(zip(distinct, _heard(sent, folded, words, worth), strict=True))
+    candidates = [find_candidate_patterns(text) for text in folded]
+    matches = dict(zip(distinct, _match_texts(sent, folded, words, candidates), strict=True))
     about = find_instructed_tools(
-        list(dict.fromkeys(text for text, each in zip(folded, worth, strict=True) if each.ordered)), names
+        list(dict.fromkeys(text for text, each in zip(folded, candidates, strict=True) if each.may_instruct)), names
     )
-    orders = {text: about[plain] for text, plain in zip(distinct, folded, strict=True) if plain in about}
-    if not orders and not any(heard.values()):
+    instructed = {text: about[plain] for text, plain in zip(distinct, folded, strict=True) if plain in about}
+    if not instructed and not any(matches.values()):
         return
-    known = who({owner for _, owner, text in places if owner and any(each.found.others for each in heard[text])})
+    known = build_contexts(
+        {owner for _, owner, text in places if owner and any(each.found.others for each in matches[text])}
+    )
     for place, owner, text in places:
-        hits = [hit for each in heard[text] for hit in _spoken(each, known.get(owner), text, place)]
-        if owner and any(name != owner for name in orders.get(text, ())):
+        hits = [hit for each in matches[text] for hit in _hits_at(each, known.get(owner), text, place)]
+        if owner and any(name != owner for name in instructed.get(text, ())):
             hits.append(
                 Hit(
                     Category.SHADOWING,
@@ -117,86 +123,84 @@ def _hits(
                 )
             )
         yield from hits
-        yield from _combined(hits)
+        yield from _combine_signs(hits)
 
 
-def _spoken(heard: _Heard, speaker: ToolContext | None, text: str, place: TextPlace) -> Iterator[Hit]:
-    """A wording about tools counts in a tool's text only: instructions are there to put tools in an order."""
-    sure = heard.found.confidence
-    if heard.found.others is not None:
-        told = speaker.confidence(heard.found, text) if speaker else None
-        if told is None:
-            return
-        sure = told
-    yield Hit(heard.category, heard.pattern, heard.title, format_path(place), sure)
+def _hits_at(match: _TextMatch, context: ToolContext | None, text: str, place: TextPlace) -> Iterator[Hit]:
+    """A pattern about tools counts only in a tool's text: instructions of a server legitimately order its tools."""
+    confidence: Confidence | None = match.found.confidence
+    if match.found.others is not None:
+        confidence = context.confidence(match.found, text) if context else None
+    if confidence is not None:
+        yield Hit(match.category, match.pattern, match.title, format_path(place), confidence)
 
 
-def _combined(hits: Sequence[Hit]) -> Iterator[Hit]:
-    """Several signs that say little alone stand in one text: together they are sure."""
+def _combine_signs(hits: Sequence[Hit]) -> Iterator[Hit]:
+    """Several medium signs in one text together count as one hit with high confidence."""
     signs = {hit.pattern for hit in hits if hit.confidence is Confidence.MEDIUM}
     if len(signs) > 1 and not any(hit.is_grave for hit in hits):
         yield Hit(Category.COMBINED, "several-signs", "Holds several signs of an order to the model", hits[0].at)
 
 
-def _heard(
-    sent: Sequence[str], folded: Sequence[str], words: str, worth: Sequence[CandidatePatterns]
-) -> list[list[_Heard]]:
-    """What each text says wherever it stands."""
-    heard: list[list[_Heard]] = [[] for _ in sent]
+def _match_texts(
+    sent: Sequence[str], folded: Sequence[str], words: str, candidates: Sequence[CandidatePatterns]
+) -> list[list[_TextMatch]]:
+    """The matches in each text, independent of its places."""
+    matches: list[list[_TextMatch]] = [[] for _ in sent]
     as_sent = TextIndex(sent)
     for at in find_hidden_candidates(as_sent):
-        heard[at] += _unseen(sent[at])
+        matches[at] += _match_hidden(sent[at])
     for at in find_encoded(as_sent):
-        heard[at] += _encoded(sent[at])
+        matches[at] += _match_encoded(sent[at])
     for each in SECRETS:
         for at in as_sent.find_matching(each):
             if _holds_credential(sent[at], each):
-                heard[at].append(_Heard(each.category, each.id, each.title, PatternMatch(each.confidence)))
-    look_closer = find_obfuscation_candidates(SEPARATOR.join(folded), words)
+                matches[at].append(_TextMatch(each.category, each.id, each.title, PatternMatch(each.confidence)))
+    may_be_obfuscated = find_obfuscation_candidates(SEPARATOR.join(folded), words)
     for at, text in enumerate(folded):
-        heard[at] += _worded(text, worth[at].wordings)
-        if look_closer and worth[at].disguised:
-            heard[at] += _disguised(text)
-    return heard
+        matches[at] += _match_patterns(text, candidates[at].patterns)
+        if may_be_obfuscated and candidates[at].may_be_obfuscated:
+            matches[at] += _match_obfuscated(text)
+    return matches
 
 
-def _worded(folded: str, wordings: Sequence[Pattern]) -> Iterator[_Heard]:
-    for each in wordings:
+def _match_patterns(folded: str, patterns: Sequence[Pattern]) -> Iterator[_TextMatch]:
+    for each in patterns:
         found = find_pattern(each, folded)
         if found is not None:
-            yield _Heard(each.category, each.id, each.title, found)
+            yield _TextMatch(each.category, each.id, each.title, found)
 
 
-def _disguised(folded: str) -> Iterator[_Heard]:
-    """Instructions with a disguised spelling that has no other reason."""
+def _match_obfuscated(folded: str) -> Iterator[_TextMatch]:
+    """Instructions with an obfuscated spelling that has no other explanation."""
     for reading in deobfuscate_text(folded):
         for each in find_plain_instructions(reading):
             found = each.find(reading)
             if found is not None and found.confidence is Confidence.HIGH and not each.matches(folded):
                 title = "Spells an order to the model so that filters do not see it"
-                yield _Heard(Category.OVERRIDE, "disguised-order", title, found)
+                yield _TextMatch(Category.OVERRIDE, "disguised-order", title, found)
                 return
 
 
-def _unseen(text: str) -> Iterator[_Heard]:
-    """What a reader of a text does not see."""
+def _match_hidden(text: str) -> Iterator[_TextMatch]:
+    """Matches of content that a reader does not see."""
     for kind in find_hidden_characters(text):
         title = f"Contains hidden characters: {kind}"
-        yield _Heard(Category.HIDDEN, "hidden-characters", title, PatternMatch(Confidence.HIGH))
+        yield _TextMatch(Category.HIDDEN, "hidden-characters", title, PatternMatch(Confidence.HIGH))
     if "]:" in text and MARKDOWN_COMMENT.search(text):
-        yield _Heard(
+        yield _TextMatch(
             Category.HIDDEN, "comment", "Contains a comment that is shown nowhere", PatternMatch(Confidence.MEDIUM)
         )
 
 
-def _encoded(text: str) -> Iterator[_Heard]:
-    """Encoded parts that read like a poisoned text once they are decoded; readable ones only inform."""
+def _match_encoded(text: str) -> Iterator[_TextMatch]:
+    """Encoded parts that contain an instruction once they are decoded; other readable ones only inform."""
     readable = False
     for inner in decode_texts(text):
         readable = True
         folded = fold_text(inner)
         if COMMAND.search(folded) or any(each.category is not Category.ENCODED for each in match_patterns(folded)):
-            yield _Heard(
+            yield _TextMatch(
                 Category.ENCODED,
                 "encoded-order",
                 "Carries an encoded order to the model",
@@ -204,7 +208,7 @@ def _encoded(text: str) -> Iterator[_Heard]:
             )
             return
     if readable:
-        yield _Heard(Category.ENCODED, "encoded-text", "Carries encoded text", PatternMatch(Confidence.LOW))
+        yield _TextMatch(Category.ENCODED, "encoded-text", "Carries encoded text", PatternMatch(Confidence.LOW))
 
 
 def _holds_credential(text: str, pattern: Pattern) -> bool:

@@ -1,4 +1,4 @@
-"""Texts as they are read, and where words stand in many of them at once."""
+"""Normalises texts for matching, and indexes words over many texts at once."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ SEPARATOR: Final = "\0"
 
 
 class TextIndex:
-    """Distinct texts one after the other, in which a word of any of them is found at once."""
+    """Distinct texts in one string, so that one search finds a word in all of them."""
 
     def __init__(self, texts: Sequence[str]) -> None:
         self.texts = texts
@@ -26,14 +26,14 @@ class TextIndex:
         self._starts = [0, *accumulate(len(text) + 1 for text in texts)]
 
     def find_matching(self, pattern: Pattern) -> Iterator[int]:
-        """Which texts may hold a wording, in rising order."""
+        """The indexes of texts that may match a pattern, in rising order."""
         found = {at for need in pattern.needs[0] for at in self.find_with_word(need)}
         if pattern.unbroken:
             found.update(at for at, text in enumerate(self.texts) if len(text) >= pattern.unbroken)
         return (at for at in sorted(found) if holds_needed_words(pattern, self.texts[at]))
 
     def find_with_word(self, word: str) -> Iterator[int]:
-        """Which texts hold a word, in rising order."""
+        """The indexes of texts that contain a word, in rising order."""
         at = self.whole.find(word)
         while at >= 0:
             text = self.find_text_at(at)
@@ -41,19 +41,19 @@ class TextIndex:
             at = self.whole.find(word, self._starts[text + 1])
 
     def find_texts_of_matches(self, expression: re2._Regexp) -> set[int]:
-        """Which texts a match of an expression of RE2 in the whole lies in, or partly."""
+        """The indexes of texts that a match of an RE2 expression in the joined string overlaps."""
         spans = (found.span() for found in expression.finditer(replace_surrogates(self.whole)))
         return {
             text for start, end in spans for text in range(self.find_text_at(start), self.find_text_at(end - 1) + 1)
         }
 
     def find_text_at(self, place: int) -> int:
-        """Which text a place of the whole is in."""
+        """The index of the text at a position of the joined string."""
         return bisect_right(self._starts, place) - 1
 
 
 def holds_needed_words(pattern: Pattern, text: str) -> bool:
-    """Whether each of the needs of a wording stands in a text in reach of one of the first."""
+    """Whether a word of each required group is within reach of a word of the first group."""
     if not pattern.needs:
         return True
     first, *others = pattern.needs
@@ -67,13 +67,14 @@ def holds_needed_words(pattern: Pattern, text: str) -> bool:
 
 
 def replace_surrogates(text: str) -> str:
-    """The text as it can be encoded, character by character."""
+    """The text in a form that UTF-8 can encode; the number of characters stays the same."""
     return text if text.isascii() else text.encode("utf-8", "replace").decode()
 
 
 def fold_text(text: str) -> str:
-    """The text as it is read: compatibility forms, lower case, single spaces, no hidden characters, letters that
-    imitate Latin ones among Latin ones as what they imitate.
+    """The text in compatibility form and lower case, with single spaces, without hidden characters, and with letters
+    that
+    imitate Latin ones replaced within Latin words.
     """
     plain = text
     if not text.isascii():
@@ -83,14 +84,16 @@ def fold_text(text: str) -> str:
     return " ".join(f"|{plain.lower()}|".split())[1:-1]
 
 
-def fold_texts(said: Sequence[str]) -> tuple[list[str], str]:
-    """Each text folded, what is ASCII all at once; and all words between spaces, of which some are of
-    two texts."""
-    ascii_only = [text for text in said if text.isascii() and SEPARATOR not in text]
+def fold_texts(texts: Sequence[str]) -> tuple[list[str], str]:
+    """The folded texts, and all their words separated by spaces; some of these words may join two texts. ASCII texts
+    are
+    folded in one step.
+    """
+    ascii_only = [text for text in texts if text.isascii() and SEPARATOR not in text]
     words = f"{SEPARATOR}{SEPARATOR.join(ascii_only)}{SEPARATOR}".lower().split()
     plain = iter(" ".join(words).split(SEPARATOR)[1:-1])
-    folded = [next(plain) if text.isascii() and SEPARATOR not in text else fold_text(text) for text in said]
-    if len(ascii_only) < len(said):
-        others = (each for text, each in zip(said, folded, strict=True) if not text.isascii() or SEPARATOR in text)
+    folded = [next(plain) if text.isascii() and SEPARATOR not in text else fold_text(text) for text in texts]
+    if len(ascii_only) < len(texts):
+        others = (each for text, each in zip(texts, folded, strict=True) if not text.isascii() or SEPARATOR in text)
         words += (word for text in others for word in text.split())
     return folded, " ".join(words)

@@ -1,4 +1,4 @@
-"""Whom a wording is about: another tool, or the tool itself and its own parameters."""
+"""Decides whether a pattern is about another tool, or about the tool itself and its own parameters."""
 
 from __future__ import annotations
 
@@ -20,26 +20,28 @@ _HUMP: Final = re.compile(r"[a-z0-9][A-Z]")
 
 @dataclass(frozen=True, slots=True)
 class ToolContext:
-    """A tool whose text speaks: its own words (name, parameters, values) and the names of all tools, in lower case."""
+    """The tool that owns a text: its own words (name, parameters, values) and the names of all tools, in lower case."""
 
     own: frozenset[str]
     tools: frozenset[str]
 
     def confidence(self, found: PatternMatch, sent: str) -> Confidence | None:
-        """How sure a wording is in a text of this tool; None when it only speaks of the tool itself."""
+        """The confidence of a match in a text of this tool; None when the match is only about the tool itself."""
         if found.others is None:
             return found.confidence
         about = [names for names in found.others if not any(self._is_own(each.name) for each in names)]
         if not about:
             return None
-        sure = any(all(self._is_tool(each, sent) for each in names) for names in about)
-        return found.confidence if sure else min(found.confidence, Confidence.MEDIUM, key=list(Confidence)[::-1].index)
+        certain = any(all(self._is_tool(each, sent) for each in names) for names in about)
+        return (
+            found.confidence if certain else min(found.confidence, Confidence.MEDIUM, key=list(Confidence)[::-1].index)
+        )
 
     def _is_own(self, name: str) -> bool:
         return name in self.own
 
     def _is_tool(self, named: MentionedTool, sent: str) -> bool:
-        """Whether it is a tool's name for sure: it is listed, called one, or made of several words."""
+        """Whether a mentioned thing is certainly a tool: listed, called a tool, or with a name of several words."""
         if named.called or named.name in self.tools or _MARKED.search(named.name):
             return True
         at = sent.lower().find(named.name)
@@ -47,7 +49,7 @@ class ToolContext:
 
 
 def build_tool_contexts(listing: Listing, owners: Iterable[str]) -> dict[str, ToolContext]:
-    """Who speaks in the texts of some tools. Tools of one name are one speaker."""
+    """The contexts of the owning tools by name. Tools with the same name share one context."""
     wanted = set(owners)
     tools = frozenset(item.name.lower() for item in listing.tools.items if item.name)
     own: dict[str, set[str]] = {name: {name.lower()} for name in wanted}
@@ -58,7 +60,7 @@ def build_tool_contexts(listing: Listing, owners: Iterable[str]) -> dict[str, To
 
 
 def _words(value: object) -> Iterator[str]:
-    """Keys and short values of a schema, in lower case, within bounds."""
+    """Keys and short values of a schema in lower case, within bounds."""
     level: list[object] = [value]
     seen = 0
     for _ in range(MAX_DEPTH):

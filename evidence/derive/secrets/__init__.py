@@ -1,4 +1,4 @@
-"""Secrets in text: what was found, never the secret. Pure: text and salt in, findings out."""
+"""Finds secrets in text and reports where they are, never their values. Pure: text and salt in, findings out."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The files of a tree searched one after another: the body of the kind `secrets`, without whose files they are."""
+"""Scans the files of a tree for secrets and builds the findings of the kind `secrets`."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from evidence.derive.secrets.scanner import Scanner
 from evidence.kinds.secrets import GENERIC, SPECIFIC
 
 MAX_BYTES: Final = 8_000_000
-"""Of one file; what comes after is not looked at, and the scan is not complete."""
+"""Bytes of one file that are scanned; with a longer file the scan is not complete."""
 
 MAX_FINDINGS: Final = 2_000
-"""Of one tree."""
+"""Findings for one tree."""
 
 _HEAD: Final = 8_192
 _BOMS: Final = ((b"\xff\xfe", "utf-16"), (b"\xfe\xff", "utf-16"))
@@ -24,7 +24,7 @@ _LONGEST_PATH: Final = 400
 def scan_files(files: Iterable[tuple[str, bytes]], scanner: Scanner, *, salt: bytes) -> dict[str, Json]:
     """The members `rules` to `findings` of a secrets body (evidence/kinds/secrets.py) for (path, content) pairs.
 
-    Paths are relative to the tree. One file is held at a time. The caller adds `origin`, `name` and `ref`.
+    Paths are relative to the tree. Only one file is in memory at a time. The caller adds `origin`, `name` and `ref`.
     """
     found: list[dict[str, Json]] = []
     count = size = 0
@@ -44,7 +44,7 @@ def scan_files(files: Iterable[tuple[str, bytes]], scanner: Scanner, *, salt: by
 
 
 def decode_file(content: bytes) -> bytes | None:
-    """The content of a file as UTF-8, or None for a binary one."""
+    """The content of a file as UTF-8; None for a binary file."""
     encoding = next((name for bom, name in _BOMS if content.startswith(bom)), None)
     if encoding:
         return content[: 2 * MAX_BYTES].decode(encoding, "replace").encode("utf-8", "replace")

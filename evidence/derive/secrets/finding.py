@@ -1,4 +1,4 @@
-"""One secret that was found, without it."""
+"""A secret that was found: its place, its salted hash and its masked context."""
 
 from __future__ import annotations
 
@@ -33,10 +33,11 @@ class Discount(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Finding:
-    """Where a pattern matched. `line` counts from 1; 0 for a rule about the path alone.
+    """A match of a pattern. `line` counts from 1; 0 for a rule that matches the path alone.
 
-    `digest` is the HMAC-SHA256 of the secret under the caller's salt: it tells two secrets apart and nothing else.
-    `context` is a part of the line with every secret and all that may be one masked. A `generic` one knows no provider.
+    `digest` is the HMAC-SHA256 of the secret under the caller's salt: equal digests mean equal secrets. `context` is a
+    part
+    of the line with every possible secret masked. A `generic` finding has no known provider.
     """
 
     pattern: str
@@ -56,14 +57,14 @@ class Finding:
 
 
 def digest_secret(secret: bytes, salt: bytes) -> str:
-    """The salted hash of a secret, 64 hexadecimal digits."""
+    """The salted hash of a secret, 64 hexadecimal digits. Raise ValueError for an empty salt."""
     if not salt:
         raise ValueError("expected a salt; a hash without one can be looked up")
     return hmac.new(salt, secret, hashlib.sha256).hexdigest()
 
 
 def mask_context(text: bytes, span: tuple[int, int], secrets: Sequence[tuple[int, int]]) -> str:
-    """A part of the line around a secret, with all `secrets` masked: spans in rising order and apart."""
+    """A part of the line around a secret with all `secrets` masked; these spans are sorted and do not overlap."""
     start, end = span
     left = max(text.rfind(b"\n", 0, start) + 1, start - _BEFORE)
     right = min(_line_end(text, end), end + _AFTER)
@@ -83,6 +84,6 @@ def _line_end(text: bytes, start: int) -> int:
 
 
 def _plain(part: bytes) -> str:
-    """Text that may stay: names do, anything else that is long does not."""
+    """The text with long words masked, except names."""
     text = part.decode("utf-8", "replace").replace("\r", " ").replace("\n", " ")
     return _LONG.sub(lambda run: run[0] if _NAME.fullmatch(run[0]) else "…", text)

@@ -1,7 +1,7 @@
-"""Rule files in the format of gitleaks, with its meaning (its configuration reference, version 8).
+"""Reads rule files in the format of gitleaks (its configuration reference, version 8).
 
-What a file cannot say here: `commits` of an allow list never hold, since there is a tree and no history; and a rule's
-`required` companions are not looked for.
+Two members have no effect: `commits` of an allow list never match, because a tree has no history, and `required`
+companions of a rule are not searched.
 """
 
 from __future__ import annotations
@@ -14,23 +14,23 @@ from typing import Any, Final
 from evidence.derive.secrets.rules import LINE, MATCH, SECRET, Allowance, Rule, RuleSet, build_own_rules
 
 MARKERS: Final = ("gitleaks:allow",)
-"""A line with such a comment is left out, as gitleaks does."""
+"""gitleaks leaves out lines with such a comment."""
 
 MAX_DEPTH: Final = 2
-"""Files that may extend one another, as gitleaks has it."""
+"""Files that may extend one another, as in gitleaks."""
 
 _ALL: Final = {"and", "&&"}
 _GENERIC: Final = "generic"
 
 
 class RulesInvalid(ValueError):
-    """The file is no rule file: says which rule, what was expected and what was found."""
+    """The text is not a valid rule file. The message names the rule, what was expected and what was found."""
 
 
 def load_rules(text: str, read: Callable[[str], str] | None = None, depth: int = MAX_DEPTH) -> RuleSet:
-    """The rules of a file; RulesInvalid when it is none. `extend.useDefault` adds our own patterns.
+    """The rules of a file; raise RulesInvalid. `extend.useDefault` adds our own patterns.
 
-    `read` gives the text of the file that `extend.path` names; without it such a file is refused.
+    `read` returns the text of the file that `extend.path` names; without `read` such a file is refused.
     """
     try:
         document = tomllib.loads(text)
@@ -97,7 +97,7 @@ def _allowance(table: Mapping[str, Any]) -> Allowance:
 
 
 def _both(table: Mapping[str, Any]) -> Iterable[Mapping[str, Any]]:
-    """The allow lists of a table: the one of older files and those of newer ones."""
+    """The allow lists of a table, in the older form (`allowlist`) and the newer one (`allowlists`)."""
     older = table.get("allowlist")
     return (*([older] if isinstance(older, Mapping) else []), *_tables(table, "allowlists"))
 

@@ -1,4 +1,4 @@
-"""What stands around a match and says that it is none: more of the same Base64, or a name for something public."""
+"""Detects false matches by their surroundings: inside longer Base64, or assigned to a public name."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import re2
 _BASE64: Final = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/")
 _JOINTS: Final = frozenset(b"+/")
 _BLOB: Final = 32
-"""Letters of Base64 beside a match that make it a part of an image or the like: no path has so long a part."""
+"""Base64 characters next to a match that make it part of an image or similar: no path has so long a segment."""
 
 _PUBLIC_NAME: Final = (
     r"(?i)(?:[_\-.]|\b|[a-z])(?:id|ids|name|arn|ur[li]|file|path|dir|hash|digest|sha\d*|checksum|fingerprint|type|prefix|suffix|header"
@@ -20,7 +20,7 @@ _PUBLIC_NAME: Final = (
 )
 _KEEPING_NAME: Final = r"(?i)key|secret|passw|pwd|private|credential"
 _PUBLIC_VALUE: Final = r"^(?:client-|pk_(?:live|test)_|pk-lf-|phc_|sb_publishable_|pub[_\-])"
-"""How keys begin that their providers document as public."""
+"""Prefixes of keys that their providers document as public."""
 
 _UUID: Final = r"(?i)[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"
 _PLACE: Final = (
@@ -30,7 +30,7 @@ _PLACE: Final = (
 
 
 def is_inside_blob(data: bytes, span: tuple[int, int]) -> bool:
-    """Whether a match is a piece of longer Base64, which holds every short word sooner or later."""
+    """Whether a match is part of longer Base64, which contains every short word sooner or later."""
     start, end = span
     if start and data[start - 1] in _JOINTS and _run(data[max(0, start - _BLOB) : start][::-1]) >= _BLOB:
         return True
@@ -38,7 +38,7 @@ def is_inside_blob(data: bytes, span: tuple[int, int]) -> bool:
 
 
 def is_reference(before: str, value: str) -> bool:
-    """Whether the name before a value, or the value, says that it is the place or the name of a secret and not one."""
+    """Whether the preceding name or the value itself shows that the value names or locates a secret and is not one."""
     if any(
         _compiled(one).search(text) for one, text in ((_PUBLIC_NAME, before), (_PLACE, value), (_PUBLIC_VALUE, value))
     ):

@@ -1,4 +1,4 @@
-"""Where in a text each rule may match: around its anchors, which are all found in one pass."""
+"""Finds the parts of a text in which each rule may match: around its anchors, all found in one pass."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ Span = tuple[int, int]
 _WORD: Final = frozenset(b"abcdefghijklmnopqrstuvwxyz0123456789_")
 _ESCAPE: Final = ord("\\")
 _FEW: Final = 8
-"""The anchors of so many rules are looked for one rule after another in the time that those of all rules take."""
+"""Up to this number of rules, searching rule by rule is as fast as one pass for the anchors of all rules."""
 
 
 class Anchors:
-    """The anchors of all rules of a set. Without anchors a rule may match anywhere."""
+    """The anchors of all rules of a set. A rule without anchors may match anywhere."""
 
     def __init__(self, rules: Sequence[Rule]) -> None:
         self._rules = rules
@@ -35,9 +35,9 @@ class Anchors:
         self._each: dict[int, Any] = {}
 
     def windows(self, data: bytes, among: AbstractSet[int] | None = None) -> Mapping[int, Sequence[Span]]:
-        """For each rule that may match, or each one of `among`, the parts of the text in which it may.
+        """For each rule that may match, or each rule in `among`, the parts of the text in which it may match.
 
-        Parts are in rising order and apart.
+        The parts are sorted and do not overlap.
         """
         always = self._always if among is None else self._always & among
         found: dict[int, list[Span]] = {order: [(0, len(data))] for order in always}
@@ -60,7 +60,7 @@ class Anchors:
         return {order: merge_spans(parts) if len(parts) > 1 else parts for order, parts in sorted(found.items())}
 
     def _places(self, lower: bytes, among: AbstractSet[int] | None) -> Iterator[tuple[Sequence[int], int, int]]:
-        """Rules with the places of an anchor of theirs in a text of lower case."""
+        """Rules, with the start and end of one of their anchors in a lower-case text."""
         if among is not None and len(among) <= _FEW:
             for order in among:
                 mine = (order,)
@@ -76,7 +76,9 @@ class Anchors:
 
 
 def _automaton(texts: Sequence[bytes]) -> Any:
-    """What finds the texts, or None when there are none. A table costs some memory and takes a third of the time."""
+    """An automaton that finds the texts; None when there are none. The table form trades memory for two thirds of the
+    time.
+    """
     return ahocorasick_rs.BytesAhoCorasick(texts, implementation=ahocorasick_rs.Implementation.DFA) if texts else None
 
 
@@ -85,7 +87,7 @@ def _found(automaton: Any, lower: bytes) -> Sequence[tuple[int, int, int]]:
 
 
 def merge_spans(spans: Iterable[Span]) -> list[Span]:
-    """The spans in rising order, those that touch as one."""
+    """The spans sorted, touching ones merged."""
     known: list[Span] = []
     for start, end in sorted(spans):
         if known and start <= known[-1][1]:

@@ -1,4 +1,4 @@
-"""Where in a tree a secret does not count: what the path says about the file."""
+"""Paths in a tree where a secret does not count, such as tests and examples."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ _FILES: Final = {
 
 
 def find_path_discount(path: str) -> Discount | None:
-    """Why nothing in this file counts, or None. The path is relative to the tree, with either kind of slash."""
+    """Why no secret in this file counts; None when secrets count. The path is relative to the tree."""
     *folders, name = [part for part in path.replace("\\", "/").split("/") if part not in {"", "."}] or [""]
     for reason, pattern in _FOLDERS.items():
         if any(pattern.fullmatch(folder) for folder in folders):

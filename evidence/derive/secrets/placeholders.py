@@ -1,4 +1,4 @@
-"""What stands where a secret would: a word that asks for one, a row of letters, a known example, a variable."""
+"""Recognises placeholders for secrets: words such as `your-key`, sequences, known examples and variables."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _WORD: Final = r"(?:[A-Z]?[a-z]{3,}|[A-Z]{2,}|(?i:as|at|by|do|go|id|in|is|it|my|
 _NAME: Final = rf"(?:[_\-./ :=]*{_WORD})*[_\-./ :=]*"
 _SAME: Final = 7
 _ROW: Final = 8
-"""Letters in the order of the alphabet, or digits in order: hardly any random text has so many."""
+"""Letters in alphabetical order, or digits in order: random text hardly ever contains so many."""
 
 _ROWS: Final = (
     "abcdefghijklmnopqrstuvwxyz",
@@ -38,7 +38,7 @@ _ROWS: Final = (
 )
 _COPIES: Final = 4
 _KNOWN: Final = frozenset({
-    # SHA-256, first 16 digits: tokens printed in documents of their providers, keys of emulators and test networks.
+    # First 16 digits of the SHA-256 of tokens in documentation, and of keys of emulators and test networks.
     "2cafc0970149a84f", "f2d6ca16515033e5", "7e8de44ea9ecf6d5", "0011cc25eb432071", "aa6547439583c3a2",
     "731fa294d036e54f", "0b5dd075ccdd03c4", "02091175c1ae3023", "9c846fdf0fa8955c", "02f7ce3c263f85c0",
     "7e498f91828a193c", "3543c50b0cb9cea8", "bc3ae723f57c6b9e", "82e74299544e0073", "bc1a50966c9e6486",
@@ -47,7 +47,7 @@ _KNOWN: Final = frozenset({
 
 
 def is_placeholder(secret: str) -> bool:
-    """Whether a value only shows where a secret goes; looks at its first MAX_LOOKED_AT characters."""
+    """Whether a value only marks the place of a secret; examines its first MAX_LOOKED_AT characters."""
     return any(_is_one(text[:MAX_EXAMINED_CHARACTERS]) for text in decode_value(secret))
 
 
@@ -56,17 +56,17 @@ def _is_one(text: str) -> bool:
         return True
     if _asking().search(text):
         return True
-    is_structure = text.startswith("{")  # claims of a web token: times in them are round, names in them are usual
+    is_structure = text.startswith("{")  # claims of an example token: round times and common names
     return not is_structure and (_is_monotonous(text) or _holds_row(text.lower()))
 
 
 def is_word_sequence(value: str) -> bool:
-    """Whether a value reads like a name in code: words with separators, and hardly a digit."""
+    """Whether a value resembles an identifier in code: words with separators and hardly any digit."""
     return bool(_name().fullmatch(value)) and sum(letter.isdigit() for letter in value) * 8 < len(value)
 
 
 def _is_monotonous(text: str) -> bool:
-    """One letter many times, or one short text over and over. Base64 pads structures with A, which says nothing."""
+    """One letter or a short text repeated. The letter A is excluded because Base64 pads structures with it."""
     if any(letter != "A" and len(list(run)) >= _SAME for letter, run in groupby(text)):
         return True
     periods = range(1, min(8, len(text) // _COPIES) + 1)

@@ -1,7 +1,7 @@
-"""Which rules can match a text at all, by hyperscan where it is installed (the extra `fast`).
+"""Finds which rules can match a text, by hyperscan where it is installed (the extra `fast`).
 
-It only leaves rules out: whatever it lets through is looked at as if there were no sieve, so the findings are the same.
-It looks for less of each match than the expression says (docs/decisions/0020), and never for more.
+The prefilter only excludes rules; the others are applied as without it, so the findings stay the same. It searches a
+part of each expression (docs/decisions/0020), never more than the expression.
 """
 
 from __future__ import annotations
@@ -20,27 +20,27 @@ from evidence.patterns.secrets.pattern import JOINT
 from evidence.patterns.secrets.provider_blocks import OPENED
 
 _MOST_REFUSED: Final = 16
-"""Expressions of a rule file that hyperscan may refuse before it is not worth its while."""
+"""Rejected expressions of a rule file above which the prefilter does not pay off."""
 
 _JOINTS: Final = (JOINT, OPENED)
-"""What comes from here on in an expression costs hyperscan most, and what comes before it is rare enough."""
+"""The part of an expression from here on is the most expensive for hyperscan, and the part before it is rare enough."""
 
 _UNALIKE: Final = re.compile(r"[^\x00-\x7f]|\\(?:[pPCv]|x\{|x[89a-fA-F]|[23][0-7]{2})")
-"""What may name a character of several bytes, and a vertical tab, which is any line's end to hyperscan."""
+"""Constructs that may match a multi-byte character, or a vertical tab, which hyperscan treats as a line end."""
 
 _CONTINUATION: Final = bytes(range(0x80, 0xC0))
 _VERTICAL_TAB: Final = b"\v"
-"""White space to hyperscan alone."""
+"""White space for hyperscan only."""
 
 _FOLDED: Final = ("\u017f".encode(), "\u212a".encode())
-"""A long s and the sign of Kelvin: RE2 takes them for s and k where case does not matter."""
+"""The long s and the Kelvin sign: RE2 treats them as s and k when case does not matter."""
 
 _BEGINNING: Final = 3
-"""Letters in a row from which hyperscan can start."""
+"""Consecutive letters from which hyperscan can start."""
 
 
 class RulePrefilter:
-    """Made once for some rules, which takes about a second; may be used by several threads."""
+    """The prefilter of some rules. Building one takes about a second; threads may share it."""
 
     def __init__(self, rules: Sequence[Rule]) -> None:
         self._engine: Any = importlib.import_module("hyperscan")
@@ -52,7 +52,7 @@ class RulePrefilter:
         self._lock = Lock()
 
     def find_candidate_rules(self, data: bytes) -> AbstractSet[int] | None:
-        """The rules, by their place in the set, that may match the text; None when any of them may."""
+        """The indexes of the rules that may match the text; None when every rule may."""
         text = to_single_byte_text(data)
         if text is None:
             return None
@@ -63,7 +63,7 @@ class RulePrefilter:
         return found
 
     def _most_of(self, orders: Sequence[int]) -> tuple[Any, frozenset[int]]:
-        """A database of the rules that hyperscan takes, and the others."""
+        """A database of the rules that hyperscan accepts, and the other rules."""
         try:
             return self._compiled(orders), frozenset()
         except self._engine.error:
@@ -71,7 +71,7 @@ class RulePrefilter:
             return self._compiled([order for order in orders if order not in refused]), refused
 
     def _refused(self, orders: Sequence[int]) -> list[int]:
-        """The rules whose expressions hyperscan does not take, found by halving."""
+        """The rules whose expressions hyperscan rejects, found by bisection."""
         try:
             self._compiled(orders)
         except self._engine.error as error:
@@ -96,18 +96,18 @@ class RulePrefilter:
 
 
 class PrefilterUnsupported(Exception):
-    """The rules cannot be sieved; they are looked at without."""
+    """hyperscan cannot filter these rules; they are applied without a prefilter."""
 
 
 def is_hyperscan_installed() -> bool:
-    """Whether hyperscan can be imported."""
     return find_spec("hyperscan") is not None
 
 
 def to_single_byte_text(data: bytes) -> bytes | None:
-    """The text with one byte for each character, ASCII as it is; None where hyperscan would read it unlike RE2.
+    """The text with one byte for each character and ASCII unchanged; None where hyperscan would read it unlike RE2.
 
-    RE2 counts characters and hyperscan bytes. Of a longer character the first byte stays, which is no letter to either.
+    RE2 counts characters and hyperscan counts bytes. A longer character keeps its first byte, a letter for neither
+    engine.
     """
     if _VERTICAL_TAB in data:
         return None
@@ -123,15 +123,15 @@ def to_single_byte_text(data: bytes) -> bytes | None:
 
 
 def _is_read_alike(rule: Rule) -> bool:
-    """Whether hyperscan reads the rule as RE2 does in a text of one byte for each character."""
+    """Whether hyperscan matches the rule as RE2 does in a text with one byte for each character."""
     return not any(_UNALIKE.search(text) for text in (rule.expression, *rule.anchors))
 
 
 def _forms(rule: Rule) -> Sequence[str]:
-    """One of these is in every text that the rule matches: the beginning of its expression, or one of its anchors.
+    """Expressions of which each match of the rule contains one: the beginning of its expression, or its anchors.
 
-    Hyperscan starts from letters that must be there. An expression without those of an anchor makes it look at every
-    byte, while anchors cost it nothing as long as those that begin otherwise stand in expressions of their own.
+    Hyperscan starts from required letters. For an expression without such letters it examines every byte, while anchors
+    cost nothing as long as anchors with other beginnings are separate expressions.
     """
     if rule.window is None or not rule.anchors or _begins_an_anchor(rule):
         return [min((rule.expression.partition(joint)[0] for joint in _JOINTS), key=len)]

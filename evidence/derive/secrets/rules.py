@@ -1,4 +1,4 @@
-"""The rules of a scanner in one form, from our patterns or from a rule file."""
+"""The common form of scanner rules, built from our own patterns or from a rule file."""
 
 from __future__ import annotations
 
@@ -16,9 +16,10 @@ LINE: Final = "line"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Allowance:
-    """What is allowed to look like a secret. With `every`, each kind of condition that is given must hold.
+    """Values that are allowed although they look like secrets. With `every`, all given kinds of conditions must hold.
 
-    `rules` limits it to some rules; none means all. Expressions are RE2; `target` says what they are searched in.
+    `rules` limits it to some rules; an empty set means all. Expressions are RE2; `target` names the text they are
+    searched in.
     """
 
     paths: tuple[str, ...] = ()
@@ -32,11 +33,12 @@ class Allowance:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rule:
-    """One rule. Without an expression the path alone decides; `group` 0 is the first group that matched.
+    """One rule. Without an expression the path alone decides. `group` 0 is the first group that matched.
 
-    What a `random` rule finds is not made of words; in the decoded text of an `encoded` one is another secret. The
-    anchors of an `initial` rule begin its matches, which begin a word; they are looked at nowhere else. `window` is how
-    many bytes before and after an anchor the expression may look at; None is the whole text.
+    A match of a `random` rule is not made of words. The decoded text of an `encoded` match contains another secret.
+    Matches
+    of an `initial` rule begin with an anchor, which begins a word. `window` is the number of bytes before and after an
+    anchor that the expression may examine; None is the whole text.
     """
 
     id: str
@@ -57,10 +59,10 @@ class Rule:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RuleSet:
-    """Rules with what they all allow.
+    """Rules with their common allowances.
 
-    `own` rules know placeholders, and report each place once. Those of a file do as the file says, and leave out lines
-    with one of the `markers`.
+    With `own` rules, placeholders are recognised and each place is reported once. Rules of a file behave as the file
+    states and skip lines with one of the `markers`.
     """
 
     rules: tuple[Rule, ...]
@@ -70,7 +72,6 @@ class RuleSet:
 
 
 def build_own_rules() -> RuleSet:
-    """Our own patterns as rules."""
     return RuleSet(
         own=True,
         rules=tuple(
@@ -93,6 +94,6 @@ def build_own_rules() -> RuleSet:
 
 
 def rules_digest(rules: RuleSet) -> str:
-    """The SHA-256 of all that rules say, in hexadecimal digits."""
-    said = json.dumps(asdict(rules), sort_keys=True, default=sorted)
-    return hashlib.sha256(said.encode()).hexdigest()
+    """The SHA-256 of the content of the rules, in hexadecimal digits."""
+    content = json.dumps(asdict(rules), sort_keys=True, default=sorted)
+    return hashlib.sha256(content.encode()).hexdigest()

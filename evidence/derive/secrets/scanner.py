@@ -1,7 +1,7 @@
-"""Looks for secrets: anchors of all rules in one pass, then each expression near its own anchors, in linear time.
+"""Searches secrets in linear time: the anchors of all rules in one pass, then each expression near its anchors.
 
-Once a scanner has seen FAST_FROM bytes, hyperscan says first which rules a text can match, where it is installed.
-google-re2 because scanned trees are hostile: a backtracking engine spends seconds on one line that was made for it.
+After FAST_FROM bytes, hyperscan, where it is installed, first selects the rules that a text can match. The engine is
+google-re2 because scanned trees are hostile: a backtracking engine can spend seconds on one crafted line.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ from evidence.derive.secrets.rules import LINE, MATCH, Allowance, Rule, RuleSet,
 from evidence.derive.secrets.value_decoding import decode_base64, decode_value
 
 MAX_FINDINGS: Final = 500
-"""Of one text; a file with more is a list of them, and the first ones say so."""
+"""Findings of one text; a file with more is a list of secrets, and the first findings show it."""
 
 FAST_FROM: Final = 80_000_000
-"""Bytes; to compile the rules for hyperscan takes as long as to search so many without."""
+"""Bytes; compiling the rules for hyperscan takes as long as scanning this many without it."""
 
 _BEFORE: Final = 24  # bytes: the rest of a name
 _MAX_MATCHES: Final = 5_000
-_MAX_LOOKED_AT: Final = 50_000
+_MAX_EXAMINED: Final = 50_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,9 +53,10 @@ class _Allowed:
 
 
 class Scanner:
-    """Scans texts by the rules of one set; RulesInvalid when an expression is not RE2. Made once, used often.
+    """Scans texts by the rules of one set; raises RulesInvalid for an expression that is not RE2. Built once, used
+    often.
 
-    `fast` is whether hyperscan helps: None is after FAST_FROM bytes where it is installed. It changes no finding.
+    `fast` selects hyperscan; None selects it after FAST_FROM bytes where it is installed. It never changes a finding.
     """
 
     def __init__(self, rules: RuleSet, *, fast: bool | None = None) -> None:
@@ -76,11 +77,13 @@ class Scanner:
 
     @cached_property
     def digest(self) -> str:
-        """The SHA-256 of the rules, in hexadecimal digits: which ones looked."""
+        """The SHA-256 of the rules in hexadecimal digits."""
         return rules_digest(self._set)
 
     def scan(self, text: str | bytes, path: str, *, salt: bytes) -> tuple[Finding, ...]:
-        """What is found in the text of a file, in its order; at most MAX_FINDINGS. Bytes are UTF-8, or nearly."""
+        """The findings in the text of a file in their order; at most MAX_FINDINGS. `data` is UTF-8 and may contain
+        errors.
+        """
         data = text.encode("utf-8", "replace") if isinstance(text, str) else text
         hits = self._resolved(self._hits(data, path))
         spans = merge_spans(hit.span for hit in hits)
@@ -102,11 +105,11 @@ class Scanner:
         return (*self._path_findings(path, salt), *found)
 
     def spans(self, data: bytes) -> list[tuple[int, int]]:
-        """Where secrets are, also those that would not count, in rising order and apart."""
+        """The places of all secrets, discounted ones included, sorted and without overlap."""
         return merge_spans(hit.span for hit in self._hits(data, "", bounded=False))
 
     def scrub(self, text: str) -> str:
-        """The text with every secret in it masked, also those that would not count."""
+        """The text with every secret masked, discounted ones included."""
         data = text.encode("utf-8", "surrogatepass")
         spans = self.spans(data)
         if not spans:
@@ -138,13 +141,13 @@ class Scanner:
             return []
         return [
             hit
-            for order, windows in self._anchors.windows(data, self._among(data)).items()
+            for order, windows in self._anchors.windows(data, self._find_candidates(data)).items()
             if (path_of := self._paths[order]) is None or path_of.search(path)
             for hit in self._matches(order, data, path, windows, bounded=bounded)
         ]
 
-    def _among(self, data: bytes) -> AbstractSet[int] | None:
-        """The rules that may match, or None for all of them."""
+    def _find_candidates(self, data: bytes) -> AbstractSet[int] | None:
+        """The rules that may match; None for all of them."""
         self._seen += len(data)
         if self._fast is False or (self._fast is None and self._seen < FAST_FROM):
             return None
@@ -168,7 +171,7 @@ class Scanner:
         )
         hits = (
             _Hit(rule, order, span)
-            for match in islice(everything, _MAX_LOOKED_AT if bounded else None)
+            for match in islice(everything, _MAX_EXAMINED if bounded else None)
             if (span := _secret(match, rule.group))[0] < span[1] and self._is_secret(order, data, path, match, span)
         )
         yield from islice(hits, _MAX_MATCHES if bounded else None)
@@ -193,7 +196,7 @@ class Scanner:
         )
 
     def _is_innocent(self, rule: Rule, data: bytes, match: Any, span: tuple[int, int], secret: str) -> bool:
-        """Whether a match of one of our own rules is nothing after all."""
+        """Whether a match of one of our own rules is not a secret."""
         if is_placeholder(secret) or (rule.random and any(is_word_sequence(text) for text in decode_value(secret))):
             return True
         if rule.encoded:
@@ -209,7 +212,7 @@ class Scanner:
         return (one for one in self._allowed_everywhere if not one.allowance.rules or rule.id in one.allowance.rules)
 
     def _resolved(self, hits: Iterable[_Hit]) -> list[_Hit]:
-        """One hit for each place, the rule that knows more; of a rule file only generic ones give way."""
+        """One hit for each place: the most specific rule. Of the rules of a file only generic ones give way."""
         kept: list[_Hit] = []
         starts: dict[int, list[tuple[int, int]]] = defaultdict(list)
         for hit in sorted(hits, key=lambda hit: (hit.rule.generic, hit.order)):
@@ -224,7 +227,7 @@ class Scanner:
 
 
 class _Lines:
-    """Line numbers of places that are asked for in rising order."""
+    """Line numbers of positions that are requested in rising order."""
 
     def __init__(self, data: bytes) -> None:
         self._data = data
@@ -267,7 +270,7 @@ def _allowed(allowance: Allowance, rule: Rule | None) -> _Allowed:
 
 
 def _is_path_allowed(allowed: _Allowed, path: str) -> bool:
-    """Whether the path alone is enough."""
+    """Whether the path alone satisfies the allowance."""
     one = allowed.allowance
     others = one.expressions or one.stopwords or one.unmeetable
     return bool(path) and not (one.every and others) and _holds(allowed.paths, path)
@@ -294,7 +297,7 @@ def _holds(expressions: Iterable[Any], text: str) -> bool:
 
 
 def _secret(match: Any, group: int) -> tuple[int, int]:
-    """Where the secret is in a match: the group that is asked for, the first one that matched, or all of it."""
+    """The span of the secret in a match: the given group, else the first group that matched, else the whole match."""
     spans: list[tuple[int, int]] = [match.span(one) for one in range(match.re.groups + 1)]
     if group:
         return spans[group] if group < len(spans) else spans[0]

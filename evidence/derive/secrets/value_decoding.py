@@ -1,4 +1,4 @@
-"""What a value says once it is decoded: a web token its claims, Base64 its text, `user:password` its password."""
+"""Decodes values: the claims of a web token, the text of Base64, the password of `user:password`."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ MAX_LENGTH = 4_000
 
 
 def decode_value(value: str) -> Iterator[str]:
-    """The value, and what stands in it; each text may say that the value is only a placeholder."""
+    """The value, and the texts decoded from it, any of which may show that the value is a placeholder."""
     yield value
     if value.startswith("eyJ") and value.count(".") >= 2:
         if claims := decode_base64(value.split(".")[1]):
@@ -24,12 +24,12 @@ def decode_value(value: str) -> Iterator[str]:
 
 
 def decode_base64(value: str) -> str | None:
-    """The text of which the value is the Base64 of either alphabet, or None when it is no text."""
+    """The text that the value encodes in either Base64 alphabet; None when it does not encode text."""
     plain = value[:MAX_LENGTH].rstrip("=").replace("-", "+").replace("_", "/")
     if len(plain) < 8 or len(plain) % 4 == 1:
         return None
     try:
         text = base64.b64decode(plain + "=" * (-len(plain) % 4), validate=True).decode("utf-8")
-    except ValueError:  # what is not of its letters, or no text
+    except ValueError:  # not Base64, or not text
         return None
     return text if all(letter.isprintable() or letter in "\r\n\t" for letter in text) else None

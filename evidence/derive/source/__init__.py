@@ -1,1 +1,1 @@
-"""What can be read in source files without running them. Pure: texts in, values out, nothing is imported or called."""
+"""Reads facts from source files without running them. Pure: texts in, values out; nothing is imported or called."""

@@ -1,7 +1,7 @@
-"""Marks in code: which transports it opens, which parts of MCP's OAuth it has, which variables it reads.
+"""Finds in code the transports that it opens, the parts of MCP's OAuth that it uses, and the variables it reads.
 
-Code is searched as text without its comments. A mark is a use, or a name that is only there to be used: an import of a
-type alone is none.
+Code is searched as text without its comments. Only a use counts, or a name that exists only to be used; the import of
+a type alone does not count.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ _OAUTH_OF_MCP: Final = re2.compile(
     r"|TokenVerifier|IntrospectionTokenVerifier|RequireBearerToken|GitHubProvider|GoogleProvider|AzureProvider"
     r"|WorkOSProvider|AuthKitProvider|Auth0Provider|DescopeProvider|ScalekitProvider|AWSCognitoProvider)\b"
 )
-"""Names that other frameworks have too: they count in a file about MCP."""
+"""Names that other frameworks also use; they count only in a file about MCP."""
 
 _ABOUT_MCP: Final = re2.compile(
     r"fastmcp|FastMCP|mcp\.server|modelcontextprotocol|workers-oauth-provider|go-sdk/(?:mcp|auth)"
@@ -113,7 +113,7 @@ _AMBIENT: Final = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class CodeMark:
-    """Where something stands in code; `line` counts from 1."""
+    """A place in code; `line` counts from 1."""
 
     what: str
     line: int
@@ -121,7 +121,7 @@ class CodeMark:
 
 @dataclass(frozen=True, slots=True)
 class VariableRead:
-    """A variable that code reads. `required` is None where the code does not say."""
+    """A variable that code reads. `required` is None where the code does not show it."""
 
     name: str
     line: int
@@ -130,7 +130,7 @@ class VariableRead:
 
 
 def is_code(path: str) -> bool:
-    """Whether a file is code that is searched."""
+    """Whether a file is searched as code."""
     return path.endswith(CODE_SUFFIXES) and not path.endswith((".min.js", ".d.ts", ".d.mts", ".d.cts"))
 
 
@@ -161,7 +161,7 @@ def find_oauth(path: str, text: str) -> Iterator[CodeMark]:
 
 
 def find_environment_reads(path: str, text: str) -> Iterator[VariableRead]:
-    """The variables that code reads; those of every program are left out."""
+    """The variables that code reads, except those that every program has."""
     if not _ANY_READ.search(text):
         return
     for number, line in _lines(path, text):
@@ -178,7 +178,7 @@ def find_environment_reads(path: str, text: str) -> Iterator[VariableRead]:
 
 
 def is_secret_name(name: str) -> bool:
-    """Whether a variable of this name holds a credential, by its name."""
+    """Whether the name of a variable indicates a credential."""
     if _STILL_SECRET.search(name):
         return True
     return bool(_SECRET.search(name)) and not _NO_SECRET.search(name)
@@ -191,7 +191,7 @@ def _required(found: re.Match[str]) -> bool | None:
 
 
 def _lines(path: str, text: str) -> Iterator[tuple[int, str]]:
-    """Lines with code, without comments that begin a line or follow a blank."""
+    """Line numbers and lines of code, without comments at the beginning of a line or after a space."""
     comment = "#" if path.endswith(_HASH) else "//"
     inside = ""
     for number, raw in enumerate(text.split("\n"), 1):
@@ -212,7 +212,7 @@ def _lines(path: str, text: str) -> Iterator[tuple[int, str]]:
 
 
 def _opening(line: str, comment: str) -> str:
-    """What ends the comment or the docstring that begins with this line and goes on; empty otherwise."""
+    """The end mark of a comment or docstring that this line opens and does not close; empty otherwise."""
     if comment == "//":
         return "*/" if line.startswith("/*") and "*/" not in line else ""
     mark = next((mark for mark in ('"""', "'''") if line.lstrip("rRuUbBfF").startswith(mark)), "")

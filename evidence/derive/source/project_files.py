@@ -1,4 +1,4 @@
-"""What the files of a project are, by their paths: documents, manifests, tests, code that counts, and the rest."""
+"""Classifies the files of a project by path: documents, manifests, tests, code that counts, and others."""
 
 from __future__ import annotations
 
@@ -43,70 +43,64 @@ _BUILT: Final = re.compile(r"(?:^|/)(?:dist|build|out|lib|\.output|es|cjs|esm)/"
 
 
 def is_server_code(path: str) -> bool:
-    """Whether code at this path is the server's own: no test, example, document or vendored file."""
+    """Whether code at this path belongs to the server: not a test, an example, a document or a vendored file."""
     return find_path_discount(path) is None
 
 
 def is_test(path: str) -> bool:
-    """Whether a file holds tests."""
     return _TEST_FILE.fullmatch(_name(path)) is not None
 
 
 def is_example(path: str) -> bool:
-    """Whether a file is an example."""
     return find_path_discount(path) is Discount.EXAMPLE
 
 
 def is_manifest(path: str) -> bool:
-    """Whether a file declares the project, outside of vendored folders."""
+    """Whether a file declares the project; vendored files and tests do not."""
     return _name(path).lower() in _MANIFESTS and find_path_discount(path) not in {Discount.VENDORED, Discount.TEST}
 
 
 def is_guide(path: str) -> bool:
-    """Whether a file is a further document on how to set the server up."""
+    """Whether a file is a further document about the setup of the server."""
     return path.lower().endswith(_DOCUMENT) and _GUIDE.fullmatch(_name(path)) is not None and path.count("/") <= 3
 
 
 def is_ci(path: str) -> bool:
-    """Whether a file, relative to a root, runs checks."""
+    """Whether a file, relative to a root, configures CI."""
     return _CI.fullmatch(path) is not None
 
 
 def is_root_document(path: str) -> bool:
-    """Whether a file of the root says something about each server of the repository."""
-    return is_ci(path) or any(
-        pattern.fullmatch(_name(path)) for pattern in (_LICENCE, _SECURITY, _CONTRIBUTING, _CHANGELOG)
-    )
+    """Whether a file of the root applies to each server of the repository."""
+    return is_ci(path) or any(pattern.fullmatch(_name(path)) for pattern in _OF_ROOT)
 
 
 def find_changelog(paths: Iterable[str]) -> str | None:
-    """The changelog."""
     return _first(paths, _CHANGELOG, folders=("", "docs/"))
 
 
 def find_licence(paths: Iterable[str]) -> str | None:
-    """The licence."""
     return _first(paths, _LICENCE, folders=("", "docs/", "licenses/", "LICENSES/"))
 
 
 def find_security_policy(paths: Iterable[str]) -> str | None:
-    """The security policy, where GitHub looks for it."""
+    """The security policy, in the folders that GitHub searches."""
     return _first(paths, _SECURITY, folders=("", ".github/", "docs/"))
 
 
 def find_contributing_guide(paths: Iterable[str]) -> str | None:
-    """The guide for contributors, where GitHub looks for it."""
+    """The guide for contributors, in the folders that GitHub searches."""
     return _first(paths, _CONTRIBUTING, folders=("", ".github/", "docs/"))
 
 
 def find_dockerfile(paths: Iterable[str]) -> str | None:
-    """The first file that builds an image, the least deep first."""
+    """The first file that builds an image, by depth and then by name."""
     found = [path for path in paths if _DOCKERFILE.fullmatch(_name(path)) and path.count("/") <= 2]
     return min(found, key=lambda path: (path.count("/"), path), default=None)
 
 
 def source_precedence(path: str) -> tuple[bool, bool, str]:
-    """Sorts sources before what is built of them."""
+    """Sort key: sources before build results."""
     return _BUILT.search(path) is not None, path.endswith((".js", ".mjs", ".cjs")), path
 
 

@@ -1,4 +1,4 @@
-"""Python files as names that stand for something: parsed by `ast`, found by import, never imported."""
+"""Resolves names in Python files. Files are parsed by `ast` and found by import statement, never imported."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from typing import Final, TypeAlias
 from evidence.derive.source.declared_tool import MAX_STEPS, Budget, Value
 
 MAX_BYTES: Final = 512 * 1024
-"""Of one file. The parser needs up to a kilobyte of memory for a byte that is made for it."""
+"""Bytes of one file. The parser needs up to a kilobyte of memory for each byte of crafted input."""
 
 _BOM: Final = "\ufeff"
 _LOWER_THAN_SUFFIX: Final = re.compile(r"(?:/__init__)?\.pyi?$")
@@ -21,7 +21,7 @@ _LOWER_THAN_SUFFIX: Final = re.compile(r"(?:/__init__)?\.pyi?$")
 
 @dataclass(frozen=True)
 class PythonModule:
-    """One parsed file. A name that is bound more than once stands for nothing certain and is left out."""
+    """One parsed file. A name that is bound more than once has no certain value and is left out."""
 
     path: str
     tree: ast.Module
@@ -29,12 +29,12 @@ class PythonModule:
 
     @cached_property
     def nodes(self) -> list[ast.AST]:
-        """All nodes, those of a level before those below it."""
+        """All nodes, breadth first."""
         return list(ast.walk(self.tree))
 
     @cached_property
     def assigned(self) -> Mapping[str, ast.expr]:
-        """Values by the name that is assigned once, at any depth."""
+        """Values by name, of names that are assigned once, at any depth."""
         found: dict[str, ast.expr | None] = {}
         for node in self.nodes:
             name, value = _binding(node)
@@ -44,7 +44,6 @@ class PythonModule:
 
     @cached_property
     def classes(self) -> Mapping[str, ast.ClassDef]:
-        """Classes by name."""
         return {node.name: node for node in self.nodes if isinstance(node, ast.ClassDef)}
 
     @cached_property
@@ -54,7 +53,7 @@ class PythonModule:
 
     @cached_property
     def imports(self) -> Mapping[str, tuple[str, str]]:
-        """Dotted module and its member by local name; the member is empty for a module itself. Leading dots stay."""
+        """Dotted module and member by local name; the member is empty for a module itself. Leading dots stay."""
         found: dict[str, tuple[str, str]] = {}
         for node in self.nodes:
             if isinstance(node, ast.ImportFrom):
@@ -74,9 +73,9 @@ Named: TypeAlias = ast.expr | ast.ClassDef | ast.FunctionDef | ast.AsyncFunction
 
 @dataclass(frozen=True)
 class PythonProject:
-    """The Python files of one server by path, parsed when they are asked for.
+    """The Python files of one server by path, parsed on demand.
 
-    `schema_of` reads a schema from an annotation: schemas need values and values need schemas.
+    `schema_of` reads a schema from an annotation. It is passed in because values and schemas depend on each other.
     """
 
     texts: Mapping[str, str]
@@ -85,7 +84,7 @@ class PythonProject:
     _modules: dict[str, PythonModule | None] = field(default_factory=dict)
 
     def module(self, path: str) -> PythonModule | None:
-        """The parsed file, None when it is missing or cannot be parsed."""
+        """The parsed file; None when it is missing or cannot be parsed."""
         if path not in self._modules:
             text = self.texts.get(path)
             tree = parse_python(text) if text is not None else None
@@ -102,7 +101,7 @@ class PythonProject:
         return found
 
     def imported(self, source: str, by: PythonModule) -> PythonModule | None:
-        """The file that an import names, None for one of another distribution."""
+        """The file that an import refers to; None for a module of another distribution."""
         dots = len(source) - len(source.lstrip("."))
         inner = source.lstrip(".").replace(".", "/")
         if dots:
@@ -114,7 +113,7 @@ class PythonProject:
 
 
 def parse_python(text: str) -> ast.Module | None:
-    """The syntax tree, None for a text that is too long, too deep or no Python of our version."""
+    """The syntax tree; None for a text that is too long, too deep or not valid Python of our version."""
     if len(text) > MAX_BYTES:
         return None
     try:
@@ -126,7 +125,7 @@ def parse_python(text: str) -> ast.Module | None:
 
 
 def resolve_name(name: str, module: PythonModule, steps: int = 0) -> tuple[Named, PythonModule] | None:
-    """What a name stands for in a file, through the imports of the project; None when it cannot be told."""
+    """The definition of a name, followed through imports within the project; None when it is not determined."""
     if steps > MAX_STEPS:
         return None
     for known in (module.classes, module.functions, module.assigned):
@@ -140,7 +139,7 @@ def resolve_name(name: str, module: PythonModule, steps: int = 0) -> tuple[Named
 
 
 def last_name(node: ast.AST) -> str:
-    """The last part of a dotted name, or of what is called; empty for anything else."""
+    """The last part of a dotted name, or of the name that is called; empty for any other node."""
     if isinstance(node, ast.Call):
         node = node.func
     if isinstance(node, ast.Attribute):
@@ -154,6 +153,6 @@ def _binding(node: ast.AST) -> tuple[str, ast.expr | None]:
     if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
         return node.target.id, node.value
     if isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name):
-        # `X += ...` changes what X stands for: two bindings are none.
+        # `X += ...` is a second binding, so X has no certain value.
         return node.target.id, node.value
     return "", None

@@ -1,6 +1,6 @@
-"""JSON Schemas of Python types, as pydantic writes them, without titles: they repeat the names.
+"""JSON Schemas of Python types as pydantic writes them, but without titles, which repeat the names.
 
-References are written out in place. What is not a type that we know makes the whole schema UNKNOWN.
+References are written out in place. An unknown type makes the whole schema UNKNOWN.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ _TYPES_OF: Final = {str: "string", bool: "boolean", int: "integer", float: "numb
 
 @dataclass(slots=True)
 class Field:
-    """One parameter or member: its schema, and whether it must be given. `name` is what callers write."""
+    """One parameter or member: its schema, and whether it is required. `name` is the name that callers use."""
 
     name: str
     schema: Value
@@ -64,7 +64,7 @@ class Field:
 
 
 def build_object_schema(fields: list[Field]) -> Value:
-    """The schema of an object with these members; UNKNOWN when one of them is."""
+    """The schema of an object with these members; UNKNOWN when a member's schema is."""
     properties: dict[str, Json] = {}
     for one in fields:
         if not isinstance(one.schema, dict):
@@ -78,8 +78,8 @@ def build_object_schema(fields: list[Field]) -> Value:
 def build_field(
     name: str, annotation: ast.expr | None, default: ast.expr | None, module: PythonModule, steps: int = 0
 ) -> Field:
-    """A parameter or member out of its annotation and its default, either of which may be missing."""
-    # The official SDK takes a parameter without a type for a text.
+    """A parameter or member from its annotation and its default, either of which may be missing."""
+    # The official SDK treats a parameter without a type as a string.
     schema = build_type_schema(annotation, module, steps) if annotation is not None else {"type": "string"}
     made = Field(name, dict(schema) if isinstance(schema, dict) else schema)
     if default is None:
@@ -96,7 +96,7 @@ def build_field(
 
 
 def build_type_schema(node: ast.expr, module: PythonModule, steps: int = 0) -> Value:  # noqa: PLR0911 - one for each form
-    """The schema of a type; UNKNOWN for one that is not known here."""
+    """The schema of a type; UNKNOWN for an unsupported one."""
     if steps > MAX_STEPS or not module.project.budget.take():
         return UNKNOWN
     steps += 1
@@ -187,7 +187,7 @@ def _annotated(inner: list[ast.expr], module: PythonModule, steps: int) -> Value
 
 
 def _constrained(schema: Value, info: ast.Call, module: PythonModule, steps: int) -> Value:
-    """The schema with what `Field(...)` adds; UNKNOWN when a bound on the value cannot be told."""
+    """The schema with the constraints of `Field(...)`; UNKNOWN when a constraint cannot be determined."""
     if not isinstance(schema, dict):
         return UNKNOWN
     schema = dict(schema)
@@ -211,7 +211,7 @@ def _constrained(schema: Value, info: ast.Call, module: PythonModule, steps: int
 
 
 def _stated_default(info: ast.Call, module: PythonModule, steps: int) -> tuple[bool, Value]:
-    """Whether a value is required by `Field(...)`, and its default."""
+    """Whether `Field(...)` makes the value required, and its default."""
     words = {word.arg: word.value for word in info.keywords}
     default = info.args[0] if info.args else words.get("default")
     if default is None:
@@ -222,7 +222,7 @@ def _stated_default(info: ast.Call, module: PythonModule, steps: int) -> tuple[b
 
 
 def build_literal_schema(values: list[Value]) -> Value:
-    """The schema of a value out of a list of plain ones."""
+    """The schema of a value that is one of these plain values."""
     plain: list[Json] = []
     for value in values:
         if isinstance(value, UnknownValue):
@@ -259,12 +259,12 @@ def _class(declared: ast.ClassDef, module: PythonModule, steps: int) -> Value:
     if fields is None:
         return UNKNOWN
     schema = build_object_schema(fields)
-    said = ast.get_docstring(declared)
-    return {**schema, "description": said} if isinstance(schema, dict) and said else schema
+    description = ast.get_docstring(declared)
+    return {**schema, "description": description} if isinstance(schema, dict) and description else schema
 
 
 def _members(declared: ast.ClassDef, module: PythonModule, steps: int) -> list[Field] | None:
-    """The members of a model with those of the models that it extends; None for a class that is no model."""
+    """The members of a model, inherited ones included; None for a class that is not a model."""
     known: dict[str, Field] = {}
     is_dataclass = any(last_name(decorator) == "dataclass" for decorator in declared.decorator_list)
     if steps > MAX_STEPS or not (declared.bases or is_dataclass):

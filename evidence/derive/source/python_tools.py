@@ -1,4 +1,4 @@
-"""Tools in Python: decorated functions (FastMCP and its kin) and `Tool(...)` of the low-level server."""
+"""Tools in Python: decorated functions (FastMCP and similar) and `Tool(...)` of the low-level server."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ HINTS: Final = ("mcp",)
 _TOOL: Final = "tool"
 _SERVERS: Final = ("mcp", "server", "app", "router", "provider")
 _OTHERS: Final = frozenset({"pydantic_ai", "langchain", "langchain_core", "langgraph", "crewai", "smolagents"})
-"""Frameworks of agents, whose tools are their own."""
+"""Frameworks of agents, which declare tools of their own."""
 _OURS: Final = frozenset({"mcp", "fastmcp", "mcp_types"})
 _CONTEXTS: Final = frozenset({"Context", "Session", "RunContext"})
 _SUPPLIED: Final = frozenset({"Depends", "Resolve", "CurrentContext"})
@@ -37,7 +37,7 @@ Function: TypeAlias = ast.FunctionDef | ast.AsyncFunctionDef
 
 
 def find_python_tools(path: str, project: PythonProject) -> Iterator[Tool]:
-    """The tools that a file declares, in no order; none for a file that cannot be parsed."""
+    """The tools that a file declares, unordered; none for a file that cannot be parsed."""
     text = project.texts.get(path, "")
     module = project.module(path) if _TOOL in text.lower() and any(hint in text.lower() for hint in HINTS) else None
     if module is None:
@@ -85,7 +85,9 @@ def _is_server_method(node: ast.Call, module: PythonModule) -> bool:
 
 
 def _is_server(target: ast.expr, module: PythonModule) -> bool:
-    """Whether `X.tool` is a server's: what X is made by says so, else its name, unless the file is about agents."""
+    """Whether `X.tool` belongs to an MCP server: by the constructor of X, else by its name unless the file is about
+    agents.
+    """
     if isinstance(target, ast.Name):
         return module.imports.get(target.id, ("", ""))[0].split(".", 1)[0] in _OURS
     owner = target.value if isinstance(target, ast.Attribute) else None
@@ -109,10 +111,10 @@ def _of_function(function: Function, call: ast.Call | None, module: PythonModule
     if known is None:
         return None
     stated = resolve_value(words["description"], module) if "description" in words else None
-    said = _docstring(function) if stated is None else stated
+    description = _docstring(function) if stated is None else stated
     return Tool(
         name=known,
-        description=text_or_none(said),
+        description=text_or_none(description),
         input=object_or_none(_input(function, module)),
         annotations=_annotations(words.get("annotations"), module),
         path=module.path,
@@ -149,7 +151,7 @@ def _parameter(place: ast.arg, default: ast.expr | None, module: PythonModule) -
 
 
 def _is_asked(place: ast.arg, default: ast.expr | None) -> bool:
-    """Whether callers give the parameter, and not the framework."""
+    """Whether callers provide the parameter, and not the framework."""
     if place.arg in {"self", "cls"} or (default is not None and last_name(default) in _SUPPLIED):
         return False
     named = {last_name(node) for node in ast.walk(place.annotation)} if place.annotation is not None else set()
@@ -186,7 +188,7 @@ def _annotations(node: ast.expr | None, module: PythonModule) -> Mapping[str, Js
 
 
 def _hint(name: str) -> str:
-    """The protocol's spelling: newer SDKs also take `read_only_hint`."""
+    """The protocol's spelling; newer SDKs also accept `read_only_hint`."""
     head, *rest = name.split("_")
     spelt = head + "".join(part.capitalize() for part in rest)
     return spelt if spelt in _HINTS else name

@@ -1,4 +1,4 @@
-"""Plain values of Python expressions: literals, constants and what is put together from them."""
+"""Evaluates plain Python expressions: literals, constants, and combinations of them."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _MAX_INTEGER: Final = 2**53
 
 
 def resolve_value(node: ast.expr | None, module: PythonModule, steps: int = 0) -> Value:  # noqa: PLR0911 - one for each form
-    """The value of an expression; UNKNOWN when it takes more than reading."""
+    """The value of an expression; UNKNOWN when the text does not determine it."""
     if steps == 0:
         module.project.budget.begin()
     if node is None or steps > MAX_STEPS or not module.project.budget.take():
@@ -66,7 +66,7 @@ def _referenced(node: ast.expr, module: PythonModule, steps: int) -> Value:
 
 
 def list_enum_members(declared: ast.ClassDef, module: PythonModule) -> dict[str, Json] | None:
-    """Names and values of an enumeration; None for another class, or one whose values cannot be told."""
+    """Names and values of an enumeration; None for another class, or when a value is not determined."""
     if not any(last_name(base) in _ENUMS for base in declared.bases):
         return None
     found: dict[str, Json] = {}
@@ -139,7 +139,7 @@ def _plain(value: object) -> Value:
     if isinstance(value, int) and not isinstance(value, bool) and abs(value) > _MAX_INTEGER:
         return UNKNOWN
     if isinstance(value, str):
-        # Halves of characters can be written in a literal and in no record.
+        # A literal may contain lone surrogates; a record may not.
         return value if (len(value) <= MAX_TEXT and value.isascii()) or _is_whole(value) else UNKNOWN
     return value if value is None or (isinstance(value, (bool, int, float)) and value == value) else UNKNOWN  # noqa: PLR0124
 

@@ -1,4 +1,4 @@
-"""The parts of a README: how to install it, a client's configuration, environment, examples, tools, licence."""
+"""Splits a README into parts: installation, client configuration, environment, examples, tools and licence."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class _Section:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReadmeParts:
-    """What a README holds; None is a part that it does not have."""
+    """The parts of a README; None for a missing part."""
 
     words: int
     sections: tuple[str, ...]
@@ -71,12 +71,11 @@ class ReadmeParts:
 
 
 def is_readme(name: str) -> bool:
-    """Whether a file of this name is a README."""
     return _NAMES.fullmatch(name) is not None
 
 
 def parse_readme(text: str) -> ReadmeParts:
-    """The parts of a README; markdown and what looks like it."""
+    """The parts of a README in Markdown or a similar format."""
     text = text[:MAX_BYTES].replace("\r\n", "\n")
     sections = list(_sections(text))
     titles = tuple(one.title[:MAX_TITLE] for one in sections if one.title)[:MAX_SECTIONS]
@@ -96,7 +95,7 @@ def parse_readme(text: str) -> ReadmeParts:
 
 
 def _sections(text: str) -> Iterator[_Section]:
-    """The text by headings; the first section is what stands before any."""
+    """The text by headings; the first section is the text before the first heading."""
     title, level, lines = "", 0, list[str]()
     fence = ""
     for line in text.split("\n"):
@@ -116,7 +115,7 @@ def _sections(text: str) -> Iterator[_Section]:
 
 
 def _heading(line: str, before: list[str]) -> tuple[int, str, bool] | None:
-    """Level, title and whether the title is the line before."""
+    """Level, title, and whether the title is the line before."""
     if len(line) > 1_000:
         return None
     if found := _HEADING.fullmatch(line.strip()):
@@ -135,7 +134,7 @@ def _plain(title: str) -> str:
 
 
 def _part(sections: list[_Section], part: str) -> str | None:
-    """The text below the heading that fits best, with the sections inside of it."""
+    """The text below the best matching heading, subsections included."""
     fitting = [at for at, one in enumerate(sections) if one.title and _PARTS[part].search(one.title)]
     if part == "tools":
         fitting.sort(key=lambda at: not _TOOLS_BEST.search(sections[at].title))
@@ -156,7 +155,7 @@ def _with_inner(sections: list[_Section], at: int) -> str:
 
 
 def _install_command(text: str) -> str | None:
-    """The line that installs or starts it, where no heading says so."""
+    """The first line that installs or starts the server; used when no heading matches."""
     found = _COMMANDS.search(text)
     if found is None:
         return None
@@ -166,7 +165,7 @@ def _install_command(text: str) -> str | None:
 
 
 def _snippet(text: str) -> str | None:
-    """The first block of code, or line, that configures a client."""
+    """The first code block, or line, that configures a client."""
     for block in _blocks(text):
         if _SNIPPET.search(block):
             return block[:MAX_PART]

@@ -1,6 +1,6 @@
-"""TypeScript and JavaScript files as names that stand for something: parsed by tree-sitter, never run.
+"""Resolves names in TypeScript and JavaScript files. Files are parsed by tree-sitter, never run.
 
-Trees are walked by a cursor, in linear time; queries take quadratic time on trees that are made for it.
+Trees are walked by a cursor in linear time; queries take quadratic time on crafted trees.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ from tree_sitter import Language, Node, Parser, Tree
 from evidence.derive.source.declared_tool import MAX_STEPS, Budget, Value
 
 MAX_BYTES: Final = 2 * 1024 * 1024
-"""Of one file: a bundle of a whole server is smaller; text made against the parser takes ten seconds a megabyte."""
+"""Bytes of one file. A bundle of a whole server is smaller; crafted text takes ten seconds a megabyte to parse."""
 
 MAX_PARSED: Final = 12 * 1024 * 1024
-"""Of all files of one server that are parsed."""
+"""Bytes of all parsed files of one server."""
 
 _TYPESCRIPT: Final = (".ts", ".mts", ".cts")
 _TSX: Final = (".tsx",)
@@ -57,17 +57,18 @@ class Script:
 
     @property
     def language(self) -> str:
-        """`typescript` or `javascript`."""
         return "javascript" if self.path.endswith(_JAVASCRIPT) else "typescript"
 
     @cached_property
     def nodes(self) -> list[Node]:
-        """Nodes of the kinds that are looked at; what is nested too deep is left out."""
+        """Nodes of the relevant types; nodes that are nested too deep are left out."""
         return list(_walk(self.tree))
 
     @cached_property
     def bound(self) -> Mapping[str, Node]:
-        """Values by the name that is bound once, at any depth; classes, functions and enumerations as such."""
+        """Values by name, of names that are bound once, at any depth; for classes, functions and enumerations their
+        declaration.
+        """
         found: dict[str, Node | None] = {}
         for node in self.nodes:
             name, value = self._binding(node)
@@ -88,7 +89,7 @@ class Script:
 
     @cached_property
     def exports(self) -> Mapping[str, tuple[str, str]]:
-        """Local name, or specifier and member, by exported name: `("", local)` or `(specifier, member)`."""
+        """`("", local name)` or `(specifier, member)` by exported name."""
         found: dict[str, tuple[str, str]] = {}
         for node in self.nodes:
             if node.type != "export_statement":
@@ -109,7 +110,6 @@ class Script:
         return next((value for node in statements if (value := node.child_by_field_name("value"))), None)
 
     def text(self, node: Node) -> str:
-        """The text of a node."""
         return self.source[node.start_byte : node.end_byte].decode("utf-8", "replace")
 
     def _binding(self, node: Node) -> tuple[str, Node | None]:
@@ -139,9 +139,9 @@ class Script:
 
 @dataclass(frozen=True)
 class Scripts:
-    """The scripts of one server by path, parsed when they are asked for.
+    """The scripts of one server by path, parsed on demand.
 
-    `schema_of` reads a schema from an expression: schemas need values and values need schemas.
+    `schema_of` reads a schema from an expression. It is passed in because values and schemas depend on each other.
     """
 
     sources: Mapping[str, bytes]
@@ -150,7 +150,7 @@ class Scripts:
     _scripts: dict[str, Script | None] = field(default_factory=dict)
 
     def script(self, path: str) -> Script | None:
-        """The parsed file; None when it is missing, too large, or enough has been parsed."""
+        """The parsed file; None when it is missing or too large, or when MAX_PARSED is reached."""
         if path not in self._scripts:
             source = self.sources.get(path)
             parsed = sum(len(one.source) for one in self._scripts.values() if one)
@@ -161,7 +161,7 @@ class Scripts:
         return self._scripts[path]
 
     def imported(self, specifier: str, by: Script) -> Script | None:
-        """The file that a relative specifier names, None for a package or a file that is not there."""
+        """The file that a relative specifier names; None for a package or a missing file."""
         if not specifier.startswith("."):
             return None
         folders = by.path.split("/")[:-1]
@@ -175,7 +175,7 @@ class Scripts:
 
 
 def resolve_name(name: str, script: Script, steps: int = 0) -> tuple[Node, Script] | None:
-    """What a name stands for in a file, through relative imports; None when it cannot be told."""
+    """The definition of a name, followed through relative imports; None when it is not determined."""
     if name in script.bound:
         return script.bound[name], script
     specifier, member = script.imports.get(name, ("", ""))
@@ -184,7 +184,7 @@ def resolve_name(name: str, script: Script, steps: int = 0) -> tuple[Node, Scrip
 
 
 def resolve_export(name: str, script: Script, steps: int = 0) -> tuple[Node, Script] | None:
-    """What a file exports by a name."""
+    """The definition of an exported name; None when it is not determined."""
     if steps > MAX_STEPS:
         return None
     if name == "default" and script.default is not None:

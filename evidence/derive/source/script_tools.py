@@ -1,4 +1,4 @@
-"""Tools in TypeScript and JavaScript: `registerTool` and its kin, and objects with a name and an input schema."""
+"""Tools in TypeScript and JavaScript: `registerTool` and similar calls, and objects with a name and an input schema."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _FUNCTIONS: Final = frozenset({"arrow_function", "function_expression", "functio
 _SCHEMA_KEYS: Final = ("inputSchema", "input_schema")
 _OWN_KEYS: Final = ("schema", "parameters", "input", "paramsSchema", "argsSchema")
 _DOERS: Final = ("handler", "execute")
-"""What only a tool of one's own framework has beside a name, a description and a schema."""
+"""Members that only a tool of a self-made framework has beside a name, a description and a schema."""
 
 _ANNOTATIONS: Final = frozenset({"readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint", "title"})
 _SERVERS: Final = ("server", "mcp")
@@ -30,7 +30,7 @@ _REGISTER: Final = frozenset({"registerTool", "registerToolTask"})
 
 
 def find_script_tools(path: str, project: Scripts) -> Iterator[Tool]:
-    """The tools that a file declares, in no order; none for a file that cannot be parsed."""
+    """The tools that a file declares, unordered; none for a file that cannot be parsed."""
     script = project.script(path) if _HINT.search(project.sources.get(path, b"")) else None
     for node in script.nodes if script else ():
         tool: Tool | None = None
@@ -59,7 +59,7 @@ def _registered(node: Node, script: Script) -> Tool | None:
 
 
 def _is_server(owner: Node, script: Script) -> bool:
-    """Whether `X.tool(...)` is a server's: its name says so, or what it is made by."""
+    """Whether `X.tool(...)` belongs to an MCP server, by the name or the constructor of X."""
     text = script.text(owner).lower() if owner.end_byte - owner.start_byte < 200 else ""
     found = resolve_expression(owner, script)
     made = script.text(found[0])[:80] if found is not None and found[0].type == "new_expression" else ""
@@ -107,7 +107,7 @@ def _added(given: Node, node: Node, script: Script) -> Tool | None:
     """`addTool({name, description, parameters, annotations})` of the TypeScript FastMCP."""
     config = _members(given, script)
     if config is None or any(key in config[0] for key in (*_SCHEMA_KEYS, *_DOERS)):
-        return None  # an object that is found as such
+        return None  # the object itself is also visited
     members, owner = config
     schema = build_parameters_schema(members["parameters"], owner) if "parameters" in members else _NOTHING
     described = resolve_value(members.get("description"), owner)
@@ -116,7 +116,7 @@ def _added(given: Node, node: Node, script: Script) -> Tool | None:
 
 
 def _described(node: Node, script: Script) -> Tool | None:
-    """`{name, description, inputSchema}` as the answer to tools/list has it."""
+    """`{name, description, inputSchema}` as in the result of tools/list."""
     pairs = list_object_pairs(node, script)
     members = dict(pairs) if pairs is not None else {}
     is_own = "description" in members and any(key in members for key in _DOERS)
@@ -130,7 +130,7 @@ def _described(node: Node, script: Script) -> Tool | None:
 
 
 def _own(node: Node | None, script: Script) -> Value:
-    """A member's value; `{name}` alone stands for the constant of that name."""
+    """The value of a member; `{name}` alone is the constant of that name."""
     if node is None or node.type != "shorthand_property_identifier":
         return resolve_value(node, script)
     found = script.bound.get(script.text(node))
@@ -138,7 +138,7 @@ def _own(node: Node | None, script: Script) -> Value:
 
 
 def _schema(node: Node | None, script: Script) -> Value:
-    """A schema as such, or as zod: the first value decides which it is."""
+    """A JSON Schema or a zod schema."""
     if node is not None and node.type == "shorthand_property_identifier":
         node = script.bound.get(script.text(node))
     value = resolve_value(node, script)

@@ -1,4 +1,4 @@
-"""Plain values of TypeScript and JavaScript expressions: literals, constants and what is put together from them."""
+"""Evaluates plain TypeScript and JavaScript expressions: literals, constants, and combinations of them."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _DEDENTERS: Final = frozenset({"dedent", "outdent", "stripIndent", "stripIndents
 
 
 def resolve_value(node: Node | None, script: Script, steps: int = 0) -> Value:  # noqa: PLR0911, C901, PLR0912 - one for each form
-    """The value of an expression; UNKNOWN when it takes more than reading."""
+    """The value of an expression; UNKNOWN when the text does not determine it."""
     if steps == 0:
         script.project.budget.begin()
     if node is None or steps > MAX_STEPS or not script.project.budget.take():
@@ -71,7 +71,7 @@ def resolve_value(node: Node | None, script: Script, steps: int = 0) -> Value:  
 
 
 def unwrap_expression(node: Node) -> Node | None:
-    """What parentheses and type assertions are put around."""
+    """The expression inside parentheses and type assertions."""
     children = [child for child in node.named_children if child.type != "comment"]
     if node.type == "type_assertion":
         return children[-1] if children else None
@@ -79,7 +79,7 @@ def unwrap_expression(node: Node) -> Node | None:
 
 
 def resolve_expression(node: Node | None, script: Script, steps: int = 0) -> tuple[Node, Script] | None:
-    """The expression that a name or a member stands for, or the expression itself."""
+    """The expression that a name or a member refers to, or else the expression itself."""
     while node is not None and steps <= MAX_STEPS:
         steps += 1
         if node.type in _TRANSPARENT:
@@ -103,7 +103,7 @@ def resolve_expression(node: Node | None, script: Script, steps: int = 0) -> tup
 
 
 def _frozen(node: Node, script: Script) -> Node | None:
-    """What `Object.freeze(...)` is put around."""
+    """The argument of `Object.freeze(...)`."""
     called, arguments = node.child_by_field_name("function"), node.child_by_field_name("arguments")
     if called is None or arguments is None or called.end_byte - called.start_byte > 20:
         return None
@@ -111,7 +111,7 @@ def _frozen(node: Node, script: Script) -> Node | None:
 
 
 def resolve_member(node: Node, script: Script, steps: int = 0) -> tuple[Node, Script] | None:
-    """What `a.b` stands for: a member of an object, an enumeration, a class or a module."""
+    """The definition of `a.b`: a member of an object, an enumeration, a class or a module."""
     owner, name = node.child_by_field_name("object"), node.child_by_field_name("property")
     if owner is None or name is None or steps > MAX_STEPS:
         return None
@@ -126,7 +126,7 @@ def resolve_member(node: Node, script: Script, steps: int = 0) -> tuple[Node, Sc
 
 
 def list_object_pairs(node: Node, script: Script) -> list[tuple[str, Node | None]] | None:
-    """Keys and values of an object's own text, spreads under an empty key; None when a key is computed."""
+    """Keys and values of an object literal, spreads under an empty key; None when a key is computed."""
     found: list[tuple[str, Node | None]] = []
     for child in node.named_children:
         match child.type:
@@ -147,7 +147,7 @@ def list_object_pairs(node: Node, script: Script) -> list[tuple[str, Node | None
 
 
 def read_key(key: Node, script: Script) -> str | None:
-    """The name of a key; None for one that is computed."""
+    """The name of a key; None for a computed key."""
     if key.type == "computed_property_name":
         value = resolve_value(unwrap_expression(key), script, MAX_STEPS // 2)
         return value if isinstance(value, str) else None
@@ -157,7 +157,7 @@ def read_key(key: Node, script: Script) -> str | None:
 
 
 def unescape_literal(text: str) -> str:
-    """A text without the escapes of a literal (ECMA-262, 12.9.4)."""
+    """The text of a literal without escapes (ECMA-262, 12.9.4)."""
     if "\\" not in text:
         return text
     return _PAIRS.sub(_pair, _ESCAPE.sub(_unescape, text))
@@ -176,7 +176,7 @@ def _pair(found: re.Match[str]) -> str:
 
 
 def _whole(text: str) -> Value:
-    """A text that can be written as UTF-8."""
+    """A text that UTF-8 can encode; UNKNOWN for any other."""
     if len(text) > MAX_TEXT or any("\ud800" <= letter <= "\udfff" for letter in text):
         return UNKNOWN
     return text

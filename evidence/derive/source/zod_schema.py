@@ -1,7 +1,7 @@
-"""JSON Schemas of zod schemas, as the official SDK writes them, as far as they are plain.
+"""JSON Schemas of zod schemas as the official SDK writes them, for plain zod schemas.
 
-A check of the text alone decides: what has no place in a schema (refinements, messages) is left out, and a bound that
-cannot be told makes the whole schema UNKNOWN.
+Only the text is evaluated. Parts without an equivalent in JSON Schema (refinements, messages) are left out; a bound
+that is not determined makes the whole schema UNKNOWN.
 """
 
 from __future__ import annotations
@@ -60,17 +60,17 @@ _SILENT: Final = frozenset(
 
 
 _MAY_MISS: Final = frozenset({"optional", "any", "unknown"})
-"""Schemas that take an absent member too."""
+"""Schemas that also accept a missing member."""
 
 
 def build_zod_schema(node: Node | None, script: Script, steps: int = 0) -> Value:
-    """The schema of an expression that is a zod schema; UNKNOWN for what is none, or not plain."""
+    """The JSON Schema of a zod expression; UNKNOWN for another expression or one that is not plain."""
     made = _made(node, script, steps)
     return made[0] if made else UNKNOWN
 
 
 def build_parameters_schema(node: Node | None, script: Script, steps: int = 0) -> Value:
-    """The schema of the parameters of a tool: a zod object, or an object whose values are zod schemas."""
+    """The schema of a tool's parameters: a zod object, or an object whose values are zod schemas."""
     found = resolve_expression(node, script, steps)
     if found is None or steps > MAX_STEPS:
         return UNKNOWN
@@ -83,7 +83,7 @@ def build_parameters_schema(node: Node | None, script: Script, steps: int = 0) -
 
 
 _Made = tuple[dict[str, Json], bool]
-"""A schema, and whether the member that has it may be missing."""
+"""A schema, and whether its member may be missing."""
 
 
 def _made(node: Node | None, script: Script, steps: int) -> _Made | None:
@@ -110,7 +110,7 @@ def _made(node: Node | None, script: Script, steps: int) -> _Made | None:
 
 
 def _is_optional_inside(name: str, given: list[Node], script: Script, steps: int) -> bool:
-    """`z.preprocess(..., x.optional())` and `z.nullable(x.optional())`: what they are put around decides."""
+    """For `z.preprocess(..., x.optional())` and `z.nullable(x.optional())` the inner schema decides."""
     if name not in {"preprocess", "nullable", "lazy"} or not given:
         return False
     inner = _made(given[-1], script, steps + 1)
@@ -118,7 +118,7 @@ def _is_optional_inside(name: str, given: list[Node], script: Script, steps: int
 
 
 def _is_zod(node: Node, script: Script) -> bool:
-    """`z`, `zod`, `z.coerce`, `z.iso`, or what is imported from zod under another name."""
+    """`z`, `zod`, `z.coerce`, `z.iso`, or a name that is imported from zod."""
     text = script.text(node) if node.end_byte - node.start_byte < 80 else ""
     head = text.split(".", 1)[0]
     if text not in {head, f"{head}.coerce", f"{head}.iso"}:
@@ -172,7 +172,7 @@ def _object(node: Node, script: Script, steps: int) -> Value:
 
 
 def _shape(node: Node, script: Script, steps: int) -> list[tuple[str, Node | None]] | None:
-    """Members of a shape, those of spread ones in place; None when one cannot be told. All are of this very file."""
+    """Members of a shape, spread ones in place; None when one is not determined. All nodes are from this file."""
     found: list[tuple[str, Node | None]] = []
     pairs = list_object_pairs(node, script)
     if pairs is None or steps > MAX_STEPS:
@@ -263,7 +263,7 @@ def _nullable(schema: Value) -> Value:
 
 
 def _modified(inner: _Made, name: str, given: list[Node], script: Script, steps: int) -> _Made | None:  # noqa: PLR0911
-    """A schema after `.name(given)`."""
+    """The schema after `.name(given)`."""
     schema, optional = inner
     first = given[0] if given else None
     if name in {"optional", "nullish", "nullable"}:
@@ -273,7 +273,7 @@ def _modified(inner: _Made, name: str, given: list[Node], script: Script, steps:
         value = resolve_value(first, script, steps)
         if name == "describe":
             return ({**schema, "description": value}, optional) if isinstance(value, str) else None
-        # A default that is computed leaves the member optional; which value it has is not told.
+        # A computed default makes the member optional; its value is unknown.
         return ({**schema, "default": value} if not isinstance(value, UnknownValue) else schema), True
     if name in _SILENT:
         return inner
@@ -311,10 +311,6 @@ def _reshaped(
     bound = _BOUNDS.get("number" if kind == "integer" else str(kind), {}).get(name)
     value = resolve_value(first, script, steps) if bound else UNKNOWN
     return {**schema, bound: value} if bound and not isinstance(value, UnknownValue) else None
-
-
-def _partial(schema: dict[str, Json]) -> Value:
-    return {key: value for key, value in schema.items() if key != "required"}
 
 
 def _either(schema: dict[str, Json], other: Value) -> Value:

@@ -1,4 +1,4 @@
-"""Bounded parsers below the lockfile formats: text, JSON, TOML, the YAML subset and XML.
+"""Bounded parsers for lockfile formats: text, JSON, TOML, a subset of YAML, and XML.
 
-Formats are modules of evidence.lockfiles.
+The formats are modules of evidence.lockfiles.
 """

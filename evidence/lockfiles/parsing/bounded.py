@@ -1,4 +1,4 @@
-"""From bytes to text, JSON and TOML within bounds: size, depth, number of values, length of dotted keys."""
+"""Parses bytes to text, JSON and TOML within bounds: size, depth, number of values, length of dotted keys."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _TOML_STRING = re.compile(r"""("(?:[^"\\\n]++|\\.)*+"?|'[^'\n]*+'?)""")
 _TOML_NODE = re.compile(r"\.|^[ \t]*+\[|=[ \t]*+[\[{]", re.MULTILINE)
 _TOML_POSITION = re.compile(r"\(at (?:line (\d+), column (\d+)|end of document)\)$")
 
-# What makes JSON with comments and trailing commas out of JSON; an unterminated comment reaches to the end.
+# Extensions of relaxed JSON: comments and trailing commas; an unterminated comment extends to the end.
 _RELAXED = re.compile(r'"(?:[^"\\]++|\\.)*+"?|//[^\n]*+|/\*(?:[^*]++|\*(?!/))*+(?:\*/)?|,(?=\s*+[}\]])', re.DOTALL)
 _LINE = re.compile(r"[^\n]+")
 
@@ -47,13 +47,13 @@ class _Duplicate(ValueError):
 
 
 def check_size(data: bytes) -> None:
-    """Raise Invalid when the file is larger than any lockfile that is worth reading."""
+    """Raise InvalidLockfile when the file is too large."""
     if len(data) > MAX_BYTES:
         raise InvalidLockfile(FaultKind.TOO_LARGE, f"more than {MAX_BYTES} bytes")
 
 
 def decode_text(data: bytes) -> str:
-    """Text in UTF-8, or in UTF-16 where a byte order mark says so; raise Invalid on anything else."""
+    """Text in UTF-8, or in UTF-16 with a byte order mark; raise InvalidLockfile on anything else."""
     encoding = "utf-16" if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)) else "utf-8-sig"
     try:
         text = data.decode(encoding)
@@ -67,7 +67,7 @@ def decode_text(data: bytes) -> str:
 
 
 def decode_generated_text(data: bytes) -> str:
-    """Text that a tool wrote line by line; raise Invalid on endless lines and on the marks of an unresolved merge."""
+    """Text that a tool wrote line by line; raise InvalidLockfile on overlong lines and on merge conflict markers."""
     text = decode_text(data)
     if text.count("\n") > MAX_LINES:
         raise InvalidLockfile(FaultKind.TOO_LARGE, f"more than {MAX_LINES} lines")
@@ -81,7 +81,9 @@ def decode_generated_text(data: bytes) -> str:
 
 
 def iterate_lines(text: str) -> Iterator[str]:
-    """The lines of a text as `text.split("\\n")` has them, one at a time: together they take thrice what it does."""
+    r"""The lines of a text as in `text.split("\n")`, one at a time, because a list takes three times the memory of the
+    text.
+    """
     start = 0
     while (end := text.find("\n", start)) >= 0:
         yield text[start:end]
@@ -90,13 +92,13 @@ def iterate_lines(text: str) -> Iterator[str]:
 
 
 def find_unfinished_end(text: str) -> Iterator[Fault]:
-    """Every tool ends its file with a newline; a last line without one may have lost its end."""
+    """A fault when the last line has no newline: every tool writes one, so the file may be truncated."""
     if text and not text.endswith("\n"):
         yield Fault(FaultKind.TRUNCATED, "the last line has no end", text.count("\n") + 1)
 
 
 def read_json(data: bytes, *, relaxed: bool = False) -> Table:
-    """One JSON object without duplicate keys; `relaxed` allows comments and trailing commas. Raise Invalid."""
+    """One JSON object without duplicate keys; `relaxed` allows comments and trailing commas. Raise InvalidLockfile."""
     text = decode_text(data)
     if not text.strip():
         raise InvalidLockfile(FaultKind.EMPTY, "the file is empty, expected a JSON object", 1, 1)
@@ -126,7 +128,7 @@ def read_json(data: bytes, *, relaxed: bool = False) -> Table:
 
 
 def read_toml(data: bytes) -> Table:
-    """One TOML document; raise Invalid."""
+    """One TOML document; raise InvalidLockfile."""
     text = decode_generated_text(data)
     if text.count(",") + text.count("=") + text.count("[") > MAX_VALUES:
         raise InvalidLockfile(FaultKind.TOO_LARGE, f"more than {MAX_VALUES} values")
@@ -146,7 +148,7 @@ def read_toml(data: bytes) -> Table:
 
 
 def read_table(parent: Table, key: str) -> Table:
-    """The object at a key, empty when there is none; raise Invalid when something else is there."""
+    """The object at a key, empty when missing; raise InvalidLockfile for another value."""
     value = parent.get(key)
     if value is None or value == "":
         return _EMPTY
@@ -156,7 +158,7 @@ def read_table(parent: Table, key: str) -> Table:
 
 
 def read_tables(parent: Table, key: str) -> Sequence[Any]:
-    """The list at a key, empty when there is none; raise Invalid when something else is there."""
+    """The list at a key, empty when missing; raise InvalidLockfile for another value."""
     value = parent.get(key)
     if value is None:
         return ()
@@ -166,7 +168,7 @@ def read_tables(parent: Table, key: str) -> Sequence[Any]:
 
 
 def read_rows(parent: Table, key: str) -> list[Table]:
-    """The tables of a list at a key, empty when there is none; raise Invalid when something else is there."""
+    """The tables of a list at a key, empty when missing; raise InvalidLockfile for another value."""
     found = read_tables(parent, key)
     for value in found:
         if not isinstance(value, Mapping):
@@ -175,23 +177,22 @@ def read_rows(parent: Table, key: str) -> list[Table]:
 
 
 def string_or_empty(value: Any) -> str:
-    """The value when it is a string, else an empty one."""
     return value if isinstance(value, str) else ""
 
 
 def read_strings(parent: Any, key: str) -> list[str]:
-    """The keys of an object or the strings of a list at a key of an entry; empty when neither is there."""
+    """The keys of an object or the strings of a list at a key of an entry; empty for other values."""
     value = parent.get(key) if isinstance(parent, Mapping) else None
     return [item for item in value if isinstance(item, str)] if isinstance(value, Mapping | list) else []
 
 
 def build_entry_fault(name: object, expected: str) -> Fault:
-    """The fault of one entry that is not understood."""
+    """The fault of one invalid entry."""
     return Fault(FaultKind.ENTRY, f"entry {to_printable_text(str(name))!r}: {expected}")
 
 
 def find_missing_packages(names: Iterable[str]) -> Iterator[Fault]:
-    """A fault when the file depends on packages that it does not hold, as a file does that lost its end."""
+    """A fault when the file depends on packages that it does not contain, as in a truncated file."""
     wanted = sorted(names)
     if wanted:
         more = f" and {len(wanted) - 3} more" if len(wanted) > 3 else ""
@@ -216,13 +217,13 @@ def _no_constant(name: str) -> NoReturn:
 
 
 def _strict(part: re.Match[str]) -> str:
-    """Strings stay; comments and commas become blanks, so that positions stay true."""
+    """The text with comments and trailing commas replaced by spaces, so that positions stay the same."""
     found = part.group()
     return found if found.startswith('"') else _LINE.sub(lambda line: " " * len(line.group()), found)
 
 
 def _last(text: str, key: str) -> tuple[int | None, int | None]:
-    """Where a duplicate key stands last, which is where a person looks first."""
+    """Line and column of the last occurrence of a duplicate key."""
     at = text.rfind(json.dumps(key, ensure_ascii=False))
     return (None, None) if at < 0 else (text.count("\n", 0, at) + 1, at - text.rfind("\n", 0, at))
 

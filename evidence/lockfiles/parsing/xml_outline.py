@@ -1,4 +1,4 @@
-"""XML without document types, entities or depth: elements, their text, and nothing else."""
+"""Parses XML without document types, entities or deep nesting into elements with their text."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ class Element:
     children: list[Element] = field(default_factory=list)
 
     def child(self, name: str) -> Element | None:
-        """The first child of that name."""
+        """The first child with that name."""
         return next((child for child in self.children if child.name == name), None)
 
     def value(self, name: str) -> str:
-        """The text of the first child of that name, empty when there is none."""
+        """The text of the first child with that name; empty when there is none."""
         found = self.child(name)
         return "" if found is None else found.text.strip()
 
     def under(self, *names: str) -> list[Element]:
-        """The children of the element that a path of names leads to."""
+        """The children of the element at a path of names."""
         at: Element | None = self
         for name in names:
             at = None if at is None else at.child(name)
@@ -59,7 +59,7 @@ class _Reader:
             raise InvalidLockfile(
                 kind, f"not XML: {expat.ErrorString(error.code)}", error.lineno, error.offset + 1
             ) from error
-        except (LookupError, ValueError) as error:  # the file names an encoding that is none, or none of single bytes
+        except (LookupError, ValueError) as error:  # the declared encoding is unknown or unsupported
             raise InvalidLockfile(
                 FaultKind.ENCODING, f"not readable XML: {to_printable_text(str(error))}", 1
             ) from error
@@ -88,7 +88,7 @@ class _Reader:
 
 
 def read_xml(data: bytes) -> Element:
-    """The root element; raise Invalid."""
+    """The root element; raise InvalidLockfile."""
     if data.count(b"<") + data.count(b"=") > MAX_VALUES // 4:
         raise InvalidLockfile(FaultKind.TOO_LARGE, f"more than {MAX_VALUES // 4} tags and attributes")
     return _Reader().read(data)

@@ -1,4 +1,4 @@
-"""Scalars, keys and flow collections of the outline format."""
+"""Parses scalars, keys and flow collections of the YAML subset."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _MAX_NESTING = 16
 
 
 def split_key(body: str) -> tuple[str, str] | None:
-    """The raw key and the rest of `key: rest`, or None when the line has no key."""
+    """The raw key and the rest of `key: rest`; None when the line has no key."""
     if body[0] in "\"'":
         quoted = _QUOTED_KEY.match(body)
         return None if quoted is None else (quoted.group(1), quoted.group(2) or "")
@@ -40,7 +40,7 @@ def parse_scalar(text: str) -> str:
 
 
 def has_closed_brackets(text: str) -> bool:
-    """Whether every bracket of a flow collection has been closed."""
+    """Whether every bracket of a flow collection is closed."""
     depth = 0
     for token in _TOKEN.finditer(text):
         if (mark := token.group(1)) is not None:
@@ -117,7 +117,7 @@ def _read_list(tokens: list[tuple[str, str | None]], at: int, depth: int) -> tup
 
 
 def _next(tokens: list[tuple[str, str | None]], at: int, close: str) -> int:
-    """Past a comma; a closing bracket stays for the caller."""
+    """The position after a comma; a closing bracket is left to the caller."""
     if at < len(tokens) and tokens[at][0] == ",":
         return at + 1
     if at < len(tokens) and tokens[at][0] == close:

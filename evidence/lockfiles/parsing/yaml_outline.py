@@ -1,6 +1,6 @@
-"""The part of YAML that lockfiles are written in, line by line: mappings, lists, scalars; no anchors, aliases or tags.
+"""Parses the subset of YAML that lockfiles use: mappings, lists, scalars; no anchors, aliases or tags.
 
-Time is linear in the file, and no text can stand for more than itself. Numbers and truth values stay text.
+Time is linear in the size of the file. Numbers and truth values stay text.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from evidence.lockfiles.parsing.bounded import MAX_DEPTH
 from evidence.lockfiles.parsing.yaml_flow import has_closed_brackets, parse_flow, parse_scalar, split_key
 
 _BLOCK = re.compile(r"[|>][+-]?[1-9]?[+-]?(?:\s+#.*)?$")
-_ONE_PAIR = re.compile(r"\{([\w-]+): (?:'([^'\n]+)'|([^\s{}\[\],:\"'#&*!]+))\}")  # most of a file, and fast
+_ONE_PAIR = re.compile(r"\{([\w-]+): (?:'([^'\n]+)'|([^\s{}\[\],:\"'#&*!]+))\}")  # fast path for most lines
 _REFUSED: Final = frozenset("&*!%@`")
 _MAX_FOLDED = 4096
 _MAX_FLOW = 65_536
@@ -24,7 +24,7 @@ _MAX_FLOW_LINES = 32
 
 @dataclass(slots=True)
 class _Open:
-    """A collection that is being filled: where its entries are indented, itself, and the key that was last."""
+    """A collection under construction: the indentation of its entries, its value, and the last key."""
 
     indent: int
     into: dict[str, Any] | list[Any]
@@ -32,7 +32,7 @@ class _Open:
 
 
 def find_dangling_entry(text: str) -> Iterator[Fault]:
-    """A fault when the last line opens something inside something, and the file ends there."""
+    """A fault when the last line opens a nested entry and the file ends there."""
     whole = text.rstrip()
     last = whole[whole.rfind("\n") + 1 :]
     if last.startswith(" ") and last.endswith(":"):
@@ -40,7 +40,7 @@ def find_dangling_entry(text: str) -> Iterator[Fault]:
 
 
 def read_documents(text: str) -> Iterator[dict[str, Any]]:
-    """Every document of a stream, each of which must be a mapping or empty; raise Invalid."""
+    """All documents of a stream, each a mapping or empty; raise InvalidLockfile."""
     lines, start = text.split("\n"), 0
     for number, line in enumerate(lines):
         if line.startswith("---") and line.rstrip() == "---":
@@ -50,7 +50,7 @@ def read_documents(text: str) -> Iterator[dict[str, Any]]:
 
 
 class _Document:
-    """Reads one document with a stack of open collections."""
+    """Parses one document with a stack of open collections."""
 
     def __init__(self, lines: list[str], start: int, end: int) -> None:
         self._lines, self._at, self._end = lines, start, end
@@ -101,7 +101,7 @@ class _Document:
                 self._line(inner, body)
 
     def _continues(self, indent: int, body: str) -> bool:
-        """A plain scalar may go on in lines that are indented further."""
+        """Whether the line continues a plain scalar, which it may when it is indented further."""
         top = self._stack[-1]
         if indent <= top.indent or top.last is None or not isinstance(top.into, dict):
             return False
@@ -113,7 +113,7 @@ class _Document:
         return True
 
     def _mapping(self, indent: int) -> dict[str, Any]:
-        """The mapping whose entries stand at this indentation; opened below the last key when it is new."""
+        """The mapping with entries at this indentation, created below the last key if necessary."""
         stack = self._stack
         while indent < stack[-1].indent:
             stack.pop()
@@ -182,7 +182,7 @@ class _Document:
             self._fail(str(error))
 
     def _block(self, indent: int) -> str:
-        """The lines of a literal or folded scalar. Only messages are written so; their line ends are not kept."""
+        """The lines of a literal or folded scalar. Only messages use this form, so line ends are not kept."""
         found: list[str] = []
         while self._at + 1 < self._end:
             follows = self._lines[self._at + 1]

@@ -1,7 +1,7 @@
-"""Wordings by which a listing speaks to the model behind the user's back, each with texts it must and must not match.
+"""Patterns of texts by which a listing manipulates the model, each with texts that it must and must not match.
 
-Categories follow how a text works on a model, their threats the split that mcptest publishes (SEC-001 and so on). The
-expressions are ours, and are about who is addressed, which act is ordered and on which object, not about one corpus.
+Categories describe how a text works on a model, threats are the classes that mcptest publishes (SEC-001 and so on). The
+expressions are ours. They combine the addressee, the ordered act and its object, and fit no particular corpus.
 """
 
 from __future__ import annotations
@@ -78,4 +78,4 @@ PATTERNS: Final[tuple[Pattern, ...]] = (
     *tool_choice.PATTERNS,
     *message_markup.PATTERNS,
 )
-"""In the order in which hits of one text are told."""
+"""In the order in which the hits of one text are reported."""

@@ -21,11 +21,11 @@ SECRETS: Final = (
         good=("AKIA...", "ghp_your_token_here", "sk-xxxx"),
     ),
 )
-"""Searched in the text as sent, since case matters. Placeholders are left out by `is_placeholder`."""
+"""Searched in the text as sent, because case matters. `is_placeholder` excludes placeholders."""
 
 _PLACEHOLDER: Final = re.compile(r"(?i)example|xxxx|0000|1234567|abcdef|your|\*\*\*|placeholder|sample|dummy")
 
 
 def is_placeholder(text: str) -> bool:
-    """Whether a match is what documentation writes where a credential would stand."""
+    """Whether a match is a documentation placeholder for a credential."""
     return _PLACEHOLDER.search(text) is not None or len(set(text)) < 12

@@ -1,4 +1,4 @@
-"""Payloads that a reader cannot read: runs of encoded text, and orders to decode some."""
+"""Payloads that a person cannot read: runs of encoded text, and instructions to decode some."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ COMMAND: Final = re.compile(
     |\b(?:ba|z)?sh\s-[ic]\b|\bpowershell\w{0,4}\s[^\n]{0,60}-e|\b(?:os\.system|subprocess|child_process|eval|exec)\s?\(|\bpython3?\s-c\b|\bchmod\s\+x\b|\bcrontab\b|\b(?:curl|wget)\s(?:-\S{1,12}\s){0,4}https?://""",
     re.VERBOSE,
 )
-"""Shell commands, which have no honest reason to be encoded in a listing."""
+"""Shell commands, which have no legitimate reason to be encoded in a listing."""
 
 PATTERNS: Final = (
     declare_pattern(

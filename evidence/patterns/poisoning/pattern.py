@@ -1,10 +1,9 @@
-"""What a wording of poisoning is: its category, how sure it is, and how it is looked for.
+"""The type of poisoning patterns: category, confidence, and how a pattern is searched.
 
 Every quantifier over more than one character is bounded and texts are cut to MAX_TEXT, so a hostile text costs linear
-time. Wordings are looked for after folding (`evidence.derive.poisoning`): lower case, compatibility forms, single
-spaces, no hidden characters. Most texts do not hold the fixed words that a wording `needs`, so hardly any expression is
-ever tried; a test derives from each expression that no match can do without them, and that none is longer than its
-`reach`.
+time. Patterns are searched after folding (`evidence.derive.poisoning`): lower case, compatibility forms, single spaces,
+no hidden characters. Most texts do not contain the fixed words that a pattern `needs`, so hardly any expression is
+tried. A test derives from each expression that no match lacks these words, and that none is longer than its `reach`.
 """
 
 from __future__ import annotations
@@ -18,12 +17,12 @@ from itertools import islice
 from typing import Final
 
 MAX_TEXT: Final = 20_000
-"""Characters of one text that are looked at; a description that long is a finding of its own elsewhere."""
+"""Characters of one text that are scanned; a longer description is a finding of its own elsewhere."""
 
 WINDOW: Final = 240
 MAX_PLACES: Final = 50
 REACH: Final = 340
-"""Longest match of most wordings, with what they look at around it."""
+"""Length of the longest match of most patterns, with the examined text around it."""
 
 SENTENCE: Final = re.compile(r"(?:[^.!?]|[.!?](?!\s))+[.!?]?")
 """One sentence of a folded text, with its end."""
@@ -34,7 +33,7 @@ _MENTIONED: Final = 90
 
 
 class Threat(StrEnum):
-    """What a wording is up to, under the id that mcptest publishes."""
+    """The purpose of a pattern, by the id that mcptest publishes."""
 
     INJECTION = "SEC-001"
     CROSS_TOOL = "SEC-002"
@@ -62,7 +61,6 @@ class Category(StrEnum):
 
     @property
     def threat(self) -> Threat:
-        """The published id that it belongs to."""
         return _THREATS[self]
 
 
@@ -82,7 +80,7 @@ _THREATS: Final = {
 
 
 class Confidence(StrEnum):
-    """How sure a hit is. Only `high` costs a server points; the others inform."""
+    """The confidence of a hit. Only `high` costs a server points; the others inform."""
 
     HIGH = "high"
     MEDIUM = "medium"
@@ -91,7 +89,7 @@ class Confidence(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class MentionedTool:
-    """A thing that a wording is about. `called`: the text itself says that it is a tool."""
+    """A thing that a match is about. `called`: the text itself calls it a tool."""
 
     name: str
     called: bool = False
@@ -99,7 +97,7 @@ class MentionedTool:
 
 @dataclass(frozen=True, slots=True)
 class PatternMatch:
-    """A wording in a text. `others`: for each place the things that it is about; None when it is about none by name."""
+    """A match in a text. `others`: the things that it is about, for each place; None when it names none."""
 
     confidence: Confidence
     others: tuple[tuple[MentionedTool, ...], ...] | None = None
@@ -107,18 +105,17 @@ class PatternMatch:
 
 @dataclass(frozen=True, slots=True)
 class Expression:
-    """A verbose regular expression, compiled when it is first tried: most processes never try most of them."""
+    """A verbose regular expression, compiled on first use: most processes use only a few."""
 
     pattern: str
 
     @property
     def regex(self) -> re.Pattern[str]:
-        """It, compiled."""
         return _compiled(self.pattern)
 
     @property
     def is_naming(self) -> bool:
-        """Whether its groups name what it is about; it has no other groups."""
+        """Whether it has groups; each of them names a thing that the match is about."""
         return _NAMED in self.pattern
 
 
@@ -129,13 +126,16 @@ def _compiled(expression: str) -> re.Pattern[str]:
 
 @dataclass(frozen=True, slots=True)
 class Pattern:
-    """One wording: `expression`, with each of `beside` within WINDOW characters of it, and when it is told by
-    `sentence` in the same sentence, where `unless` may then stand anywhere. The samples are its tests.
+    """One pattern. `expression` must match with each of `beside` within WINDOW characters; when `sentence` is set,
+    within the
+    same sentence, and `unless` is then searched in the whole sentence. The samples are its tests.
 
-    A match, with what is beside it, holds one word of each group of `needs` within `reach` characters of a word of the
-    first group; or so many characters as `unbroken` without a space. `unless` explains a match: it stands in it or just
-    before. Named groups `other`, `second` and so on are tools that it is about. `mentionable`: texts about security
-    quote such wordings, and then it only informs.
+    A match, with the text beside it, contains one word of each group of `needs` within `reach` characters of a word of
+    the
+    first group, or `unbroken` characters without a space. A match of `unless` inside or just before the match discards
+    it.
+    Groups named `other`, `second` and so on are tools that it is about. `mentionable`: texts about security quote such
+    texts; a quoted one only informs.
     """
 
     id: str
@@ -154,12 +154,12 @@ class Pattern:
     sentence: bool = False
 
     def matches(self, text: str) -> bool:
-        """Whether the text holds the wording, however sure."""
+        """Whether the text contains a match of any confidence."""
         return self.find(text) is not None
 
     def find(self, text: str) -> PatternMatch | None:
-        """The wording in a text, as sure as its surest place."""
-        places = list(islice(self._places(text), MAX_PLACES if self._is_told_apart else 1))
+        """The match with the highest confidence of all its places; None without a match."""
+        places = list(islice(self._places(text), MAX_PLACES if self._places_differ else 1))
         if not places:
             return None
         others = tuple(dict.fromkeys(_names(place) for place in places)) if self.expression.is_naming else None
@@ -167,7 +167,7 @@ class Pattern:
         return PatternMatch(Confidence.LOW if quoted else self.confidence, others)
 
     @property
-    def _is_told_apart(self) -> bool:
+    def _places_differ(self) -> bool:
         return self.mentionable or self.expression.is_naming
 
     def _places(self, text: str) -> Iterator[re.Match[str]]:
@@ -177,7 +177,7 @@ class Pattern:
                 yield place
 
     def _span(self, text: str, place: re.Match[str]) -> str:
-        """What is looked at beside a place."""
+        """The text around a match that is examined."""
         if not self.beside and not self.sentence:
             return ""
         before, after = text[max(0, place.start() - WINDOW) : place.start()], text[place.end() : place.end() + WINDOW]
@@ -210,7 +210,7 @@ def declare_pattern(
     mentionable: bool = False,
     sentence: bool = False,
 ) -> Pattern:
-    """Declare a wording. Expressions are verbose ones; a group of `needs` is words between bars."""
+    """Declare a pattern. Expressions are verbose; a group of `needs` is a list of words separated by bars."""
     return Pattern(
         ident,
         category,
@@ -250,11 +250,11 @@ _MENTIONED_AFTER: Final = re.compile(
         |[`'"]{0,2}\s\S{1,20}\s[`'"]{0,2}[<\[]/|[`'"]{0,2}\sas\s\w{2,14}\sneeds""",
     re.VERBOSE,
 )
-"""What follows a tag that is only spoken of."""
+"""Text after a tag that is only mentioned."""
 
 
 def _is_mentioned(text: str, place: re.Match[str]) -> bool:
-    """Whether the words before a place, in its sentence, or just after it, make it an example of what others write."""
+    """Whether the words before a match in its sentence, or just after it, mark it as a quoted example."""
     before = text[max(0, place.start() - _MENTIONED) : place.start()]
     if place[0][0] not in _ENDS and _MENTION.search(before):
         return True

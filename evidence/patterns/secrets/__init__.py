@@ -1,4 +1,4 @@
-"""What secrets look like: our own patterns, written from the formats that providers document."""
+"""Formats of secrets: our own patterns, written from the documentation of their providers."""
 
 from __future__ import annotations
 
@@ -34,4 +34,4 @@ PATTERNS: Final[tuple[SecretPattern, ...]] = (
     *passwords.PATTERNS,
     *generic_keys.PATTERNS,
 )
-"""In order of preference: where two match the same place, the first one names it."""
+"""In order of preference: the first pattern that matches a place names it."""

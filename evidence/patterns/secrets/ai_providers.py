@@ -1,4 +1,4 @@
-"""Token formats of model providers and of the services around them, as they document them."""
+"""Token formats of model providers and related services, from their documentation."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Token formats of payment, commerce, identity and other business services, as they document them."""
+"""Token formats of payment, commerce, identity and other business services, from their documentation."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Token formats of clouds, hosts and keepers of secrets, as they document them."""
+"""Token formats of cloud providers, hosts and secret managers, from their documentation."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Token formats of databases, monitoring and analytics, as they document them."""
+"""Token formats of databases, monitoring and analytics, from their documentation."""
 
 from __future__ import annotations
 

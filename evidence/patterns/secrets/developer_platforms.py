@@ -1,4 +1,4 @@
-"""Token formats of code hosts, package registries, build services and tools for developers, as they document them."""
+"""Token formats of code hosts, package registries, build services and developer tools, from their documentation."""
 
 from __future__ import annotations
 

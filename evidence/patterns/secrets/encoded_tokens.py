@@ -1,4 +1,4 @@
-"""Tokens and addresses with passwords in a second encoding, as Kubernetes manifests require."""
+"""Tokens and addresses with passwords in a second encoding, as in Kubernetes manifests."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _ADDRESSES: Final = (
 _BEGINNINGS: Final = tuple(
     b64encode(beginning.encode()).decode()[: len(beginning) * 8 // 6] for beginning in (*_TOKENS, *_ADDRESSES)
 )
-"""The letters that are the same whatever follows."""
+"""The letters of the encoding that do not depend on the following text."""
 
 # fmt: off
 PATTERNS: Final = (

@@ -1,4 +1,4 @@
-"""Token formats of further services, as they document them: developer tools, content, data, wallets and devices."""
+"""Token formats of further services, from their documentation: developer tools, content, data, wallets and devices."""
 
 # ruff: noqa: E501 - rows of a table
 

@@ -1,4 +1,4 @@
-"""Token formats of mail, chat, telephone and social networks, as they document them."""
+"""Token formats of mail, chat, telephone and social networks, from their documentation."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Final
 from evidence.patterns.secrets.pattern import UUID, build_prefix_anchors, declare_named_value, declare_token
 
 _SNOWFLAKES: Final = " ".join(sorted({b64encode(str(digits).encode()).decode().lower() for digits in range(100, 1000)}))
-"""How a token begins that holds a decimal id in Base64."""
+"""Beginnings of tokens that contain a decimal id in Base64."""
 
 # fmt: off
 PATTERNS: Final = (

@@ -1,4 +1,4 @@
-"""Passwords, known by the program, driver or variable that they are given to: a name of that one, not just any name."""
+"""Passwords, recognised by the program, driver or variable that receives them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a secret of one provider looks like, declared with samples; and the two shapes that most of them have."""
+"""The format of a secret of one provider, declared with samples, and the two most common shapes."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Final
 
 EDGE: Final = r"(?:\b|\\[nrt])"
-"""Where a token may begin: at the edge of a word, or after an escape inside a quoted text."""
+"""Where a token may begin: at a word boundary, or after an escape inside a quoted text."""
 
 UUID: Final = r"[a-fA-F0-9]{8}-(?:[a-fA-F0-9]{4}-){3}[a-fA-F0-9]{12}"
 
@@ -14,10 +14,10 @@ HEX: Final = "0123456789abcdef"
 
 NEAR: Final = 80
 FAR: Final = 400
-"""Bytes before and after an anchor that an expression may look at, unless the pattern says otherwise."""
+"""Bytes before and after an anchor that an expression may examine, unless the pattern states otherwise."""
 
 _INITIAL: Final = 4
-"""Bytes before an anchor that begins a token: room for its edge."""
+"""Bytes before an anchor that begins a token, for its word boundary."""
 
 JOINT: Final = (
     r"[\w.\- ]{0,30}?"  # the rest of the name
@@ -35,12 +35,14 @@ JOINT: Final = (
 class SecretPattern:
     """One format. `expression` is RE2; its first group, or else the whole match, is the secret.
 
-    No match does without one of the `anchors` (lower case; compared without case), `near` bytes after its start or
-    `far` bytes before its end; an `initial` one begins with its anchor, at the edge of a word. A secret with at most
-    `entropy` bits per character is none. A `generic` pattern knows no provider: what it finds never counts by itself.
-    What is made of words is no match of a `random` one, since people write such passwords in samples.
-    An `encoded` one matches Base64 of a text in which a secret is found in turn.
-    `bad` and `good` are samples to be written out by `samples.write`.
+    Every match contains one of the `anchors` (lower case; compared without case), at most `near` bytes after its start
+    and
+    `far` bytes before its end; an `initial` match begins with its anchor, at a word boundary. A secret with at most
+    `entropy` bits per character does not count. A `generic` pattern has no provider: its findings never count by
+    themselves.
+    Text made of words is no match of a `random` pattern, because people write such passwords in samples.
+    An `encoded` pattern matches Base64 of a text that contains a secret in turn.
+    `bad` and `good` are templates for `samples.write_sample`.
     """
 
     id: str
@@ -72,7 +74,7 @@ def declare_token(  # noqa: PLR0917  rows of a table
     far: int = FAR,
     near: int = _INITIAL,
 ) -> SecretPattern:
-    """A token that is known by its own letters, wherever it stands. `anchors` are separated by spaces."""
+    """A token that is recognised by its own letters anywhere. `anchors` are separated by spaces."""
     return SecretPattern(
         id=ident,
         provider=provider,
@@ -101,12 +103,12 @@ def declare_named_value(  # noqa: PLR0917  rows of a table
     entropy: float = 3.0,
     random: bool = False,
 ) -> SecretPattern:
-    """A value without letters of its own, known by the name that it is assigned to."""
+    """A value without characteristic letters, recognised by the name that it is assigned to."""
     return SecretPattern(
         id=ident,
         provider=provider,
         title=title,
-        # A name before a parenthesis is a call.
+        # A name before a parenthesis is a function call.
         expression=rf"(?i:{name}){JOINT}({body})(?:[^\w\-(]|-[^\w\-(]|$)",
         anchors=tuple(dict.fromkeys(anchors.split())),
         bad=_each(bad),
@@ -129,7 +131,7 @@ def declare_host_value(  # noqa: PLR0917  rows of a table
     *,
     entropy: float = 3.0,
 ) -> SecretPattern:
-    """A value without letters of its own, known by the host that it is sent to in the same request."""
+    """A value without characteristic letters, recognised by the host that it is sent to in the same request."""
     sent = rf"(?i:(?:access_?)?token=|api_?key=|bearer\s{{1,3}})({body})"
     return SecretPattern(
         id=ident,
@@ -145,7 +147,7 @@ def declare_host_value(  # noqa: PLR0917  rows of a table
 
 
 def build_prefix_anchors(*beginnings: str, letters: str = HEX) -> str:
-    """Anchors of beginnings with each letter that may follow: longer ones stand in fewer places."""
+    """Prefixes combined with each letter that may follow: longer anchors occur in fewer places."""
     return " ".join(beginning + letter for beginning in beginnings for letter in letters)
 
 

@@ -1,4 +1,4 @@
-"""Values without letters of their own, in a block, an object or a call that is the provider's."""
+"""Values without characteristic letters, inside a block, an object or a call of the provider."""
 
 # ruff: noqa: E501, ISC004 - rows of a table
 
@@ -12,13 +12,13 @@ OPENED: Final = r"[\"'`\w.:]{0,30}\s{0,3}(?:=>|=|:)?\s{0,3}[\[{(]\s{0,8}\{?"
 """From the name of the provider to its block: `"Postmark": {`, `provider "linode" {`, `Fastly.new(`."""
 
 _NAMED: Final = r"\b(?i:[\w\-]{0,20}(?:key|token|secret|password|auth|pat))[\"'`]?\s{0,12}(?:=>|=|:)\s{0,3}[\"'`]"
-"""The member that holds the value, which is quoted."""
+"""The member with the value, which is quoted."""
 
 
 def declare_block_value(  # noqa: PLR0917  rows of a table
     ident: str, provider: str, owner: str, body: str, anchors: str, bad: str, entropy: float = 3.0
 ) -> SecretPattern:
-    """A value known by the block that it stands in."""
+    """A value recognised by the block that contains it."""
     name = bad.partition("<")[0]
     return SecretPattern(
         id=f"{ident}-block",

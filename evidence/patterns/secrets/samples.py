@@ -1,7 +1,7 @@
-"""Samples of secrets without secrets: a template is written out when it is used, so no whole token stands in a file.
+"""Templates of sample secrets. Samples are generated when they are used, so no file contains a whole token.
 
-`<w36>` stands for 36 letters and digits that look random but are the same every time; the letter says from what
-alphabet they are taken, `<x36>` is a row of one letter and `<u>` a UUID. `«x»` stands for the Base64 of x.
+`<w36>` stands for 36 letters and digits that look random but are always the same; the letter names the alphabet.
+`<x36>` is a row of one letter and `<u>` a UUID. `«x»` stands for the Base64 of x.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _UUID: Final = "<h8>-<h4>-4<h3>-a<h3>-<h12>"
 
 
 def write_sample(template: str, seed: str = "") -> str:
-    """The sample that a template stands for; another seed gives another one."""
+    """The sample of a template; another seed gives another sample."""
     template = template.replace("<u>", _UUID)
     fields = count()
 
@@ -52,7 +52,7 @@ def write_sample(template: str, seed: str = "") -> str:
 
 
 def _letters(alphabet: str, length: int, seed: str) -> str:
-    """So many letters, of which the outer ones are never punctuation."""
+    """`length` letters, of which the outer ones are never punctuation."""
     plain = [letter for letter in alphabet if letter.isalnum()]
     stream = _stream(seed)
     drawn = [alphabet[next(stream) % len(alphabet)] for _ in range(length)]

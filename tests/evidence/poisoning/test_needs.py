@@ -14,8 +14,8 @@ import pytest
 
 from evidence.derive import poisoning, tool_instructions
 from evidence.derive.poisoning import fold_text, list_shown_texts, scan_listing, scan_text
-from evidence.derive.poisoning.scanner import _encoded as encoded
-from evidence.derive.poisoning.scanner import _unseen as unseen
+from evidence.derive.poisoning.scanner import _match_encoded as encoded
+from evidence.derive.poisoning.scanner import _match_hidden as unseen
 from evidence.derive.poisoning.text_folding import TextIndex
 from evidence.derive.poisoning.tool_context import ToolContext
 from evidence.kinds.listing import Listing

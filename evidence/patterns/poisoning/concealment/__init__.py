@@ -1,1 +1,1 @@
-"""Patterns of instructions that hide something from the user."""
+"""Patterns of instructions to hide something from the user."""

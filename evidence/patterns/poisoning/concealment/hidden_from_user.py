@@ -1,4 +1,4 @@
-"""Wordings that keep something from the user. What a product tells whom, and how results look, is not meant."""
+"""Instructions to hide something from the user. Statements about what a product shows are not matched."""
 
 from __future__ import annotations
 

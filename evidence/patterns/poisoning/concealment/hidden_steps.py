@@ -1,4 +1,4 @@
-"""Orders to keep a step out of the answer, to deny it, or to say something false."""
+"""Instructions to omit a step from the answer, to deny it, or to state something false."""
 
 from __future__ import annotations
 

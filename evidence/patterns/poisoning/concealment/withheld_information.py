@@ -1,4 +1,4 @@
-"""Orders by which the user is kept from knowing, composed of who, what is not told, and how it is kept."""
+"""Instructions to withhold information from the user, composed of person, information and way of withholding."""
 
 from __future__ import annotations
 

@@ -1,7 +1,8 @@
-"""Orders about a named other tool, told from guidance by their grammar.
+"""Instructions about another named tool, distinguished from guidance by their grammar.
 
-A description may say what to call before itself, to obtain what. It has no reason to have another tool delete things,
-to fill in another tool's arguments, to come between two other tools, or to threaten.
+A description may name a tool to call first and the value to obtain from it. It has no reason to make another tool
+delete
+things, to fill in another tool's arguments, to come between two other tools, or to threaten.
 """
 
 from __future__ import annotations

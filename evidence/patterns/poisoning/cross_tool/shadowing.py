@@ -1,4 +1,4 @@
-"""Wordings by which one tool gives orders about another."""
+"""Instructions of one tool about another tool."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Orders that take other tools over, or have the model prefer, sell or falsify."""
+"""Instructions to replace other tools, or to make the model prefer, advertise or falsify something."""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Orders to hand something over with a call: the conversation, secrets, whole tables, what a private file holds."""
+"""Instructions to pass private data in a call: the conversation, secrets, whole tables, or the content of a private
+file.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Wordings that send a model after secrets, private files or the conversation, or say that the tool takes them."""
+"""Instructions to collect secrets, private files or the conversation, and statements that the tool takes them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Orders that void other instructions, outrank them, waive consent, or have the model obey what it reads."""
+"""Instructions to ignore or outrank other instructions, to waive consent, or to obey text that the model reads."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Orders to run something that a tool's description has no business to have run."""
+"""Instructions to execute commands that have no legitimate place in a tool's description."""
 
 from __future__ import annotations
 

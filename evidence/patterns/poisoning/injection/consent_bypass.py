@@ -1,4 +1,4 @@
-"""Orders to act without the user's consent, or against it, and to loosen what protects the user."""
+"""Instructions to act without or against the user's consent, and to weaken protections of the user."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The plainest orders, to override and to conceal, in the languages most spoken besides English."""
+"""Basic instructions to override and to conceal, in the most spoken languages besides English."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Wordings that put themselves above other instructions, give the model another identity, or wait for trust."""
+"""Texts that override other instructions, give the model another identity, or act only after trust is established."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Orders in few and plain words, each told by its verb together with what no honest text has that verb act on."""
+"""Short instructions, each matched by a verb and an object that honest texts do not combine."""
 
 from __future__ import annotations
 

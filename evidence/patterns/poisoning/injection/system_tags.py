@@ -1,4 +1,4 @@
-"""Wordings that dress up as a message of the system, or hide in a comment."""
+"""Texts that imitate a system message, or hide in a comment."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Grammar and vocabulary from which poisoning patterns are built. No pattern is declared here."""
+"""Grammar and vocabulary of poisoning patterns. No pattern is declared here."""

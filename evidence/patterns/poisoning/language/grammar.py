@@ -1,4 +1,4 @@
-"""The parts of an order to a model: who must, does what, with which tool, when, and what happens otherwise."""
+"""Parts of an instruction to a model: obligation, verb, tool, condition and threat."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _NO_NAME: Final = (
 
 
 def build_word_gap(most: int) -> str:
-    """At most so many words within a sentence."""
+    """At most `most` words within a sentence."""
     return rf"(?:[^\s;]{{1,24}}(?<![.!?:])\s){{0,{most}}}?"
 
 
@@ -36,7 +36,7 @@ def build_tool_mention(name: str) -> str:
 
 
 def build_action_tool_mention(name: str, stems: str) -> str:
-    """A tool whose name says that it does one of some deeds."""
+    """A tool whose name contains one of some verbs."""
     word = rf"[a-z0-9_.-]{{0,30}}(?:{stems})[a-z0-9_.-]{{0,30}}"
     return rf"""(?:the\s)?(?:(?:mcp\s)?(?:tool|function)\s)?
         (?:[`'"](?P<{name}>{word})[`'"]|(?P<{name}_>(?=[a-z0-9.]{{0,40}}[_-]){word})|(?P<{name}__>{word})\s(?:tool|function)\b)"""
@@ -45,7 +45,9 @@ def build_action_tool_mention(name: str, stems: str) -> str:
 LITERAL: Final = r"""(?:['"](?:[^'"]{0,60}[\s@/:$\#*!&=][^'"]{0,100}|[^'"\s]{0,20}\d[^'"\s]{0,20}|\.|--[\w=-]{2,30})['"]
     |\b\w{2,20}=['"]|['"]?\b\d{3,12}\b|\[\s?['"]|\b[\w.-]{2,40}@[\w.-]{2,40}\.\w|https?://|~/
     |\b(?:named?|keywords?|query|region|map|player|account|user|summoner|branch|commit|folder|subject|symbol|ticker|value|flag|for|on|to)\s['"][\w-]{2,40}['"])"""
-"""A value that the text itself prescribes: quoted and no mere word, a number, an address, a name in quotes."""
+"""A value that the text itself prescribes: a quoted value that is more than a word, a number, an address, a quoted
+name.
+"""
 
 THREAT: Final = r"""
     (?:(?:failure|failing)\sto\s(?:do\sso|\w{3,12})|(?:skipping|omitting|ignoring|neglecting|bypassing)\s(?:this|these|it|the)(?:\s\w{2,14})?)
@@ -75,7 +77,7 @@ PRETEXTS: Final = (
 
 
 def build_character_gap(most: int) -> str:
-    """At most so many characters of the same sentence; the point of a file's or a host's name does not end it."""
+    """At most `most` characters of the same sentence; the point in the name of a file or a host does not end it."""
     return rf"(?:[^.;!?]|[.?!](?=\S)){{0,{most}}}?"
 
 
@@ -84,7 +86,7 @@ ORDER: Final = (
     r"\b(?:first|then|and|please|also|always|must|should|shall|automatically|need\sto|"
     r"needs\sto|have\sto|has\sto|before\suse|tool\sto|to\sbe)[,:]?\s)"
 )
-"""Where a verb without an ending is an order: a sentence or a clause begins there, or somebody must."""
+"""Positions at which an uninflected verb is an instruction: the beginning of a sentence or clause, or after "must"."""
 
 USER: Final = (
     r"(?:(?:the|your|any|our)\s)?(?:end[\s-])?(?:users?|humans?|operators?|customers?|anyone|anybody|them|him|her)"

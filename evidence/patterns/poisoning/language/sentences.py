@@ -1,4 +1,4 @@
-"""Wordings that are composed: words of several meanings that meet in one sentence, in whatever order."""
+"""Composed patterns: words of several meanings in one sentence, in any order."""
 
 from __future__ import annotations
 
@@ -23,21 +23,21 @@ _THEN: Final = (
     r"\b(?:purposes|reasons|likewise|beforehand|afterwards?|next|finally|instead|silently|quietly|discreetly|now|simply|"
     r"immediately|directly|so|additionally|too|again|otherwise|day|time|occasion)[,:]?\s"
 )
-"""What a verb stands after, where it is an order although no clause begins there."""
+"""Words after which a verb is an instruction although no clause begins there."""
 
 
 _PURPOSE: Final = r"(?:^|[.!?]\s)(?:for|to|in\sorder\sto|as)\s(?:[\w'-]{1,16}\s){1,6}?"
-"""What may stand before an order without a comma."""
+"""Text that may precede an instruction without a comma."""
 
 
 def build_imperative(verbs: Words) -> Words:
-    """Some verbs as orders: where a clause begins, or after a word of duty or the name of the model."""
-    who = rf"(?:{ORDER}|{_THEN}|{_PURPOSE}|{DUTY.expression}\s(?:\w{{1,12}}\s){{0,3}}?|{AI.expression}\s)"
-    return build_raw_words(f"{who}{verbs.expression}", verbs.needs)
+    """Verbs as instructions: at the beginning of a clause, after a word of obligation, or after the model's name."""
+    before = rf"(?:{ORDER}|{_THEN}|{_PURPOSE}|{DUTY.expression}\s(?:\w{{1,12}}\s){{0,3}}?|{AI.expression}\s)"
+    return build_raw_words(f"{before}{verbs.expression}", verbs.needs)
 
 
 def build_obligation(verbs: Words, done: Words) -> Words:
-    """Some verbs as orders, or what is done by them as a duty."""
+    """Verbs as instructions, or their participles as an obligation."""
     passive = rf"{DUTY.expression}(?:[^.;!?]|[.?!](?=\S)){{0,60}}?{done.expression}"
     return build_raw_words(rf"{build_imperative(verbs).expression}|{passive}")
 
@@ -53,7 +53,7 @@ def declare_sentence_pattern(
     confidence: Confidence = Confidence.HIGH,
     mentionable: bool = True,
 ) -> Pattern:
-    """A wording of parts that meet in one sentence, where nothing of `unless` stands. The first should be rarest."""
+    """A pattern whose parts occur in one sentence without a match of `unless`. The first part should be the rarest."""
     first, *others = parts
     return declare_pattern(
         category,

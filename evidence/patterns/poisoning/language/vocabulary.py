@@ -1,6 +1,6 @@
-"""Words for the things that orders to a model are made of, each a list that is wide on purpose.
+"""Lists of words for the parts of an instruction to a model, wide on purpose.
 
-A wording is composed of several lists that meet in one sentence, so a new word in a list is known in all of them.
+A pattern combines several lists in one sentence, so a new word in a list takes effect in all patterns with that list.
 """
 
 from __future__ import annotations
@@ -15,7 +15,9 @@ _SOME: Final = r"(?:[\w'/-]{1,16}\s){0,3}?"
 
 @dataclass(frozen=True, slots=True)
 class Words:
-    """Words of one meaning: an expression that matches each of them, and a fixed part of each between bars, if told."""
+    """Words of one meaning: an expression that matches each of them, and optionally a fixed part of each, separated by
+    bars.
+    """
 
     expression: str
     needs: str
@@ -29,13 +31,12 @@ def build_words(listed: str) -> Words:
     """Words between bars. `*` is any ending, `_` up to three words between two, `~` nothing, a space or a hyphen."""
     entries = [" ".join(entry.split()) for entry in listed.split("|")]
     return Words(
-        rf"(?<![\w-])(?:{'|'.join(map(_expression, entries))})(?![\w-])",
-        "|".join(dict.fromkeys(map(_fixed, entries))),
+        rf"(?<![\w-])(?:{'|'.join(map(_expression, entries))})(?![\w-])", "|".join(dict.fromkeys(map(_fixed, entries)))
     )
 
 
 def build_raw_words(expression: str, needs: str = "") -> Words:
-    """What is no list of words, with the words between bars of which each match holds one."""
+    """An expression that is not a list of words, with words separated by bars of which each match contains one."""
     return Words(f"(?:{expression})", needs)
 
 
@@ -65,7 +66,7 @@ GIVE: Final = build_words(
     | deposit | serialise | serialize | replicate | pack | bundle | enclose | render | convey | communicate
     | make available | turn over"""
 )
-"""Verbs that order a person to hand something over."""
+"""Verbs that instruct someone to hand something over."""
 
 GIVEN: Final = build_words(
     """passed | included | provided | given | filled in | copied | pasted | added | attached | inserted
@@ -85,7 +86,7 @@ FETCH: Final = build_words(
     | tar | ship | turn over | study | parse | list | edit | change | modify | overwrite | replace | delete
     | move | rename | write | insert | patch"""
 )
-"""Verbs that an order about a private file is given with."""
+"""Verbs of instructions about a private file."""
 
 SECRET_FILE: Final = build_raw_words(
     r"""\S{0,30}(?:(?<!\w)\.ssh\b|id_rsa\b|id_ed25519\b|id_dsa\b|id_ecdsa\b|authorized_keys|/etc/(?:passwd|shadow|sudoers|gshadow)|(?<!\w)\.aws\b|(?<!\w)\.netrc|(?<!\w)\.npmrc|(?<!\w)\.pypirc|(?<!\w)\.git-credentials

@@ -1,4 +1,4 @@
-"""Wordings by which a server advertises itself to the model."""
+"""Texts by which a server promotes itself to the model."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Wordings by which a tool wants to be chosen whatever the user wants, or others never."""
+"""Texts that demand the choice of a tool whatever the user wants, or that other tools are never chosen."""
 
 from __future__ import annotations
 
