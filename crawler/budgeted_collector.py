@@ -46,7 +46,7 @@ class BudgetedCollector:
 
         No score moves by a bound of ours, nor by a pause that a server asked for.
         """
-        if (why := await self._budgets.why_not(target)) is not None:
+        if (why := await self._budgets.find_refusal(target)) is not None:
             return [self._instead(target, earlier, kind, why) for kind in self.kinds]
         with charge_requests_to(target.id):
             try:

@@ -57,9 +57,9 @@ class SharedHostPacing(HostRateLimiter):
         self._longest_visit = longest_visit
 
     @asynccontextmanager
-    async def visit(self, host: str) -> AsyncIterator[None]:
+    async def reserve_host(self, host: str) -> AsyncIterator[None]:
         """Be the only visitor of a host, so that a probe's own deadline does not run while it queues."""
-        async with super().visit(host):
+        async with super().reserve_host(host):
             key, token = f"hallmark:host:{host}", secrets.token_hex(8)
             with pause_deadline():
                 held = await self._enter(key, token)
@@ -67,7 +67,7 @@ class SharedHostPacing(HostRateLimiter):
                 yield
             finally:
                 if held:
-                    await self._leave(key, token, max(self._gap, self.left(host)))
+                    await self._leave(key, token, max(self._gap, self.remaining_delay(host)))
 
     async def _enter(self, key: str, token: str) -> bool:
         """Wait for the lease; False when Redis cannot be asked."""
