@@ -47,7 +47,7 @@ class JsonRpcPost:
         self,
         http_session: HttpSession,
         url: Url,
-        courtesy: HostRateLimiter,
+        rate_limiter: HostRateLimiter,
         transcript: Transcript,
         *,
         headers: Sequence[tuple[str, str]] = (),
@@ -57,7 +57,7 @@ class JsonRpcPost:
     ) -> None:
         self.http_session = http_session
         self.url = url
-        self.courtesy = courtesy
+        self.rate_limiter = rate_limiter
         self.transcript = transcript
         self._transport = transport
         self.tail = STREAM_TAIL
@@ -70,7 +70,7 @@ class JsonRpcPost:
 
     def host_slot(self) -> AbstractAsyncContextManager[None]:
         """Wait until the rate limit allows a request to the host, unless `gapless`."""
-        return nullcontext() if self.gapless else self.courtesy.request_slot(self.url.origin.host)
+        return nullcontext() if self.gapless else self.rate_limiter.request_slot(self.url.origin.host)
 
     def sent_headers(self) -> tuple[tuple[str, str], ...]:
         """The headers for a request to the current URL: the declared ones, and the credential for this URL."""

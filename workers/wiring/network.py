@@ -242,7 +242,7 @@ class _Packages:
             slots=count_box_slots(self._settings.sandbox_slots, self._settings.sandbox_memory),
             runtime=self._settings.sandbox_runtime,
             python=self._settings.sandbox_pythons,
-            doors=self._doors,
+            endpoints=self._doors,
             guard=AddressGuard(allow_private=self._settings.allow_private),
             progress=lambda step: get_log().info("sandbox_building", step=step),
         )

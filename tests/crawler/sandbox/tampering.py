@@ -23,7 +23,7 @@ def main(cache: Path) -> None:
     claim_cache(cache)
     layers = Layers(cache, "any")
     digest = make(layers)
-    assert layers.flaw(digest, NOON) is None
+    assert layers.find_flaw(digest, NOON) is None
     for change in (rewrite, plant, relink):
         change(layers.tree(digest))
         assert layers.repair(digest, NOON) == "its files are not those that it was made of", change

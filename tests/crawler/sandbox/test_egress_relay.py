@@ -56,7 +56,7 @@ def ask(
         relay = EgressRelay(doors(port), cap=cap)
         listener = socket.create_server(("127.0.0.1", 0))
         serving = await relay.serve(listener)
-        for door in relay.doors.configured | relay.doors.learned:  # names of the test data do not resolve
+        for door in relay.allowed.configured | relay.allowed.learned:  # names of the test data do not resolve
             relay._addresses[door] = asyncio.get_running_loop().create_future()
             relay._addresses[door].set_result((addresses or {}).get(door, ["127.0.0.1"]))
         reader, writer = await asyncio.open_connection(*listener.getsockname())
