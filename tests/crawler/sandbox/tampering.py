@@ -1,4 +1,4 @@
-"""Run as a process of an ordinary user: a layer of its own is made, changed, found out, held and evicted."""
+"""Run as an ordinary user: a layer is created, changed, detected, held and evicted."""
 
 from __future__ import annotations
 

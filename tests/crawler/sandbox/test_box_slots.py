@@ -1,4 +1,4 @@
-"""No more boxes run at once than a machine can bear, whichever process starts them, and no place is ever lost."""
+"""The number of boxes that run at once is limited over all processes, and no slot is lost."""
 
 from __future__ import annotations
 

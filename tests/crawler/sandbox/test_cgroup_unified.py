@@ -1,4 +1,4 @@
-"""Control groups of version 2, in a folder that stands for the kernel's."""
+"""Control groups of version 2, in a folder that imitates the kernel's."""
 
 from __future__ import annotations
 

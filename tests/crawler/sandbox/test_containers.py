@@ -1,4 +1,4 @@
-"""Podman and Docker as runtimes: what a container may do, and that it is removed on every path."""
+"""Podman and Docker as runtimes: restrictions of containers, and their removal in every case."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The install phase's door: what is on the list passes, everything else does not."""
+"""The relay of installations: allowed endpoints pass, all others are refused."""
 
 from __future__ import annotations
 

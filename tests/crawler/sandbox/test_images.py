@@ -1,4 +1,4 @@
-"""Images of registered servers: weighed before they are pulled, run by digest as nobody, in an engine or not at all."""
+"""Images of registered servers: their size is checked before a pull, and they run by digest as an ordinary user."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is installed is what the index vouched for, stays so, and is not blamed for what we could not do."""
+"""Installed packages match the index and stay unchanged; our own failures are not attributed to them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Layers: adopted, looked at before every use, held in use, evicted."""
+"""Layers: added, verified before use, held during use, and evicted."""
 
 from __future__ import annotations
 

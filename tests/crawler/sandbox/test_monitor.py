@@ -1,4 +1,4 @@
-"""What a box does is observed: real calls of a real process."""
+"""The system calls of real processes in boxes are monitored."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which Python a package gets, and what is said when none is fit for it."""
+"""The choice of a Python for a package, and the message if none fits."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A person may open a way to named hosts for a server in a box; everything else stays out of reach, and it is noted."""
+"""Network access of a server to named hosts only; all others are unreachable, and the access is recorded."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Calls of a made-up process, and what they are told as."""
+"""System calls of a simulated process and the recorded behaviour."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where process 1 waits for nobody, as in a container without an init, boxes leave no zombies."""
+"""Boxes leave no zombies in an environment whose process 1 does not reap, such as a container without init."""
 
 from __future__ import annotations
 

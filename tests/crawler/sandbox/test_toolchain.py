@@ -1,4 +1,4 @@
-"""The root file system, bun's pin, and what is asked of the user's tools."""
+"""The root file system, the pinned bun, and the configuration of npm, pip and uv."""
 
 from __future__ import annotations
 
