@@ -42,7 +42,7 @@ class BudgetedCollector:
 
         Neither our own bounds nor a pause that a server asked for change a score.
         """
-        if (why := await self._budgets.why_not(target)) is not None:
+        if (why := await self._budgets.find_refusal(target)) is not None:
             return [self._instead(target, earlier, kind, why) for kind in self.kinds]
         with charge_requests_to(target.id):
             try:

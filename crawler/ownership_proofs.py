@@ -130,7 +130,7 @@ class ProofFinder:
 
     async def _well_known(self, url: str) -> View:
         try:
-            async with self._engine.visit(seconds=LIMITS.total) as visit:
+            async with self._engine.open_session(seconds=LIMITS.total) as visit:
                 answer = await visit.fetch(Request("GET", parse_url(url), (("accept", "text/plain"),), limits=LIMITS))
         except WireFailure as failure:
             return ProofNotChecked(f"{url} was not read: {failure.detail}")

@@ -1,1 +1,1 @@
-"""The guarded HTTP engine, MCP framing with transcript, and the sandbox."""
+"""The guarded HTTP engine: address guard, limits, rate limiting, request budgets, credentials and redaction."""

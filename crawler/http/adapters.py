@@ -1,7 +1,7 @@
 """httpx and httpx2 on the guarded engine: `httpx.AsyncClient(transport=GuardedTransport(engine))`.
 
-Bodies arrive without Content-Encoding, so neither library ever inflates anything. Failures of the wire become the
-library's own exceptions, whose `__cause__` is the WireFailure.
+Bodies arrive without Content-Encoding, so neither library decompresses anything. A WireFailure becomes the library's
+own exception, with the WireFailure as its `__cause__`.
 """
 
 from __future__ import annotations
@@ -18,50 +18,47 @@ from crawler.http.engine import HttpEngine, HttpSession, Request, Response
 from crawler.http.failures import InvalidTarget, Malformed, TimedOut, TooLarge, UnsupportedEncoding, WireFailure
 from crawler.http.url import parse_url
 
-_OURS: Final = {"host", "user-agent", "accept-encoding", "content-length", "transfer-encoding", "connection"}
+_ENGINE_HEADERS: Final = {"host", "user-agent", "accept-encoding", "content-length", "transfer-encoding", "connection"}
 _ENCODING: Final = {"content-encoding", "transfer-encoding"}
 
 
 class GuardedTransport(httpx.AsyncBaseTransport):
-    """An httpx transport on the engine."""
+    """An httpx transport that sends requests through the guarded engine."""
 
     def __init__(self, engine: HttpEngine, *, guard: AddressGuard | None = None, limits: Limits | None = None) -> None:
         self._limits = limits or engine.limits
-        self._visit = engine.visit(guard=guard)
+        self._session = engine.open_session(guard=guard)
 
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
-        """Send a request; the body of the answer is streamed under the caps."""
+        """Send a request; the response body is streamed within the size limits."""
         try:
-            response = await _send(self._visit, request, self._limits)
+            response = await _send(self._session, request, self._limits)
         except WireFailure as failure:
             raise _httpx_error(failure, request) from failure
         stream = _HttpxStream(response, request)
         return httpx.Response(response.head.status, headers=_plain_headers(response), stream=stream)
 
     async def aclose(self) -> None:
-        """Drop the connections."""
-        self._visit.close()
+        self._session.close()
 
 
 class GuardedTransport2(httpx2.AsyncBaseTransport):
-    """An httpx2 transport on the engine."""
+    """An httpx2 transport that sends requests through the guarded engine."""
 
     def __init__(self, engine: HttpEngine, *, guard: AddressGuard | None = None, limits: Limits | None = None) -> None:
         self._limits = limits or engine.limits
-        self._visit = engine.visit(guard=guard)
+        self._session = engine.open_session(guard=guard)
 
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
-        """Send a request; the body of the answer is streamed under the caps."""
         try:
-            response = await _send(self._visit, request, self._limits)
+            response = await _send(self._session, request, self._limits)
         except WireFailure as failure:
             raise _httpx2_error(failure, request) from failure
         stream = _Httpx2Stream(response, request)
         return httpx2.Response(response.head.status, headers=_plain_headers(response), stream=stream)
 
     async def aclose(self) -> None:
-        """Drop the connections."""
-        self._visit.close()
+        self._session.close()
 
 
 class _HttpxStream(httpx.AsyncByteStream):
@@ -96,19 +93,19 @@ class _Httpx2Stream(httpx2.AsyncByteStream):
         self._response.close()
 
 
-async def _send(visit: HttpSession, request: httpx.Request | httpx2.Request, limits: Limits) -> Response:
+async def _send(session: HttpSession, request: httpx.Request | httpx2.Request, limits: Limits) -> Response:
     url = parse_url(str(request.url))
     headers = _sendable(request.headers.raw)
-    return await visit.open(Request(request.method, url, headers, await request.aread(), limits))
+    return await session.open(Request(request.method, url, headers, await request.aread(), limits))
 
 
 def _sendable(raw: Iterable[tuple[bytes, bytes]]) -> list[tuple[str, str]]:
     pairs = [(name.decode("latin-1"), value.decode("latin-1")) for name, value in raw]
-    return [(name, value) for name, value in pairs if name.lower() not in _OURS]
+    return [(name, value) for name, value in pairs if name.lower() not in _ENGINE_HEADERS]
 
 
 def _plain_headers(response: Response) -> list[tuple[str, str]]:
-    """Headers that fit the body as it is handed over; a length only where it is that of this body."""
+    """The headers without encodings; Content-Length only if the body had no encoding, since it counts encoded bytes."""
     headers = response.head.headers
     encoded = any(name in _ENCODING for name, _ in headers)
     return [pair for pair in headers if pair[0] not in _ENCODING and not (encoded and pair[0] == "content-length")]
@@ -120,24 +117,23 @@ async def _parts(response: Response) -> AsyncIterator[bytes]:
 
 
 def _httpx_error(failure: WireFailure, request: httpx.Request) -> httpx.TransportError:
-    kind: type[httpx.TransportError] = httpx.ConnectError
-    match failure:
-        case TimedOut():
-            kind = httpx.ReadTimeout if failure.connected else httpx.ConnectTimeout
-        case InvalidTarget():
-            kind = httpx.UnsupportedProtocol
-        case Malformed() | TooLarge() | UnsupportedEncoding():
-            kind = httpx.RemoteProtocolError
+    kind: type[httpx.TransportError] = getattr(httpx, _error_name(failure))
     return kind(f"{failure.reason}: {failure.detail}", request=request)
 
 
 def _httpx2_error(failure: WireFailure, request: httpx2.Request) -> httpx2.TransportError:
-    kind: type[httpx2.TransportError] = httpx2.ConnectError
+    kind: type[httpx2.TransportError] = getattr(httpx2, _error_name(failure))
+    return kind(f"{failure.reason}: {failure.detail}", request=request)
+
+
+def _error_name(failure: WireFailure) -> str:
+    """The name that both libraries give to the exception for a failure."""
     match failure:
         case TimedOut():
-            kind = httpx2.ReadTimeout if failure.connected else httpx2.ConnectTimeout
+            return "ReadTimeout" if failure.connected else "ConnectTimeout"
         case InvalidTarget():
-            kind = httpx2.UnsupportedProtocol
+            return "UnsupportedProtocol"
         case Malformed() | TooLarge() | UnsupportedEncoding():
-            kind = httpx2.RemoteProtocolError
-    return kind(f"{failure.reason}: {failure.detail}", request=request)
+            return "RemoteProtocolError"
+        case _:
+            return "ConnectError"

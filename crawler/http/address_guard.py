@@ -1,4 +1,4 @@
-"""Which addresses and ports may be dialled: an explicit list, since `is_global` is wrong on several Python versions."""
+"""The addresses and ports that may be connected to: an explicit list, since `is_global` is wrong on several Pythons."""
 
 from __future__ import annotations
 
@@ -65,12 +65,12 @@ CLOSED_HIGH_PORTS: Final = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class AddressGuard:
-    """The policy. `allow_private` opens loopback and private networks, for the operator's own targets only."""
+    """The address policy. `allow_private` opens loopback and private networks, for the operator's own targets only."""
 
     allow_private: bool = False
 
     def vet(self, addresses: Sequence[str], port: int) -> tuple[str, ...]:
-        """The addresses when every one of them may be dialled; else BlockedAddress, since one bad answer taints all."""
+        """The addresses without duplicates; raise BlockedAddress if the policy forbids any of them or the port."""
         kinds = {address: classify_address(address) for address in addresses}
         for kind in kinds.values():
             if kind != "public" and not (kind == "private" and self.allow_private):
@@ -81,14 +81,14 @@ class AddressGuard:
 
 
 def vet_port(port: int) -> None:
-    """Raise BlockedAddress for a port on which a public host is unlikely to offer HTTP and likely something else."""
+    """Raise BlockedAddress for a port that on a public host is likely to belong to a service other than HTTP."""
     if port not in OPEN_LOW_PORTS and (port < 1024 or port in CLOSED_HIGH_PORTS):
         raise BlockedAddress(f"port {port} is not probed")
 
 
 @lru_cache(maxsize=8192)
 def classify_address(text: str) -> str:
-    """`public`, or the kind of special address; a text that is no address is `malformed`."""
+    """Return `public`, the kind of special network, or `malformed` for a text that is not an IP address."""
     try:
         address = ipaddress.ip_address(text)
     except ValueError:

@@ -2,8 +2,8 @@
 
     parse_challenges(['Bearer realm="x, y", scope="read", Basic realm=z', "Negotiate dG9rZW4="])
 
-One left-to-right scan in linear time. What breaks the grammar is passed over up to the next comma outside of quotes,
-so that one odd parameter does not hide the challenges beside it.
+The parser scans once from left to right, in linear time. Text that breaks the grammar is skipped up to the next comma
+outside of quotes, so that one invalid parameter does not hide the other challenges.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-MAX_HEADER_BYTES: Final = 16 * 1024  # of all headers together
+MAX_HEADER_BYTES: Final = 16 * 1024  # for all headers together
 MAX_CHALLENGES: Final = 16
-MAX_PARAMETERS: Final = 32  # of one challenge
+MAX_PARAMETERS: Final = 32  # per challenge
 
 _SPACE: Final = re.compile(r"[ \t]*")
 _SEPARATORS: Final = re.compile(r"[ \t,]*")
@@ -31,7 +31,7 @@ _REST: Final = re.compile(r'(?:[^,"]|"(?:[^"\\]|\\.)*+"?)*+', re.DOTALL)
 
 @dataclass(frozen=True, slots=True)
 class Challenge:
-    """One challenge. Scheme and names of parameters in small letters; of a doubled parameter the first value counts."""
+    """One challenge. The scheme and parameter names are lower case; the first value of a repeated parameter counts."""
 
     scheme: str
     token68: str = ""
@@ -43,14 +43,14 @@ class Challenge:
 
 
 def parse_challenges(values: Sequence[str]) -> tuple[Challenge, ...]:
-    """The challenges of all WWW-Authenticate headers of one answer, in order, at most MOST_CHALLENGES.
+    """The challenges of all WWW-Authenticate headers of one response, in order, at most MAX_CHALLENGES.
 
-    Each value is one header. What lies beyond MOST_BYTES is not read. Never raises.
+    Each value is one header. Text beyond MAX_HEADER_BYTES is not read. Never raises.
     """
     found: list[Challenge] = []
     left = MAX_HEADER_BYTES
     for value in values:
-        for challenge in _read(value[:left]):
+        for challenge in _scan_challenges(value[:left]):
             found.append(challenge)
             if len(found) == MAX_CHALLENGES:
                 return tuple(found)
@@ -58,12 +58,12 @@ def parse_challenges(values: Sequence[str]) -> tuple[Challenge, ...]:
     return tuple(found)
 
 
-def _read(text: str) -> Iterator[Challenge]:
+def _scan_challenges(text: str) -> Iterator[Challenge]:
     at = _end(_SEPARATORS, text, 0)
     while at < len(text):
         scheme = _TOKEN.match(text, at)
         if scheme is None or _EQUALS.match(text, scheme.end()):
-            # No scheme here: a parameter that belongs to none, or characters that no token has.
+            # Not a scheme: a parameter without a scheme, or characters that a token cannot contain.
             at = _skip(text, at)
             continue
         challenge, at = _read_challenge(text, scheme[0].lower(), scheme.end())
@@ -71,7 +71,7 @@ def _read(text: str) -> Iterator[Challenge]:
 
 
 def _read_challenge(text: str, scheme: str, at: int) -> tuple[Challenge, int]:
-    """The challenge whose scheme ends at `at`, and where the next one may begin."""
+    """Read the challenge whose scheme ends at `at`; also return the position after it."""
     start = _end(_SPACE, text, at)
     parameter = _read_parameter(text, start)
     if parameter is None and start > at and (token := _TOKEN68.match(text, start)):
@@ -89,7 +89,7 @@ def _read_challenge(text: str, scheme: str, at: int) -> tuple[Challenge, int]:
 
 
 def _read_parameter(text: str, at: int) -> tuple[str, str, int] | None:
-    """Name, value and end of the parameter at `at`; None when there is none."""
+    """Name, value and end position of the parameter at `at`; None if there is no parameter."""
     name = _TOKEN.match(text, at)
     equals = _EQUALS.match(text, name.end()) if name else None
     if name is None or equals is None:
@@ -103,7 +103,7 @@ def _read_parameter(text: str, at: int) -> tuple[str, str, int] | None:
 
 
 def _after_parameter(text: str, at: int) -> int:
-    """Where the next parameter or challenge may begin. Many servers forget the comma between two parameters."""
+    """The start of the next parameter or challenge. Many servers forget the comma between two parameters."""
     spaced = _end(_SPACE, text, at)
     if spaced == at and not _ends_item(text, at):
         spaced = _end(_REST, text, at)
@@ -118,7 +118,7 @@ def _ends_item(text: str, at: int) -> bool:
 
 
 def _skip(text: str, at: int) -> int:
-    """The beginning of the next item of the list."""
+    """The start of the next list item."""
     return max(at + 1, _end(_SEPARATORS, text, _end(_REST, text, at)))
 
 

@@ -1,4 +1,4 @@
-"""One HTTP/1.1 client connection on asyncio and httptools, with every byte counted and every wait bounded."""
+"""One HTTP/1.1 client connection on asyncio and httptools, that counts every byte and bounds every wait."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ _HIGH_WATER: Final = 256 * 1024
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:
-    """Deadlines in seconds and caps in bytes of one request and its answer.
+    """Deadlines in seconds and limits in bytes of one request and its response.
 
-    `wire_bytes` counts everything received, headers and chunk framing included; `head_bytes` counts what is not
-    body, so that endless headers, trailers, interim answers and chunk extensions end soon.
+    `wire_bytes` counts all bytes received, including headers and chunk framing. `head_bytes` counts the bytes between
+    two parts of the body, which bounds endless headers, trailers, interim responses and chunk extensions.
     """
 
     connect: float = 10.0
@@ -34,7 +34,7 @@ class Limits:
 
 @dataclass(frozen=True, slots=True)
 class Head:
-    """Status and headers of an answer; names in lower case, values as Latin-1."""
+    """Status and headers of a response; names in lower case, values decoded as Latin-1."""
 
     status: int
     headers: tuple[tuple[str, str], ...]
@@ -45,7 +45,7 @@ class Head:
 
 
 class Connection(asyncio.Protocol):
-    """Sends one request at a time. Never raises anything but WireFailure to its user."""
+    """An HTTP/1.1 connection that sends one request at a time. Its public methods raise only WireFailure."""
 
     def __init__(self, limits: Limits) -> None:
         self._loop = asyncio.get_running_loop()
@@ -57,7 +57,7 @@ class Connection(asyncio.Protocol):
         self._failure: WireFailure | None = None
         self._closed = False
         self._in_flight = False
-        self.answers = 0
+        self.responses = 0
         self._reset(bodiless=False)
 
     def _reset(self, *, bodiless: bool) -> None:
@@ -71,20 +71,18 @@ class Connection(asyncio.Protocol):
         self._bodiless = bodiless
         self._wire = self._overhead = 0
 
-    # What its user calls.
-
     @property
     def reusable(self) -> bool:
-        """True when the last answer was read whole and the peer keeps the connection open."""
+        """True if the last response was read to its end and the peer keeps the connection open."""
         return self._keep_alive and not self._closed and not self._bodiless and not self._surplus
 
     @property
     def silent(self) -> bool:
-        """True while not one byte of the current answer has arrived."""
+        """True while no byte of the current response has arrived."""
         return self._wire == 0
 
     def send(self, data: bytes, *, limits: Limits, deadline: float, bodiless: bool = False) -> None:
-        """Write a request; `deadline` is on the loop's clock, `bodiless` says that the answer has no body (HEAD)."""
+        """Write a request. `deadline` is in the event loop's time; `bodiless`: the response has no body (HEAD)."""
         self._limits = limits
         self._reset(bodiless=bodiless)
         self._in_flight = True
@@ -94,13 +92,13 @@ class Connection(asyncio.Protocol):
         self._transport.write(data)
 
     async def head(self) -> Head:
-        """Wait for status and headers."""
+        """Wait for the status and the headers of the response."""
         while self._head is None:
             await self._wait()
         return self._head
 
     async def chunk(self) -> bytes:
-        """The next bytes of the body, as received; empty at its end."""
+        """The next bytes of the body, still encoded; empty at its end."""
         while not self._chunks:
             if self._complete:
                 return b""
@@ -112,27 +110,26 @@ class Connection(asyncio.Protocol):
         return data
 
     def finish(self) -> None:
-        """Stop the clock after an answer was read whole."""
+        """Cancel the timeout after a response was read to its end."""
         self._in_flight = False
         self._unschedule()
 
     def abort(self) -> None:
-        """Drop the connection at once; a TLS close would linger."""
+        """Close the connection at once, without waiting for a TLS close."""
         self._closed = True
         self._in_flight = False
         self._unschedule()
         if self._transport is not None:
             self._transport.abort()
 
-    # What the event loop calls.
+    # Called by the event loop.
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """Keep the transport."""
         self._transport = transport
         self._parser = httptools.HttpResponseParser(self)
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """The end of the connection ends a body that has no other end; anything else was cut short."""
+        """End a body that has neither length nor chunks; any other unfinished response is a failure."""
         self._closed = True
         if not self._in_flight or self._complete:
             return
@@ -145,7 +142,7 @@ class Connection(asyncio.Protocol):
             self._fail(Unreachable("the connection closed before the answer was complete", connected=True))
 
     def data_received(self, data: bytes) -> None:
-        """Count, parse, and wake the waiting tasks."""
+        """Count and parse the bytes, and wake the waiting task."""
         if not self._in_flight or self._complete:
             self.abort()  # bytes that were not requested
             return
@@ -157,7 +154,7 @@ class Connection(asyncio.Protocol):
             if not self._complete:
                 self._fail(Malformed("the answer is not HTTP/1.1"))
             self._surplus = True
-            self._wake()  # the answer may have become complete before what spoilt it
+            self._wake()  # the response may have become complete before the invalid bytes
             return
         self._check_caps()
         self._quiet = self._loop.time() + self._limits.between_bytes
@@ -166,20 +163,20 @@ class Connection(asyncio.Protocol):
             self._transport.pause_reading()
         self._wake()
 
-    # What httptools calls.
+    # Called by httptools.
 
     def on_message_begin(self) -> None:
-        """A final answer follows an interim one; anything after the final one is surplus."""
+        """Start a response. A final response follows an interim one; any response after the final one is surplus."""
         self._surplus = self._complete
         self._pairs = []
 
     def on_header(self, name: bytes, value: bytes) -> None:
-        """Collect a header; trailers come after the head and are dropped."""
+        """Collect a header; trailers arrive after the head and are dropped."""
         if self._head is None:
             self._pairs.append((name.decode("latin-1").lower(), value.decode("latin-1")))
 
     def on_headers_complete(self) -> None:
-        """Publish the head, unless it is an interim one."""
+        """Set the head, unless the response is an interim one."""
         if self._surplus:
             return
         status = self._parser.get_status_code()
@@ -189,19 +186,16 @@ class Connection(asyncio.Protocol):
             self._complete = self._bodiless
 
     def on_body(self, body: bytes) -> None:
-        """Keep a piece of the body."""
         self._overhead = 0
         if not self._bodiless and not self._surplus:
             self._chunks.append(body)
             self._buffered += len(body)
 
     def on_message_complete(self) -> None:
-        """The answer is whole. Only now does the parser know whether the connection stays open."""
+        """Complete the response. Only now does the parser know whether the connection stays open."""
         if not self._interim and not self._surplus:
             self._complete = True
             self._keep_alive = bool(self._parser.should_keep_alive())
-
-    # Private.
 
     def _check_caps(self) -> None:
         limits = self._limits
@@ -264,7 +258,7 @@ class Connection(asyncio.Protocol):
 
 
 def tls_detail(error: ssl.SSLError) -> str:
-    """A stable text for a TLS error."""
+    """A text for a TLS error that is equal on every run."""
     if isinstance(error, ssl.SSLCertVerificationError):
         return f"certificate: {error.verify_message}"
     return (error.reason or "handshake failed").lower().replace("_", " ")

@@ -1,4 +1,4 @@
-"""Content encodings: identity and gzip with a bound; everything else is refused before a byte of it is read."""
+"""Content encodings: identity, and gzip with a size limit; all others are refused before the body is read."""
 
 from __future__ import annotations
 
@@ -10,34 +10,34 @@ from crawler.http.failures import Malformed, TooLarge, UnsupportedEncoding
 ACCEPTED_ENCODINGS: Final = "gzip, identity"
 _GZIP: Final = 16 + zlib.MAX_WBITS
 _MAGIC: Final = b"\x1f\x8b"
-_MEMBERS: Final = 16  # thousands of empty members would cost a copy of the rest each
+_MEMBERS: Final = 16  # each empty member costs a copy of the remaining data
 
 
 class GzipDecoder:
-    """Inflates gzip members chunk by chunk and stops at `limit` bytes of output."""
+    """Decompresses gzip members chunk by chunk, up to `limit` bytes of output."""
 
     def __init__(self, limit: int) -> None:
         self._limit = limit
-        self._made = 0
+        self._produced = 0
         self._members = 1
         self._member = zlib.decompressobj(_GZIP)
 
     def feed(self, data: bytes) -> bytes:
-        """The plain bytes of the next chunk; TooLarge past the limit, Malformed when it is not gzip."""
+        """Decompress the next chunk; raise TooLarge beyond the limit and Malformed if it is not gzip."""
         plain: list[bytes] = []
         while data:
             if self._member.eof and not self._next_member(data):
                 break
             piece = self._inflate(data)
             plain.append(piece)
-            self._made += len(piece)
-            if self._made > self._limit:
+            self._produced += len(piece)
+            if self._produced > self._limit:
                 raise TooLarge(f"inflates to more than {self._limit} bytes")
             data = self._member.unused_data or self._member.unconsumed_tail
         return b"".join(plain)
 
     def _next_member(self, data: bytes) -> bool:
-        """Begin another member; False when what follows is padding, which clients ignore."""
+        """Begin another member; False if the rest is padding, which clients ignore."""
         if not data.startswith(_MAGIC):
             return False
         self._members += 1
@@ -48,21 +48,20 @@ class GzipDecoder:
 
     def _inflate(self, data: bytes) -> bytes:
         try:
-            return self._member.decompress(data, self._limit - self._made + 1)
+            return self._member.decompress(data, self._limit - self._produced + 1)
         except zlib.error as error:
             raise Malformed("the body is not the gzip that its header promises") from error
 
 
 class IdentityDecoder:
-    """Passes bytes through."""
+    """Returns bytes unchanged."""
 
     def feed(self, data: bytes) -> bytes:
-        """The same bytes."""
         return data
 
 
 def choose_decoder(encoding: str, limit: int) -> GzipDecoder | IdentityDecoder:
-    """The decoder of a Content-Encoding header; UnsupportedEncoding for anything that was not offered."""
+    """The decoder for a Content-Encoding header; raise UnsupportedEncoding for one that was not offered."""
     match encoding.strip().lower():
         case "" | "identity":
             return IdentityDecoder()

@@ -1,4 +1,4 @@
-"""Credentials that an operator configures for servers: where they are kept, and to which addresses they are sent.
+"""Credentials that an operator configures for servers: the file format, and the addresses that receive them.
 
     ["https://notes.example/mcp"]
     bearer_env = "NOTES_TOKEN"
@@ -6,8 +6,8 @@
     ["https://files.example"]
     headers = { X-Api-Key = { file = "/run/secrets/files" } }
 
-A key is an origin with the beginning of a path, in whole segments. A credential goes to addresses below its key only,
-never over a redirect, and over plain HTTP only to the operator's own network (docs/decisions/0007).
+A key is an origin and a path prefix of whole segments. A credential is sent only to addresses below its key, never
+to the target of a redirect, and over plain HTTP only within the operator's own network (docs/decisions/0007).
 """
 
 from __future__ import annotations
@@ -37,23 +37,23 @@ _SHAPE: Final = (
 
 
 class InvalidCredentials(ValueError):
-    """The configuration cannot be used; the message names the entry, what was expected and what was found, no value."""
+    """The configuration is invalid. The message names the entry, what was expected and found, and no secret value."""
 
 
 @dataclass(frozen=True, slots=True)
 class Credential:
-    """Headers for the addresses below `below`, and what takes them out of everything that comes back."""
+    """Headers for the addresses below `below`, and the redaction that removes their values from responses."""
 
     below: Url
     headers: tuple[tuple[str, str], ...] = field(repr=False)
     redaction: Redaction
 
     def headers_for(self, url: Url) -> tuple[tuple[str, str], ...]:
-        """The headers when the address lies below the key, else none."""
+        """The headers if the address is the key or below it, otherwise none."""
         return self.headers if self.covers(url) else ()
 
     def covers(self, url: Url) -> bool:
-        """Whether an address is the key or below it. One with dot segments is not: the server would resolve them."""
+        """Whether an address is the key or below it. Never one with dot segments, which the server would resolve."""
         if url.origin != self.below.origin:
             return False
         segments, beginning = _segments(url), _segments(self.below)
@@ -62,14 +62,14 @@ class Credential:
 
 @dataclass(frozen=True, slots=True)
 class Credentials:
-    """All that is configured. Empty unless an operator says otherwise."""
+    """All configured credentials; none by default."""
 
     known: tuple[Credential, ...] = ()
 
-    def find(self, url: Url, *, private: bool) -> Credential | None:
-        """The credential of an address, of several the one with the longest key; None when there is none.
+    def find_credential(self, url: Url, *, private: bool) -> Credential | None:
+        """The credential for an address: the one with the longest matching key, or None.
 
-        `private`: the address is on the operator's own network, the only place where plain HTTP may carry a secret.
+        `private`: the address is in the operator's own network, the only place where plain HTTP may carry a secret.
         """
         if url.origin.scheme != "https" and not private:
             return None
@@ -85,7 +85,7 @@ def read_credentials(path: Path, variable: Callable[[str], str | None]) -> Crede
     except OSError as error:
         raise InvalidCredentials(f"the credentials file {path} cannot be read: {error.strerror}") from error
     except (ValueError, RecursionError):
-        # Without the cause: a parser quotes the text around an error, which may be a secret in the wrong place.
+        # Without the cause: a parser quotes the text around an error, which may be a misplaced secret.
         raise InvalidCredentials(f"the credentials file {path} is neither valid TOML nor JSON") from None
     if not isinstance(document, dict):
         raise InvalidCredentials(f"the credentials file {path} maps addresses to credentials")
@@ -144,7 +144,7 @@ def _value(key: str, source: Any, folder: Path, variable: Callable[[str], str | 
         case {"env": str(name), **rest} if not rest:
             where, value = f"the variable {name}", variable(name)
         case {"file": str(name), **rest} if not rest:
-            where, value = f"the file {name}", _read(folder / name)
+            where, value = f"the file {name}", _read_secret_file(folder / name)
         case _:
             raise InvalidCredentials(f"{key}: {_SHAPE} expected")
     if value is None:
@@ -154,13 +154,12 @@ def _value(key: str, source: Any, folder: Path, variable: Callable[[str], str | 
         raise InvalidCredentials(f"{key}: {where} holds characters other than printable ASCII, or a backslash")
     if len(next(_secrets(value))) < MIN_SECRET_LENGTH:
         raise InvalidCredentials(
-            f"{key}: {where} holds fewer than {MIN_SECRET_LENGTH} characters, which "
-            "could not be told from ordinary text"
+            f"{key}: {where} holds fewer than {MIN_SECRET_LENGTH} characters, too few to recognise it in a response"
         )
     return value
 
 
-def _read(path: Path) -> str | None:
+def _read_secret_file(path: Path) -> str | None:
     try:
         with path.open("rb") as file:
             return file.read(MAX_SECRET_BYTES).decode("utf-8")
@@ -169,7 +168,7 @@ def _read(path: Path) -> str | None:
 
 
 def _secrets(value: str) -> Iterator[str]:
-    """What must never come back of a header's value: the part after a scheme, and both halves of a Basic pair."""
+    """The secrets in a header value: the text after a scheme; for Basic also the decoded pair and its password."""
     scheme, _, rest = value.partition(" ")
     secret = rest.strip() if rest else scheme
     yield secret

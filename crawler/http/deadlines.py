@@ -1,6 +1,6 @@
-"""How long one server may take: a bound on work that stands still while the work waits for its turn.
+"""A time limit for the work on one server, which is paused while the work waits in a queue of ours.
 
-Hundreds of servers may share one host or two sandboxes. Their queueing is ours and must not count against them.
+Hundreds of servers may share one host or two sandboxes. The time in our queues must not count against a server.
 """
 
 from __future__ import annotations
@@ -16,49 +16,49 @@ from structlog.contextvars import bind_contextvars, get_contextvars
 
 
 @dataclass(slots=True)
-class _Bound:
-    """A running bound. A task that outlives it still holds it, since it copied the context, and must leave it alone."""
+class _TimeLimit:
+    """A running time limit. A task that outlives it has a copy in its context and must not change it: see `over`."""
 
     timeout: asyncio.Timeout
     over: bool = False
 
 
-_BOUND: Final[ContextVar[_Bound | None]] = ContextVar("bound", default=None)
+_LIMIT: Final[ContextVar[_TimeLimit | None]] = ContextVar("time_limit", default=None)
 
 
 @asynccontextmanager
 async def limit_duration(seconds: float) -> AsyncIterator[None]:
-    """Raise TimeoutError when the block takes longer than `seconds`, its time in `queueing` left out."""
+    """Raise TimeoutError if the block takes longer than `seconds`, not counting time inside `pause_deadline`."""
     async with asyncio.timeout(seconds) as timeout:
-        bound = _Bound(timeout)
-        token = _BOUND.set(bound)
+        limit = _TimeLimit(timeout)
+        token = _LIMIT.set(limit)
         try:
             yield
         finally:
-            bound.over = True
-            _BOUND.reset(token)
+            limit.over = True
+            _LIMIT.reset(token)
 
 
 @contextmanager
 def pause_deadline() -> Iterator[None]:
-    """Stop the clock of `bounded` while inside; does nothing outside of it."""
-    bound = _BOUND.get()
-    ends = None if bound is None or bound.over else bound.timeout.when()
-    if bound is None or ends is None or bound.timeout.expired():
+    """Pause the time limit of the enclosing `limit_duration`; without one, do nothing."""
+    limit = _LIMIT.get()
+    end = None if limit is None or limit.over else limit.timeout.when()
+    if limit is None or end is None or limit.timeout.expired():
         yield
         return
     loop = asyncio.get_running_loop()
-    left = ends - loop.time()
-    bound.timeout.reschedule(None)
+    left = end - loop.time()
+    limit.timeout.reschedule(None)
     try:
         yield
     finally:
-        if not bound.over:
-            bound.timeout.reschedule(loop.time() + left)
+        if not limit.over:
+            limit.timeout.reschedule(loop.time() + left)
 
 
 def isolate_shared_work() -> Context:
-    """A context for work that several wait for: bounded by the time of none, and logged with the server of none."""
+    """A context for work that several servers wait for: without a time limit, and logged without a server."""
     context = Context()
     context.run(bind_contextvars, **{name: value for name, value in get_contextvars().items() if name != "server"})
     return context

@@ -1,10 +1,10 @@
-"""The guarded HTTP/1.1 engine: everything that Hallmark fetches from the outside goes through it.
+"""The guarded HTTP/1.1 engine: all requests of Hallmark to other hosts go through it.
 
-    async with engine.visit() as visit:
-        answer = await visit.fetch(Request("POST", parse_url(url), body=body))
+    async with engine.open_session() as session:
+        response = await session.fetch(Request("POST", parse_url(url), body=body))
 
-A visit keeps connections per origin and drops them at its end. A name is resolved once per visit, every address is
-vetted for each connection, and it goes to a vetted address while Host and SNI keep the name. Redirects are answers.
+A session keeps connections per origin and closes them at its end. It resolves a name once, checks every address before
+each connection, and connects to a checked address while Host and SNI keep the name. Redirects are not followed.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import ssl
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from types import TracebackType
-from typing import Final, Self, TypeAlias
+from typing import Final, Self
 
 import httpx
 
@@ -26,10 +26,8 @@ from crawler.http.failures import InvalidTarget, TimedOut, TlsFailure, TooLarge,
 from crawler.http.resolver import DnsResolver, Resolver, resolve_host
 from crawler.http.url import Origin, Url, check_header
 
-AddressLookup: TypeAlias = Callable[[str], Awaitable[Sequence[str]]]
-
-_ADDRESSES: Final = 3  # tried per name
-_IDLE: Final = 8  # connections kept per origin
+_ADDRESSES: Final = 3  # that are tried per name
+_IDLE: Final = 8  # idle connections that are kept per origin
 _UNREACHABLE: Final = {
     errno.ECONNREFUSED: "connection refused",
     errno.ECONNRESET: "connection reset",
@@ -40,7 +38,7 @@ _UNREACHABLE: Final = {
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """One request. Host, User-Agent, Accept-Encoding and Content-Length are the engine's."""
+    """One request. The engine adds Host, User-Agent, Accept-Encoding and Content-Length."""
 
     method: str
     url: Url
@@ -51,19 +49,18 @@ class Request:
 
 @dataclass(frozen=True, slots=True)
 class FetchedResponse:
-    """A whole answer; the body is without content encoding."""
+    """A complete response; the body is without content encoding."""
 
     head: Head
     body: bytes
 
     @property
     def status(self) -> int:
-        """The status code."""
         return self.head.status
 
 
 class HttpEngine:
-    """Settings shared by all visits: one TLS context, one resolver, one policy. Bound to no event loop."""
+    """Settings shared by all sessions: TLS context, resolver and address policy. Not bound to an event loop."""
 
     def __init__(
         self,
@@ -80,12 +77,12 @@ class HttpEngine:
         self._resolver = resolver or DnsResolver()
         self._tls = tls or create_tls_context()
 
-    def visit(self, *, guard: AddressGuard | None = None, seconds: float | None = None) -> HttpSession:
-        """A set of connections for one purpose, all of it within `seconds` from the first request on."""
+    def open_session(self, *, guard: AddressGuard | None = None, seconds: float | None = None) -> HttpSession:
+        """A session whose requests must all end within `seconds` of the first one."""
         return HttpSession(self, guard or self.guard, seconds)
 
     def render(self, request: Request) -> bytes:
-        """The bytes of a request; InvalidTarget when a header would break the framing."""
+        """The bytes of a request; raise InvalidTarget if a header would break the framing."""
         own = (
             ("host", request.url.origin.authority),
             ("user-agent", self._user_agent),
@@ -103,8 +100,8 @@ class HttpEngine:
             lines.append(b"content-length: %d" % len(request.body))
         return b"\r\n".join(lines) + b"\r\n\r\n" + request.body
 
-    async def addresses(self, host: str) -> Sequence[str]:
-        """Addresses of a host, not yet vetted; Unreachable when there are none."""
+    async def resolve(self, host: str) -> Sequence[str]:
+        """The addresses of a host, not yet checked; raise Unreachable if there are none."""
         return await resolve_host(host, self._resolver)
 
     async def connect(
@@ -114,14 +111,14 @@ class HttpEngine:
         guard: AddressGuard,
         limits: Limits,
         deadline: float,
-        addresses: AddressLookup | None = None,
+        resolve: Callable[[str], Awaitable[Sequence[str]]],
     ) -> Connection:
-        """A new connection to a vetted address of the origin, which `addresses` looks up."""
+        """A new connection to a checked address of the origin; `resolve` looks the host up."""
         loop = asyncio.get_running_loop()
         end = min(deadline, loop.time() + limits.connect)
         try:
             async with asyncio.timeout_at(end):
-                found = await (addresses or self.addresses)(origin.host)
+                found = await resolve(origin.host)
         except TimeoutError as error:
             raise TimedOut("the name was not resolved in time", connected=False) from error
         vetted = guard.vet(found, origin.port)[:_ADDRESSES]
@@ -152,17 +149,17 @@ class HttpEngine:
 
 
 class HttpSession:
-    """Connections of one probe or client, kept alive per origin; leaving the context drops them all."""
+    """Connections of one probe or client, kept alive per origin; leaving the context closes them all."""
 
     def __init__(self, engine: HttpEngine, guard: AddressGuard, seconds: float | None) -> None:
-        self._engine = engine
-        self._guard = guard
+        self.engine = engine
+        self.guard = guard
         self._seconds = seconds
         self._end: float | None = None
         self._idle: dict[Origin, list[Connection]] = {}
         self._busy: set[Connection] = set()
         self._resolved: dict[str, Sequence[str]] = {}
-        self.requests = 0  # that were asked for so far, whatever became of them
+        self.requests = 0  # that were sent so far, also without success
 
     async def __aenter__(self) -> Self:
         return self
@@ -172,39 +169,28 @@ class HttpSession:
     ) -> None:
         self.close()
 
-    @property
-    def engine(self) -> HttpEngine:
-        """The engine that this visit belongs to."""
-        return self._engine
-
-    @property
-    def guard(self) -> AddressGuard:
-        """The policy of this visit."""
-        return self._guard
-
     async def is_private(self, origin: Origin) -> bool:
-        """True when this visit may open private addresses and the origin has no other: the operator's own target."""
-        if not self._guard.allow_private:
+        """True if the session may use private addresses and the origin has no others: the operator's own target."""
+        if not self.guard.allow_private:
             return False
         try:
-            async with asyncio.timeout(self._engine.limits.connect):
-                found = await self._addresses(origin.host)
+            async with asyncio.timeout(self.engine.limits.connect):
+                found = await self._resolve(origin.host)
         except (WireFailure, TimeoutError):
             return False
         return all(classify_address(address) == "private" for address in found)
 
     def close(self) -> None:
-        """Drop every connection."""
         for connection in [*self._busy, *(one for idle in self._idle.values() for one in idle)]:
             connection.abort()
         self._busy.clear()
         self._idle.clear()
 
     async def open(self, request: Request) -> Response:
-        """Send a request and wait for the head; the body is read from the response."""
-        data = self._engine.render(request)
+        """Send a request and wait for the head; read the body from the returned response."""
+        data = self.engine.render(request)
         self.requests += 1
-        limits = request.limits or self._engine.limits
+        limits = request.limits or self.engine.limits
         deadline = self._deadline(limits)
         while True:
             connection = await self._acquire(request.url.origin, limits, deadline)
@@ -213,18 +199,18 @@ class HttpSession:
             try:
                 head = await connection.head()
             except Unreachable:
-                if not (connection.answers and connection.silent):
+                if not (connection.responses and connection.silent):
                     raise
             finally:
                 if head is None:
                     self._drop(connection)
             if head is not None:
-                connection.answers += 1
+                connection.responses += 1
                 return Response(self, request.url.origin, connection, head, limits)
-            # The peer had closed an idle connection before it saw the request: ask again on another one.
+            # The peer closed an idle connection before it received the request: send it on another one.
 
     async def fetch(self, request: Request) -> FetchedResponse:
-        """Send a request and read the whole answer."""
+        """Send a request and read the complete response."""
         response = await self.open(request)
         try:
             return FetchedResponse(response.head, await response.read_all())
@@ -232,7 +218,7 @@ class HttpSession:
             response.close()
 
     def release(self, origin: Origin, connection: Connection) -> None:
-        """Keep a connection whose answer was read whole, drop any other."""
+        """Keep a connection whose response was read to its end; close any other."""
         self._busy.discard(connection)
         connection.finish() if connection.reusable else connection.abort()
         idle = self._idle.setdefault(origin, [])
@@ -243,17 +229,17 @@ class HttpSession:
 
     async def _connect(self, origin: Origin, limits: Limits, deadline: float) -> Connection:
         try:
-            return await self._engine.connect(
-                origin, guard=self._guard, limits=limits, deadline=deadline, addresses=self._addresses
+            return await self.engine.connect(
+                origin, guard=self.guard, limits=limits, deadline=deadline, resolve=self._resolve
             )
         except WireFailure:
-            self._resolved.pop(origin.host, None)  # the host may have moved since
+            self._resolved.pop(origin.host, None)  # the host may have another address by now
             raise
 
-    async def _addresses(self, host: str) -> Sequence[str]:
-        """Addresses of a host, looked up once a visit: what was vetted first is what is connected to later."""
+    async def _resolve(self, host: str) -> Sequence[str]:
+        """The addresses of a host, resolved once per session, so that later connections use the same addresses."""
         if host not in self._resolved:
-            self._resolved[host] = await self._engine.addresses(host)
+            self._resolved[host] = await self.engine.resolve(host)
         return self._resolved[host]
 
     def _drop(self, connection: Connection) -> None:
@@ -279,25 +265,27 @@ class HttpSession:
 
 
 class Response:
-    """The head of an answer and a body still to be read; `close` must be called."""
+    """The head of a response, and its unread body. The caller must call `close`."""
 
-    def __init__(self, visit: HttpSession, origin: Origin, connection: Connection, head: Head, limits: Limits) -> None:
-        self._visit = visit
+    def __init__(
+        self, session: HttpSession, origin: Origin, connection: Connection, head: Head, limits: Limits
+    ) -> None:
+        self._session = session
         self._origin = origin
         self._connection: Connection | None = connection
         self._limits = limits
-        self._inflater: GzipDecoder | IdentityDecoder | None = None
+        self._decoder: GzipDecoder | IdentityDecoder | None = None
         self.head = head
 
     async def read(self) -> bytes:
-        """The next bytes of the body without its content encoding; empty at the end."""
+        """The next bytes of the body without content encoding; empty at its end."""
         if self._connection is None:
             return b""
-        if self._inflater is None:
+        if self._decoder is None:
             encodings = ",".join(value for name, value in self.head.headers if name == "content-encoding")
-            self._inflater = choose_decoder(encodings, self._limits.body_bytes)
+            self._decoder = choose_decoder(encodings, self._limits.body_bytes)
         while data := await self._connection.chunk():
-            if plain := self._inflater.feed(data):
+            if plain := self._decoder.feed(data):
                 return plain
         return b""
 
@@ -313,14 +301,14 @@ class Response:
         return parts[0] if len(parts) == 1 else b"".join(parts)
 
     def close(self) -> None:
-        """Give the connection back, or drop it when the body was not read whole."""
+        """Return the connection to the session, or close it if the body was not read to its end."""
         if self._connection is not None:
-            self._visit.release(self._origin, self._connection)
+            self._session.release(self._origin, self._connection)
             self._connection = None
 
 
 def create_tls_context() -> ssl.SSLContext:
-    """Certificate verification with the system's authorities, or the bundled ones where the system has none."""
+    """A TLS context that verifies certificates with the system's authorities, or with bundled ones if it has none."""
     paths = ssl.get_default_verify_paths()
     known = paths.cafile or paths.capath
     context = ssl.create_default_context() if known else httpx.create_ssl_context(trust_env=False)

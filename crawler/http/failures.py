@@ -1,4 +1,4 @@
-"""What can go wrong on the wire, each with the Reason it is recorded under and a detail that is stable between runs."""
+"""Failures of network requests, each with the Reason under which it is recorded and a detail equal on every run."""
 
 from __future__ import annotations
 
@@ -8,44 +8,44 @@ from evidence.model import Absent, Reason
 
 
 class WireFailure(Exception):
-    """The world failed. `detail` names no id, time or address, so that it can be evidence."""
+    """A request failed. `detail` contains no id, time or address, so that it can be evidence."""
 
     reason: ClassVar[Reason] = Reason.UNREACHABLE
-    passing: ClassVar[bool] = False  # likely gone on a second try
-    connected: bool = True  # False: the host was not reached, so that another question is pointless
+    transient: ClassVar[bool] = False  # True: a second attempt may succeed
+    connected: bool = True  # False: the host was not reached, so that another request is pointless
 
     def __init__(self, detail: str) -> None:
         super().__init__(detail)
         self.detail = detail
 
-    def bare(self) -> Self:
-        """Itself, without the frames it came through, which would keep whole bodies in memory."""
+    def without_traceback(self) -> Self:
+        """Return this exception without cause and traceback, whose frames would keep whole bodies in memory."""
         self.__cause__ = self.__context__ = None
         return self.with_traceback(None)
 
     def absent(self) -> Absent:
-        """The failure as evidence."""
+        """This failure as a reason why evidence is missing."""
         return Absent(self.reason, self.detail)
 
 
 class BlockedAddress(WireFailure):
-    """The name leads to an address, or the URL to a port, that the guard does not open."""
+    """The address guard forbids an address of the host name, or the port of the URL."""
 
     reason = Reason.BLOCKED_ADDRESS
     connected = False
 
 
 class InvalidTarget(WireFailure):
-    """The URL or a header cannot be sent as it is written."""
+    """The URL or a header is invalid and cannot be sent."""
 
     reason = Reason.INVALID_REGISTRATION
     connected = False
 
 
 class Unreachable(WireFailure):
-    """No such name, refused, reset, or closed before the answer was complete."""
+    """The name does not exist, or the connection was refused, reset or closed before the response was complete."""
 
-    passing = True
+    transient = True
 
     def __init__(self, detail: str, *, connected: bool = False) -> None:
         super().__init__(detail)
@@ -63,7 +63,7 @@ class TimedOut(WireFailure):
     """A deadline passed."""
 
     reason = Reason.TIMEOUT
-    passing = True
+    transient = True
 
     def __init__(self, detail: str, *, connected: bool = True) -> None:
         super().__init__(detail)
@@ -71,24 +71,24 @@ class TimedOut(WireFailure):
 
 
 class TooLarge(WireFailure):
-    """More bytes, or deeper nesting, than the probe reads."""
+    """The response has more bytes or deeper nesting than the limits allow."""
 
     reason = Reason.TOO_LARGE
 
 
 class Malformed(WireFailure):
-    """The bytes are not HTTP, not gzip, or not what the framing promises."""
+    """The bytes are not valid HTTP, gzip, JSON or framing."""
 
     reason = Reason.NOT_MCP
 
 
 class UnsupportedEncoding(WireFailure):
-    """The body has a content encoding that was not offered and is never inflated."""
+    """The body has a content encoding that was not offered. It is not decoded."""
 
     reason = Reason.TRANSPORT_UNSUPPORTED
 
 
 class BudgetSpent(WireFailure):
-    """The probe asked as many questions as it allows itself."""
+    """The probe sent as many requests, or took as much time, as it is allowed."""
 
     reason = Reason.NOT_COLLECTED

@@ -1,4 +1,4 @@
-"""Politeness: one request at a time per host, a gap between requests, Retry-After honoured, and requests counted."""
+"""Rate limiting per host: one request at a time, a gap between requests, Retry-After, and counting of requests."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ from crawler.http.request_budgets import RequestBudgets
 
 REQUEST_GAP: Final = 0.6  # seconds; a census at higher rates was answered with 429 (docs/decisions/0008)
 MAX_PAUSE: Final = 30.0
-_SWEEP: Final = 4096  # hosts kept before idle ones are forgotten
+_SWEEP: Final = 4096  # number of hosts from which on idle ones are removed
 
 
 @dataclass(slots=True)
 class _Host:
-    visit: asyncio.Lock = field(default_factory=asyncio.Lock)
+    reserved: asyncio.Lock = field(default_factory=asyncio.Lock)
     request: asyncio.Lock = field(default_factory=asyncio.Lock)
     users: int = 0
     ready_at: float = 0.0
 
 
 class HostRateLimiter:
-    """Turns at hosts, in this process. `tick` is a monotonic clock in seconds and `sleep` waits; both are injected."""
+    """Limits requests per host within this process. `tick` is a monotonic clock in seconds; `sleep` waits on it."""
 
     def __init__(
         self,
@@ -48,27 +48,25 @@ class HostRateLimiter:
 
     @property
     def hosts(self) -> int:
-        """How many hosts are remembered."""
         return len(self._hosts)
 
     async def pause(self, seconds: float) -> None:
-        """Wait on the injected clock."""
         await self._sleep(seconds)
 
     @asynccontextmanager
-    async def visit(self, host: str) -> AsyncIterator[None]:
-        """Be the only visitor of a host, so that a probe's own deadline does not run while it queues."""
+    async def reserve_host(self, host: str) -> AsyncIterator[None]:
+        """Reserve a host for one probe. The probe's deadline is paused while it waits for the reservation."""
         with self._use(host) as entry:
             with pause_deadline():
-                await entry.visit.acquire()
+                await entry.reserved.acquire()
             try:
                 yield
             finally:
-                entry.visit.release()
+                entry.reserved.release()
 
     @asynccontextmanager
-    async def turn(self, host: str) -> AsyncIterator[None]:
-        """Wait for the turn of one request and hold it until the answer is read."""
+    async def request_slot(self, host: str) -> AsyncIterator[None]:
+        """Wait until the host may get a request; the slot is held until the response is read."""
         with self._use(host) as entry:
             async with entry.request:
                 wait = entry.ready_at - self._tick()
@@ -88,33 +86,33 @@ class HostRateLimiter:
             yield entry
         finally:
             entry.users -= 1
-            self._forget_idle()
+            self._remove_idle()
 
     def defer(self, host: str, seconds: float) -> None:
-        """Block requests to the host for this long, at most `longest_pause`; a server that asks for more is skipped.
+        """Delay requests to the host by `seconds`, at most `longest_pause`.
 
-        That is the one on whose behalf the host is visited (`crawler.http.request_budgets`).
+        A longer pause is recorded for the current server (`crawler.http.request_budgets`), which is then skipped.
         """
         entry = self._hosts.setdefault(host, _Host())
         entry.ready_at = max(entry.ready_at, self._tick() + min(max(seconds, 0.0), self._longest_pause))
         if not self.accepts(seconds) and self.budgets is not None:
-            self.budgets.rest(seconds)
+            self.budgets.record_pause(seconds)
 
-    def left(self, host: str) -> float:
-        """Seconds until the next request to the host is allowed; 0 when it is free or unknown."""
+    def remaining_delay(self, host: str) -> float:
+        """Seconds until the next request to the host is allowed; 0 for an idle or unknown host."""
         entry = self._hosts.get(host)
         return max(0.0, entry.ready_at - self._tick()) if entry else 0.0
 
     def charge(self, host: str, requests: int = 1) -> None:
-        """Count requests to a host, which is done by itself where a turn is taken for each."""
+        """Count requests to a host that did not use `request_slot`, which counts by itself."""
         if self.budgets is not None:
             self.budgets.charge(host, requests)
 
     def accepts(self, seconds: float) -> bool:
-        """True when a Retry-After is short enough to be waited for."""
+        """True if a Retry-After of `seconds` is short enough to wait for."""
         return seconds <= self._longest_pause
 
-    def _forget_idle(self) -> None:
+    def _remove_idle(self) -> None:
         if len(self._hosts) < _SWEEP:
             return
         now = self._tick()
@@ -123,7 +121,7 @@ class HostRateLimiter:
 
 
 def parse_retry_after(value: str, now: dt.datetime) -> float | None:
-    """Seconds of a Retry-After header (delta or HTTP date), never negative; None when there is none."""
+    """Seconds of a Retry-After header (delta or HTTP date), never negative; None if the value is neither."""
     text = value.strip()
     if text.isascii() and text.isdigit():
         return float(text[:9])

@@ -1,7 +1,7 @@
-"""Takes values that we sent in confidence out of everything that comes back, before it is parsed or kept.
+"""Removes the credentials that we sent from responses, before they are parsed or stored.
 
-A server may echo a credential in a header, an error, a tool's description or a stream. It is looked for as it was sent
-and in the spellings that text formats give it: JSON and URL escapes, HTML references, and Base64.
+A server may echo a credential in a header, an error, a tool's description or a stream. Each credential is searched as
+it was sent and in the spellings of text formats: JSON and URL escapes, HTML references, and Base64.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from typing import Final
 
 MASK: Final = "[credential]"
-MIN_SECRET_LENGTH: Final = 8  # characters; a shorter value cannot be told from ordinary text
+MIN_SECRET_LENGTH: Final = 8  # characters; a shorter value could also be ordinary text
 
 _MASK: Final = MASK.encode()
 _ESCAPES: Final = rb"\\{0,8}"  # JSON within JSON escapes its escapes
@@ -20,9 +20,9 @@ _NAMED: Final = {"&": (b"amp",), "<": (b"lt",), ">": (b"gt",), '"': (b"quot",), 
 
 
 class Redaction:
-    """Replaces every spelling of some secrets. Never shows them, in `repr` neither.
+    """Replaces every spelling of the given secrets. `repr` does not show them.
 
-    No secret holds a backslash: `crawler.http.credentials` refuses it, since among escapes it has several readings.
+    No secret contains a backslash: `crawler.http.credentials` refuses it, since it is ambiguous among escapes.
     """
 
     __slots__ = ("_pattern",)
@@ -39,28 +39,27 @@ class Redaction:
         return f"Redaction({'***' if self else ''})"
 
     def clean(self, data: bytes) -> bytes:
-        """The bytes with every secret replaced."""
+        """The data with every secret replaced by MASK."""
         return self._pattern.sub(_MASK, data) if self._pattern else data
 
     def clean_text(self, text: str) -> str:
-        """The text with every secret replaced."""
         if self._pattern is None:
             return text
         return self.clean(text.encode("utf-8", "surrogatepass")).decode("utf-8", "surrogatepass")
 
     def clean_headers(self, headers: Iterable[tuple[str, str]]) -> tuple[tuple[str, str], ...]:
-        """Names and values of headers with every secret replaced."""
+        """The names and values of headers with every secret replaced by MASK."""
         return tuple((self.clean_text(name), self.clean_text(value)) for name, value in headers)
 
     def stream(self) -> RedactionStream:
-        """A cleaner for bytes that come in pieces."""
+        """A redaction of data that arrives in pieces."""
         return RedactionStream(self)
 
 
 class RedactionStream:
-    """Cleans bytes that come in pieces. Holds back the last line until it ends, since a piece may end in a secret.
+    """Redacts data that arrives in pieces. Holds back an unfinished line, since a piece may end within a secret.
 
-    No header value holds a line end, so no secret does; and an event of an event stream is complete at one.
+    No header value contains a line end, so no secret does; and each event of an event stream ends with one.
     """
 
     __slots__ = ("_held", "_redaction")
@@ -70,7 +69,7 @@ class RedactionStream:
         self._held: list[bytes] = []
 
     def feed(self, piece: bytes) -> bytes:
-        """What can be released after this piece; maybe nothing."""
+        """The redacted data up to the last line end; may be empty."""
         if not self._redaction:
             return piece
         end = max(piece.rfind(b"\n"), piece.rfind(b"\r")) + 1
@@ -82,7 +81,6 @@ class RedactionStream:
         return self._redaction.clean(whole)
 
     def finish(self) -> bytes:
-        """The rest."""
         rest, self._held = b"".join(self._held), []
         return self._redaction.clean(rest)
 
@@ -94,7 +92,7 @@ def _spellings(secret: str) -> Iterable[bytes]:
 
 
 def _letter(letter: str) -> bytes:
-    """One letter of a secret as it is and in each of the spellings that text formats have for it."""
+    """A pattern for one letter of a secret, plain and in the spellings of text formats."""
     escapes = _ESCAPES if letter in '"/' else b""
     return b"(?:%s%s|%s)" % (escapes, re.escape(letter.encode("utf-8")), _references(letter))
 
@@ -112,6 +110,6 @@ def _references(letter: str) -> bytes:
 
 
 def _hexadecimal(number: int, width: int) -> bytes:
-    """A pattern for the digits of a number, whatever their case."""
+    """A pattern for the hexadecimal digits of a number in either case."""
     digits = f"{number:0{width}x}"
     return "".join(f"[{digit}{digit.upper()}]" if digit.isalpha() else digit for digit in digits).encode()

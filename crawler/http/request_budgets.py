@@ -1,7 +1,7 @@
-"""How many requests a server, a host and a domain may get in a day, and which servers asked for a long pause.
+"""Daily request budgets per server, host and domain, and the pauses that servers asked for.
 
-Requests are counted where courtesy hands out turns, so that none to a stranger's host goes uncounted. A bound is asked
-about before a visit and not within one: a visit that began is finished, within its own bounds.
+Rate limiting counts every request. A budget is checked before a probe begins and not during it: a probe that has begun
+is finished within its own limits.
 """
 
 from __future__ import annotations
@@ -22,20 +22,20 @@ from crawler.http.url import parse_url
 from evidence.model import Absent, Reason, Server, ServerId
 
 LONGEST_PAUSE: Final = timedelta(hours=24)
-"""What is heeded of a longer Retry-After."""
+"""The upper limit of a Retry-After."""
 
-# Below a country's domain, these stand where others register names: example.co.uk, example.com.br.
+# Second-level labels below which a country registers names: example.co.uk, example.com.br.
 _SECOND: Final = frozenset(
     {"ac", "co", "com", "edu", "gob", "gov", "gv", "ltd", "mil", "ne", "net", "nom", "or", "org", "plc", "sch"}
 )
 _COUNTRY: Final = re.compile(r"[a-z]{2}")
 
-_SPENDER: Final[ContextVar[ServerId]] = ContextVar("spender", default="")
+_CHARGED_SERVER: Final[ContextVar[ServerId]] = ContextVar("charged_server", default="")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DailyAllowance:
-    """Requests in a day, UTC; 0 is no bound."""
+    """Allowed requests per day (UTC); 0: no limit."""
 
     server: int = 0
     host: int = 0
@@ -43,96 +43,94 @@ class DailyAllowance:
 
 
 class RequestLedger(Protocol):
-    """Counts requests of a day by key, for this process or for all, and knows which servers want a pause."""
+    """Counts requests per day and key, for one process or for all, and stores the pauses that servers asked for."""
 
     async def totals(self, day: date, keys: Sequence[str]) -> Sequence[int]:
-        """How many were counted so far, as far as is known."""
+        """The known counts of the keys."""
         ...
 
     def add(self, day: date, key: str, requests: int) -> None:
-        """Count requests; others may hear of it at the next `settle`."""
+        """Count requests; other processes may see them only after the next `settle`."""
         ...
 
-    def rest(self, server: ServerId, until: datetime) -> None:
-        """A server is not to be visited before a moment."""
+    def record_pause(self, server: ServerId, until: datetime) -> None:
+        """Record that a server must not be contacted before `until`."""
         ...
 
-    def rests_until(self, server: ServerId) -> datetime | None:
-        """The moment, None for a server that asked for no pause."""
+    def paused_until(self, server: ServerId) -> datetime | None:
+        """The end of a server's pause, None without one."""
         ...
 
     async def settle(self) -> None:
-        """Tell others what was counted, and hear what they did."""
+        """Exchange counts and pauses with the other processes."""
         ...
 
 
 class LocalRequestLedger:
-    """Counts for this process only."""
+    """A ledger of this process only."""
 
     def __init__(self) -> None:
         self._day = date.min
         self._spent: Counter[str] = Counter()
-        self._resting: dict[ServerId, datetime] = {}
+        self._paused_until: dict[ServerId, datetime] = {}
 
     async def totals(self, day: date, keys: Sequence[str]) -> Sequence[int]:
-        """What this process counted."""
         return [self._spent[key] if day == self._day else 0 for key in keys]
 
     def add(self, day: date, key: str, requests: int) -> None:
-        """Count; another day begins at nothing."""
+        """Count requests; the counts of another day are dropped."""
         if day != self._day:
             self._day, self._spent = day, Counter()
         self._spent[key] += requests
 
-    def rest(self, server: ServerId, until: datetime) -> None:
-        """Remember it; a longer pause stays."""
-        self._resting[server] = max(until, self._resting.get(server, until))
+    def record_pause(self, server: ServerId, until: datetime) -> None:
+        """Record a pause; a longer one that is already recorded stays."""
+        self._paused_until[server] = max(until, self._paused_until.get(server, until))
 
-    def rests_until(self, server: ServerId) -> datetime | None:
-        """What was remembered."""
-        return self._resting.get(server)
+    def paused_until(self, server: ServerId) -> datetime | None:
+        return self._paused_until.get(server)
 
     async def settle(self) -> None:
-        """A ledger without other processes."""
+        """Nothing to exchange."""
 
 
 class RequestBudgets:
-    """Answers whether a server may be visited, and counts what a visit costs. `now` dates the days."""
+    """Decides whether a server may be contacted, and counts the requests. `now` gives the time that dates a day."""
 
     def __init__(self, allowance: DailyAllowance, ledger: RequestLedger, now: Callable[[], datetime]) -> None:
         self._allowance = allowance
         self._ledger = ledger
         self._now = now
 
-    async def why_not(self, server: Server) -> Absent | None:
-        """Why a server is left alone for now: it asked for a pause, or a bound of ours is reached. None: it may be."""
-        until = self._ledger.rests_until(server.id)
+    async def find_refusal(self, server: Server) -> Absent | None:
+        """Why a server may not be contacted now: its pause, or an exhausted budget; None if it may be contacted."""
+        until = self._ledger.paused_until(server.id)
         if until is not None and until > self._now():
             return Absent(Reason.RATE_LIMITED, f"it asked for a pause until {until.isoformat(timespec='seconds')}")
         exceeded = await self._exceeded([("server", server.id), *self._places(list_server_hosts(server))])
         return Absent(Reason.NOT_COLLECTED, exceeded) if exceeded else None
 
     async def has_room(self, host: str) -> bool:
-        """Whether a host may get more requests, for no particular server."""
+        """Whether the budgets of a host and its domain are not exhausted."""
         return not await self._exceeded(self._places([host]))
 
     def charge(self, host: str, requests: int) -> None:
-        """Count requests to a host, and to the server on whose behalf they are made."""
+        """Count requests to a host and its domain, and for the server of `charge_requests_to`."""
         day = self._now().date()
-        for scope, value in (("server", _SPENDER.get()), *self._places([host])):
+        for scope, value in (("server", _CHARGED_SERVER.get()), *self._places([host])):
             if value and getattr(self._allowance, scope):
                 self._ledger.add(day, f"{scope}:{value}", requests)
 
-    def rest(self, seconds: float) -> None:
-        """The server that is being visited asked for a pause that is too long to be waited for, heeded up to a day.
+    def record_pause(self, seconds: float) -> None:
+        """Record a pause of the server of `charge_requests_to`, at most LONGEST_PAUSE.
 
-        Of the server, not of its host: it may speak for nobody else there.
+        The pause holds for the server and not for its host, which other servers may share.
         """
-        if server := _SPENDER.get():
-            self._ledger.rest(server, self._now() + min(timedelta(seconds=seconds), LONGEST_PAUSE))
+        if server := _CHARGED_SERVER.get():
+            self._ledger.record_pause(server, self._now() + min(timedelta(seconds=seconds), LONGEST_PAUSE))
 
     async def settle(self) -> None:
-        """Let other processes know what was counted."""
+        """Exchange counts and pauses with the other processes."""
         await self._ledger.settle()
 
     async def _exceeded(self, places: Sequence[tuple[str, str]]) -> str:
@@ -150,16 +148,16 @@ class RequestBudgets:
 
 @contextmanager
 def charge_requests_to(server: ServerId) -> Iterator[None]:
-    """Requests made inside are made on behalf of a server."""
-    token = _SPENDER.set(server)
+    """Count requests that are made inside the block for a server."""
+    token = _CHARGED_SERVER.set(server)
     try:
         yield
     finally:
-        _SPENDER.reset(token)
+        _CHARGED_SERVER.reset(token)
 
 
 def list_server_hosts(server: Server) -> Iterator[str]:
-    """The hosts of a server's addresses."""
+    """The hosts of a server's remote targets; invalid addresses are skipped."""
     for target in server.targets:
         if target.type.is_remote:
             try:
@@ -170,10 +168,10 @@ def list_server_hosts(server: Server) -> Iterator[str]:
 
 @lru_cache(maxsize=16_384)
 def find_counted_domain(host: str) -> str:
-    """The domain under which a host is counted together with others: what somebody registered, or a platform.
+    """The domain under which a host shares a request budget with others; an IP address is its own domain.
 
-    Without a list of public suffixes: two labels, or three below a country's own second level such as `co.uk`. Where
-    that is wrong, more hosts share a budget than need to, which is the polite mistake (docs/decisions/0008).
+    No list of public suffixes is used: the domain has two labels, or three below a second level such as `co.uk`. An
+    error lets more hosts share a budget than necessary, so they get fewer requests (docs/decisions/0008).
     """
     try:
         return str(ipaddress.ip_address(host))

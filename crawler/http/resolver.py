@@ -1,4 +1,4 @@
-"""From a host name to addresses, once per connection."""
+"""Resolvers of host names to addresses."""
 
 from __future__ import annotations
 
@@ -14,18 +14,17 @@ from crawler.http.failures import Unreachable
 
 
 class Resolver(Protocol):
-    """Names to addresses. The answer is vetted by the guard afterwards, so a resolver need not be trusted."""
+    """Resolves host names. The address guard checks the answer, so a resolver need not be trusted."""
 
     async def resolve(self, host: str) -> Sequence[str]:
-        """Addresses in order of preference; raise Unreachable when there are none."""
+        """The addresses in order of preference; raise Unreachable if the name does not resolve."""
         ...
 
 
 class SystemResolver:
-    """`getaddrinfo` of the C library in asyncio's few threads: right for a handful of targets."""
+    """`getaddrinfo` of the C library in asyncio's few threads: suitable for a small number of targets."""
 
     async def resolve(self, host: str) -> Sequence[str]:
-        """Addresses in the C library's order."""
         try:
             found = await asyncio.get_running_loop().getaddrinfo(host, None, type=socket.SOCK_STREAM)
         except (OSError, UnicodeError) as error:
@@ -34,14 +33,14 @@ class SystemResolver:
 
 
 class DnsResolver:
-    """c-ares on the event loop: right for thousands of names, where the C library's threads would queue."""
+    """c-ares on the event loop: suitable for thousands of names, which would queue for the C library's threads."""
 
     def __init__(self) -> None:
         self._resolver: aiodns.DNSResolver | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
 
     async def resolve(self, host: str) -> Sequence[str]:
-        """Addresses in c-ares' order (RFC 6724); IDN names are asked in their ASCII form."""
+        """The addresses in the order of c-ares (RFC 6724)."""
         loop = asyncio.get_running_loop()
         if self._resolver is None or self._loop is not loop:
             self._resolver, self._loop = aiodns.DNSResolver(), loop
@@ -52,14 +51,13 @@ class DnsResolver:
         return [node.addr[0].decode("ascii") for node in found.nodes]
 
     async def close(self) -> None:
-        """Close c-ares' sockets."""
         if self._resolver is not None:
             await self._resolver.close()
             self._resolver = None
 
 
 async def resolve_host(host: str, resolver: Resolver) -> Sequence[str]:
-    """The addresses of a host, which may be an address itself; raise Unreachable when there are none."""
+    """The addresses of a host name or of a literal address; raise Unreachable if there are none."""
     try:
         return [str(ipaddress.ip_address(host))]
     except ValueError:

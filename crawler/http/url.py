@@ -1,4 +1,4 @@
-"""A URL taken apart for the wire: origin, request target and Host header, with nothing that could inject."""
+"""Parsed URLs: origin, request target and Host header, without characters that could inject headers."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _HOST: Final = re.compile(r"[A-Za-z0-9._:-]+")
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """Scheme, host and port: what a connection belongs to."""
+    """Scheme, host and port of a connection."""
 
     scheme: str
     host: str
@@ -27,14 +27,14 @@ class Origin:
 
     @property
     def authority(self) -> str:
-        """The Host header: the port is left out when it is the scheme's own."""
+        """The Host header; without the port if it is the scheme's default."""
         host = f"[{self.host}]" if ":" in self.host else self.host
         return host if self.port == _PORTS[self.scheme] else f"{host}:{self.port}"
 
 
 @dataclass(frozen=True, slots=True)
 class Url:
-    """An absolute http or https URL."""
+    """An absolute http or https URL. `target` is path and query, percent-encoded."""
 
     origin: Origin
     target: str
@@ -43,7 +43,7 @@ class Url:
         return f"{self.origin.scheme}://{self.origin.authority}{self.target}"
 
     def join(self, reference: str) -> Url:
-        """Resolve a reference against this URL; InvalidTarget when that is not an http URL."""
+        """Resolve a reference against this URL; raise InvalidTarget if the result is not an http(s) URL."""
         try:
             return parse_url(urljoin(str(self), reference))
         except ValueError as error:
@@ -52,7 +52,7 @@ class Url:
 
 @lru_cache(maxsize=1024)
 def parse_url(text: str) -> Url:
-    """Take an absolute URL apart; InvalidTarget for templates, credentials, other schemes and malformed hosts."""
+    """Parse an absolute URL; raise InvalidTarget for templates, credentials, other schemes and malformed hosts."""
     if "{" in text or "}" in text:
         raise InvalidTarget("the URL holds an unresolved {variable}")
     try:
@@ -73,6 +73,6 @@ def parse_url(text: str) -> Url:
 
 
 def check_header(name: bytes, value: bytes) -> None:
-    """Raise InvalidTarget for a header that would break the message's framing."""
+    """Raise InvalidTarget for a header that would break the framing of the message."""
     if not _NAME.fullmatch(name) or not _VALUE.fullmatch(value):
         raise InvalidTarget("a header holds characters that HTTP does not allow")

@@ -1,4 +1,4 @@
-"""What the MCP transports share: eras, versions, and the channel that a probe talks through."""
+"""Shared by the MCP transports: eras, protocol versions, and the channel interface that a probe uses."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ _META: Final = "io.modelcontextprotocol"
 
 
 class Era(StrEnum):
-    """`legacy` opens with initialize, `modern` (2026-07-28 and later) with server/discover."""
+    """`legacy` servers are opened with initialize, `modern` ones (2026-07-28 and later) with server/discover."""
 
     LEGACY = "legacy"
     MODERN = "modern"
 
 
 class Channel(Protocol):
-    """One conversation with one server over one transport. Failures come back in the reply, nothing is raised."""
+    """One connection to one server over one transport. Failures are returned in the reply and never raised."""
 
     @property
     def transport(self) -> str:
@@ -33,33 +33,33 @@ class Channel(Protocol):
 
     @property
     def session(self) -> str | None:
-        """The session id that the server assigned, when it can be sent back."""
+        """The session id that the server assigned, if it is valid and can be sent back."""
         ...
 
     @property
     def assigned(self) -> str | None:
-        """What the server assigned as a session id, whatever it is made of."""
+        """The session id that the server assigned, also an invalid one."""
         ...
 
-    async def ask(self, method: str, params: Mapping[str, Json], era: Era, *, seconds: float | None = None) -> Reply:
-        """Send a request and wait for its answer, at most `seconds` when given."""
+    async def send_request(
+        self, method: str, params: Mapping[str, Json], era: Era, *, seconds: float | None = None
+    ) -> Reply:
+        """Send a request and wait for its response, at most `seconds` if given."""
         ...
 
-    def number(self) -> int:
-        """The id of the next request, for one that is put together elsewhere."""
+    def next_id(self) -> int:
+        """Reserve the id of the next request, for a request that the caller encodes."""
         ...
 
-    async def tell(self, method: str) -> None:
-        """Send a notification; what comes back is only recorded."""
+    async def send_notification(self, method: str) -> None:
+        """Send a notification; a response is recorded only."""
         ...
 
-    def negotiated(self, version: str | None) -> None:
-        """Keep the protocol version that later requests must name."""
+    def set_protocol_version(self, version: str | None) -> None:
+        """Set the negotiated version, which later requests must name."""
         ...
 
-    async def close(self) -> None:
-        """End the conversation as a polite client does."""
-        ...
+    async def close(self) -> None: ...
 
 
 def initialize_params(client_version: str) -> dict[str, Json]:

@@ -1,4 +1,4 @@
-"""Server-sent events, incrementally and in linear time."""
+"""Incremental parser of server-sent events, in linear time."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _LINE_END: Final = re.compile(rb"\r\n|\n|\r")
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """One dispatched event. `has_id`: it carried an id."""
+    """One dispatched event. `has_id`: it has an id field."""
 
     name: str
     data: bytes
@@ -19,7 +19,7 @@ class Event:
 
 
 class EventReader:
-    """Feeds on chunks and returns the events that they complete. The caller bounds the sizes."""
+    """Parses chunks into events. The caller limits the sizes."""
 
     def __init__(self) -> None:
         self._partial: list[bytes] = []
@@ -29,7 +29,7 @@ class EventReader:
         self._has_id = False
 
     def feed(self, chunk: bytes) -> list[Event]:
-        """The events completed by a chunk."""
+        """The events that a chunk completes."""
         if self._after_cr and chunk.startswith(b"\n"):
             chunk = chunk[1:]
         if not chunk:
@@ -41,15 +41,15 @@ class EventReader:
             self._partial = []
         if rest:
             self._partial.append(rest)
-        return [event for line in lines if (event := self._take(line))]
+        return [event for line in lines if (event := self._process_line(line))]
 
     def finish(self) -> list[Event]:
-        """The event that the end of the stream cut off before its blank line; clients differ, we keep it."""
-        events = [self._take(b"".join(self._partial)), self._take(b"")]
+        """The event that the stream ended before its blank line. Clients differ here; we accept it."""
+        events = [self._process_line(b"".join(self._partial)), self._process_line(b"")]
         self._partial = []
         return [event for event in events if event]
 
-    def _take(self, line: bytes) -> Event | None:
+    def _process_line(self, line: bytes) -> Event | None:
         if not line:
             return self._dispatch()
         field, _, value = line.partition(b":")

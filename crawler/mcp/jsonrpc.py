@@ -1,4 +1,4 @@
-"""JSON-RPC 2.0 messages. Results and errors are byte spans of what was received, never re-serialised."""
+"""JSON-RPC 2.0 messages. Results and errors are kept as the received bytes and never serialised again."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import Any, Final
 from crawler.http.failures import Malformed, TooLarge
 from evidence.canonical import MAX_BYTES, MAX_DEPTH, Json, NotJson, check_bounds
 
-# A result is spliced into a listing body, which must stay within the reader's own depth.
+# A result is inserted into a listing body, whose depth must stay within that of the evidence reader.
 MAX_MESSAGE_DEPTH: Final = MAX_DEPTH - 16
 
 _SPACE: Final = re.compile(r"[ \t\n\r]*")
@@ -22,7 +22,7 @@ _ENCODER: Final = json.JSONEncoder(separators=(",", ":"))
 
 @dataclass(frozen=True, slots=True)
 class RpcAnswer:
-    """A response. `span` are the bytes of its result or error, `value` is the same parsed."""
+    """A response. `span`: the bytes of its result or error; `value`: the same, parsed; `odd_id`: the id differs."""
 
     span: bytes
     value: Json
@@ -31,7 +31,7 @@ class RpcAnswer:
 
     @property
     def code(self) -> int | None:
-        """The error code; None for a result and for an error without integer code."""
+        """The error code; None for a result, or an error without an integer code."""
         code = self.value.get("code") if self.is_error and isinstance(self.value, Mapping) else None
         return code if isinstance(code, int) and not isinstance(code, bool) else None
 
@@ -44,9 +44,9 @@ class RpcAnswer:
 
 @dataclass(frozen=True, slots=True)
 class RpcMessage:
-    """One JSON-RPC message of any shape. `answer` is set for a response, `method` for a request or notification.
+    """One JSON-RPC message. `answer` is set for a response, `method` for a request or notification.
 
-    `before` and `after` are its bytes around the result; without one, `before` are all of them.
+    `before` and `after` are the bytes around the result; without a result, `before` has all bytes.
     """
 
     id: Json
@@ -57,25 +57,25 @@ class RpcMessage:
 
 
 def encode_request(number: int, method: str, params: Mapping[str, Json] | None = None) -> bytes:
-    """A request; `params` is always an object, since some servers refuse a request without."""
+    """Encode a request. `params` is always sent as an object, since some servers refuse requests without it."""
     return _encode({"jsonrpc": "2.0", "id": number, "method": method, "params": params or {}})
 
 
 def encode_notification(method: str) -> bytes:
-    """A notification without parameters."""
+    """Encode a notification without parameters."""
     return _encode({"jsonrpc": "2.0", "method": method})
 
 
 def encode_response(number: Json, *, result: Json = None, error: Json = None) -> bytes:
-    """Our answer to a request of the server."""
+    """Encode a response to a request of the server."""
     return _encode({"jsonrpc": "2.0", "id": number} | ({"error": error} if error else {"result": result or {}}))
 
 
 def read_messages(data: bytes) -> list[RpcMessage]:
     """The messages of a JSON text, which may be a batch.
 
-    Raises TooLarge for a text beyond the caps and Malformed for one that is not JSON. Invalid UTF-8 is replaced, as
-    browsers and JavaScript do, since one bad byte in a description must not lose a list.
+    Raises TooLarge for a text beyond the limits and Malformed for one that is not JSON. Invalid UTF-8 is replaced, as
+    in browsers, since one invalid byte in a description must not discard a list.
     """
     text = decode_text(data)
     try:
@@ -89,20 +89,20 @@ def read_messages(data: bytes) -> list[RpcMessage]:
 
 
 def decode_text(data: bytes) -> str:
-    """UTF-8 without byte order mark; bytes that are not UTF-8 become U+FFFD."""
+    """Decode UTF-8 without its byte order mark; invalid bytes become U+FFFD."""
     return data.removeprefix(codecs.BOM_UTF8).decode("utf-8", "replace")
 
 
 def is_batch(data: bytes) -> bool:
-    """True for a JSON text that is an array."""
+    """True if a JSON text is an array."""
     return data.removeprefix(codecs.BOM_UTF8).lstrip(b" \t\r\n").startswith(b"[")
 
 
 def pick_answer(messages: Iterable[RpcMessage], number: int, *, spent: int = 0) -> RpcAnswer | None:
-    """The answer to request `number`, also under another spelling of its id.
+    """The response to request `number`, also if its id is spelled differently.
 
-    Only one request is ever open, so a response under an unknown id must be meant for it. Ids up to `spent` belong
-    to earlier requests whose answers may come late.
+    Only one request is open at a time, so a response with an unknown id is assigned to it. Ids up to `spent` belong to
+    earlier requests, whose responses may be late.
     """
     late = {str(earlier) for earlier in range(1, spent + 1)}
     for message in messages:
@@ -175,7 +175,7 @@ def _answer(text: str, members: Mapping[str, tuple[Any, int, int]], kind: str) -
 
 
 def _read_members(text: str, at: int) -> tuple[dict[str, tuple[Any, int, int]], int]:
-    """Members of the object at `at` as (value, start, end), and the object's end. The last of duplicates wins."""
+    """Members of the object at `at` as (value, start, end), and its end. The last of duplicate members counts."""
     members: dict[str, tuple[Any, int, int]] = {}
     at = _skip(text, at + 1)
     if text[at : at + 1] == "}":

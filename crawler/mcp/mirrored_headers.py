@@ -1,4 +1,4 @@
-"""Arguments that a modern request repeats in its headers (2026-07-28 transports, `x-mcp-header`)."""
+"""Tool arguments that a modern request repeats in its headers (2026-07-28 transports, `x-mcp-header`)."""
 
 from __future__ import annotations
 
@@ -8,18 +8,18 @@ from typing import Final
 
 from evidence.canonical import Json
 
-_MARK: Final = "x-mcp-header"
+_KEYWORD: Final = "x-mcp-header"
 _PREFIX: Final = "mcp-param-"
 _TOKEN: Final = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]{1,64}")
-_DEEPEST: Final = 8
-_MOST: Final = 32  # headers of one call
+_MAX_DEPTH: Final = 8
+_MAX_HEADERS: Final = 32  # headers of one call
 
 HeaderMirror = Callable[[Mapping[str, Json]], Sequence[tuple[str, str]]]
-"""From the parameters of `tools/call` to what its headers must repeat, as plain text."""
+"""Maps the parameters of `tools/call` to the headers that must repeat them, as plain text."""
 
 
 def find_mirrored_parameters(tools: Sequence[Json]) -> HeaderMirror:
-    """What calls of these tools repeat. A mark that is no header's name, or not on a plain value, asks for nothing."""
+    """The headers of calls of these tools. An `x-mcp-header` with an invalid name or a structured value is ignored."""
     schemas = {
         name: tool.get("inputSchema")
         for tool in tools
@@ -29,7 +29,7 @@ def find_mirrored_parameters(tools: Sequence[Json]) -> HeaderMirror:
     def mirror(params: Mapping[str, Json]) -> Sequence[tuple[str, str]]:
         name = params.get("name")
         schema = schemas.get(name) if isinstance(name, str) else None
-        return list(_marked(schema, params.get("arguments"), _DEEPEST))[:_MOST]
+        return list(_marked(schema, params.get("arguments"), _MAX_DEPTH))[:_MAX_HEADERS]
 
     return mirror
 
@@ -41,9 +41,9 @@ def _marked(schema: Json, value: Json, depth: int) -> Iterator[tuple[str, str]]:
     for name, inner in properties.items():
         if name not in value or not isinstance(inner, Mapping):
             continue
-        mark, text = inner.get(_MARK), _plain(value[name])
-        if isinstance(mark, str) and _TOKEN.fullmatch(mark) and text is not None:
-            yield _PREFIX + mark.lower(), text
+        header, text = inner.get(_KEYWORD), _plain(value[name])
+        if isinstance(header, str) and _TOKEN.fullmatch(header) and text is not None:
+            yield _PREFIX + header.lower(), text
         yield from _marked(inner, value[name], depth - 1)
 
 

@@ -1,4 +1,4 @@
-"""What comes back for one HTTP request, read piece by piece and kept also when reading it fails half-way."""
+"""Reader of one HTTP response; keeps the part that was read if reading fails."""
 
 from __future__ import annotations
 
@@ -15,21 +15,25 @@ from crawler.mcp.event_stream import Event, EventReader
 from crawler.mcp.transcript import AnswerForm, Piece, append_pieces, message_piece
 from crawler.secret_masking import mask_secrets
 
-MAX_EVENTS: Final = 2_000  # of one stream; each costs a parse
-STREAM_TAIL: Final = 0.25  # seconds for a stream to end after its answer, so that the connection can be reused
-STREAM_WATCH_SECONDS: Final = 3.0  # seconds after which a stream that goes on after its answer is said not to end
+MAX_EVENTS: Final = 2_000  # per stream; each event is parsed
+STREAM_TAIL: Final = 0.25  # seconds in which a stream may end after its response, so that the connection can be reused
+STREAM_WATCH_SECONDS: Final = 3.0  # seconds after which a stream that is still open counts as one that does not end
 BOGUS_BEARER: Final = "hallmark-probe-bogus-token"
-"""A token that no server issued."""
+"""A token that no server has issued."""
 
 _STREAM_MARKS: Final = (b"event:", b"data:", b"id:", b":")
-_TELLING: Final = frozenset({"accept", "content-type", "origin"})
-_MASKED_FROM: Final = 2048  # bytes: what a mask may need to see
+_RECORDED_HEADERS: Final = frozenset({"accept", "content-type", "origin"})
+_MASKED_FROM: Final = 2048  # bytes: a secret that crosses _QUOTED must be seen whole
 _QUOTED: Final = 200  # characters
 _NUMBER: Final = re.compile(r"[0-9]+")
 
 
 class ReceivedResponse:
-    """What came of one request, kept also when reading it fails half-way."""
+    """The response to one request, or the part of it that was read before a failure.
+
+    `strict`: see `_read_body`. `tail`: seconds to wait for the end of a stream after its response. `hear`: of an event
+    stream, read only the first message, for at most this many seconds.
+    """
 
     def __init__(
         self, *, strict: bool, redaction: Redaction | None = None, tail: float = STREAM_TAIL, hear: float | None = None
@@ -51,11 +55,10 @@ class ReceivedResponse:
 
     @property
     def body(self) -> bytes:
-        """Everything that was read."""
         return self._parts[0] if len(self._parts) == 1 else b"".join(self._parts)
 
     async def read(self, response: Response, number: int) -> jsonrpc.RpcAnswer | None:
-        """Read until the answer to request `number` is complete; None when the body holds none."""
+        """Read until the response to request `number` is complete; None if the body has none."""
         self.status, self.headers = response.head.status, self._redaction.clean_headers(response.head.headers)
         if response.head.get("content-type").lower().startswith("text/event-stream"):
             self.form = AnswerForm.STREAM
@@ -73,14 +76,14 @@ class ReceivedResponse:
         return self._read_body(body, number, strict=self._strict and self.status == 200 and bool(number))
 
     def _read_body(self, body: bytes, number: int, *, strict: bool) -> jsonrpc.RpcAnswer | None:
-        """The answer in a whole body, whatever its content type says.
+        """The response in a complete body, regardless of its content type.
 
-        `strict`: a body that is neither JSON nor an event stream is a failure (a 200 must carry an answer); else it is
-        an error page that the status explains.
+        `strict`: a body that is neither JSON nor an event stream is a failure (a 200 must have a response); otherwise
+        it is an error page that the status explains.
         """
         if body.lstrip()[:6].startswith(_STREAM_MARKS):
             self.form = AnswerForm.STREAM
-            return self._take([*(reader := EventReader()).feed(body), *reader.finish()], number)
+            return self._take_events([*(reader := EventReader()).feed(body), *reader.finish()], number)
         try:
             messages = jsonrpc.read_messages(body)
         except (Malformed, TooLarge):
@@ -97,15 +100,15 @@ class ReceivedResponse:
         reader = EventReader()
         while part := await response.read():
             self._parts.append(clean := self._cleaner.feed(part))
-            if answer := self._take(reader.feed(clean), number):
+            if answer := self._take_events(reader.feed(clean), number):
                 await self._watch_end(response, reader)
                 return answer
         self._parts.append(rest := self._cleaner.finish())
         self.ended = True
-        return self._take([*reader.feed(rest), *reader.finish()], number)
+        return self._take_events([*reader.feed(rest), *reader.finish()], number)
 
-    def _take(self, events: Sequence[Event], number: int) -> jsonrpc.RpcAnswer | None:
-        """Keep events as pieces; the first answer to `number` among them. One that is not JSON is passed over."""
+    def _take_events(self, events: Sequence[Event], number: int) -> jsonrpc.RpcAnswer | None:
+        """Store events as pieces and return the first response to `number`. An event may be no JSON."""
         found: jsonrpc.RpcAnswer | None = None
         for event in events:
             self._events += 1
@@ -117,25 +120,25 @@ class ReceivedResponse:
         return found
 
     async def _hear_first(self, response: Response, seconds: float) -> None:
-        """Read until the first message of a stream on which no answer is awaited."""
+        """Read the first message of a stream on which no response is expected."""
         reader = EventReader()
         try:
             async with asyncio.timeout(seconds):
                 while not self.pieces and seconds and (part := await response.read()):
                     self._parts.append(clean := self._cleaner.feed(part))
-                    self._take(reader.feed(clean), 0)
+                    self._take_events(reader.feed(clean), 0)
         except (TimeoutError, TimedOut):
             return
 
     async def _watch_end(self, response: Response, reader: EventReader) -> None:
-        """Let the stream end so that the connection can be kept; a stream that goes on is dropped."""
+        """Wait for the stream to end, so that the connection can be kept; a stream that stays open is closed."""
         loop = asyncio.get_running_loop()
         self.answered = loop.time()
         try:
             async with asyncio.timeout(self._tail):
                 while part := await response.read():
                     if self._tail >= STREAM_WATCH_SECONDS and self._events <= MAX_EVENTS:
-                        self._take(reader.feed(self._cleaner.feed(part)), 0)
+                        self._take_events(reader.feed(self._cleaner.feed(part)), 0)
             self.ended = True
         except (TimeoutError, TimedOut):
             self.ended = False if self._tail >= STREAM_WATCH_SECONDS else None
@@ -144,7 +147,7 @@ class ReceivedResponse:
 
 
 def read_event_messages(event: Event) -> list[jsonrpc.RpcMessage]:
-    """The messages in one event; none in an event that is not JSON."""
+    """The messages in one event; none if it is not JSON."""
     try:
         return jsonrpc.read_messages(event.data)
     except Malformed:
@@ -152,30 +155,29 @@ def read_event_messages(event: Event) -> list[jsonrpc.RpcMessage]:
 
 
 def event_pieces(event: Event, messages: Sequence[jsonrpc.RpcMessage]) -> list[Piece]:
-    """One event as pieces; an event without a message is a text."""
+    """One event as pieces; an event without a message becomes a text."""
     found = [message_piece(message, event=event.name, has_id=event.has_id) for message in messages]
     return found or [Piece(text=quote_masked(event.data), event=event.name, has_id=event.has_id)]
 
 
 def quote_masked(data: bytes) -> str:
-    """The beginning of a text that is no message, masked, with every number as 0 since most are times or ids."""
+    """The beginning of a text that is not a message: secrets masked, each number replaced by 0 (times and ids vary)."""
     return _NUMBER.sub("0", mask_secrets(jsonrpc.decode_text(data[:_MASKED_FROM]))[:_QUOTED])
 
 
 def select_recorded_headers(headers: Sequence[tuple[str, str]]) -> tuple[tuple[str, str], ...]:
-    """Those of our headers that a rule can ask for; of an authorization only whether it is ours to invent."""
+    """The request headers that rules use; an authorization is recorded as `bogus bearer` or `configured`."""
     found: list[tuple[str, str]] = []
     for name, value in headers:
         lower = name.lower()
         if lower == "authorization":
             found.append((name, "bogus bearer" if value == f"Bearer {BOGUS_BEARER}" else "configured"))
-        elif lower.startswith("mcp-") or lower in _TELLING:
+        elif lower.startswith("mcp-") or lower in _RECORDED_HEADERS:
             found.append((name, value))
     return tuple(found)
 
 
 def is_utf8(body: bytes) -> bool:
-    """True for bytes that are strict UTF-8."""
     if body.isascii():
         return True
     try:

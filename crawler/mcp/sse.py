@@ -1,4 +1,4 @@
-"""MCP over HTTP+SSE (2024-11-05): one event stream for all answers, requests POSTed to the URL that it names first."""
+"""MCP over HTTP+SSE (2024-11-05): all responses on one event stream, requests POSTed to the URL that it names."""
 
 from __future__ import annotations
 
@@ -23,14 +23,16 @@ _ACCEPT: Final = (("accept", "text/event-stream"), ("cache-control", "no-cache")
 
 
 class SseChannel:
-    """The channel of an HTTP+SSE server; `open` must have returned a reply with session before anything is asked."""
+    """The channel of an HTTP+SSE server. Call `open` first; requests are possible once `is_open` is true."""
+
+    transport: Final = TargetType.SSE.value
 
     def __init__(self, post: JsonRpcPost) -> None:
         self._post = post
         self._number = 0
         self._stream: Response | None = None
         self._reader = EventReader()
-        self._waiting: deque[Event] = deque()
+        self._events: deque[Event] = deque()
         self._seen = 0
         self._received: list[bytes] = []
         self._pieces: list[Piece] = []
@@ -39,25 +41,20 @@ class SseChannel:
         self.session: str | None = None
         self.assigned: str | None = None
 
-    @property
-    def transport(self) -> str:
-        """Always `sse`."""
-        return TargetType.SSE.value
-
-    def negotiated(self, version: str | None) -> None:
-        """Nothing to keep: this transport names no version after initialize."""
+    def set_protocol_version(self, version: str | None) -> None:
+        """Do nothing: this transport names no version after initialize."""
 
     async def open(self) -> Reply:
-        """GET the stream and wait for its endpoint event; `is_open` says whether both came."""
+        """GET the stream and wait for its endpoint event; sets `is_open` on success."""
         began = self._post.now()
         failure: WireFailure | None = None
-        limits = self._post.visit.engine.limits
+        limits = self._post.http_session.engine.limits
         try:
             # Silence is normal on this stream, so only the totals bound it.
-            patient = dataclasses.replace(limits, between_bytes=limits.total)
-            request = Request("GET", self._post.url, (*self._post.sent_headers(), *_ACCEPT), b"", patient)
-            async with self._post.turn():
-                self._stream = await self._post.visit.open(request)
+            stream_limits = dataclasses.replace(limits, between_bytes=limits.total)
+            request = Request("GET", self._post.url, (*self._post.sent_headers(), *_ACCEPT), b"", stream_limits)
+            async with self._post.host_slot():
+                self._stream = await self._post.http_session.open(request)
             await self._read_endpoint(limits.first_byte)
         except WireFailure as error:
             failure = error
@@ -65,16 +62,18 @@ class SseChannel:
 
     @property
     def is_open(self) -> bool:
-        """True once the stream named an endpoint on its own origin."""
+        """True after the stream has named an endpoint on its own origin."""
         return self._number > 0
 
-    async def ask(self, method: str, params: Mapping[str, Json], era: Era, *, seconds: float | None = None) -> Reply:
-        """POST a request and wait for its answer on the stream; this transport is legacy only."""
+    async def send_request(
+        self, method: str, params: Mapping[str, Json], era: Era, *, seconds: float | None = None
+    ) -> Reply:
+        """POST a request and wait for its response on the stream. This transport exists in the legacy era only."""
         self._number += 1
-        return await self.put(method, jsonrpc.encode_request(self._number, method, params), seconds=seconds)
+        return await self.send_raw(method, jsonrpc.encode_request(self._number, method, params), seconds=seconds)
 
-    async def put(self, label: str, body: bytes, *, seconds: float | None = None) -> Reply:
-        """POST a request as it is and wait for its answer, which may come as the POST's own."""
+    async def send_raw(self, label: str, body: bytes, *, seconds: float | None = None) -> Reply:
+        """POST an encoded request; its response arrives on the stream or in the response to the POST."""
         number, began = self._number, self._post.now()
         accepted = await self._post.send("POST", label, body, CONTENT, number=number, strict=False)
         if accepted.failure or accepted.answer or (accepted.status or 0) >= 300:
@@ -82,22 +81,20 @@ class SseChannel:
         failure: WireFailure | None = None
         answer: jsonrpc.RpcAnswer | None = None
         try:
-            answer = await self._await_answer(number, seconds or self._post.visit.engine.limits.first_byte)
+            answer = await self._await_answer(number, seconds or self._post.http_session.engine.limits.first_byte)
         except WireFailure as error:
             failure = error
         return Reply(self._record(label, body, began, failure, accepted.exchange), answer)
 
-    def number(self) -> int:
-        """The id of the next request, for one that is put together elsewhere."""
+    def next_id(self) -> int:
         self._number += 1
         return self._number
 
-    async def tell(self, method: str) -> None:
-        """POST a notification."""
+    async def send_notification(self, method: str) -> None:
         await self._post.send("POST", method, jsonrpc.encode_notification(method), CONTENT)
 
     async def close(self) -> None:
-        """Drop the stream, which ends the session."""
+        """Close the stream, which ends the session."""
         if self._stream is not None:
             self._stream.close()
             self._stream = None
@@ -120,7 +117,7 @@ class SseChannel:
         if endpoint.origin != self._post.url.origin:
             raise Malformed("the stream names an endpoint on another origin")
         self._post.url = endpoint
-        self._number = 1  # ids from 2 on, so that a confused echo of 1 is noticed
+        self._number = 1  # ids start at 2, so that a wrong id 1 is noticed
 
     async def _await_answer(self, number: int, seconds: float) -> jsonrpc.RpcAnswer:
         try:
@@ -135,7 +132,7 @@ class SseChannel:
             raise TimedOut("no answer on the stream in time") from error
 
     async def _next_event(self, seconds: float) -> Event:
-        while not self._waiting:
+        while not self._events:
             if self._stream is None:
                 raise Unreachable("the stream is closed", connected=True)
             try:
@@ -146,14 +143,14 @@ class SseChannel:
             if not part:
                 raise Unreachable("the stream ended before the answer", connected=True)
             self._received.append(clean := self._cleaner.feed(part))
-            self._waiting.extend(self._reader.feed(clean))
+            self._events.extend(self._reader.feed(clean))
         self._seen += 1
         if self._seen > MAX_EVENTS:
             raise TooLarge(f"more than {MAX_EVENTS} events")
-        return self._waiting.popleft()
+        return self._events.popleft()
 
     def _opening(self, began: float) -> Exchange:
-        """The GET and its head; where the endpoint lies is told by a header of ours."""
+        """The exchange of the GET; the header `x-endpoint`, which we add, tells whose origin the endpoint has."""
         head = self._stream.head if self._stream else None
         headers = select_kept_headers(self._post.redaction.clean_headers(head.headers)) if head else ()
         return Exchange(
@@ -168,17 +165,19 @@ class SseChannel:
             headers=(*headers, ("x-endpoint", self._endpoint)),
         )
 
-    def _record(self, method: str, body: bytes, began: float, failure: WireFailure | None, asked: Exchange) -> Exchange:
-        """What came on the stream, as the answer to the request `asked`."""
+    def _record(
+        self, method: str, body: bytes, began: float, failure: WireFailure | None, request_exchange: Exchange
+    ) -> Exchange:
+        """Record what the stream received, as the response to `request_exchange`."""
         received = b"".join(self._received)
         exchange = dataclasses.replace(
-            asked,
+            request_exchange,
             method=method,
             request=body,
             began=began,
             seconds=self._post.now() - began,
             body=received,
-            form=AnswerForm.STREAM if self._pieces else asked.form,
+            form=AnswerForm.STREAM if self._pieces else request_exchange.form,
             utf8=is_utf8(received),
             received=tuple(self._pieces),
             failure=failure,

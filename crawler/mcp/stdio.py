@@ -1,4 +1,4 @@
-"""MCP over the standard streams of a launched process: one JSON text per line, read through a capped buffer."""
+"""MCP over stdin and stdout of a launched process: one JSON text per line, with limits on lines and bytes."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ LINE_BYTES: Final = 4 * 1024 * 1024
 TOTAL_BYTES: Final = 16 * 1024 * 1024
 _LINES: Final = 20_000
 _READ: Final = 64 * 1024
-_STOPPING: Final[set[asyncio.Future[ProcessExit]]] = set()  # a loop keeps no hold of its tasks
+_STOPPING: Final[set[asyncio.Future[ProcessExit]]] = set()  # keeps references, which the event loop does not
 _UNSUPPORTED: Final[Mapping[str, Json]] = {"code": -32601, "message": "This client has no capabilities"}
 
 
 class LineReader:
-    """Splits bytes into lines; a line without end costs linear time and stops at the cap."""
+    """Splits bytes into lines, in linear time and with a limit on the length of a line."""
 
     def __init__(self, line_bytes: int = LINE_BYTES) -> None:
         self._cap = line_bytes
@@ -32,7 +32,7 @@ class LineReader:
         self._size = 0
 
     def feed(self, data: bytes) -> list[bytes]:
-        """The lines that a chunk completes, without their end; TooLarge past the cap."""
+        """The lines that a chunk completes, without line ends; raise TooLarge beyond the limit."""
         *lines, rest = data.split(b"\n")
         if lines:
             lines[0] = b"".join([*self._partial, lines[0]])
@@ -44,12 +44,13 @@ class LineReader:
         return lines
 
     def finish(self) -> bytes:
-        """What came after the last line end."""
         return b"".join(self._partial)
 
 
 class StdioChannel:
-    """The channel of a launched process."""
+    """The channel of a launched process. `noise`: beginnings of output lines that are not JSON."""
+
+    transport: Final = "stdio"
 
     def __init__(
         self,
@@ -66,7 +67,7 @@ class StdioChannel:
         self._client_version = client_version
         self._seconds = seconds
         self._lines = LineReader(line_bytes)
-        self._waiting: deque[bytes] = deque()
+        self._unread_lines: deque[bytes] = deque()
         self._received: list[bytes] = []
         self._pieces: list[Piece] = []
         self._batch = False
@@ -81,31 +82,27 @@ class StdioChannel:
         self.assigned: str | None = None
 
     @property
-    def transport(self) -> str:
-        """Always `stdio`."""
-        return "stdio"
-
-    @property
     def left(self) -> float:
-        """Seconds that remain of the total."""
+        """Seconds that remain of `total`."""
         return self._end - self._loop.time()
 
-    def negotiated(self, version: str | None) -> None:
-        """Nothing to keep: stdio names no version after initialize."""
+    def set_protocol_version(self, version: str | None) -> None:
+        """Do nothing: stdio names no version after initialize."""
 
-    async def ask(self, method: str, params: Mapping[str, Json], era: Era, *, seconds: float | None = None) -> Reply:
-        """Write a request and read lines until its answer."""
+    async def send_request(
+        self, method: str, params: Mapping[str, Json], era: Era, *, seconds: float | None = None
+    ) -> Reply:
+        """Write a request and read lines until its response."""
         self._number += 1
         sent = modern_params(params, self._client_version) if era is Era.MODERN else params
-        return await self.put(method, jsonrpc.encode_request(self._number, method, sent), seconds=seconds)
+        return await self.send_raw(method, jsonrpc.encode_request(self._number, method, sent), seconds=seconds)
 
-    def number(self) -> int:
-        """The id of the next request, for one that is put together elsewhere."""
+    def next_id(self) -> int:
         self._number += 1
         return self._number
 
-    async def put(self, label: str, body: bytes, *, seconds: float | None = None) -> Reply:
-        """Write a line as it is and read lines until its answer."""
+    async def send_raw(self, label: str, body: bytes, *, seconds: float | None = None) -> Reply:
+        """Write an encoded request and read lines until its response."""
         began = self._loop.time()
         answer: jsonrpc.RpcAnswer | None = None
         failure: WireFailure | None = None
@@ -118,8 +115,7 @@ class StdioChannel:
             failure = error
         return Reply(self._record(label, body, began, failure), answer)
 
-    async def tell(self, method: str) -> None:
-        """Write a notification."""
+    async def send_notification(self, method: str) -> None:
         began = self._loop.time()
         body = jsonrpc.encode_notification(method)
         failure: WireFailure | None = None
@@ -132,8 +128,8 @@ class StdioChannel:
             failure = error
         self._record(method, body, began, failure)
 
-    async def leave(self, seconds: float) -> None:
-        """Close its input and watch whether it exits within `seconds`, which is not told when fewer were left."""
+    async def close_input(self, seconds: float) -> None:
+        """Close stdin and record whether the process exits within `seconds`; unknown if less time was left."""
         began = self._loop.time()
         failure: WireFailure | None = None
         ended = False
@@ -141,7 +137,7 @@ class StdioChannel:
             async with asyncio.timeout_at(min(began + seconds, self._end)):
                 await self._launched.close_stdin()
                 while True:
-                    self._keep(line := await self._next_line(), _messages(line))
+                    self._store_line(line := await self._next_line(), _messages(line))
         except TimeoutError:
             failure = BudgetSpent("the time for one process was over") if began + seconds > self._end else None
         except Unreachable:
@@ -153,7 +149,7 @@ class StdioChannel:
         self._record("close", b"", began, failure, ended=None if failure else ended)
 
     async def close(self) -> None:
-        """Stop the process and keep how it ended. It is stopped completely also when the caller was cancelled."""
+        """Stop the process and set `exit`. The process is stopped completely even if the caller is cancelled."""
         stopping = asyncio.ensure_future(self._launched.stop())
         _STOPPING.add(stopping)
         stopping.add_done_callback(_STOPPING.discard)
@@ -166,14 +162,14 @@ class StdioChannel:
             messages = _messages(line)
             if not messages:
                 self.noise.append(line[:200])
-            self._keep(line, messages)
+            self._store_line(line, messages)
             if answer := jsonrpc.pick_answer(messages, self._number, spent=self._number - 1):
                 return answer
             for message in messages:
                 await self._serve(message)
 
-    def _keep(self, line: bytes, messages: Sequence[jsonrpc.RpcMessage]) -> None:
-        """Keep a line as pieces; one that is no JSON-RPC object is a text."""
+    def _store_line(self, line: bytes, messages: Sequence[jsonrpc.RpcMessage]) -> None:
+        """Store a line as pieces; one that is not a JSON-RPC message becomes a text."""
         if messages and all(message.method is not None or message.answer for message in messages):
             self._batch |= jsonrpc.is_batch(line)
             append_pieces(self._pieces, [message_piece(message) for message in messages])
@@ -181,13 +177,11 @@ class StdioChannel:
             append_pieces(self._pieces, [Piece(text=quote_masked(line))])
 
     async def _serve(self, message: jsonrpc.RpcMessage) -> None:
-        """Answer a request of the server, which may wait for it: ping is served, anything else is refused."""
+        """Answer a request of the server, which may wait for the answer: ping is served, all others are refused."""
         if message.method is None or message.id is None:
             return
-        if message.method == "ping":
-            await self._write(jsonrpc.encode_response(message.id))
-        else:
-            await self._write(jsonrpc.encode_response(message.id, error=_UNSUPPORTED))
+        error = None if message.method == "ping" else _UNSUPPORTED
+        await self._write(jsonrpc.encode_response(message.id, error=error))
 
     async def _write(self, body: bytes) -> None:
         try:
@@ -197,7 +191,7 @@ class StdioChannel:
             raise Unreachable("the process ended before answering", connected=True) from error
 
     async def _next_line(self) -> bytes:
-        while not self._waiting:
+        while not self._unread_lines:
             data = await self._launched.read(_READ)
             if not data:
                 self.ended = True
@@ -206,11 +200,11 @@ class StdioChannel:
             self._total += len(data)
             if self._total > TOTAL_BYTES:
                 raise TooLarge(f"more than {TOTAL_BYTES} bytes of output")
-            self._waiting.extend(line for line in self._lines.feed(data) if line.strip())
+            self._unread_lines.extend(line for line in self._lines.feed(data) if line.strip())
         self._count += 1
         if self._count > _LINES:
             raise TooLarge(f"more than {_LINES} lines of output")
-        return self._waiting.popleft()
+        return self._unread_lines.popleft()
 
     def _record(
         self, method: str, body: bytes, began: float, failure: WireFailure | None, *, ended: bool | None = None
@@ -237,7 +231,7 @@ class StdioChannel:
 
 
 def _messages(line: bytes) -> list[jsonrpc.RpcMessage]:
-    """The messages of a line; none of one that is not JSON."""
+    """The messages of a line; none if it is not JSON."""
     try:
         return jsonrpc.read_messages(line)
     except Malformed:

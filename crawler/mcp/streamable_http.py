@@ -1,4 +1,4 @@
-"""MCP over streamable HTTP (2025-03-26 and later), legacy and modern, answered as JSON or as an event stream."""
+"""MCP over streamable HTTP (2025-03-26 and later), in both eras; responses are JSON or event streams."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import base64
 import re
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, nullcontext
+from dataclasses import replace
 from datetime import datetime
 from typing import Final
 
@@ -25,25 +26,28 @@ from crawler.mcp.transcript import Exchange, Reply, Transcript, select_kept_head
 from evidence.canonical import Json
 from evidence.model import TargetType
 
-_HOPS: Final = 3
-_KEEP_METHOD: Final = frozenset({307, 308})
+_MAX_REDIRECTS: Final = 3
+_METHOD_PRESERVING_REDIRECTS: Final = frozenset({307, 308})
 _SESSION: Final = re.compile(r"[\x21-\x7e]{1,1024}")
-_PLAIN: Final = re.compile(r"[\x20-\x7e]*")
-_NAMED: Final = {"tools/call": "name", "prompts/get": "name", "resources/read": "uri"}
-_OURS: Final = frozenset(
+_HEADER_SAFE: Final = re.compile(r"[\x20-\x7e]*")
+_NAME_PARAMETERS: Final = {"tools/call": "name", "prompts/get": "name", "resources/read": "uri"}
+_OWN_HEADERS: Final = frozenset(
     {"accept", "accept-encoding", "connection", "content-length", "content-type", "host", "mcp-method"}
     | {"mcp-protocol-version", "mcp-session-id", "te", "transfer-encoding", "upgrade", "user-agent"}
 )
 
 
 class JsonRpcPost:
-    """POSTs JSON-RPC messages to one URL and reads the answers; shared by both HTTP transports."""
+    """POSTs JSON-RPC messages to one URL and reads the responses; both HTTP transports use it.
+
+    `gapless`: do not limit the rate, for the operator's own targets.
+    """
 
     def __init__(
         self,
-        visit: HttpSession,
+        http_session: HttpSession,
         url: Url,
-        courtesy: HostRateLimiter,
+        rate_limiter: HostRateLimiter,
         transcript: Transcript,
         *,
         headers: Sequence[tuple[str, str]] = (),
@@ -51,25 +55,25 @@ class JsonRpcPost:
         gapless: bool = False,
         credential: Credential | None = None,
     ) -> None:
-        self.visit = visit
+        self.http_session = http_session
         self.url = url
-        self.courtesy = courtesy
+        self.rate_limiter = rate_limiter
         self.transcript = transcript
         self._transport = transport
         self.tail = STREAM_TAIL
         self.gapless = gapless
-        self.headers = tuple(pair for pair in headers if pair[0].lower() not in _OURS)
+        self.headers = tuple(pair for pair in headers if pair[0].lower() not in _OWN_HEADERS)
         self.redaction = credential.redaction if credential else Redaction()
         self._credential = credential
         self._loop = asyncio.get_running_loop()
         self._born = self._loop.time()
 
-    def turn(self) -> AbstractAsyncContextManager[None]:
-        """The host's turn; the operator's own targets are asked without delay."""
-        return nullcontext() if self.gapless else self.courtesy.turn(self.url.origin.host)
+    def host_slot(self) -> AbstractAsyncContextManager[None]:
+        """Wait until the rate limit allows a request to the host, unless `gapless`."""
+        return nullcontext() if self.gapless else self.rate_limiter.request_slot(self.url.origin.host)
 
     def sent_headers(self) -> tuple[tuple[str, str], ...]:
-        """What goes with a request to the present URL: the declared headers, and the credential that belongs there."""
+        """The headers for a request to the current URL: the declared ones, and the credential for this URL."""
         secret = self._credential.headers_for(self.url) if self._credential else ()
         names = {name for name, _ in secret}
         return (*(pair for pair in self.headers if pair[0].lower() not in names), *secret)
@@ -90,18 +94,18 @@ class JsonRpcPost:
         limits: Limits | None = None,
         hear: float | None = None,
     ) -> Reply:
-        """One request with same-origin 307/308 redirects followed; the last answer counts, all are recorded.
+        """Send a request and follow redirects (307, 308, same origin); records all exchanges and returns the last.
 
-        `number` 0 expects no answer. `strict`: a 200 whose body is neither JSON nor an event stream is a failure.
-        `hear`: of an event stream only the first message is read, for at most so many seconds; 0 reads nothing.
+        `number` 0: expect no response. `strict`: a 200 whose body is neither JSON nor an event stream is a failure.
+        `hear`: of an event stream, read only the first message, for at most this many seconds; 0 reads nothing.
         """
-        for _ in range(_HOPS):
+        for _ in range(_MAX_REDIRECTS):
             request = Request(verb, self.url, (*self.sent_headers(), *headers), body, limits)
             reply = await self._exchange(request, label, number, strict=strict, hear=hear)
             target = self._redirect(reply)
             if target is None:
                 return reply
-            self.url, self._credential = target, None  # a credential is never sent where a redirect leads
+            self.url, self._credential = target, None  # a credential is never sent to the target of a redirect
         return reply
 
     async def _exchange(self, request: Request, label: str, number: int, *, strict: bool, hear: float | None) -> Reply:
@@ -110,9 +114,9 @@ class JsonRpcPost:
         answer: jsonrpc.RpcAnswer | None = None
         failure: WireFailure | None = None
         try:
-            async with self.turn():
-                began = self.now()  # waiting for our turn is no time of the server's
-                response = await self.visit.open(request)
+            async with self.host_slot():
+                began = self.now()  # the wait for the rate limit is not the server's time
+                response = await self.http_session.open(request)
                 try:
                     answer = await received.read(response, number)
                 finally:
@@ -120,7 +124,7 @@ class JsonRpcPost:
         except WireFailure as error:
             failure = error
         if received.ended is False:
-            self.tail = STREAM_TAIL  # once is enough to know
+            self.tail = STREAM_TAIL  # one observation is enough
         exchange = Exchange(
             transport=self._transport.value,
             method=label,
@@ -143,9 +147,9 @@ class JsonRpcPost:
         return Reply(exchange, answer)
 
     def _redirect(self, reply: Reply) -> Url | None:
-        """The target of a redirect that keeps method and origin; any other redirect is the answer itself."""
+        """The target of a redirect that keeps method and origin; None for other redirects, which are not followed."""
         location = reply.exchange.header("location")
-        if reply.status not in _KEEP_METHOD or not location:
+        if reply.status not in _METHOD_PRESERVING_REDIRECTS or not location:
             return None
         try:
             target = self.url.join(location)
@@ -157,8 +161,10 @@ class JsonRpcPost:
 class StreamableHttp:
     """The channel of a streamable HTTP server."""
 
+    transport: Final = TargetType.STREAMABLE_HTTP.value
+
     def __init__(self, post: JsonRpcPost, client_version: str) -> None:
-        self._post = post
+        self.post = post
         self._client_version = client_version
         self._number = 0
         self._version: str | None = None
@@ -166,53 +172,42 @@ class StreamableHttp:
         self.assigned: str | None = None
         self.mirror: HeaderMirror | None = None
 
-    @property
-    def post(self) -> JsonRpcPost:
-        """What it POSTs with."""
-        return self._post
-
-    @property
-    def transport(self) -> str:
-        """Always `streamable-http`."""
-        return TargetType.STREAMABLE_HTTP.value
-
-    def negotiated(self, version: str | None) -> None:
-        """Name this version in later requests."""
+    def set_protocol_version(self, version: str | None) -> None:
         self._version = version
 
-    async def ask(self, method: str, params: Mapping[str, Json], era: Era, *, seconds: float | None = None) -> Reply:
-        """POST a request in the era's form."""
+    async def send_request(
+        self, method: str, params: Mapping[str, Json], era: Era, *, seconds: float | None = None
+    ) -> Reply:
+        """POST a request in the form of the era."""
         self._number += 1
         modern = era is Era.MODERN
         sent = modern_params(params, self._client_version) if modern else params
         headers = modern_headers(method, params) if modern else self.legacy_headers(method)
         if modern and self.mirror and method == "tools/call":
             headers += [(name, encode_header_text(value)) for name, value in self.mirror(params)]
-        limits = shorten_limits(self._post.visit.engine.limits, seconds)
+        limits = shorten_limits(self.post.http_session.engine.limits, seconds)
         body = jsonrpc.encode_request(self._number, method, sent)
-        reply = await self._post.send("POST", method, body, headers, number=self._number, limits=limits)
+        reply = await self.post.send("POST", method, body, headers, number=self._number, limits=limits)
         if method == "initialize" and reply.result:
             self.assigned = reply.exchange.header("mcp-session-id") or None
             self.session = self.assigned if self.assigned and is_valid_session_id(self.assigned) else None
         return reply
 
-    def number(self) -> int:
-        """The id of the next request, for one that is put together elsewhere."""
+    def next_id(self) -> int:
         self._number += 1
         return self._number
 
-    async def tell(self, method: str) -> None:
-        """POST a notification."""
-        await self._post.send("POST", method, jsonrpc.encode_notification(method), self.legacy_headers(method))
+    async def send_notification(self, method: str) -> None:
+        await self.post.send("POST", method, jsonrpc.encode_notification(method), self.legacy_headers(method))
 
     async def close(self) -> None:
-        """DELETE the session, as the specification asks of a client that is done."""
+        """DELETE the session, as the specification recommends."""
         if self.session:
-            await self._post.send("DELETE", "DELETE", b"", self.legacy_headers("DELETE"))
+            await self.post.send("DELETE", "DELETE", b"", self.legacy_headers("DELETE"))
             self.session = None
 
     def legacy_headers(self, method: str) -> list[tuple[str, str]]:
-        """The headers of a request on this connection."""
+        """The headers of a legacy request on this connection."""
         if method == "initialize":
             return list(CONTENT)
         version = [("mcp-protocol-version", self._version)] if self._version else []
@@ -221,19 +216,19 @@ class StreamableHttp:
 
 
 CONTENT: Final = (("accept", "application/json, text/event-stream"), ("content-type", "application/json"))
-"""What goes with every POST."""
+"""Headers of every POST."""
 
 
 def modern_headers(method: str, params: Mapping[str, Json], *, version: str = MODERN_VERSION) -> list[tuple[str, str]]:
-    """The headers of a modern request, which repeat what its body says (2026-07-28, Standard Request Headers)."""
+    """The headers of a modern request, which repeat parts of its body (2026-07-28, Standard Request Headers)."""
     headers = [*CONTENT, ("mcp-protocol-version", version), ("mcp-method", method)]
-    name = params.get(_NAMED[method]) if method in _NAMED else None
+    name = params.get(_NAME_PARAMETERS[method]) if method in _NAME_PARAMETERS else None
     return [*headers, ("mcp-name", encode_header_text(name))] if isinstance(name, str) else headers
 
 
 def encode_header_text(text: str) -> str:
-    """A text as a header's value: in Base64 when it could not be sent as it is (2026-07-28, Value Encoding)."""
-    if _PLAIN.fullmatch(text) and text == text.strip() and not text.startswith("=?base64?"):
+    """A text as a header value, in Base64 if it cannot be sent unchanged (2026-07-28, Value Encoding)."""
+    if _HEADER_SAFE.fullmatch(text) and text == text.strip() and not text.startswith("=?base64?"):
         return text
     return encode_base64_text(text)
 
@@ -244,25 +239,15 @@ def encode_base64_text(text: str) -> str:
 
 
 def is_valid_session_id(text: str) -> bool:
-    """True for a session id that is sent back: visible ASCII characters of bounded length."""
+    """True for 1 to 1024 visible ASCII characters; only such a session id is sent back."""
     return _SESSION.fullmatch(text) is not None
 
 
 def read_requested_wait(reply: Reply, now: datetime) -> float | None:
-    """Seconds that a 429 or 503 asks to wait; None when it does not say."""
+    """The Retry-After of a 429 or 503 in seconds; None without one."""
     return parse_retry_after(reply.exchange.header("retry-after"), now) if reply.status in {429, 503} else None
 
 
 def shorten_limits(limits: Limits, seconds: float | None) -> Limits | None:
-    """The limits with at most `seconds` until the first byte."""
-    if seconds is None:
-        return None
-    return Limits(
-        connect=limits.connect,
-        first_byte=min(seconds, limits.first_byte),
-        between_bytes=limits.between_bytes,
-        total=limits.total,
-        head_bytes=limits.head_bytes,
-        wire_bytes=limits.wire_bytes,
-        body_bytes=limits.body_bytes,
-    )
+    """The limits with at most `seconds` until the first byte; None without `seconds`."""
+    return None if seconds is None else replace(limits, first_byte=min(seconds, limits.first_byte))

@@ -1,4 +1,4 @@
-"""What was said on the wire during one probe, in order: the raw material of the kind `exchanges`."""
+"""All requests and responses of one probe, in order: the source of the evidence kind `exchanges`."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from crawler.http.failures import WireFailure
 from crawler.mcp.jsonrpc import RpcAnswer, RpcMessage
 from evidence.canonical import Json, sha256
 
-# Bytes of messages that outlive their reply. Hundreds of probes run at once; what a listing needs is in its own body.
-MAX_PROBE_BYTES: Final = 1024 * 1024  # of one probe
-MAX_EXCHANGE_BYTES: Final = 64 * 1024  # of one exchange
-MAX_PIECES: Final = 64  # of one exchange
+# Bytes of messages that are kept after the reply was processed. Hundreds of probes run at once.
+MAX_PROBE_BYTES: Final = 1024 * 1024  # per probe
+MAX_EXCHANGE_BYTES: Final = 64 * 1024  # per exchange
+MAX_PIECES: Final = 64  # per exchange
 TOO_MANY_REQUESTS: Final = 429
-"""The status by which a server asks for fewer requests."""
+"""HTTP status: the server asks for fewer requests."""
 
 _SMALL: Final = 4 * 1024
 _HEADER_CAP: Final = 2048
@@ -28,7 +28,7 @@ _KEPT: Final = frozenset(
 
 
 class AnswerForm(StrEnum):
-    """What an answer was made of."""
+    """The format of a response."""
 
     JSON = "json"
     STREAM = "stream"
@@ -39,10 +39,10 @@ class AnswerForm(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Piece:
-    """One thing that was received: a message as the bytes around its result and the result, or a text that is none.
+    """One received message, as its result and the bytes around it, or a text that is not a message.
 
-    `result` is None for a message without one and for one too large to keep, of which `size` and `digest` (SHA-256)
-    remain. `event` and `has_id` are those of the event that brought it. `is_answer`: it is a response.
+    `result` is None for a message without one, and for one too large to keep: then `size` and `digest` (SHA-256)
+    describe it. `event` and `has_id` belong to the server-sent event. `is_answer`: the message is a response.
     """
 
     before: bytes = b""
@@ -57,12 +57,11 @@ class Piece:
 
     @property
     def kept(self) -> int:
-        """Bytes that it keeps in memory."""
+        """Bytes in memory."""
         return len(self.before) + len(self.after) + len(self.result or b"") + len(self.text or "")
 
 
 def message_piece(message: RpcMessage, *, event: str = "", has_id: bool = False) -> Piece:
-    """A message as a piece."""
     result = message.answer.span if message.answer and not message.answer.is_error else None
     size = len(result) if result is not None else 0
     return Piece(
@@ -77,7 +76,7 @@ def message_piece(message: RpcMessage, *, event: str = "", has_id: bool = False)
 
 
 def append_pieces(pieces: list[Piece], more: Iterable[Piece]) -> None:
-    """Append pieces up to the cap; beyond it only the first answer, which must not be hidden by what came before it."""
+    """Append pieces up to MAX_PIECES; the first response replaces the last piece, since it must never be dropped."""
     for piece in more:
         if len(pieces) < MAX_PIECES:
             pieces.append(piece)
@@ -87,12 +86,11 @@ def append_pieces(pieces: list[Piece], more: Iterable[Piece]) -> None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Exchange:
-    """One request and what came back. `method` is the JSON-RPC method, or `GET` and `DELETE` of the transport.
+    """One request and its response. `method` is the JSON-RPC method, or `GET` and `DELETE` of the transport.
 
-    `began` and `seconds` are on the probe's own clock. `body` is as received after content decoding; for an event
-    stream and for stdio it is everything read until the answer. Only a reply in hand has it: a transcript keeps what
-    was `received`, and of a large body its `size`. `ended`: whether a stream or process ended in time, None when that
-    was not watched.
+    `began` and `seconds` are measured on the probe's clock. `body` is the content-decoded body; for an event stream and
+    stdio, everything read until the response. A transcript drops a large body and keeps the pieces `received` and the
+    `size`. `ended`: whether the stream or process ended in time, None if that was not observed.
     """
 
     transport: str
@@ -115,40 +113,39 @@ class Exchange:
 
     @property
     def size(self) -> int:
-        """Bytes of the body, whether kept or not."""
+        """Bytes of the body, including a dropped one."""
         return len(self.body) + self.dropped
 
     def header(self, name: str) -> str:
-        """The first value of a kept header, or the empty string."""
+        """The first value of a recorded header, or the empty string."""
         return next((value for key, value in self.headers if key == name), "")
 
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """How one question ended: the exchange, and the JSON-RPC answer when there was one."""
+    """The outcome of one request: the exchange, and the JSON-RPC response if there was one."""
 
     exchange: Exchange
     answer: RpcAnswer | None = None
 
     @property
     def failure(self) -> WireFailure | None:
-        """Why there is no answer, when the wire and not the server decided so."""
+        """The network failure that prevented a response."""
         return self.exchange.failure
 
     @property
     def status(self) -> int | None:
-        """HTTP status of the answer."""
         return self.exchange.status
 
     @property
     def result(self) -> RpcAnswer | None:
-        """The answer when it is a result."""
+        """The response if it is a result and not an error."""
         return self.answer if self.answer and not self.answer.is_error else None
 
 
 @dataclass(slots=True)
 class SessionLink:
-    """One connection as far as it got: a session of its own over HTTP, a process of its own over stdio."""
+    """One connection and its state: an HTTP session or a stdio process."""
 
     transport: str
     era: str
@@ -160,7 +157,7 @@ class SessionLink:
 
 @dataclass(frozen=True, slots=True)
 class NamedExchange:
-    """An exchange under the name of the question that it answers."""
+    """An exchange, and the step of the probe to which it belongs."""
 
     step: str
     page: int
@@ -170,7 +167,7 @@ class NamedExchange:
 
 @dataclass(slots=True)
 class Transcript:
-    """The exchanges of one probe, with a bound on the bytes kept. `rows` are those that answer a named question."""
+    """The exchanges of one probe, with a limit on the bytes kept. `rows` are those that belong to a named step."""
 
     exchanges: list[Exchange] = field(default_factory=list)
     links: list[SessionLink] = field(default_factory=list)
@@ -179,14 +176,14 @@ class Transcript:
 
     @property
     def is_rate_limited(self) -> bool:
-        """True when the server asked for fewer requests: of a named question, or as the last word of all."""
-        told = (*(row.exchange for row in self.rows), *self.exchanges[-1:])
-        return any(exchange.status == TOO_MANY_REQUESTS for exchange in told)
+        """True if a named step or the last exchange was answered with 429."""
+        exchanges = (*(row.exchange for row in self.rows), *self.exchanges[-1:])
+        return any(exchange.status == TOO_MANY_REQUESTS for exchange in exchanges)
 
     def add(self, exchange: Exchange) -> None:
-        """Append an exchange, without a large body and with as much of its pieces as the bounds leave room for."""
+        """Append an exchange, without a large body and with the pieces that fit into the remaining room."""
         if exchange.failure is not None:
-            exchange.failure.bare()
+            exchange.failure.without_traceback()
         room = min(MAX_EXCHANGE_BYTES, MAX_PROBE_BYTES - self.retained)
         pieces = exchange.received[:MAX_PIECES]
         needed = sum(piece.kept for piece in pieces)
@@ -199,16 +196,15 @@ class Transcript:
         self.exchanges.append(exchange)
 
     def connect(self, link: SessionLink) -> int:
-        """Number a new connection."""
+        """Add a connection and return its number."""
         self.links.append(link)
         return len(self.links) - 1
 
     def name(self, since: int, step: str, page: int, link: int, *, shared: bool = False) -> None:
-        """Give what was recorded from `since` on its name. Redirects that were followed get rows of their own.
+        """Assign the exchanges from `since` on to a step. Followed redirects get rows of their own.
 
-        `shared`: the results are kept elsewhere anyway, and take no room here.
-
-        Asked again on the same connection, a question has the later answer only: what passed is no evidence.
+        `shared`: the results are stored elsewhere anyway and do not count here. A repeated step on the same connection
+        replaces the earlier row.
         """
         *hops, last = self.exchanges[since:]
         for hop in hops:
@@ -224,7 +220,7 @@ class Transcript:
         self.rows.append(row)
 
     def forget(self, since: int) -> None:
-        """Drop what was received from `since` on, to make room for what is evidence."""
+        """Drop the bodies and pieces of the exchanges from `since` on, to make room for evidence."""
         for at, exchange in enumerate(self.exchanges[since:], since):
             self.retained -= sum(piece.kept for piece in exchange.received)
             self.exchanges[at] = replace(exchange, body=b"", dropped=exchange.size, received=())
@@ -235,11 +231,11 @@ class Transcript:
 
 
 REDIRECTED: Final = "redirected"
-"""Step of an exchange that was answered with a redirect which we followed."""
+"""Step of an exchange whose redirect was followed."""
 
 
 def select_kept_headers(headers: tuple[tuple[str, str], ...]) -> tuple[tuple[str, str], ...]:
-    """The headers that matter to a rule or to a person, each within a cap."""
+    """The response headers that are recorded, each cut to a maximum length."""
     return tuple((name, value[:_HEADER_CAP]) for name, value in headers if name in _KEPT)
 
 
@@ -251,7 +247,7 @@ def _fit_all(pieces: Iterable[Piece], room: int) -> Iterator[Piece]:
 
 
 def _fit(piece: Piece, room: int) -> Piece:
-    """The piece with its result left out when that does not fit, and with nothing at all when the rest does not."""
+    """The piece, without its result if it does not fit, and without any bytes if the rest does not fit."""
     if piece.kept <= room:
         return piece
     if piece.result is not None:

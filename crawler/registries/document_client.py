@@ -56,7 +56,7 @@ def _explain(error: httpx.TransportError) -> _TryAgain | DocumentUnavailable:
     cause = error.__cause__
     if isinstance(cause, WireFailure):
         why = f"it could not be read: {cause.detail}"
-        return _TryAgain(why) if cause.passing else DocumentUnavailable(why)
+        return _TryAgain(why) if cause.transient else DocumentUnavailable(why)
     if isinstance(error, httpx.TimeoutException):
         return _TryAgain("it did not answer in time")
     return _TryAgain(f"it could not be reached ({type(error).__name__})")

@@ -16,7 +16,7 @@ from crawler.sandbox.runtime_selection import (
     describe_containment,
 )
 from crawler.sandbox.sandbox_launcher import Sandbox, open_sandbox
-from crawler.sandbox.toolchain.pythons import find_interpreters as pythons
+from crawler.sandbox.toolchain.pythons import find_interpreters
 from crawler.sandbox.toolchain.rootfs import PARTS, Rootfs, build_rootfs
 from crawler.sandbox.unsandboxed import UnsandboxedLauncher
 
@@ -44,6 +44,6 @@ __all__ = [
     "describe_start_failure",
     "evict_images",
     "evict_layers",
+    "find_interpreters",
     "open_sandbox",
-    "pythons",
 ]

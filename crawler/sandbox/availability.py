@@ -1,4 +1,4 @@
-"""Can bubblewrap contain servers here? Asked before anything starts, and by `hallmark doctor`."""
+"""Checks whether bubblewrap works on this machine, before any start and in `hallmark doctor`."""
 
 from __future__ import annotations
 
@@ -16,24 +16,16 @@ from crawler.sandbox.kernel.user_ids import INSTALLER_UID
 
 PATHS = "/usr/bin:/bin:/usr/local/bin"
 MIN_BUBBLEWRAP_VERSION = (0, 8)
+# --as-pid-1: otherwise bubblewrap would not wait for its first process and leave a zombie.
 TRIAL = (
-    "--unshare-user",
-    "--unshare-net",
-    "--unshare-pid",
-    "--as-pid-1",  # else bubblewrap would not wait for its first process, and leave a zombie
-    "--ro-bind",
-    "/",
-    "/",
-    "--proc",
-    "/proc",
-    "--",
-    "/bin/true",
-)
+    "--unshare-user", "--unshare-net", "--unshare-pid", "--as-pid-1", "--ro-bind", "/", "/", "--proc", "/proc",
+    "--", "/bin/true",
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
 class Availability:
-    """Whether a runtime can be had; if not, why, and what the user can do about it. `detail` says what was found."""
+    """Whether a runtime is available; if not, `why`, and the `fix` for the user. `detail` describes what was found."""
 
     ok: bool
     why: str = ""
@@ -42,7 +34,7 @@ class Availability:
 
 
 def check_bubblewrap() -> Availability:
-    """Try what bubblewrap needs: Linux, a known machine, bubblewrap, ldd, and user namespaces."""
+    """Check the requirements: Linux, a supported machine, bubblewrap, ldd, and user namespaces."""
     if sys.platform != "linux":
         return Availability(False, "the sandbox needs Linux", "run the crawl on Linux or in a Linux virtual machine")
     if platform.machine() not in syscalls.AUDIT_ARCH:
@@ -52,19 +44,19 @@ def check_bubblewrap() -> Availability:
         return Availability(False, "bubblewrap is not installed", "install it: apt-get install bubblewrap")
     if shutil.which("ldd") is None:  # finds the libraries that the box needs
         return Availability(False, "ldd is missing", "install the C library's tools (libc-bin or glibc-common)")
-    return _old(binary) or _namespaces(binary) or Availability(True, detail="namespaces of this kernel")
+    return _check_version(binary) or _check_namespaces(binary) or Availability(True, detail="namespaces of this kernel")
 
 
-def _old(binary: str) -> Availability | None:
-    said = subprocess.run([binary, "--version"], env={}, capture_output=True, text=True, check=False).stdout  # noqa: S603
-    match = re.search(r"(\d+)\.(\d+)", said)
+def _check_version(binary: str) -> Availability | None:
+    output = subprocess.run([binary, "--version"], env={}, capture_output=True, text=True, check=False).stdout  # noqa: S603
+    match = re.search(r"(\d+)\.(\d+)", output)
     if match and (int(match[1]), int(match[2])) >= MIN_BUBBLEWRAP_VERSION:
         return None
-    return Availability(False, f"bubblewrap is too old ({said.strip()})", "install bubblewrap 0.8 or newer")
+    return Availability(False, f"bubblewrap is too old ({output.strip()})", "install bubblewrap 0.8 or newer")
 
 
-def _namespaces(binary: str) -> Availability | None:
-    # As the user that servers get: root may make namespaces where others may not.
+def _check_namespaces(binary: str) -> Availability | None:
+    # Run as the user of the servers: root may create namespaces where other users may not.
     uid = INSTALLER_UID if os.geteuid() == 0 else None
     try:
         trial = subprocess.run(  # noqa: S603
@@ -93,9 +85,9 @@ def _namespaces(binary: str) -> Availability | None:
             return Availability(
                 False, f"user namespaces are disabled ({name} = {refused})", f"sysctl -w {name}={wanted}"
             )
-    said = trial.stderr.strip().splitlines()[-1:] or ["no message"]
+    message = trial.stderr.strip().splitlines()[-1:] or ["no message"]
     fix = "allow user namespaces; in a container that takes a seccomp profile which permits unshare and mount"
-    return Availability(False, f"bubblewrap cannot make namespaces here ({said[0][:160]})", fix)
+    return Availability(False, f"bubblewrap cannot make namespaces here ({message[0][:160]})", fix)
 
 
 def _sysctl(name: str) -> str | None:

@@ -1,6 +1,6 @@
-"""How many boxes run at once on a machine: as many as its processors and memory allow, over all processes.
+"""Limits how many boxes run at once on a machine, over all processes.
 
-A place is a file lock, so it is shared by all processes on a cache and the kernel frees those of one that dies.
+A slot is a file lock, so all processes with the same cache share it, and the kernel frees the slots of a dead process.
 """
 
 from __future__ import annotations
@@ -15,31 +15,31 @@ from typing import Final
 from crawler.sandbox.kernel import user_ids
 from crawler.sandbox.kernel.limits import RUN
 
-_SHARE: Final = 0.75  # of the memory; the rest is for us and for what else runs here
+_SHARE: Final = 0.75  # of the memory; the rest is for Hallmark and other programs
 _CGROUP_LIMITS: Final = ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes")
 
 
 class BoxSlots:
-    """`places` boxes at a time among all processes that use the folder; those of one process wait in turn."""
+    """At most `slots` boxes at a time among all processes that use the folder."""
 
-    def __init__(self, folder: Path, places: int) -> None:
+    def __init__(self, folder: Path, slots: int) -> None:
         self._folder = folder
-        self._places = places
-        self._turn = asyncio.Semaphore(places)
+        self._slots = slots
+        self._turn = asyncio.Semaphore(slots)
 
     @contextlib.asynccontextmanager
-    async def place(self) -> AsyncIterator[None]:
-        """A slot that is free again when the context ends; do not wait for a second one while holding it."""
+    async def hold_slot(self) -> AsyncIterator[None]:
+        """Hold a slot until the context ends. Do not wait for a second slot while holding one."""
         async with self._turn:
-            handle = await self._taken()
+            handle = await self._take_slot()
             try:
                 yield
             finally:
                 os.close(handle)
 
-    async def _taken(self) -> int:
+    async def _take_slot(self) -> int:
         while True:
-            for number in range(self._places):
+            for number in range(self._slots):
                 handle = user_ids.try_lock(self._folder / str(number))
                 if handle is not None:
                     return handle
@@ -47,14 +47,14 @@ class BoxSlots:
 
 
 def count_box_slots(slots: int = 0, memory: int = 0) -> int:
-    """How many boxes may run at once: `slots`, of which `memory` bytes must bear each at its own limit. At least one.
+    """How many boxes may run at once, at least one: `slots`, or fewer if `memory` bytes do not suffice for so many.
 
-    0 slots: two for each processor that is ours, since a probed server waits half of the time. 0 bytes: three
-    quarters of what this machine or container has.
+    0 slots: two per available processor, since a probed server waits half of the time. 0 bytes: three quarters of the
+    memory of this machine or container.
     """
     wanted = slots or min(2 * _processors(), user_ids.SLOTS)
-    bearable = (memory or int(_memory() * _SHARE)) // RUN.memory
-    return max(1, min(wanted, bearable))
+    affordable = (memory or int(_memory() * _SHARE)) // RUN.memory
+    return max(1, min(wanted, affordable))
 
 
 def _processors() -> int:
@@ -66,7 +66,7 @@ def _memory() -> int:
 
 
 def _limits() -> Iterator[int]:
-    """What control groups leave of the memory, in bytes."""
+    """The memory limits of our control groups, in bytes."""
     for file in _CGROUP_LIMITS:
         with contextlib.suppress(OSError, ValueError):
             yield int(Path(file).read_text("ascii"))

@@ -1,4 +1,4 @@
-"""Why the sandbox could not be built or used; the message is written for a person."""
+"""The exception of the sandbox."""
 
 from __future__ import annotations
 

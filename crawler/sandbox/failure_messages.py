@@ -1,4 +1,4 @@
-"""Why a package could not be installed or started, in words that are the same on every run and every machine."""
+"""Why a package could not be installed or started, in texts that are equal on every run and machine."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ from crawler.secret_masking import mask_secrets
 from evidence.canonical import Json
 from evidence.model import Absent, Reason
 
-_SAYS_MISSING = re.compile(
+_MISSING_PACKAGE = re.compile(
     r"- 404\b|was not found in the package registry|there (?:is|are) no versions? of|No version matching"
 )
-_SAYS_RUNTIME = re.compile(r"does not satisfy Python|requires Python|Python>=?=?[\d.]+.* (?:incompatible|unsatisf)")
-_SAYS_NO_WHEEL = re.compile(r"no (?:usable |compatible )?wheels?|building from source is disabled|no matching platform")
-# What a start says when a file that an install script would have made is not there.
+_WRONG_RUNTIME = re.compile(r"does not satisfy Python|requires Python|Python>=?=?[\d.]+.* (?:incompatible|unsatisf)")
+_NO_WHEEL = re.compile(r"no (?:usable |compatible )?wheels?|building from source is disabled|no matching platform")
+# Errors at start if a file is missing that an install script would have created.
 _MISSES_BINARY = re.compile(
     r"\.node\b|bindings file|prebuil[dt]|postinstall|install script|ERR_DLOPEN_FAILED|reinstall|native module",
     re.IGNORECASE,
 )
 _ANSI = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 _ERROR = re.compile(r"(?:\w+\.)*\w*(?:Error|Exception)\b|error\b|fatal\b|\"message\":", re.IGNORECASE)
-# Whatever changes from start to start: identifiers, dates, times, addresses, ports, process ids, durations.
+# Text that differs between starts: identifiers, dates, times, addresses, ports, process ids, durations.
 _VOLATILE = (
     (re.compile(r"https?://[^\s'\"<>)]+"), "<url>"),
     (re.compile(r"\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b", re.IGNORECASE), "<id>"),
@@ -43,24 +43,23 @@ _VOLATILE = (
 MAX_MESSAGE_LENGTH = 300
 
 
-def describe_install_failure(said: str) -> Absent:
-    """Why bun or uv failed."""
-    flat = re.sub(r"\s+", " ", _ANSI.sub("", said))
+def describe_install_failure(output: str) -> Absent:
+    """Why an installation failed, from the output of bun or uv."""
+    flat = re.sub(r"\s+", " ", _ANSI.sub("", output))
     start = max(flat.rfind("error:"), flat.find("╰─▶"), 0)
-    text = (
-        stabilise_line(flat[start:].replace("error:", "").replace("╰─▶", "")) or "the installer failed without a word"
-    )
-    if _SAYS_MISSING.search(flat):
+    text = stabilise_line(flat[start:].replace("error:", "").replace("╰─▶", ""))
+    text = text or "the installer failed without a word"
+    if _MISSING_PACKAGE.search(flat):
         return Absent(Reason.NO_PACKAGE, text)
-    if _SAYS_RUNTIME.search(flat):
+    if _WRONG_RUNTIME.search(flat):
         return Absent(Reason.RUNTIME_UNSUPPORTED, text)
-    if _SAYS_NO_WHEEL.search(flat):
+    if _NO_WHEEL.search(flat):
         return Absent(Reason.INSTALL_FAILED, f"no wheel to install: {text}"[:MAX_MESSAGE_LENGTH])
     return Absent(Reason.INSTALL_FAILED, text)
 
 
 def describe_start_failure(facts: Mapping[str, Json], end: ProcessExit) -> Absent:
-    """Why a server that was started never answered, from the facts of its launch and the way it ended."""
+    """Why a started server never responded, from the facts of its launch and its exit."""
     text = find_last_error_line(end.stderr)
     blocked = facts.get("install_scripts_blocked")
     if isinstance(blocked, list) and blocked and _MISSES_BINARY.search(end.stderr):
@@ -73,21 +72,21 @@ def describe_start_failure(facts: Mapping[str, Json], end: ProcessExit) -> Absen
 
 
 def find_last_error_line(stderr: str) -> str:
-    """The line of stderr that says most: the last that names an error, else the last one."""
+    """The most informative line of stderr: the last one with an error, otherwise the last one with words."""
     lines = [line for line in map(str.strip, _ANSI.sub("", stderr).splitlines()) if line]
     errors = [line for line in lines if _ERROR.match(line, 0, MAX_MESSAGE_LENGTH)]
     ours = [line for line in lines if line.startswith("sandbox: ")]
-    told = [line for line in lines if re.search(r"[^\W\d_]{2}", line)]
-    return stabilise_line((ours or errors or told or lines or [""])[-1])
+    worded = [line for line in lines if re.search(r"[^\W\d_]{2}", line)]
+    return stabilise_line((ours or errors or worded or lines or [""])[-1])
 
 
 def strip_colour_codes(text: str) -> str:
-    """What a process wrote without the codes that colour it."""
+    """The text without ANSI colour codes."""
     return _ANSI.sub("", text)
 
 
 def stabilise_line(text: str) -> str:
-    """`text` on one line, without what changes between runs and what looks like a secret."""
+    """`text` on one line; parts that differ between runs are replaced, and possible secrets are masked."""
     for pattern, mark in _VOLATILE:
         text = pattern.sub(mark, text)
     text = mask_secrets(text[: 4 * MAX_MESSAGE_LENGTH])

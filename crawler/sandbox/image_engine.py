@@ -1,4 +1,4 @@
-"""The engine that images run in, looked for when the first image is asked for."""
+"""The container engine for images, which is searched for when the first image is needed."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from evidence.model import Absent, Reason
 
 @dataclass(slots=True)
 class ImageEngine:
-    """Finds and opens the engine of images once. `runtime` is that of packages, which is used if it is an engine."""
+    """Finds and opens the engine for images once."""
 
     wanted: str
     cache_dir: Path
@@ -35,7 +35,10 @@ class ImageEngine:
     _finding: asyncio.Lock = field(default_factory=asyncio.Lock)
 
     async def images(self, runtime: Runtime) -> Images | Absent:
-        """The images of the engine, or why there is none; raises SandboxError when it does not work."""
+        """The images of the engine, or why there is none; raises SandboxError if the engine fails.
+
+        `runtime` is the runtime of packages; if it is an engine, images use it too.
+        """
         async with self._finding:
             if self._found is None:
                 self._found = await self._open(runtime)
@@ -43,8 +46,8 @@ class ImageEngine:
 
     async def _open(self, runtime: Runtime) -> Images | Absent:
         if not isinstance(runtime, Containers):
-            asked = partial(check_runtime, environ=self.environ)
-            chosen = await asyncio.to_thread(choose_image_engine, self.wanted, asked)
+            check = partial(check_runtime, environ=self.environ)
+            chosen = await asyncio.to_thread(choose_image_engine, self.wanted, check)
             if not isinstance(chosen, str):
                 return Absent(Reason.RUNTIME_UNSUPPORTED, f"{chosen.why}; {chosen.fix}")
             runtime = await open_engine_runtime(chosen, self.cache_dir, self.environ)
@@ -54,9 +57,9 @@ class ImageEngine:
 async def evict_images(
     cache_dir: Path, keep: EvictionPolicy, now: datetime, environ: Mapping[str, str]
 ) -> RemovedImages:
-    """Remove the images that do not stay by `keep` from the engines that pulled them for us; never one in use.
+    """Remove images that engines pulled for us according to `keep`; never one in use.
 
-    Those of an engine that does not answer are kept, and counted so.
+    An engine that does not respond counts as one image that was not removed.
     """
     gone = RemovedImages()
     for flavour in list_image_engines(cache_dir):

@@ -1,4 +1,4 @@
-"""Which package a target asks for, checked before any tool sees it."""
+"""The package of a target, validated before it is passed to any tool."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _PYPI_NAME = re.compile(r"([A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?)(\[[A-Za-z
 
 @dataclass(frozen=True, slots=True)
 class PackageSpec:
-    """A package to install. `version` is exact, or a tag of the npm index; None asks for the newest."""
+    """A package to install. `version`: exact, or a tag of the npm index; None: the newest."""
 
     ecosystem: TargetType
     name: str
@@ -28,11 +28,10 @@ class PackageSpec:
 
     @property
     def pinned(self) -> bool:
-        """True when the same request always means the same package version."""
+        """True if the request always means the same package version."""
         return self.version is not None and self.version[0].isdigit()
 
-    def at(self, version: str) -> PackageSpec:
-        """The same package at an exact version."""
+    def with_version(self, version: str) -> PackageSpec:
         return replace(self, version=version)
 
     @property
@@ -48,7 +47,7 @@ class PackageSpec:
 
 
 def parse_package_spec(target: Target) -> PackageSpec | Absent:
-    """The package of a target; addresses, paths and ranges are refused, because tools would follow them."""
+    """The package of a target. URLs, paths and version ranges are refused, since installers would follow them."""
     return _npm(target) if target.type is TargetType.NPM else _pypi(target)
 
 

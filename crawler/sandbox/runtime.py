@@ -1,4 +1,4 @@
-"""What contains a server: one interface, behind which bubblewrap, gVisor, Podman and Docker stand."""
+"""The interface of the runtimes (bubblewrap, gVisor, Podman, Docker) that contain servers."""
 
 from __future__ import annotations
 
@@ -14,28 +14,27 @@ from evidence.canonical import Json
 
 
 class Runtime(Protocol):
-    """Starts commands in boxes: without a network, on a file system that is thrown away, and stopped to the last."""
+    """Starts commands in boxes without a network and with a temporary file system; stops all their processes."""
 
     @property
     def name(self) -> str:
-        """What the evidence calls it; one of `evidence.kinds.listing.CONTAINING`."""
+        """The name in the evidence; see `evidence.kinds.listing.CONTAINING`."""
         ...
 
     async def start(
         self, box: Box, command: Sequence[str], identity: Identity, *, facts: Mapping[str, Json] | None = None
     ) -> ContainedProcess:
-        """Start `command` in `box` as `identity`; raises SandboxError when the box cannot be had."""
+        """Start `command` in `box` as `identity`; raises SandboxError if the box cannot be created."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class Bubblewrap:
-    """Namespaces, a system call filter and resource limits of this kernel; needs no daemon."""
+    """Namespaces, a system call filter and resource limits of the kernel; needs no daemon."""
 
     name: str = "bubblewrap"
 
     async def start(
         self, box: Box, command: Sequence[str], identity: Identity, *, facts: Mapping[str, Json] | None = None
     ) -> ContainedProcess:
-        """Start `command` in `box`; raises SandboxError when bubblewrap cannot set the box up."""
         return await bubblewrap.start_in_box(box, command, identity, facts=facts)

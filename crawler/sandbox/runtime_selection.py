@@ -1,4 +1,4 @@
-"""Which runtimes can be had here, which one is used, and what to install where there is none."""
+"""Checks which runtimes are available on this machine, and chooses and opens one."""
 
 from __future__ import annotations
 
@@ -23,22 +23,21 @@ from crawler.sandbox.kernel.zombie_reaping import become_subreaper_if_needed
 from crawler.sandbox.runtime import Bubblewrap, Runtime
 
 AUTO: Final = "auto"
-# In the order in which `auto` takes them. It never takes gVisor, which costs three times the start of a server.
+# In the order of preference of `auto`, which never takes gVisor: starts take three times as long.
 RUNTIMES: Final = ("bubblewrap", "gvisor", "podman", "docker")
 PACKAGES: Final = ("bubblewrap", "podman", "docker")
 IMAGES: Final = ("podman", "docker")
 TRIAL: Final = ("/usr/bin/python3", "-S", "-c", "print('contained')")
 DELEGATE: Final = "have systemd delegate the controllers memory and pids to its user, or run as root"
-_PATIENCE: Final = 20.0
+_TIMEOUT: Final = 20.0
 
 
 def check_runtimes(environ: Mapping[str, str]) -> dict[str, Availability]:
-    """Every runtime with whether it can be had here. `environ` says where engines listen."""
+    """The availability of every runtime. `environ` may contain the addresses of engines."""
     return {name: check_runtime(name, environ) for name in RUNTIMES}
 
 
 def check_runtime(name: str, environ: Mapping[str, str]) -> Availability:
-    """Whether one runtime can be had here."""
     match name:
         case "bubblewrap":
             return check_bubblewrap()
@@ -50,11 +49,11 @@ def check_runtime(name: str, environ: Mapping[str, str]) -> Availability:
             return _docker(environ)
 
 
-def choose_runtime(wanted: str, asked: Callable[[str], Availability]) -> str | Availability:
-    """The runtime of packages and commands: the `wanted` one or the first at hand; else why there is none."""
+def choose_runtime(wanted: str, check: Callable[[str], Availability]) -> str | Availability:
+    """Choose the runtime of packages and commands: `wanted` or the first available one; else why there is none."""
     first: Availability | None = None
     for name in PACKAGES if wanted == AUTO else (wanted,):
-        state = asked(name)
+        state = check(name)
         if state.ok:
             return name
         first = first or state
@@ -62,12 +61,12 @@ def choose_runtime(wanted: str, asked: Callable[[str], Availability]) -> str | A
     return Availability(False, why if wanted == AUTO else f"{wanted} was chosen, but {why}", fix)
 
 
-def choose_image_engine(wanted: str, asked: Callable[[str], Availability]) -> str | Availability:
-    """The engine of images, else why there is none. Who wants a runtime by name gets no other, not even for images."""
+def choose_image_engine(wanted: str, check: Callable[[str], Availability]) -> str | Availability:
+    """Choose the engine of images, or why there is none. A runtime that is `wanted` by name is never replaced."""
     if wanted not in {AUTO, *IMAGES}:
         return Availability(False, f"images run in Podman or Docker, and {wanted} was chosen", "choose auto")
     for name in IMAGES if wanted == AUTO else (wanted,):
-        if (state := asked(name)).ok:
+        if (state := check(name)).ok:
             return name
     if wanted == AUTO:
         return Availability(False, "images run in Podman or Docker, and neither answers", "apt-get install podman")
@@ -75,14 +74,14 @@ def choose_image_engine(wanted: str, asked: Callable[[str], Availability]) -> st
 
 
 def describe_containment() -> str:
-    """What of the containment depends on who we are, on one line."""
+    """One line about the parts of the containment that depend on our user id."""
     if os.geteuid() == 0:
         return "as root: each server runs as a user id of its own, with a kernel's cap on its files in memory"
     return "as an ordinary user: servers run as you in a namespace of their own, and their files in memory are counted"
 
 
 async def open_runtime(name: str, cache_dir: Path, root: Path, environ: Mapping[str, str]) -> Runtime:
-    """The runtime called `name`, tried where a failure could later look like a server's; raises SandboxError."""
+    """Open the runtime `name`. gVisor is tested, since its failures resemble a server's; raises SandboxError."""
     if name in IMAGES:
         return await open_engine_runtime(name, cache_dir, environ)
     await asyncio.to_thread(become_subreaper_if_needed)
@@ -94,21 +93,21 @@ async def open_runtime(name: str, cache_dir: Path, root: Path, environ: Mapping[
 
 
 async def open_engine_runtime(name: str, cache_dir: Path, environ: Mapping[str, str]) -> Containers:
-    """An engine as a runtime; raises SandboxError."""
+    """Open an engine as a runtime; raises SandboxError."""
     return await open_container_runtime(find_engine(EngineFlavour(name), environ), cache_dir)
 
 
 async def verify_runtime(runtime: Runtime, cache_dir: Path, root: Path) -> None:
-    """Have a runtime say one word; raises SandboxError with its complaint when it does not."""
-    async with claim_slot(cache_dir) as who:
-        started = await runtime.start(Box(root=root, binds=(), limits=RUN), TRIAL, who)
-        said = b""
+    """Test a runtime with a command that prints one word; raises SandboxError with its error otherwise."""
+    async with claim_slot(cache_dir) as identity:
+        started = await runtime.start(Box(root=root, binds=(), limits=RUN), TRIAL, identity)
+        output = b""
         try:
-            while len(said) < len(b"contained\n") and (data := await started.read(64)):
-                said += data
+            while len(output) < len(b"contained\n") and (data := await started.read(64)):
+                output += data
         finally:
             end = await started.stop()
-    if said != b"contained\n":
+    if output != b"contained\n":
         lines = end.stderr.strip().splitlines()[-1:] or ["it said nothing"]
         raise SandboxError(f"{runtime.name} cannot start anything here ({lines[0][:200]})")
 
@@ -118,10 +117,10 @@ def _gvisor() -> Availability:
         return Availability(False, "runsc is not installed", "install it: apt-get install runsc, or from gvisor.dev")
     if not (bubblewrap := check_bubblewrap()).ok:
         return Availability(False, f"runsc runs inside bubblewrap, and {bubblewrap.why}", bubblewrap.fix)
-    said = _say([str(_program("runsc")), "--version"], {})
-    if said is None or not said.startswith("runsc"):
+    version = _output_of([str(_program("runsc")), "--version"], {})
+    if version is None or not version.startswith("runsc"):
         return Availability(False, "runsc does not say its version", "install it again")
-    return Availability(True, detail=said.splitlines()[0])
+    return Availability(True, detail=version.splitlines()[0])
 
 
 def _podman(environ: Mapping[str, str]) -> Availability:
@@ -130,9 +129,9 @@ def _podman(environ: Mapping[str, str]) -> Availability:
     if environ.get("CONTAINER_HOST"):
         return Availability(False, "CONTAINER_HOST names a Podman elsewhere", "unset it: containers need local files")
     engine = find_engine(EngineFlavour.PODMAN, environ)
-    said = _say([str(engine.binary), "info", "--format", "json"], engine.client_environment)
+    info = _output_of([str(engine.binary), "info", "--format", "json"], engine.client_environment)
     try:
-        table = json.loads(said or "")
+        table = json.loads(info or "")
         host, version = table["host"], table["version"]["Version"]
         manner = "rootless" if host["security"]["rootless"] else "as root"
         if not set(host["cgroupControllers"]) >= {"memory", "pids"}:  # it would start without these limits
@@ -148,17 +147,17 @@ def _docker(environ: Mapping[str, str]) -> Availability:
     if not environ.get("DOCKER_HOST", "unix://").startswith("unix://"):
         return Availability(False, "DOCKER_HOST names a machine elsewhere", "unset it: containers need local files")
     engine = find_engine(EngineFlavour.DOCKER, environ)
-    client = _say([str(engine.binary), "--version"], engine.client_environment)
+    client = _output_of([str(engine.binary), "--version"], engine.client_environment)
     if client is None or not client.startswith("Docker version"):
         return Availability(False, "`docker` is not Docker's client", "choose podman, if it is Podman's")
-    server = _say([str(engine.binary), "version", "--format", "{{.Server.Version}}"], engine.client_environment)
+    server = _output_of([str(engine.binary), "version", "--format", "{{.Server.Version}}"], engine.client_environment)
     if not server:
         return Availability(False, "Docker's engine does not answer", "start it, and join the group `docker`")
     return Availability(True, detail=server.strip())
 
 
 def find_engine(flavour: EngineFlavour, environ: Mapping[str, str]) -> Engine:
-    """The client of an engine; raises SandboxError when it is not installed."""
+    """The client of an engine; raises SandboxError if it is not installed."""
     return Engine(flavour, _program(flavour), {name: environ[name] for name in FORWARDED_VARIABLES if name in environ})
 
 
@@ -169,11 +168,11 @@ def _program(name: str) -> Path:
     return Path(found)
 
 
-def _say(command: list[str], environment: Mapping[str, str]) -> str | None:
-    """The output of a command that succeeds, else None."""
+def _output_of(command: list[str], environment: Mapping[str, str]) -> str | None:
+    """The output of a command if it succeeds, else None."""
     try:
         done = subprocess.run(  # noqa: S603
-            command, env=dict(environment), cwd="/", capture_output=True, check=False, timeout=_PATIENCE
+            command, env=dict(environment), cwd="/", capture_output=True, check=False, timeout=_TIMEOUT
         )
     except (OSError, subprocess.TimeoutExpired):
         return None

@@ -1,4 +1,4 @@
-"""The sandbox as a launcher: install a package if needed, then run it without a network."""
+"""The sandbox as a launcher: installs a package if needed, then runs it without a network."""
 
 from __future__ import annotations
 
@@ -42,28 +42,28 @@ from evidence.model import Absent, Reason, Target, TargetType
 RESOLUTION_TTL = timedelta(hours=24)
 STRICT_GUARD = AddressGuard()
 PACKAGES = frozenset({TargetType.NPM, TargetType.PYPI})
-MAX_INSTALLATIONS = 2  # a package is installed once more when its files were changed by somebody
-_RESTLESS = Absent(
+MAX_INSTALLATIONS = 2  # a package is installed again if its files were changed
+_FILES_CHANGING = Absent(
     Reason.SANDBOX_RESTRICTED, "installed files change while they are used; who else writes to the cache?"
 )
-_IMPASSABLE = Absent(Reason.START_FAILED, "an argument or variable cannot be passed to a process")
-# Seconds for which a look at a layer counts: a server is started up to nine times in a row, and each look costs as much
-# of a processor as the rest of our part in a start.
-SOUND = 30.0
-# The same server must answer the same way twice, so Python's hashes are not seeded at random.
+_INVALID_ARGUMENT = Absent(Reason.START_FAILED, "an argument or variable cannot be passed to a process")
+# Seconds for which the verification of a layer is valid: a server is started up to nine times in a row, and each
+# verification costs as much processor time as the rest of a start.
+VERIFIED_SECONDS = 30.0
+# Python's hash seed is fixed, so that a server responds equally on every start.
 RUN_ENVIRONMENT: Mapping[str, str] = {
     "NODE_OPTIONS": "--max-old-space-size=256 --disable-wasm-trap-handler",
     "UV_THREADPOOL_SIZE": "2",
     "PYTHONDONTWRITEBYTECODE": "1",
     "PYTHONHASHSEED": "0",
     "PYTHONNOUSERSITE": "1",
-    "GIT_PYTHON_REFRESH": "quiet",  # there is no git inside: servers that use it should start all the same
+    "GIT_PYTHON_REFRESH": "quiet",  # there is no git inside; servers that import GitPython should start nevertheless
 }
 
 
 @dataclass(slots=True)
 class Sandbox:
-    """Starts npm, PyPI and command targets in `contained_by`, images in `engine`. Make one with `open_sandbox`."""
+    """Starts npm, PyPI and command targets in `contained_by`, images in `engine`. Created by `open_sandbox`."""
 
     cache_dir: Path
     rootfs: rootfs.Rootfs
@@ -79,20 +79,19 @@ class Sandbox:
     _room: BoxSlots = field(init=False)
     _indexes: dict[TargetType, package_indexes.NpmIndex | package_indexes.PythonIndex] = field(default_factory=dict)
     _asking: asyncio.Lock = field(default_factory=asyncio.Lock)
-    _sound_until: dict[str, float] = field(default_factory=dict)
+    _verified_until: dict[str, float] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self._room = BoxSlots(self.cache_dir / "slots" / "places", self.slots)
 
     @property
     def runtime(self) -> str:
-        """What contains packages and commands."""
         return self.contained_by.name
 
     async def launch(self, target: Target) -> LaunchedServer | Absent:
-        """Install if needed and start; Absent says why it could not be started."""
+        """Install a target if needed and start it; Absent explains a failure."""
         async with contextlib.AsyncExitStack() as held:
-            await held.enter_async_context(self._room.place())
+            await held.enter_async_context(self._room.hold_slot())
             try:
                 found = await self._launch(target, held)
             except SandboxError as error:
@@ -102,25 +101,25 @@ class Sandbox:
             return found
 
     async def prepare(self, target: Target) -> ResolvedInstallation | Absent:
-        """The installed package of a target, from the cache when it is there; raises SandboxError."""
+        """The installed package of a target, from the cache if possible; raises SandboxError."""
         if target.type not in PACKAGES:
             return Absent(Reason.RUNTIME_UNSUPPORTED, f"the sandbox installs no {target.type.value} packages")
         wanted = package_spec.parse_package_spec(target)
         if isinstance(wanted, Absent):
             return wanted
         async with user_ids.hold_lock(self.known.lock_path(wanted)):
-            found = self.known.find(wanted)
-            if found and self.known.fresh(wanted, found, self.now()):
+            found = self.known.find_installation(wanted)
+            if found and self.known.is_fresh(wanted, found, self.now()):
                 return found
             return await self._resolve(wanted, found)
 
     async def installed(self, target: Target) -> InstalledTree | Absent:
-        """What the installed package of a target consists of, installed first if needed; Absent says why not."""
+        """The packages of an installed target, which is installed first if needed; Absent explains a failure."""
         async with contextlib.AsyncExitStack() as held:
             with pause_deadline():
-                await held.enter_async_context(self._room.place())
+                await held.enter_async_context(self._room.hold_slot())
             try:
-                found = await self._sound(target, held)
+                found = await self._hold_verified(target, held)
             except SandboxError as error:
                 return Absent(Reason.SANDBOX_RESTRICTED, str(error))
             if isinstance(found, Absent):
@@ -128,15 +127,15 @@ class Sandbox:
             tree = self.installer.store.tree(found.layer)
             return await asyncio.to_thread(read_tree, tree, target.type, found.name, found.version)
 
-    async def _sound(self, target: Target, held: contextlib.AsyncExitStack) -> ResolvedInstallation | Absent:
-        """An installed package whose layer was looked at, and which `held` keeps."""
+    async def _hold_verified(self, target: Target, held: contextlib.AsyncExitStack) -> ResolvedInstallation | Absent:
+        """An installed package with a verified layer, which is not evicted until `held` is closed."""
         for _ in range(MAX_INSTALLATIONS):
-            found = await self._held(target, held)
-            if isinstance(found, Absent) or await self._repaired(found) is None:
+            found = await self._hold_installed(target, held)
+            if isinstance(found, Absent) or await self._repair(found) is None:
                 return found
-        return _RESTLESS
+        return _FILES_CHANGING
 
-    async def _held(self, target: Target, held: contextlib.AsyncExitStack) -> ResolvedInstallation | Absent:
+    async def _hold_installed(self, target: Target, held: contextlib.AsyncExitStack) -> ResolvedInstallation | Absent:
         """An installed package whose layer is not evicted until `held` is closed."""
         store = self.installer.store
         while True:
@@ -144,19 +143,19 @@ class Sandbox:
             if isinstance(found, Absent):
                 return found
             held.enter_context(store.hold(found.layer))
-            if store.has(found.layer):  # else it was evicted before we held it
+            if store.has(found.layer):  # otherwise it was evicted before we held it
                 return found
 
-    async def _repaired(self, found: ResolvedInstallation) -> str | None:
-        """Remove a layer that must not be used, and say why; None for one that is sound, or was just now."""
+    async def _repair(self, found: ResolvedInstallation) -> str | None:
+        """Verify a layer, remove it if it has a flaw, and return the flaw; None if it was verified recently."""
         layer, moment = found.layer, asyncio.get_running_loop().time()
-        if moment < self._sound_until.get(layer, moment):
+        if moment < self._verified_until.get(layer, moment):
             return None
         store = (await self._installer(found)).store
         flaw = await asyncio.to_thread(store.repair, layer, self.now())
         if flaw is None:
-            self._sound_until = {each: until for each, until in self._sound_until.items() if moment < until}
-            self._sound_until[layer] = moment + SOUND
+            self._verified_until = {each: until for each, until in self._verified_until.items() if moment < until}
+            self._verified_until[layer] = moment + VERIFIED_SECONDS
         return flaw
 
     async def _resolve(
@@ -169,30 +168,31 @@ class Sandbox:
             return answer
         known, now = self.known, self.now()
         if found and found.newest == answer.newest:
-            return known.touch(wanted, found, now)
-        if not wanted.pinned and (same := known.find(wanted.at(answer.newest))):
-            return known.touch(wanted, replace(same, newest=answer.newest), now)
-        if refused := known.refused(wanted, answer.newest, now):
-            return refused
-        result = await self.others.install(self.installer, wanted, answer, index, doors=_doors(index, answer), now=now)
+            return known.renew(wanted, found, now)
+        if not wanted.pinned and (same := known.find_installation(wanted.with_version(answer.newest))):
+            return known.renew(wanted, replace(same, newest=answer.newest), now)
+        if refusal := known.find_refusal(wanted, answer.newest, now):
+            return refusal
+        result = await self.others.install(
+            self.installer, wanted, answer, index, endpoints=_allowed(index, answer), now=now
+        )
         if isinstance(result, Absent):
-            known.refuse(wanted, answer.newest, result, now)
+            known.store_refusal(wanted, answer.newest, result, now)
             return result
         installed = _installed(wanted, answer, result, now)
-        for request in {wanted, wanted.at(installed.version)}:
-            known.put(request, installed)
+        for request in {wanted, wanted.with_version(installed.version)}:
+            known.store_installation(request, installed)
         return installed
 
     async def _installer(self, found: ResolvedInstallation) -> Installer:
-        return await self.others.of(found.python, self.installer)
+        return await self.others.get_installer(found.python, self.installer)
 
     async def _index(self, ecosystem: TargetType) -> package_indexes.NpmIndex | package_indexes.PythonIndex:
         async with self._asking:
             if ecosystem not in self._indexes:
-                ask = (
-                    package_indexes.read_npm_index if ecosystem is TargetType.NPM else package_indexes.read_python_index
-                )
-                self._indexes[ecosystem] = await asyncio.to_thread(ask, self.environ)
+                npm = ecosystem is TargetType.NPM
+                read = package_indexes.read_npm_index if npm else package_indexes.read_python_index
+                self._indexes[ecosystem] = await asyncio.to_thread(read, self.environ)
             return self._indexes[ecosystem]
 
     async def _launch(self, target: Target, held: contextlib.AsyncExitStack) -> ContainedProcess | Absent:
@@ -207,18 +207,18 @@ class Sandbox:
     async def _launch_package(self, target: Target, held: contextlib.AsyncExitStack) -> ContainedProcess | Absent:
         flaw: str | None = None
         for _ in range(MAX_INSTALLATIONS):
-            async with contextlib.AsyncExitStack() as mine:
-                found = await self._held(target, mine)
+            async with contextlib.AsyncExitStack() as attempt:
+                found = await self._hold_installed(target, attempt)
                 if isinstance(found, Absent):
                     return found
-                started = await self._start_installed(target, found, {"reinstalled": flaw} if flaw else {}, mine)
-                # Looked at while the box is made: the server takes longer to read its first file, and what a changed
-                # one did until it is stopped, it did in the box.
-                flaw = await _stopping_unless_done(started, self._repaired(found))
+                started = await self._start_installed(target, found, {"reinstalled": flaw} if flaw else {}, attempt)
+                # Verified during the start, which takes longer. Changed files can only act inside the box until the
+                # server is stopped.
+                flaw = await _stop_on_flaw(started, self._repair(found))
                 if flaw is None:
-                    await held.enter_async_context(mine.pop_all())
+                    await held.enter_async_context(attempt.pop_all())
                     return started
-        return _RESTLESS
+        return _FILES_CHANGING
 
     async def _start_installed(
         self, target: Target, found: ResolvedInstallation, notes: Mapping[str, Json], held: contextlib.AsyncExitStack
@@ -246,13 +246,13 @@ class Sandbox:
         self, target: Target, held: contextlib.AsyncExitStack, engine: ImageEngine
     ) -> ContainedProcess | Absent:
         environment = dict(target.environment)
-        if not _passable(target.arguments, environment):
-            return _IMPASSABLE
+        if not _can_be_passed(target.arguments, environment):
+            return _INVALID_ARGUMENT
         images = await engine.images(self.contained_by)
         if isinstance(images, Absent):
             return images
-        who = await held.enter_async_context(user_ids.claim_slot(self.cache_dir))
-        return await images.start(target, who, self.limits, environment)
+        identity = await held.enter_async_context(user_ids.claim_slot(self.cache_dir))
+        return await images.start(target, identity, self.limits, environment)
 
     async def _launch_command(self, target: Target, held: contextlib.AsyncExitStack) -> ContainedProcess | Absent:
         found = await asyncio.to_thread(user_command.resolve_command, target, self.rootfs.python.rsplit(".", 1)[0])
@@ -271,8 +271,8 @@ class Sandbox:
         root: Path | None = None,
     ) -> ContainedProcess | Absent:
         folder = user_command.PROJECT if any(bind.place == user_command.PROJECT for bind in binds) else "/tmp"  # noqa: S108
-        if not _passable(argv, environment):
-            return _IMPASSABLE
+        if not _can_be_passed(argv, environment):
+            return _INVALID_ARGUMENT
         box = Box(
             root=root or self.rootfs.root,
             binds=binds,
@@ -281,8 +281,8 @@ class Sandbox:
             limits=self.limits,
             watched=True,
         )
-        who = await held.enter_async_context(user_ids.claim_slot(self.cache_dir))
-        return await self.contained_by.start(box, argv, who, facts=facts)
+        identity = await held.enter_async_context(user_ids.claim_slot(self.cache_dir))
+        return await self.contained_by.start(box, argv, identity, facts=facts)
 
 
 async def open_sandbox(
@@ -295,17 +295,17 @@ async def open_sandbox(
     slots: int = 2,
     runtime: str = AUTO,
     python: str = pythons.ALL,
-    doors: AllowedEndpoints = NO_ENDPOINTS,
+    endpoints: AllowedEndpoints = NO_ENDPOINTS,
     guard: AddressGuard = STRICT_GUARD,
     progress: Callable[[str], None] = lambda _: None,
 ) -> Sandbox | Absent:
-    """A sandbox on `cache_dir`, built if it is not there yet; Absent(sandbox_restricted) says what is missing.
+    """A sandbox with the cache `cache_dir`, built if needed; Absent(sandbox_restricted) explains a failure.
 
-    `environ` is asked for the user's package indexes and certificates and never passed inside; at most `slots`
-    targets are installed or running at the same time on this cache, whichever process started them. `runtime` is one of
-    `runtimes.RUNTIMES`, or `auto`. `python` says which Pythons packages may get beside the one that runs us: all that
-    `environ` leads to, `own` for none, or versions separated by commas. `doors` are what servers may reach over the
-    network: nothing, unless a person says so. `guard` says which registries images may come from.
+    `environ`: the environment with the user's package indexes and certificates; servers do not get it. `slots`: how
+    many targets all processes with this cache install or run at the same time. `runtime`: one of
+    `runtime_selection.RUNTIMES`, or `auto`. `python`: the Pythons for packages besides our own: `all`, `own` for none,
+    or versions separated by commas. `endpoints`: what servers may reach over the network; by default nothing.
+    `guard`: the address policy for image registries.
     """
     cache_dir = await asyncio.to_thread(cache_dir.resolve)
     chosen = await asyncio.to_thread(choose_runtime, runtime, partial(check_runtime, environ=environ))
@@ -315,49 +315,37 @@ async def open_sandbox(
         await asyncio.to_thread(claim_cache, cache_dir)
         root = await rootfs.build_rootfs(cache_dir, progress, environ=environ)
         contained_by = await open_runtime(chosen, cache_dir, root.root, environ)
-        if doors != NO_ENDPOINTS:
+        if endpoints != NO_ENDPOINTS:
             if not isinstance(contained_by, Bubblewrap):
                 return Absent(Reason.SANDBOX_RESTRICTED, f"{chosen} opens no way to the network; bubblewrap does")
-            contained_by = RelayedBubblewrap(doors)
+            contained_by = RelayedBubblewrap(endpoints)
         bundle = host.find_certificate_bundle(environ)
     except SandboxError as error:
         return Absent(Reason.SANDBOX_RESTRICTED, str(error))
     await asyncio.to_thread(remove_abandoned, cache_dir, now())
-    others = Installers(
-        cache_dir, environ, progress, await asyncio.to_thread(pythons.find_interpreters, environ, python)
-    )
+    interpreters = await asyncio.to_thread(pythons.find_interpreters, environ, python)
+    others = Installers(cache_dir, environ, progress, interpreters)
     store = Layers(cache_dir, layer_abi(others.pythons.own))
     installer = Installer(rootfs=root, store=store, bundle=bundle)
     engine = ImageEngine(runtime, cache_dir, root.root, environ, now, ttl, guard)
-    return Sandbox(
-        cache_dir,
-        root,
-        environ,
-        now,
-        installer,
-        Resolutions(store, ttl, others.pythons.names),
-        limits,
-        slots,
-        contained_by,
-        engine,
-        others,
-    )
+    known = Resolutions(store, ttl, others.pythons.names)
+    return Sandbox(cache_dir, root, environ, now, installer, known, limits, slots, contained_by, engine, others)
 
 
-async def _stopping_unless_done(
-    started: ContainedProcess | Absent, look: Coroutine[None, None, str | None]
+async def _stop_on_flaw(
+    started: ContainedProcess | Absent, verification: Coroutine[None, None, str | None]
 ) -> str | None:
-    """The result of a look at what was started; it is stopped when that says or fails."""
-    flaw: str | None = "nobody looked at it"
+    """Verify what was started and return the flaw; stop it on a flaw or a failure."""
+    flaw: str | None = "it was not verified"
     try:
-        flaw = await look
+        flaw = await verification
     finally:
         if flaw is not None and isinstance(started, ContainedProcess):
             await started.stop()
     return flaw
 
 
-def _passable(argv: Sequence[str], environment: Mapping[str, str]) -> bool:
+def _can_be_passed(argv: Sequence[str], environment: Mapping[str, str]) -> bool:
     return not any("\0" in text for text in (*argv, *environment, *environment.values())) and all(
         name and "=" not in name for name in environment
     )
@@ -373,10 +361,10 @@ async def _ask(
     return await index_queries.query_python_indexes(index, wanted.name, wanted.version, http)
 
 
-def _doors(
+def _allowed(
     index: package_indexes.NpmIndex | package_indexes.PythonIndex, answer: index_queries.IndexAnswer
 ) -> AllowedEndpoints:
-    own = frozenset(door for url in index.urls if (door := package_indexes.parse_endpoint(url)))
+    own = frozenset(endpoint for url in index.urls if (endpoint := package_indexes.parse_endpoint(url)))
     return AllowedEndpoints(own, frozenset(answer.endpoints) - own)
 
 

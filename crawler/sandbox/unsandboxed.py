@@ -1,4 +1,4 @@
-"""Runs a command that the user typed as it is, without a sandbox: only for `scan --no-sandbox`."""
+"""Runs a command of the user without a sandbox, for `scan --no-sandbox` only."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ from evidence.model import Absent, Reason, Target, TargetType
 
 @dataclass(frozen=True, slots=True)
 class UnsandboxedLauncher:
-    """Starts command targets with the user's environment and rights; refuses packages, which are not trusted."""
+    """Starts command targets with the user's environment and permissions; refuses packages, which are untrusted."""
 
     environ: Mapping[str, str]
     limits: Limits = RUN
 
     @property
     def runtime(self) -> str:
-        """`none`: evidence from here is never publishable."""
+        """`none`: this evidence is never published."""
         return "none"
 
     async def launch(self, target: Target) -> LaunchedServer | Absent:
-        """Start a command target in its folder."""
+        """Start a command target in its folder; Absent explains a failure."""
         if target.type is not TargetType.COMMAND:
             return Absent(Reason.SANDBOX_RESTRICTED, "only a command that you typed may run without the sandbox")
         if not target.arguments:

@@ -1,4 +1,4 @@
-"""A command that the user typed, as it runs in the box: working directory at /project, interpreters of the box."""
+"""Translates a command of the user for the box: the working directory is /project, with the box's interpreters."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ PROJECT = "/project"
 
 @dataclass(frozen=True, slots=True)
 class ResolvedCommand:
-    """A command line inside the box, and what it needs to see."""
+    """A command line inside the box, with its mounts and environment."""
 
     argv: tuple[str, ...]
     binds: tuple[Bind, ...]
@@ -23,7 +23,7 @@ class ResolvedCommand:
 
 
 def resolve_command(target: Target, python: str) -> ResolvedCommand | Absent:
-    """How a command target starts in the box whose Python is `python` (`3.11`)."""
+    """The command line of a command target in a box with the Python version `python` (`3.11`)."""
     folder = Path(target.identifier).resolve()
     if not folder.is_dir():
         return Absent(Reason.START_FAILED, "the command's working directory does not exist")

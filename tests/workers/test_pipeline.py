@@ -264,7 +264,7 @@ def test_waiting_for_a_host_that_many_servers_share_is_not_held_against_a_server
 
     class Polite(ScriptedCollector):
         async def collect(self, target: Server, earlier: Dossier) -> list[Record]:
-            async with courtesy.visit("shared.example"):
+            async with courtesy.reserve_host("shared.example"):
                 return await super().collect(target, earlier)
 
     async def main() -> None:

@@ -103,7 +103,7 @@ async def _send(ctx: Context, engine: HttpEngine, delivery: Delivery, opt_outs: 
         url = parse_url(delivery.url)
         if why := opt_outs.explain_host(url.origin.host):
             return why.detail
-        async with engine.visit(seconds=REQUEST_LIMITS.total) as visit:
+        async with engine.open_session(seconds=REQUEST_LIMITS.total) as visit:
             answer = await visit.fetch(Request("POST", url, headers, delivery.body, REQUEST_LIMITS))
     except WireFailure as failure:
         return failure.detail

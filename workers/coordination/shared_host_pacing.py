@@ -54,9 +54,9 @@ class SharedHostPacing(HostRateLimiter):
         self._longest_visit = longest_visit
 
     @asynccontextmanager
-    async def visit(self, host: str) -> AsyncIterator[None]:
+    async def reserve_host(self, host: str) -> AsyncIterator[None]:
         """Hold the lease of a host; the deadline of the probe is paused while it waits for the lease."""
-        async with super().visit(host):
+        async with super().reserve_host(host):
             key, token = f"hallmark:host:{host}", secrets.token_hex(8)
             with pause_deadline():
                 held = await self._enter(key, token)
@@ -64,7 +64,7 @@ class SharedHostPacing(HostRateLimiter):
                 yield
             finally:
                 if held:
-                    await self._leave(key, token, max(self._gap, self.left(host)))
+                    await self._leave(key, token, max(self._gap, self.remaining_delay(host)))
 
     async def _enter(self, key: str, token: str) -> bool:
         """Wait for the lease; False when Redis is unavailable."""

@@ -53,9 +53,9 @@ class SharedRequestLedger(LocalRequestLedger):
         """Count requests; `settle` sends them."""
         self._unsent[day, key] += requests
 
-    def rest(self, server: ServerId, until: datetime) -> None:
+    def record_pause(self, server: ServerId, until: datetime) -> None:
         """Pause a server; `settle` sends it."""
-        super().rest(server, until)
+        super().record_pause(server, until)
         self._unsent_pauses[server] = until
 
     async def settle(self) -> None:
@@ -90,7 +90,7 @@ class SharedRequestLedger(LocalRequestLedger):
             self._totals.clear()
         self._totals.update(zip(sent, answers, strict=False))
         for server, until in answers[-1].items():
-            super().rest(server.decode(), datetime.fromisoformat(until.decode()).astimezone(UTC))
+            super().record_pause(server.decode(), datetime.fromisoformat(until.decode()).astimezone(UTC))
 
     async def _ask_wanted(self) -> None:
         await asyncio.sleep(_GATHERS)

@@ -235,7 +235,7 @@ class _Packages:
             slots=count_box_slots(self._settings.sandbox_slots, self._settings.sandbox_memory),
             runtime=self._settings.sandbox_runtime,
             python=self._settings.sandbox_pythons,
-            doors=self._endpoints,
+            endpoints=self._endpoints,
             guard=AddressGuard(allow_private=self._settings.allow_private),
             progress=lambda step: get_log().info("sandbox_building", step=step),
         )

@@ -123,9 +123,9 @@ class InteropCollector:
             origin = parse_url(remote.identifier).origin
         except InvalidTarget as error:
             return error.absent()
-        async with self._engine.visit() as visit:
+        async with self._engine.open_session() as visit:
             own = await visit.is_private(origin)
-        async with _turn(self._remotes), nullcontext() if own else self._courtesy.visit(origin.host):
+        async with _turn(self._remotes), nullcontext() if own else self._courtesy.reserve_host(origin.host):
             if not own:
                 self._courtesy.charge(origin.host, _MEETING)
             return await run_client_process(self._errand(remote, 0.0 if own else self._gap))

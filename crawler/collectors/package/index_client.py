@@ -140,7 +140,7 @@ class IndexClient:
         if isinstance(cause, WireFailure):
             known = cause.reason in {Reason.TIMEOUT, Reason.TLS_ERROR, Reason.BLOCKED_ADDRESS}
             absent = self.refusal(cause.reason if known else Reason.UNREACHABLE, f"could not be read: {cause.detail}")
-            return _Passing(absent) if cause.passing else absent
+            return _Passing(absent) if cause.transient else absent
         reason = Reason.TIMEOUT if isinstance(error, httpx.TimeoutException) else Reason.UNREACHABLE
         return _Passing(self.refusal(reason, f"could not be read ({type(error).__name__})"))
 

@@ -101,7 +101,7 @@ async def index_transport(
     found: set[tuple[str, int]] = set()
     for door in {door for url in index.urls if (door := parse_endpoint(url))}:
         try:
-            addresses = await engine.addresses(door.host)
+            addresses = await engine.resolve(door.host)
         except WireFailure:
             continue  # the request itself will say so
         found.update((address, door.port) for address in addresses if classify_address(address) not in _NEVER)

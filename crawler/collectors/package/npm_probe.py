@@ -22,7 +22,7 @@ async def probe_npm_package(
     look: PackageProbe, index: NpmIndex, name: str, declared: str | None
 ) -> PackageResult | Absent:
     """What the npm index says of a package."""
-    base = index.of(name)
+    base = index.find_url(name)
     address = base + quote(name, safe="@")
     top = await look.members("packument", address, npm_metadata.FULL_PACKUMENT)
     short = isinstance(top, Absent) and top.reason is Reason.TOO_LARGE

@@ -1,1 +1,1 @@
-"""One box: its mounts, its way in and out, its processes and their end."""
+"""One box: its mounts, its network access, its process tree and how that is stopped."""

@@ -1,4 +1,4 @@
-"""One bubblewrap box as data: what is mounted where, as which command line."""
+"""The description of one box, and the bubblewrap options that create it."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from pathlib import Path
 from crawler.sandbox.kernel.limits import Limits
 from crawler.sandbox.monitoring.decoys import HOME
 
-# /dev/zero is missing on purpose: mapped shared, it is memory that no resource limit counts.
+# Without /dev/zero: a shared mapping of it is memory that no resource limit counts.
 DEVICES = ("null", "random", "urandom")
-WORK = "/tmp/work"  # noqa: S108 (an empty folder that servers may be told to work in)
+WORK = "/tmp/work"  # noqa: S108 (an empty folder for servers that need a working directory)
 NAMESPACES = ("user", "ipc", "pid", "net", "uts", "cgroup")
 BASE_ENVIRONMENT: Mapping[str, str] = {
     "HOME": "/tmp",  # noqa: S108
@@ -24,7 +24,7 @@ BASE_ENVIRONMENT: Mapping[str, str] = {
 
 @dataclass(frozen=True, slots=True)
 class Bind:
-    """A host path at a place inside, read-only unless `writable`."""
+    """A host path that is mounted at `place` inside, read-only unless `writable`."""
 
     source: Path
     place: str
@@ -33,7 +33,7 @@ class Bind:
 
 @dataclass(frozen=True, slots=True)
 class Scratch:
-    """Prepared memory file systems with a cap on inodes, which bubblewrap's own do not have."""
+    """Paths of prepared memory file systems, which have a limit on inodes; bubblewrap's own do not."""
 
     tmp: str
     shm: str
@@ -41,7 +41,7 @@ class Scratch:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Box:
-    """Everything that decides what a command sees and may use; `watched`: what it does is observed, in a decoy home."""
+    """Everything that a command can see and use. `watched`: its system calls are monitored, and its home has decoys."""
 
     root: Path
     binds: tuple[Bind, ...]
@@ -63,28 +63,28 @@ class Descriptors:
 def bubblewrap_options(
     box: Box, places: Mapping[Path, str], scratch: Scratch | None, descriptors: Descriptors
 ) -> list[str]:
-    """bubblewrap's options. `places` says where sources are reachable; `scratch` is memory prepared for it."""
-    found = [f"--unshare-{name}" for name in NAMESPACES]
-    found += ["--disable-userns", "--uid", "1000", "--gid", "1000", "--hostname", "sandbox"]
-    found += ["--die-with-parent", "--new-session", "--cap-drop", "ALL", "--clearenv"]
+    """The options of bubblewrap. `places` maps sources to reachable paths; `scratch`: prepared memory file systems."""
+    options = [f"--unshare-{name}" for name in NAMESPACES]
+    options += ["--disable-userns", "--uid", "1000", "--gid", "1000", "--hostname", "sandbox"]
+    options += ["--die-with-parent", "--new-session", "--cap-drop", "ALL", "--clearenv"]
     home = {"HOME": HOME} if box.watched else {}
     for name, value in {**BASE_ENVIRONMENT, **home, **box.environment}.items():
-        found += ["--setenv", name, value]
-    found += ["--ro-bind", places[box.root], "/", "--proc", "/proc"]
-    found += _devices(box.limits.shared_memory, scratch)
+        options += ["--setenv", name, value]
+    options += ["--ro-bind", places[box.root], "/", "--proc", "/proc"]
+    options += _devices(box.limits.shared_memory, scratch)
     for bind in box.binds:
-        found += ["--bind" if bind.writable else "--ro-bind", places[bind.source], bind.place]
-    found += _memory("/tmp", box.limits.scratch, scratch.tmp if scratch else None)  # noqa: S108
-    found += ["--dir", WORK, *(["--dir", HOME] if box.watched else [])]
-    found += ["--chdir", box.folder, "--seccomp", str(descriptors.seccomp)]
-    return [*found, "--info-fd", str(descriptors.info), "--block-fd", str(descriptors.gate)]
+        options += ["--bind" if bind.writable else "--ro-bind", places[bind.source], bind.place]
+    options += _memory("/tmp", box.limits.scratch, scratch.tmp if scratch else None)  # noqa: S108
+    options += ["--dir", WORK, *(["--dir", HOME] if box.watched else [])]
+    options += ["--chdir", box.folder, "--seccomp", str(descriptors.seccomp)]
+    return [*options, "--info-fd", str(descriptors.info), "--block-fd", str(descriptors.gate)]
 
 
-def encode_options(found: Sequence[str]) -> bytes:
-    """Options as `--args FD` reads them; raises ValueError for a NUL inside one."""
-    if any("\0" in option for option in found):
+def encode_options(options: Sequence[str]) -> bytes:
+    """Options in the format of `--args FD`; raises ValueError if one contains a NUL character."""
+    if any("\0" in option for option in options):
         raise ValueError("an option for the sandbox contains a NUL character")
-    return b"".join(option.encode("utf-8", "surrogateescape") + b"\0" for option in found)
+    return b"".join(option.encode("utf-8", "surrogateescape") + b"\0" for option in options)
 
 
 def _memory(place: str, size: int, prepared: str | None) -> list[str]:
@@ -92,12 +92,12 @@ def _memory(place: str, size: int, prepared: str | None) -> list[str]:
 
 
 def _devices(shared_memory: int, scratch: Scratch | None) -> list[str]:
-    found = ["--size", "65536", "--tmpfs", "/dev"]
+    options = ["--size", "65536", "--tmpfs", "/dev"]
     for name in DEVICES:
-        found += ["--dev-bind", f"/dev/{name}", f"/dev/{name}"]
+        options += ["--dev-bind", f"/dev/{name}", f"/dev/{name}"]
     for number, name in enumerate(("stdin", "stdout", "stderr")):
-        found += ["--symlink", f"/proc/self/fd/{number}", f"/dev/{name}"]
-    found += ["--symlink", "/proc/self/fd", "/dev/fd"]
-    found += ["--dir", "/dev/shm"]  # noqa: S108
-    found += _memory("/dev/shm", shared_memory, scratch.shm if scratch else None)  # noqa: S108
-    return [*found, "--remount-ro", "/dev"]
+        options += ["--symlink", f"/proc/self/fd/{number}", f"/dev/{name}"]
+    options += ["--symlink", "/proc/self/fd", "/dev/fd"]
+    options += ["--dir", "/dev/shm"]  # noqa: S108
+    options += _memory("/dev/shm", shared_memory, scratch.shm if scratch else None)  # noqa: S108
+    return [*options, "--remount-ro", "/dev"]

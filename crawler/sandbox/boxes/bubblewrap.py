@@ -1,4 +1,4 @@
-"""Start a command in a box: bubblewrap with an empty environment, its options on a descriptor, gated until limited."""
+"""Starts a command in a box with bubblewrap, which waits at a gate until the limits of the box are set."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from crawler.sandbox.kernel.libc import load_libc
 from crawler.sandbox.kernel.limits import Limits
 from crawler.sandbox.kernel.user_ids import Identity
 from crawler.sandbox.kernel.zombie_reaping import reap_group
-from crawler.sandbox.monitoring.decoys import lay_decoys
+from crawler.sandbox.monitoring.decoys import write_decoys
 from crawler.sandbox.monitoring.monitor import BoxObservation, ListenerHandover, SyscallMonitor
 from evidence.canonical import Json
 
@@ -41,15 +41,15 @@ async def start_in_box(
     *,
     facts: Mapping[str, Json] | None = None,
     inherited: Sequence[int] = (),
-    dress: OptionsBuilder = bubblewrap_options,
+    build_options: OptionsBuilder = bubblewrap_options,
     runtime: str = "bubblewrap",
 ) -> ContainedProcess:
-    """Start `command` in `box`; raises SandboxError when bubblewrap cannot set the box up.
+    """Start `command` in `box`; raises SandboxError if bubblewrap cannot create the box.
 
-    `dress` makes bubblewrap's options for the box; `runtime` names what contains the command.
+    `build_options` makes the bubblewrap options; `runtime` is the name of the runtime in the evidence.
     """
-    tripwire = ListenerHandover(platform.machine()) if box.watched and dress is bubblewrap_options else None
-    with contextlib.ExitStack() as always, contextlib.ExitStack() as undo:  # undone when it fails or is cancelled
+    handover = ListenerHandover(platform.machine()) if box.watched and build_options is bubblewrap_options else None
+    with contextlib.ExitStack() as always, contextlib.ExitStack() as undo:  # `undo` runs on failure and cancellation
         group = cgroup.create_group(box.limits)
         if group is not None:
             undo.callback(group.remove_group)
@@ -60,37 +60,39 @@ async def start_in_box(
         try:
             steps = [group.enter] if group is not None else []
             setup = (info_theirs, gate_theirs)
-            process = _spawn(box, command, identity, setup, inherited, dress=dress, steps=steps, tripwire=tripwire)
+            process = _spawn(
+                box, command, identity, setup, inherited, build_options=build_options, steps=steps, handover=handover
+            )
         finally:
             os.close(info_theirs)
             os.close(gate_theirs)
             if group is not None:
                 group.close()
-            if tripwire is not None:
-                listener = tripwire.finish()
+            if handover is not None:
+                listener = handover.finish()
         undo.callback(_abandon, process)
-        watch = None if listener is None else SyscallMonitor(listener, platform.machine())
-        if watch is not None:
-            undo.callback(watch.end)
-            watch.attend()
-        init = await _init(info, process)
+        monitor = None if listener is None else SyscallMonitor(listener, platform.machine())
+        if monitor is not None:
+            undo.callback(monitor.end)
+            monitor.start()
+        init = await _wait_for_init(info, process)
         undo.callback(os.close, init.handle)
-        decoys = await lay_decoys(init.pid, box.root, identity.uid) if tripwire is not None else None
-        observation = BoxObservation(watch, decoys)
+        decoys = await write_decoys(init.pid, box.root, identity.uid) if handover is not None else None
+        observation = BoxObservation(monitor, decoys)
         undo.callback(observation.end)
         if group is not None:
-            await group.admit(init.pid)
+            await group.add_process(init.pid)
         try:
-            _admit(init, box.limits, identity, gate)
+            _open_gate(init, box.limits, identity, gate)
         except OSError as error:
             raise SandboxError(f"the sandbox could not be limited: {type(error).__name__}") from error
         undo.pop_all()
     contained = ContainedProcess(process, init, box.limits, facts or {}, runtime=runtime)
-    if tripwire is not None:
-        contained.observed_by(observation.tell)
+    if handover is not None:
+        contained.set_observer(observation.finish)
     if group is not None:
         contained.set_memory_check(group.starved)
-        contained.after_stop(group.wait_until_removed)
+        contained.after_stop(group.remove_after_stop)
     return contained
 
 
@@ -101,9 +103,9 @@ def _spawn(
     setup: tuple[int, int],
     inherited: Sequence[int],
     *,
-    dress: OptionsBuilder,
+    build_options: OptionsBuilder,
     steps: list[Callable[[], None]],
-    tripwire: ListenerHandover | None,
+    handover: ListenerHandover | None,
 ) -> subprocess.Popen[bytes]:
     binary = shutil.which("bwrap", path="/usr/bin:/bin:/usr/local/bin")
     if binary is None:
@@ -111,19 +113,19 @@ def _spawn(
     sources = [box.root, *(bind.source for bind in box.binds)]
     opened: list[int] = []
     try:
-        filter_fd = _readable(seccomp_filter.filter_program(platform.machine()), opened)
+        filter_fd = _memory_file(seccomp_filter.filter_program(platform.machine()), opened)
         descriptors = Descriptors(seccomp=filter_fd, info=setup[0], gate=setup[1])
         if identity.uid is None:
-            found = dress(box, {source: str(source) for source in sources}, None, descriptors)
+            options = build_options(box, {source: str(source) for source in sources}, None, descriptors)
         else:
             stage = root_preparation.plan_stage(sources)
             steps.append(root_preparation.make_child_preparation(stage, box.limits, identity.uid))
-            found = dress(box, stage.places, stage.scratch, descriptors)
-        steps.append(_ending_with(os.getpid()))
-        if tripwire is not None:  # it waits for a word of ours
-            steps.append(tripwire.install)
-        arguments = _readable(encode_options(found), opened)
-        # An empty environment: the box's first process shows its own in /proc/1/environ.
+            options = build_options(box, stage.places, stage.scratch, descriptors)
+        steps.append(_end_with_parent(os.getpid()))
+        if handover is not None:  # last, since it waits for a message of the parent
+            steps.append(handover.install)
+        arguments = _memory_file(encode_options(options), opened)
+        # An empty environment, since the server can read that of the first process in /proc/1/environ.
         return subprocess.Popen(  # noqa: S603
             [binary, "--args", str(arguments), "--", *command],
             env={},
@@ -133,7 +135,7 @@ def _spawn(
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             pass_fds=(arguments, filter_fd, *setup, *inherited),
-            preexec_fn=partial(_run, steps),  # noqa: PLW1509 (system calls prepared beforehand)
+            preexec_fn=partial(_run_steps, steps),  # noqa: PLW1509 (system calls prepared beforehand)
             start_new_session=True,
         )
     except (OSError, ValueError, subprocess.SubprocessError, seccomp_filter.UnsupportedMachineError) as error:
@@ -143,40 +145,40 @@ def _spawn(
             os.close(handle)
 
 
-def _run(steps: Sequence[Callable[[], None]]) -> None:
+def _run_steps(steps: Sequence[Callable[[], None]]) -> None:
     for step in steps:
         step()
 
 
-def _ending_with(parent: int) -> Callable[[], None]:
-    """Have the child killed when we die before bubblewrap sees to that itself; a change of user would undo it."""
+def _end_with_parent(parent: int) -> Callable[[], None]:
+    """Make the kernel kill the child if we die before bubblewrap ensures that; a change of user id resets this."""
     prctl = load_libc().prctl
 
     def end_with_parent() -> None:
         prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
-        if os.getppid() != parent:  # it died before we said so
+        if os.getppid() != parent:  # it died before the call
             os._exit(1)
 
     return end_with_parent
 
 
-def _admit(init: InitProcess, limits: Limits, identity: Identity, gate: int) -> None:
-    """Set the limits of a box that waits at the gate, then open it."""
+def _open_gate(init: InitProcess, limits: Limits, identity: Identity, gate: int) -> None:
+    """Set the limits of a box that waits at the gate, then open the gate."""
     if identity.uid is None:
-        _limit(init.pid, limits)
+        _set_limits(init.pid, limits)
     os.write(gate, b"\0")
 
 
 def _abandon(process: subprocess.Popen[bytes]) -> None:
-    # The whole group: a box at the gate does not yet die with bubblewrap, and would start once the gate is closed.
+    # The whole group: a box at the gate does not yet die with bubblewrap, and would start when the gate is closed.
     with contextlib.suppress(ProcessLookupError):
         os.killpg(process.pid, signal.SIGKILL)
     process.communicate()
     reap_group(process.pid)
 
 
-def _readable(data: bytes, opened: list[int]) -> int:
-    """A descriptor from which `data` can be read, noted in `opened`; in memory, so that any length fits."""
+def _memory_file(data: bytes, opened: list[int]) -> int:
+    """A memory file that contains `data`; its descriptor is added to `opened`."""
     handle = os.memfd_create("hallmark")
     opened.append(handle)
     os.write(handle, data)
@@ -184,8 +186,8 @@ def _readable(data: bytes, opened: list[int]) -> int:
     return handle
 
 
-async def _init(info: int, process: subprocess.Popen[bytes]) -> InitProcess:
-    """The box's first process, which bubblewrap reports before it opens the gate."""
+async def _wait_for_init(info: int, process: subprocess.Popen[bytes]) -> InitProcess:
+    """The first process of the box, which bubblewrap reports before the gate opens."""
     try:
         async with asyncio.timeout(SETUP_SECONDS):
             text = await _read_object(info)
@@ -194,8 +196,10 @@ async def _init(info: int, process: subprocess.Popen[bytes]) -> InitProcess:
     except (OSError, ValueError, KeyError, TypeError) as error:
         with contextlib.suppress(ProcessLookupError):
             os.killpg(process.pid, signal.SIGKILL)
-        said = process.stderr.read().decode("utf-8", "replace").strip() if process.stderr else ""
-        raise SandboxError(f"bubblewrap could not set the sandbox up: {said[-300:] or type(error).__name__}") from error
+        message = process.stderr.read().decode("utf-8", "replace").strip() if process.stderr else ""
+        raise SandboxError(
+            f"bubblewrap could not set the sandbox up: {message[-300:] or type(error).__name__}"
+        ) from error
 
 
 async def _read_object(handle: int) -> bytes:
@@ -206,8 +210,8 @@ async def _read_object(handle: int) -> bytes:
     return found
 
 
-def _limit(init: int, limits: Limits) -> None:
-    """Limits for an unprivileged user's box, set while it waits at the gate; its own user namespace counts from 0."""
+def _set_limits(init: int, limits: Limits) -> None:
+    """Set the limits of an ordinary user's box at the gate. Its user namespace counts processes from 0."""
     for number, most in (*limits.resources(), (resource.RLIMIT_NPROC, limits.processes)):
         hard = resource.prlimit(init, number)[1]
         lower = most if hard == resource.RLIM_INFINITY else min(most, hard)

@@ -1,7 +1,7 @@
-"""A box's only door, for installing and for what a person allows: a proxy that lets named endpoints through.
+"""The only network access of a box, for installations and for servers that a person allows: a proxy with an allow-list.
 
-It is on the host and listens inside the sandbox's network namespace. https is judged by CONNECT and again by the TLS
-server name, and stays encrypted end to end; plain http (loopback mirrors) is judged by the absolute request line.
+The proxy runs on the host and listens inside the network namespace of the box. It checks https by the CONNECT request
+and by the TLS server name, without decrypting it, and plain http (loopback mirrors) by the absolute request line.
 """
 
 from __future__ import annotations
@@ -25,36 +25,34 @@ TLS_HANDSHAKE = 22
 
 
 class RefusedError(Exception):
-    """The sandbox asked for something that is not on the list."""
+    """The box requested an endpoint that is not allowed."""
 
 
 @dataclass(frozen=True, slots=True)
 class AllowedEndpoints:
-    """What a box may reach: endpoints that the user configured, and others that must have public addresses.
+    """The endpoints that a box may reach: `configured` by the user, and `learned`, which must have public addresses.
 
-    For an install those are the user's own indexes, and the file hosts that their answers named.
+    For an installation, those are the user's package indexes, and the file hosts named in their responses.
     """
 
     configured: frozenset[Endpoint]
     learned: frozenset[Endpoint] = frozenset()
 
     def admits(self, wanted: Endpoint) -> bool:
-        """True for an endpoint on the list."""
         return wanted in self.configured or wanted in self.learned
 
 
 NO_ENDPOINTS = AllowedEndpoints(frozenset())
-"""Nothing may be reached."""
 
 
 @dataclass(slots=True)
 class EgressRelay:
-    """Relays connections of one install.
+    """Relays the connections of one box.
 
-    `refused` lists what was asked for in vain, `failed` counts hosts that could not be reached, `received` bytes.
+    `refused` lists the refused requests, `failed` counts hosts that could not be reached, `received` counts bytes.
     """
 
-    doors: AllowedEndpoints
+    allowed: AllowedEndpoints
     cap: int = DOWNLOAD_CAP
     refused: list[str] = field(default_factory=list)
     failed: int = 0
@@ -64,13 +62,13 @@ class EgressRelay:
     _server: asyncio.Server | None = None
 
     async def serve(self, listener: socket.socket) -> asyncio.Server:
-        """Start to answer on a listening socket."""
+        """Accept connections on a listening socket."""
         listener.setblocking(False)
         self._server = await asyncio.start_server(self._handle, sock=listener, limit=HEAD_CAP)
         return self._server
 
     async def close(self) -> None:
-        """Stop to listen, and end what hangs: a host that says nothing more would keep its connection for ever."""
+        """Stop listening and cancel open connections, which a silent host would keep open for ever."""
         if self._server is not None:
             self._server.close()
         pending = list(self._handling)
@@ -90,7 +88,7 @@ class EgressRelay:
             with contextlib.suppress(OSError):
                 writer.write(b"HTTP/1.1 403 Forbidden\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")
         except (OSError, EOFError, TimeoutError, ValueError, asyncio.LimitOverrunError, asyncio.CancelledError):
-            pass  # cancelled by `close`: streams of Python 3.11 log a connection's task that ends so as an error
+            pass  # cancelled by `close`: Python 3.11 would log the cancelled task of a connection as an error
         finally:
             writer.close()
             with contextlib.suppress(OSError):
@@ -103,26 +101,26 @@ class EgressRelay:
             address, _, _ = rest.partition(" ")
             if method == "CONNECT":
                 wanted = parse_endpoint(f"https://{address}")
-                self._judge(wanted, address)
+                self._check_allowed(wanted, address)
                 writer.write(b"HTTP/1.1 200 OK\r\n\r\n")
                 first = await _client_hello(reader, wanted)
             else:
                 wanted = parse_endpoint(address)
-                self._judge(wanted if wanted and wanted.scheme == "http" else None, address)
+                self._check_allowed(wanted if wanted and wanted.scheme == "http" else None, address)
                 first = _origin_form(head)
             assert wanted is not None
             upstream = await self._connect(wanted)
         await self._splice((reader, writer), upstream, first)
 
-    def _judge(self, wanted: Endpoint | None, address: str) -> None:
-        if wanted is None or not self.doors.admits(wanted):
+    def _check_allowed(self, wanted: Endpoint | None, address: str) -> None:
+        if wanted is None or not self.allowed.admits(wanted):
             raise RefusedError(address[:200])
 
     async def _connect(self, wanted: Endpoint) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
         failure: OSError | None = None
         try:
             addresses = await self._resolve(wanted)
-            if wanted not in self.doors.configured:
+            if wanted not in self.allowed.configured:
                 await self._vet(wanted, addresses)
             for address in addresses:
                 try:
@@ -130,21 +128,21 @@ class EgressRelay:
                 except OSError as error:
                     failure = error
             raise failure or OSError("no address")
-        except (OSError, asyncio.CancelledError):  # CancelledError: out of patience
+        except (OSError, asyncio.CancelledError):  # CancelledError: the time limit
             self.failed += 1
             raise
 
     async def _resolve(self, wanted: Endpoint) -> list[str]:
-        # One lookup per host and install: a burst of them was seen to lose answers and stall for five seconds.
+        # One lookup per host and box: bursts of lookups lost responses and stalled for five seconds.
         if wanted not in self._addresses:
             self._addresses[wanted] = asyncio.ensure_future(_lookup(wanted))
         return await asyncio.shield(self._addresses[wanted])
 
     async def _vet(self, wanted: Endpoint, addresses: list[str]) -> None:
-        """A file host that an index named must be public, unless the index itself lives in a private network."""
+        """Require public addresses of a learned host, unless a configured index is itself in a private network."""
         if all(classify_address(a) == "public" for a in addresses):
             return
-        for own in self.doors.configured:
+        for own in self.allowed.configured:
             if not all(classify_address(a) == "public" for a in await self._resolve(own)):
                 return
         raise RefusedError(f"{wanted.host} has a private address")
@@ -201,7 +199,7 @@ async def _client_hello(reader: asyncio.StreamReader, wanted: Endpoint | None) -
 
 
 def parse_server_name(hello: bytes) -> str | None:
-    """The server name of a TLS ClientHello record (RFC 6066), None when it has none; raises ValueError if malformed."""
+    """The server name of a TLS ClientHello record (RFC 6066), or None; raises ValueError for a malformed record."""
     try:
         at = 5 + 4 + 2 + 32
         at += 1 + hello[at]
@@ -221,7 +219,7 @@ def parse_server_name(hello: bytes) -> str | None:
 
 
 def _origin_form(head: bytes) -> bytes:
-    """The request with a path instead of an absolute address, one request per connection."""
+    """The request with a path instead of an absolute URL, and with `Connection: close`."""
     line, _, rest = head.decode("latin-1").partition("\r\n")
     method, address, version = line.split(" ", 2)
     parts = urlsplit(address)

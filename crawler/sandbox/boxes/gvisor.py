@@ -1,7 +1,7 @@
-"""gVisor: the server's system calls are answered by runsc's own kernel, which itself sits in bubblewrap's namespaces.
+"""gVisor: runsc's own kernel handles the server's system calls, and runsc runs inside bubblewrap's namespaces.
 
-runsc runs rootless as the box's user, sees nothing of the host but the server's files, and dies with the pid namespace
-around it, so that neither state nor processes of it can be left behind.
+runsc runs rootless as the user of the box, sees only the server's files of the host, and dies with the pid namespace
+around it, so that it leaves neither state nor processes behind.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ STATE = "/run/runsc"
 FLAGS = ("--root", STATE, "--rootless", "--network=none", "--ignore-cgroups", "--overlay2=none")
 INSIDE = 1000
 STEP = 1 << 30  # with less, runsc does not start
-# By name: not every platform that imports this has all of them.
+# By name, since not every platform defines all of them.
 RESOURCES = ("CPU", "DATA", "FSIZE", "NOFILE", "CORE", "MEMLOCK", "MSGQUEUE", "SIGPENDING", "NICE", "RTPRIO", "NPROC")
 
 
@@ -44,7 +44,7 @@ class Gvisor:
     async def start(
         self, box: Box, command: Sequence[str], identity: Identity, *, facts: Mapping[str, Json] | None = None
     ) -> ContainedProcess:
-        """Start `command` in `box`; raises SandboxError when bubblewrap or runsc cannot set the box up."""
+        """Start `command` in `box`; raises SandboxError if bubblewrap or runsc cannot create the box."""
         binds = (Bind(self.binary, PROGRAM), *(replace(bind, place=_source(n)) for n, bind in enumerate(box.binds)))
         carrier = replace(box, binds=binds, environment={}, folder="/", limits=runsc_limits(box.limits), watched=False)
         config = os.memfd_create("hallmark")
@@ -57,7 +57,7 @@ class Gvisor:
                 identity,
                 facts=facts,
                 inherited=(config,),
-                dress=partial(runsc_options, config=config),
+                build_options=partial(runsc_options, config=config),
                 runtime=self.name,
             )
         finally:
@@ -65,15 +65,15 @@ class Gvisor:
 
 
 def runsc_limits(limits: Limits) -> Limits:
-    """What runsc itself may use for a server with `limits`.
+    """The limits of the runsc process for a server with `limits`.
 
-    Its memory for the server is one file in memory, so the cap on the size of files is the cap on memory; the file
-    grows by STEP.
+    runsc keeps the server's memory in one memory file, so the file size limit is the memory limit. The file grows by
+    STEP.
     """
     return replace(
         limits,
         cpu_seconds=2 * limits.cpu_seconds,
-        processes=8 * limits.processes,  # its threads, and a process or thread for each of the server's
+        processes=8 * limits.processes,  # its own threads, and one for each thread of the server
         data=4 * limits.data,
         file_size=-(-limits.memory // STEP) * STEP,
         open_files=4 * limits.open_files,
@@ -83,13 +83,13 @@ def runsc_limits(limits: Limits) -> Limits:
 def runsc_options(
     box: Box, places: Mapping[Path, str], _scratch: Scratch | None, descriptors: Descriptors, *, config: int
 ) -> list[str]:
-    """bubblewrap's options for runsc: a root of its own namespaces, in a file system of the server's files only."""
+    """The bubblewrap options for runsc: root in its own namespaces, with only the server's files."""
     found = [f"--unshare-{name}" for name in NAMESPACES]
     found += ["--uid", "0", "--gid", "0", "--cap-add", "ALL", "--hostname", "sandbox"]
     found += ["--die-with-parent", "--new-session", "--clearenv", "--ro-bind", places[box.root], ROOT]
     for bind in box.binds:
         found += ["--bind" if bind.writable else "--ro-bind", places[bind.source], bind.place]
-    found += ["--proc", "/proc", "--dev", "/dev"]  # the server sees those of runsc's kernel instead
+    found += ["--proc", "/proc", "--dev", "/dev"]  # for runsc; the server sees those of runsc's kernel
     found += ["--size", str(1 << 20), "--tmpfs", "/run", "--size", "65536", "--tmpfs", "/tmp"]  # noqa: S108
     found += ["--ro-bind-data", str(config), f"{BUNDLE}/config.json", "--remount-ro", "/", "--chdir", "/"]
     return [*found, "--info-fd", str(descriptors.info), "--block-fd", str(descriptors.gate)]

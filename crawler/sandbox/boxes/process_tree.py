@@ -1,4 +1,4 @@
-"""A started process tree: bounded streams, watched memory, and an end that no process survives."""
+"""A started process tree: limits on its output and memory, and a stop that no process survives."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ STDERR_TAIL = 8192
 CHUNK = 65536
 POLL = 0.05
 GRACE = 1.0
-_HELD = re.compile(rb"^(?:RssAnon|VmPTE):\s*(\d+) kB$", re.MULTILINE)
+_MEMORY_LINES = re.compile(rb"^(?:RssAnon|VmPTE):\s*(\d+) kB$", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
 class InitProcess:
-    """The first process of a box's pid namespace: the host's pid of it, and a descriptor that is ready when it is dead.
+    """The first process of a box's pid namespace: its pid on the host, and a pidfd, which is readable after its death.
 
-    The kernel kills every other process of the namespace before it lets this one die.
+    The kernel kills all other processes of the namespace before this one dies.
     """
 
     pid: int
@@ -37,7 +37,7 @@ class InitProcess:
 
 
 class ContainedProcess:
-    """A running process tree; `init` is None for one that is not contained."""
+    """A running process tree; `init` is None without a sandbox."""
 
     def __init__(
         self,
@@ -54,8 +54,8 @@ class ContainedProcess:
         self._facts = facts
         self._runtime = runtime
         self._gone = False
-        self._then: list[Callable[[], Awaitable[None]]] = []
-        self._tell: Callable[[], Behaviour | Absent] | None = None
+        self._after_stop: list[Callable[[], Awaitable[None]]] = []
+        self._finish_observation: Callable[[], Behaviour | Absent] | None = None
         self._starved: Callable[[], bool] | None = None
         self._behaviour: Behaviour | Absent = Absent(Reason.SANDBOX_RESTRICTED, f"nothing is observed in {runtime}")
         self._seen = 0
@@ -74,38 +74,38 @@ class ContainedProcess:
 
     @property
     def runtime(self) -> str:
-        """What contains it; `none` for a bare command."""
+        """The name of the runtime; `none` without a sandbox."""
         return self._runtime
 
     @property
     def facts(self) -> Mapping[str, Json]:
-        """Stable facts about what was started."""
+        """Facts about the started command that are equal on every start."""
         return self._facts
 
     @property
     def behaviour(self) -> Behaviour | Absent:
-        """What it tried to reach beyond its box, once it is stopped."""
+        """What the processes tried to reach outside of the box; set by `stop`."""
         return self._behaviour
 
     @property
     def stop_reason(self) -> str | None:
-        """The limit for which it was killed, if it was."""
+        """The exceeded limit for which it was killed, or None."""
         return self._stopped_for
 
-    def observed_by(self, tell: Callable[[], Behaviour | Absent]) -> None:
-        """Who tells its behaviour, asked once when nothing of it is left."""
-        self._tell = tell
+    def set_observer(self, finish_observation: Callable[[], Behaviour | Absent]) -> None:
+        """Set the source of `behaviour`, which is called once, after all processes have ended."""
+        self._finish_observation = finish_observation
 
     def set_memory_check(self, starved: Callable[[], bool]) -> None:
-        """Who knows whether the kernel killed one of its processes for want of memory."""
+        """Set the check whether the kernel killed one of the processes because of the memory limit."""
         self._starved = starved
 
-    def after_stop(self, then: Callable[[], Awaitable[None]]) -> None:
-        """What to do once nothing of it is left, such as giving its user id back; in the order told."""
-        self._then.append(then)
+    def after_stop(self, step: Callable[[], Awaitable[None]]) -> None:
+        """Add a step that runs after all processes have ended, such as releasing the user id; in order."""
+        self._after_stop.append(step)
 
     async def read(self, limit: int) -> bytes:
-        """At most `limit` bytes of its stdout, empty at the end or once a limit was exceeded."""
+        """At most `limit` bytes of stdout; empty at its end or after a limit was exceeded."""
         stream = self._process.stdout
         if stream is None or stream.closed or self._ended:
             return b""
@@ -118,7 +118,7 @@ class ContainedProcess:
         return data
 
     async def write(self, data: bytes) -> None:
-        """Write to its stdin; raises BrokenPipeError when it is gone."""
+        """Write to stdin; raises BrokenPipeError if it is closed."""
         stream = self._process.stdin
         if stream is None or stream.closed:
             raise BrokenPipeError("the server's stdin is closed")
@@ -133,31 +133,31 @@ class ContainedProcess:
                 raise
 
     async def close_stdin(self) -> None:
-        """Close its stdin, which asks a well-behaved server to exit."""
+        """Close stdin, upon which a well-behaved server exits."""
         if self._process.stdin is not None:
             self._process.stdin.close()
 
     async def wait(self) -> int:
-        """Its exit code once it has ended by itself (negative: signal)."""
+        """Wait for its end and return the exit code (negative: signal)."""
         await _exited(self._process)
         code = self._process.wait()
         return 128 - code if code > 128 else code
 
     def kill(self, why: str | None = None) -> None:
-        """Kill the whole tree now. `why` names the limit, when one was exceeded."""
+        """Kill all processes now. `why` names the exceeded limit, if any."""
         if self._process.poll() is None:
             self._stopped_for = self._stopped_for or why
             _kill(self._process, self._init)
 
     async def stop(self) -> ProcessExit:
-        """Kill it and every descendant; safe to call twice."""
+        """Kill all processes and release everything; safe to call twice."""
         if self._end is None:
             self._end = asyncio.get_running_loop().create_task(self._stop())
-        return await asyncio.shield(self._end)  # who waits may be cancelled; the end goes on
+        return await asyncio.shield(self._end)  # the caller may be cancelled; the stop continues
 
     async def _stop(self) -> ProcessExit:
         self._deadline.cancel()
-        if (self._ended or self._gone) and self._stopped_for is None:  # it is ending: let it say its exit code
+        if (self._ended or self._gone) and self._stopped_for is None:  # it is ending: wait for its exit code
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(_exited(self._process), GRACE)
         alive = self._process.poll() is None
@@ -166,8 +166,8 @@ class ContainedProcess:
             self._stopped_for = f"memory limit of {self._limits.memory // MIB} MiB"
         code = None if alive or self._stopped_for else await self.wait()
         await self._all_dead()
-        if self._tell is not None:
-            self._behaviour = self._tell()
+        if self._finish_observation is not None:
+            self._behaviour = self._finish_observation()
         with contextlib.suppress(TimeoutError):
             await asyncio.wait_for(asyncio.shield(self._tasks[0]), GRACE)
         for task in self._tasks:
@@ -176,9 +176,9 @@ class ContainedProcess:
         for stream in (self._process.stdin, self._process.stdout, self._process.stderr):
             if stream is not None:
                 stream.close()
-        while self._then:
-            await self._then.pop(0)()
-        return ProcessExit(code, self._last_words())
+        while self._after_stop:
+            await self._after_stop.pop(0)()
+        return ProcessExit(code, self._stderr_tail())
 
     async def _has_starved(self) -> bool:
         return self._starved is not None and self._starved()
@@ -186,22 +186,24 @@ class ContainedProcess:
     async def _all_dead(self) -> None:
         if self._init is not None:
             await _ready(self._init.handle)
-            try:  # it reports the end of its only child, and ends itself
+            try:  # bubblewrap reports the end of its only child and exits
                 await asyncio.wait_for(_exited(self._process), GRACE)
             except TimeoutError:
                 self._process.kill()
         await _exited(self._process)
         self._process.wait()
         if self._init is not None:
-            with contextlib.suppress(ChildProcessError):  # left to us where we are process 1, or a reaper
+            with contextlib.suppress(ChildProcessError):  # our child only if we are process 1 or a subreaper
                 os.waitid(os.P_PIDFD, self._init.handle, os.WEXITED | os.WNOHANG)  # noqa: ASYNC222 (it does not wait)
             os.close(self._init.handle)
 
-    def _last_words(self) -> str:
+    def _stderr_tail(self) -> str:
         tail = bytes(self._tail)
-        whole = tail[tail.find(b"\n") + 1 :] if len(tail) == STDERR_TAIL else tail  # half a line may hold half a secret
-        said = whole.decode("utf-8", "replace")
-        return f"{said.rstrip()}\nsandbox: stopped at the {self._stopped_for}".lstrip() if self._stopped_for else said
+        whole = (
+            tail[tail.find(b"\n") + 1 :] if len(tail) == STDERR_TAIL else tail
+        )  # a cut line may contain a part of a secret
+        text = whole.decode("utf-8", "replace")
+        return f"{text.rstrip()}\nsandbox: stopped at the {self._stopped_for}".lstrip() if self._stopped_for else text
 
     async def _drain_errors(self) -> None:
         stream, total = self._process.stderr, 0
@@ -213,44 +215,44 @@ class ContainedProcess:
                 self.kill(f"stderr limit of {self._limits.errors // MIB} MiB")
 
     async def _watch(self, init: int) -> None:
-        """Memory of the whole tree, of which resource limits see one process each, and what they do not see."""
+        """Check the limits that resource limits do not cover, such as the memory of all processes together."""
         while self._process.poll() is None:
             pids = list_descendants(init)
             if sum(map(measure_private_memory, pids)) > self._limits.memory:
                 self.kill(f"memory limit of {self._limits.memory // MIB} MiB")
-            if too_much := find_exceeded_limit(init, self._limits):
-                self.kill(too_much)
+            if exceeded := find_exceeded_limit(init, self._limits):
+                self.kill(exceeded)
             await asyncio.sleep(POLL)
 
 
 def list_descendants(init: int) -> list[int]:
-    """The pids of `init` and all its descendants; in a pid namespace no process can leave that tree."""
+    """The pids of `init` and all its descendants. No process can leave this tree within a pid namespace."""
     found, queue = [], [init]
     while queue:
         pid = queue.pop()
         found.append(pid)
         try:
             for thread in os.listdir(f"/proc/{pid}/task"):  # noqa: PTH208
-                queue += map(int, _said(f"/proc/{pid}/task/{thread}/children").split())
+                queue += map(int, _read_proc_file(f"/proc/{pid}/task/{thread}/children").split())
         except (OSError, ValueError):
             continue
     return found
 
 
 def measure_private_memory(pid: int) -> int:
-    """Bytes of a process that no file backs, the tables of its pages included; 0 when it is gone.
+    """Bytes of a process's anonymous memory and page tables; 0 if it does not exist.
 
-    Pages that are read and never written are not resident, but the tables that name them are memory all the same.
+    Page tables count, since they also use memory for pages that were only read and are not resident.
     """
     try:
-        # By lines: a process may call itself `RssAnon: 0`, but its name has no end of line.
-        return sum(int(found) << 10 for found in _HELD.findall(_said(f"/proc/{pid}/status")))
+        # Match whole lines: a process may be named `RssAnon: 0`, but its name contains no line end.
+        return sum(int(found) << 10 for found in _MEMORY_LINES.findall(_read_proc_file(f"/proc/{pid}/status")))
     except OSError:
         return 0
 
 
-def _said(path: str) -> bytes:
-    """What a file of the kernel's says; read twenty times a second for every thread, so without much ado."""
+def _read_proc_file(path: str) -> bytes:
+    """Read a file of /proc with little overhead: this runs twenty times a second for every thread."""
     handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     try:
         return os.read(handle, CHUNK)
@@ -259,8 +261,8 @@ def _said(path: str) -> bytes:
 
 
 def _kill(process: subprocess.Popen[bytes], init: InitProcess | None) -> None:
-    # Not who waits for the first process: killed before it has buried its child, it would leave a zombie to pid 1, and
-    # where that one buries nobody, zombies use up the processes that a box's user id may have.
+    # Do not kill the parent of the first process: killed before it has reaped its child, it would leave a zombie to pid
+    # 1. Where pid 1 does not reap, zombies count against the process limit of the box's user id.
     with contextlib.suppress(ProcessLookupError, PermissionError):
         if init is not None:
             signal.pidfd_send_signal(init.handle, signal.SIGKILL)
@@ -285,7 +287,7 @@ async def _exited(process: subprocess.Popen[bytes]) -> None:
 
 
 async def read_available(handle: int, limit: int) -> bytes:
-    """At most `limit` bytes of a non-blocking descriptor as soon as there are any; empty at its end."""
+    """Wait for data of a non-blocking descriptor and return at most `limit` bytes; empty at its end."""
     while True:
         try:
             return os.read(handle, limit)

@@ -1,4 +1,4 @@
-"""A relay's place inside a box: a listener in the box's own network namespace, handed out before the command starts."""
+"""A listening socket inside the network namespace of a box, which is sent to the host before the command starts."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from crawler.sandbox.failure_messages import find_last_error_line
 from crawler.sandbox.kernel.user_ids import Identity
 from evidence.canonical import Json
 
-_OPEN: Final = f"""
+_OPEN_LISTENER: Final = f"""
 import os, socket, sys
 listener = socket.socket()
 listener.bind(("127.0.0.1", {PORT}))
@@ -33,16 +33,16 @@ PROXY_ENVIRONMENT: Final[Mapping[str, str]] = {
     **dict.fromkeys(("HTTP_PROXY", "HTTPS_PROXY", "http_proxy", "https_proxy"), _PROXY),
     **dict.fromkeys(("NO_PROXY", "no_proxy"), ""),
 }
-"""Variables that lead programs to the relay."""
+"""Environment variables that make programs use the relay."""
 
 
 def listen_before(channel: int, command: Sequence[str]) -> list[str]:
-    """`command`, after a listener was opened and sent over the descriptor `channel`."""
-    return ["/usr/bin/python3", "-I", "-S", "-c", _OPEN, str(channel), *command]
+    """A command line that opens a listener, sends it over the descriptor `channel`, and then runs `command`."""
+    return ["/usr/bin/python3", "-I", "-S", "-c", _OPEN_LISTENER, str(channel), *command]
 
 
 def receive_listener(channel: socket.socket) -> socket.socket | None:
-    """The listener, once the box has opened it; None when it ended before. Blocks for ten seconds at most."""
+    """Wait for the listener of the box, at most ten seconds; None if the box ended before."""
     channel.settimeout(10.0)
     try:
         _, handles, _, _ = socket.recv_fds(channel, 1, 1)
@@ -53,21 +53,21 @@ def receive_listener(channel: socket.socket) -> socket.socket | None:
 
 @dataclass(frozen=True, slots=True)
 class RelayedBubblewrap:
-    """bubblewrap with a way out to named hosts, over TLS; only ever made because a person named them.
+    """bubblewrap with network access to the hosts that a person named, over TLS.
 
-    Its name is none of `CONTAINING`: what a server does there may stay, so no tool that writes is tried and no
-    placeholder is handed out.
+    Its name is not in `CONTAINING`: the effects of a server may be permanent, so no writing tool is tried and no
+    placeholder is used.
     """
 
-    doors: AllowedEndpoints
+    allowed: AllowedEndpoints
     name: str = field(default="bubblewrap, network", init=False)
 
     async def start(
         self, box: Box, command: Sequence[str], identity: Identity, *, facts: Mapping[str, Json] | None = None
     ) -> ContainedProcess:
-        """Start `command` in `box`; raises SandboxError when the box or the way out cannot be had."""
+        """Start `command` in `box`; raises SandboxError if the box or its network access cannot be created."""
         environment = {**PROXY_ENVIRONMENT, "NODE_USE_ENV_PROXY": "1", **box.environment}
-        noted: dict[str, Json] = {**(facts or {}), "network": _named(self.doors)}
+        noted: dict[str, Json] = {**(facts or {}), "network": _list_hosts(self.allowed)}
         ours, theirs = socket.socketpair()
         with ours:
             with theirs:
@@ -79,7 +79,7 @@ class RelayedBubblewrap:
                     inherited=(theirs.fileno(),),
                     runtime=self.name,
                 )
-            relay = EgressRelay(self.doors)
+            relay = EgressRelay(self.allowed)
             contained.after_stop(relay.close)
             try:
                 listener = await asyncio.to_thread(receive_listener, ours)
@@ -93,5 +93,5 @@ class RelayedBubblewrap:
         return contained
 
 
-def _named(doors: AllowedEndpoints) -> list[str]:
-    return sorted(f"{one.host}:{one.port}" for one in doors.configured | doors.learned)
+def _list_hosts(allowed: AllowedEndpoints) -> list[str]:
+    return sorted(f"{one.host}:{one.port}" for one in allowed.configured | allowed.learned)

@@ -1,7 +1,7 @@
-"""What a child of root does between fork and exec: private mounts, a capped /tmp, limits, and a user id of its own.
+"""Preparation of a child of root between fork and exec: private mounts, a limited /tmp, limits, and its own user id.
 
-The mounts live in a mount namespace of the child, so nothing is left on the host when it dies, and a cache
-below a home folder that only root may enter still works.
+The mounts are in a mount namespace of the child, so they vanish with it, and a cache below a home folder that only
+root may enter works too.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ STAGE_FOLDERS = ("/mnt", "/media", "/srv", "/opt", "/run")
 
 @dataclass(frozen=True, slots=True)
 class MountStage:
-    """Where sources are made reachable: host path → place on the stage, and the memory file systems."""
+    """The paths at which sources are mounted (host path to mounted path), and the memory file systems."""
 
     folder: str
     places: Mapping[Path, str]
@@ -32,7 +32,7 @@ class MountStage:
 
 
 def plan_stage(sources: Sequence[Path]) -> MountStage:
-    """A stage for `sources` on a folder that hides none of them."""
+    """Choose a folder for the mounts that hides none of the `sources`."""
     real = [source.resolve() for source in sources]
     for folder in STAGE_FOLDERS:
         if Path(folder).is_dir() and not Path(folder).is_symlink() and not any(r.is_relative_to(folder) for r in real):
@@ -42,7 +42,7 @@ def plan_stage(sources: Sequence[Path]) -> MountStage:
 
 
 def make_child_preparation(chosen: MountStage, limits: Limits, uid: int) -> Callable[[], None]:
-    """The function to run in the forked child. Everything it needs is made before the fork."""
+    """The function for the forked child. Everything that it needs is allocated before the fork."""
     library = load_libc()
     binds = [(os.fsencode(source), os.fsencode(place), source.is_dir()) for source, place in chosen.places.items()]
     folder = chosen.folder.encode()

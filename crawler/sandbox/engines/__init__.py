@@ -1,1 +1,1 @@
-"""Podman and Docker: containers made, entered and removed through the command line of the engine."""
+"""Podman and Docker: containers are created, started and removed through the command line of the engine."""

@@ -1,4 +1,4 @@
-"""One container as data, and the engine's options for it: everything that it may not do is said here."""
+"""The description of one container, and the engine options that create and restrict it."""
 
 from __future__ import annotations
 
@@ -14,30 +14,29 @@ from crawler.sandbox.boxes.box import WORK, Bind
 from crawler.sandbox.engines.engine import EngineFlavour
 from crawler.sandbox.kernel.limits import Limits
 
-# By name: not every platform that imports this has all of them.
+# By name, since not every platform defines all of them.
 ULIMITS = ("CPU", "DATA", "FSIZE", "NOFILE", "CORE", "MEMLOCK", "MSGQUEUE", "SIGPENDING", "NPROC")
 SCRATCH = "/tmp"  # noqa: S108
-SHARED = 64  # containers that may run as one user
-LEAVING = 30  # seconds that the engine itself waits longer than we do
-# Terminals and queues are shared out to the whole machine, and memory mapped from /dev/zero belongs to no process.
-NOTHING_IN = ("/dev/pts", "/dev/mqueue")
-NOTHING_BEHIND = ("/dev/full", "/dev/tty", "/dev/zero")
-MACHINE = "/sys"
-# First processes that link to no library, so that they run in any image; Docker brings one of its own.
-FIRST = ("catatonit", "tini-static", "docker-init")
-FIRST_PLACES = "/usr/libexec/podman:/usr/libexec/catatonit:/usr/bin:/usr/local/bin"
-FIRST_INSIDE = "/dev/init"
+SHARED = 64  # containers that may run as the same user
+LEAVING = 30  # seconds by which the engine's own timeout is longer than ours
+# Terminals and queues are limited per machine, and a shared mapping of /dev/zero counts for no process.
+EMPTY_FOLDERS = ("/dev/pts", "/dev/mqueue")
+HIDDEN_DEVICES = ("/dev/full", "/dev/tty", "/dev/zero")
+SYS = "/sys"
+# Init programs without shared libraries, which run in any image; Docker has its own.
+INIT_PROGRAMS = ("catatonit", "tini-static", "docker-init")
+INIT_FOLDERS = "/usr/libexec/podman:/usr/libexec/catatonit:/usr/bin:/usr/local/bin"
+INIT_INSIDE = "/dev/init"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Container:
-    """Everything that decides what a command sees and may use.
+    """Everything that a command can see and use.
 
-    `image` is an identifier of the engine's, or `root` a folder of ours to be the file system (Podman only). `user` is
-    None where the image names an ordinary one itself, `alone` if nothing else runs as that user, `folder` None for the
-    image's own. `profile` lists the allowed system calls; `names` is the resolv.conf inside, where an engine would put
-    the host's. `blind` to the machine's devices in /sys, and with them to its own group's limits, which the virtual
-    machines of Java and .NET in images go by.
+    The file system is an `image` of the engine or our folder `root` (Podman only). `user`: None if the image names an
+    ordinary one. `alone`: nothing else runs as that user. `folder`: None for that of the image. `profile`: the allowed
+    system calls. `names`: the resolv.conf inside, instead of the host's. `blind`: /sys is empty. Images keep it, since
+    the virtual machines of Java and .NET read the limits of their control group there.
     """
 
     name: str
@@ -58,16 +57,16 @@ class Container:
 
 
 def creation_arguments(flavour: EngineFlavour, wanted: Container) -> list[str]:
-    """The arguments that create a container: nothing in it runs yet."""
+    """The engine arguments that create a container without starting it."""
     found = ["create", "--name", wanted.name, "--label", wanted.label, "--interactive", "--hostname", "sandbox"]
     found += [*_containment(flavour), "--security-opt", f"seccomp={wanted.profile}"]
     found += _limits(flavour, wanted.limits, alone=wanted.alone)
     for place in (SCRATCH, WORK, *wanted.memory_places):
         found += _memory(flavour, place, wanted.limits.scratch, wanted.limits.scratch_inodes)
-    for place in (*NOTHING_IN, *((MACHINE,) if wanted.blind else ())):
+    for place in (*EMPTY_FOLDERS, *((SYS,) if wanted.blind else ())):
         found += ["--tmpfs", f"{place}:ro,nosuid,nodev,noexec,mode=555,size=4096"]
-    hidden = [Bind(Path("/dev/null"), place) for place in NOTHING_BEHIND]
-    # Podman writes whoever runs inside into a copy of it, and that differs between slots.
+    hidden = [Bind(Path("/dev/null"), place) for place in HIDDEN_DEVICES]
+    # Podman would add the user, which differs between slots, to a copy of this file.
     users = [Bind(wanted.root / "etc/passwd", "/etc/passwd")] if wanted.root else []
     for bind in (Bind(wanted.names, "/etc/resolv.conf"), *users, *hidden, *wanted.binds):
         found += ["--mount", _bind(bind)]
@@ -75,7 +74,7 @@ def creation_arguments(flavour: EngineFlavour, wanted: Container) -> list[str]:
         found += ["--env", f"{name}={value}"]
     found += ["--workdir", wanted.folder] if wanted.folder else []
     found += ["--user", wanted.user] if wanted.user else []
-    options, before = _first(flavour, wanted)
+    options, before = _init_options(flavour, wanted)
     found += options
     found += ["--rootfs", str(wanted.root)] if wanted.root else [wanted.image]
     return [*found, *before, *wanted.command]
@@ -92,17 +91,17 @@ def _containment(flavour: EngineFlavour) -> list[str]:
     return [*found, "--image-volume", "ignore", "--systemd", "false"]
 
 
-def _first(flavour: EngineFlavour, wanted: Container) -> tuple[list[str], tuple[str, ...]]:
-    """Options and words before the command, by which it is not process 1: that survives its own crash and signals."""
+def _init_options(flavour: EngineFlavour, wanted: Container) -> tuple[list[str], tuple[str, ...]]:
+    """Options and command prefix that make an init program process 1, since process 1 would survive its own signals."""
     if flavour is EngineFlavour.DOCKER:
         return ["--init"], ()
-    binary = next(filter(None, (shutil.which(name, path=FIRST_PLACES) for name in FIRST)), None)
+    binary = next(filter(None, (shutil.which(name, path=INIT_FOLDERS) for name in INIT_PROGRAMS)), None)
     if binary is None:
         return [], ()
     if wanted.root is None:
         return ["--init", "--init-path", binary], ()
-    # By itself Podman would put a file into that folder, which all containers share.
-    return ["--mount", _bind(Bind(Path(binary), FIRST_INSIDE))], (FIRST_INSIDE, "--")
+    # Podman's own option would write into that folder, which all containers share.
+    return ["--mount", _bind(Bind(Path(binary), INIT_INSIDE))], (INIT_INSIDE, "--")
 
 
 def _limits(flavour: EngineFlavour, limits: Limits, *, alone: bool) -> list[str]:
@@ -114,12 +113,12 @@ def _limits(flavour: EngineFlavour, limits: Limits, *, alone: bool) -> list[str]
     for number, most in (*limits.resources(), (resource.RLIMIT_NPROC, processes)):
         if number in names:
             found += ["--ulimit", f"{names[number]}={most}:{most}"]
-    # Podman ends a container by itself, which holds where we are no longer there to do it.
+    # Podman's timeout also ends the container if Hallmark has died.
     return [*found, "--timeout", str(round(limits.seconds) + LEAVING)] if flavour is EngineFlavour.PODMAN else found
 
 
 def _memory(flavour: EngineFlavour, place: str, size: int, inodes: int) -> list[str]:
-    # Podman refuses nr_inodes: there, the files of a flood count as memory of the control group.
+    # Podman refuses nr_inodes; there the files count as memory of the control group.
     most = f",nr_inodes={inodes}" if flavour is EngineFlavour.DOCKER else ",notmpcopyup"
     return ["--tmpfs", f"{place}:rw,nosuid,nodev,noexec,mode=1777,size={size}{most}"]
 

@@ -1,4 +1,4 @@
-"""Podman or Docker as a runtime: a container is created, entered by its client, and removed whatever happens."""
+"""Podman or Docker as a runtime: a container is created, attached to, and removed in every case."""
 
 from __future__ import annotations
 
@@ -35,16 +35,16 @@ from crawler.sandbox.kernel.user_ids import FIRST_SLOT_UID, Identity
 from crawler.sandbox.layers import trees
 from evidence.canonical import Json
 
-STARTING = 30.0  # seconds from the order to start until the engine says that it did
+STARTING = 30.0  # seconds until the engine must report that the container has started
 POLL = 0.02
-# The note of conmon, which watches Podman's containers, that the kernel killed for want of memory. 2.1.6 leaves it
-# in the folder that it was started in, where Podman does not look; later ones leave it where Podman does.
+# The file with which conmon, Podman's monitor, reports an out-of-memory kill. conmon 2.1.6 writes it into its working
+# directory, where Podman does not read it; later versions write it where Podman does.
 OUT_OF_MEMORY = "oom"
-UNPRIVILEGED_UID = 1000  # the user inside a rootless engine, whose own user namespace makes it a stranger outside
+UNPRIVILEGED_UID = 1000  # inside a rootless engine, whose user namespace maps it to an unused id
 
 
 class InContainer(ContainedProcess):
-    """A container's client as a process tree: ending the client also removes the container."""
+    """The attached client of a container as a process tree; stopping it also removes the container."""
 
     def __init__(
         self,
@@ -54,18 +54,18 @@ class InContainer(ContainedProcess):
         facts: Mapping[str, Json],
         *,
         runtime: str,
-        keeper: ContainerCleaner,
+        cleaner: ContainerCleaner,
         starved: Callable[[], Awaitable[bool]],
     ) -> None:
         super().__init__(process, init, limits, facts, runtime=runtime)
-        self._keeper = keeper
+        self._cleaner = cleaner
         self._killed_for_memory = starved
-        self.after_stop(keeper.finish)
+        self.after_stop(cleaner.finish)
 
     def kill(self, why: str | None = None) -> None:
-        """Kill the whole tree now: by its first process where we may, and by the engine in any case."""
+        """Kill all processes now: through the first process if permitted, and in any case through the engine."""
         super().kill(why)
-        self._keeper.release()
+        self._cleaner.release()
 
     async def _has_starved(self) -> bool:
         return await self._killed_for_memory()
@@ -73,9 +73,9 @@ class InContainer(ContainedProcess):
 
 @dataclass(frozen=True, slots=True)
 class Containers:
-    """Containers of one engine. Make one with `containers_of`; `profile` lists the allowed system calls.
+    """Starts containers of one engine; created by `open_container_runtime`.
 
-    `pulled` knows the images that the engine holds for us.
+    `profile`: the seccomp profile. `pulled`: the images that the engine stores for us.
     """
 
     engine: Engine
@@ -91,7 +91,7 @@ class Containers:
     async def start(
         self, box: Box, command: Sequence[str], identity: Identity, *, facts: Mapping[str, Json] | None = None
     ) -> ContainedProcess:
-        """Start `command` in `box`; raises SandboxError when the engine cannot set it up."""
+        """Start `command` in `box`; raises SandboxError if the engine cannot do so."""
         wanted = Container(
             name=self.owner.next_name(),
             label=f"hallmark.owner={self.owner.token}",
@@ -107,37 +107,40 @@ class Containers:
             limits=box.limits,
         )
         if self.engine.flavour is EngineFlavour.PODMAN:
-            return await self.enter(replace(wanted, root=box.root.resolve()), facts)  # runc follows no link on the way
-        return await self.enter(
-            replace(wanted, image=await rootfs_image.import_rootfs_image(self.pulled, box.root)), facts
-        )
+            return await self.start_container(
+                replace(wanted, root=box.root.resolve()), facts
+            )  # resolved, since runc follows no link in this path
+        image = await rootfs_image.import_rootfs_image(self.pulled, box.root)
+        return await self.start_container(replace(wanted, image=image), facts)
 
     def user(self, identity: Identity) -> str:
-        """Who a server is inside, as USER:GROUP; never root, and alone with that id where the engine is root."""
+        """The user of a server inside, as USER:GROUP: never root, and unique if the engine runs as root."""
         if self.engine.flavour is EngineFlavour.PODMAN and identity.uid is None:
             return f"{UNPRIVILEGED_UID}:{UNPRIVILEGED_UID}"
         uid = identity.uid or FIRST_SLOT_UID
         return f"{uid}:{uid}"
 
-    async def enter(self, wanted: Container, facts: Mapping[str, Json] | None) -> ContainedProcess:
-        """Create and start a container; raises SandboxError, and leaves none behind, when it cannot be started."""
-        keeper = ContainerCleaner(self.engine, wanted.name)
+    async def start_container(self, wanted: Container, facts: Mapping[str, Json] | None) -> ContainedProcess:
+        """Create and start a container; if that fails, remove it and raise SandboxError."""
+        cleaner = ContainerCleaner(self.engine, wanted.name)
         async with contextlib.AsyncExitStack() as undo:
             notes = await asyncio.to_thread(self._notes)
             undo.push_async_callback(asyncio.to_thread, trees.remove_tree, notes)
-            undo.push_async_callback(keeper.finish)
-            await self.engine.demand(*creation_arguments(self.engine.flavour, wanted))
+            undo.push_async_callback(cleaner.finish)
+            await self.engine.run_checked(*creation_arguments(self.engine.flavour, wanted))
             process = self._client(wanted.name, notes)
             undo.callback(_abandon, process)
             init = await self._started(wanted.name, process)
             undo.pop_all()
         starved = partial(self._starved, wanted.name, notes)
-        made = InContainer(process, init, wanted.limits, facts or {}, runtime=self.name, keeper=keeper, starved=starved)
+        made = InContainer(
+            process, init, wanted.limits, facts or {}, runtime=self.name, cleaner=cleaner, starved=starved
+        )
         made.after_stop(partial(asyncio.to_thread, trees.remove_tree, notes))
         return made
 
     def _notes(self) -> Path:
-        """An empty folder for the client, in which what watches a container for Podman leaves its notes."""
+        """An empty working directory for the client, where conmon writes OUT_OF_MEMORY."""
         folder = self.pulled.cache_dir / "work"
         folder.mkdir(parents=True, exist_ok=True)
         return Path(tempfile.mkdtemp(prefix="container-", dir=folder))
@@ -158,30 +161,30 @@ class Containers:
             raise SandboxError(f"{self.name} cannot be started ({type(error).__name__})") from error
 
     async def _started(self, name: str, process: subprocess.Popen[bytes]) -> InitProcess | None:
-        """The container's first process once it runs, None when it ended already or is not ours to see."""
+        """Wait for the start; the container's first process, or None if it has ended or is not accessible."""
         try:
             async with asyncio.timeout(STARTING):
                 while not (found := await self._state(name)).begun:
                     if process.poll() is not None and not (await self._state(name)).begun:
-                        raise SandboxError(f"{self.name} could not start the container: {_complaint(process)}")
+                        raise SandboxError(f"{self.name} could not start the container: {_last_error(process)}")
                     await asyncio.sleep(POLL)
         except TimeoutError as error:
             raise SandboxError(f"{self.name} did not start the container in {STARTING:g} seconds") from error
         return _init(found)
 
     async def _starved(self, name: str, notes: Path) -> bool:
-        """Whether the kernel killed something in an ended container, all of which together had too much memory."""
+        """Whether the kernel killed a process of an ended container because of the memory limit."""
         if (notes / OUT_OF_MEMORY).exists():
             return True
         try:
             return (await self._state(name)).starved
-        except SandboxError:  # it is gone
+        except SandboxError:  # it does not exist any more
             return False
 
     async def _state(self, name: str) -> ContainerState:
-        said = await self.engine.demand("container", "inspect", name)
+        output = await self.engine.run_checked("container", "inspect", name)
         try:
-            table = json.loads(said)[0]
+            table = json.loads(output)[0]
             state = table["State"]
             begun, starved = not str(state["StartedAt"]).startswith("0001-"), state.get("OOMKilled") is True
             return ContainerState(begun=begun, pid=int(state["Pid"]), container=str(table["Id"]), starved=starved)
@@ -191,7 +194,7 @@ class Containers:
 
 @dataclass(frozen=True, slots=True)
 class ContainerState:
-    """What the engine says of a container: whether it was ever started, and its first process (0: none)."""
+    """The engine's report on a container: whether it was ever started, its first process (0: none), its id."""
 
     begun: bool
     pid: int
@@ -200,27 +203,27 @@ class ContainerState:
 
 
 async def open_container_runtime(engine: Engine, cache_dir: Path) -> Containers:
-    """The engine as a runtime, without what dead processes left in it; raises SandboxError."""
+    """The engine as a runtime, after the removal of abandoned containers; raises SandboxError."""
     await remove_abandoned_containers(engine, cache_dir)
-    calls = await asyncio.to_thread(_written, cache_dir / "tools")
-    return Containers(engine, claim_containers(cache_dir), calls, PulledImages(engine, cache_dir))
+    profile = await asyncio.to_thread(_write_profile, cache_dir / "tools")
+    return Containers(engine, claim_containers(cache_dir), profile, PulledImages(engine, cache_dir))
 
 
-def _written(folder: Path) -> Path:
+def _write_profile(folder: Path) -> Path:
     text = json.dumps(build_profile(platform.machine()), sort_keys=True)
-    place = folder / f"seccomp-{hashlib.sha256(text.encode()).hexdigest()[:16]}.json"
+    target = folder / f"seccomp-{hashlib.sha256(text.encode()).hexdigest()[:16]}.json"
     folder.mkdir(parents=True, exist_ok=True)
-    new = place.with_suffix(f".{os.getpid()}")
+    new = target.with_suffix(f".{os.getpid()}")
     new.write_text(text, "utf-8")
-    new.replace(place)
-    return place
+    new.replace(target)
+    return target
 
 
 def _init(found: ContainerState) -> InitProcess | None:
-    """A handle on the first process, when /proc agrees that it belongs to this very container and we may end it.
+    """A pidfd of the first process, if /proc confirms that it belongs to this container and we may signal it.
 
-    The engine may number processes differently, as one in a virtual machine does; and one that runs as root ends its
-    containers for an ordinary user, who may not, and would wait in vain for the end of what the user tried to kill.
+    The pids of an engine in a virtual machine differ from ours. An ordinary user may not signal the processes of an
+    engine that runs as root; only the engine can end those.
     """
     if found.pid <= 1 or len(found.container) < 32:
         return None
@@ -241,6 +244,6 @@ def _abandon(process: subprocess.Popen[bytes]) -> None:
     process.communicate()
 
 
-def _complaint(process: subprocess.Popen[bytes]) -> str:
-    said = process.stderr.read(65536).decode("utf-8", "replace").strip() if process.stderr else ""
-    return said.splitlines()[-1][-300:] if said else f"exit code {process.returncode}"
+def _last_error(process: subprocess.Popen[bytes]) -> str:
+    output = process.stderr.read(65536).decode("utf-8", "replace").strip() if process.stderr else ""
+    return output.splitlines()[-1][-300:] if output else f"exit code {process.returncode}"

@@ -1,7 +1,7 @@
-"""A container engine of this machine, driven by its command line: Podman or Docker.
+"""The command-line client of a container engine of this machine: Podman or Docker.
 
 Options are those that both document (https://docs.docker.com/reference/cli/docker/container/create/ and
-https://docs.podman.io/en/latest/markdown/podman-create.1.html) but for what a `Flavour` says.
+https://docs.podman.io/en/latest/markdown/podman-create.1.html) except where the code checks the `EngineFlavour`.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ from crawler.sandbox.errors import SandboxError
 LONGEST_ANSWER = 4 << 20
 COMMAND_SECONDS = 60.0
 POLL = 0.2
-# What a client needs besides; nothing of it reaches a container.
+# Variables that the client needs; none of them is passed to a container.
 FORWARDED_VARIABLES = ("HOME", "XDG_CONFIG_HOME", *sorted(ENGINE_VARIABLES))
 
 
 class EngineFlavour(StrEnum):
-    """Whose command line it is."""
+    """The kind of engine."""
 
     PODMAN = "podman"
     DOCKER = "docker"
@@ -36,7 +36,7 @@ class EngineFlavour(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class EngineAnswer:
-    """What one command of the engine said; `cut` when it was killed for what it wrote to the disk."""
+    """The result of one engine command; `cut`: it was killed because it wrote too much to the disk."""
 
     code: int
     out: str
@@ -44,15 +44,15 @@ class EngineAnswer:
     cut: bool = False
 
     @property
-    def last_words(self) -> str:
-        """The last line it complained with."""
+    def last_error(self) -> str:
+        """The last line of stderr, or the exit code."""
         lines = [line.strip() for line in self.err.splitlines() if line.strip()]
         return lines[-1][:200] if lines else f"exit code {self.code}"
 
 
 @dataclass(frozen=True, slots=True)
 class Engine:
-    """A client program and the environment it gets."""
+    """A client program, and its environment."""
 
     flavour: EngineFlavour
     binary: Path
@@ -60,23 +60,22 @@ class Engine:
 
     @property
     def client_environment(self) -> dict[str, str]:
-        """The environment of every client that is started."""
         return {"PATH": "/usr/sbin:/usr/bin:/sbin:/bin:/usr/local/bin", "LANG": "C.UTF-8", **self.environment}
 
-    async def ask(
+    async def run(
         self,
         *arguments: str,
         seconds: float = COMMAND_SECONDS,
         most_written: int | None = None,
         store: Path | None = None,
     ) -> EngineAnswer:
-        """Run one command to its end; raises SandboxError when it takes longer or says too much.
+        """Run one command to its end; raises SandboxError if it takes too long or prints too much.
 
-        With `most_written` it is killed when it wrote more bytes to the disk, or when the file system of `store`, where
-        a daemon writes for it, got fuller by more: whoever else did that.
+        With `most_written`, it is killed after it wrote more bytes to the disk, or after the usage of the file system
+        of `store`, to which a daemon writes for it, grew by more, even if other programs caused that.
         """
         process = await self._spawn(arguments)
-        watch = asyncio.create_task(_cut(process, most_written, store))
+        watch = asyncio.create_task(_kill_after_writing(process, most_written, store))
         try:
             async with asyncio.timeout(seconds):
                 out, err = await process.communicate()
@@ -94,11 +93,11 @@ class Engine:
             process.returncode or 0, out.decode("utf-8", "replace"), err.decode("utf-8", "replace"), cut
         )
 
-    async def demand(self, *arguments: str, seconds: float = COMMAND_SECONDS) -> str:
-        """What a command says that has to succeed; raises SandboxError with its last words."""
-        answer = await self.ask(*arguments, seconds=seconds)
+    async def run_checked(self, *arguments: str, seconds: float = COMMAND_SECONDS) -> str:
+        """The output of a command that must succeed; raises SandboxError with its last error line."""
+        answer = await self.run(*arguments, seconds=seconds)
         if answer.code:
-            raise SandboxError(f"{self.flavour} {arguments[0]} failed: {answer.last_words}")
+            raise SandboxError(f"{self.flavour} {arguments[0]} failed: {answer.last_error}")
         return answer.out
 
     async def _spawn(self, arguments: tuple[str, ...]) -> asyncio.subprocess.Process:
@@ -117,18 +116,18 @@ class Engine:
             raise SandboxError(f"{self.flavour} cannot be started ({type(error).__name__})") from error
 
 
-async def _cut(process: asyncio.subprocess.Process, most: int | None, store: Path | None) -> None:
-    """Kill a client and all it started once more than `most` bytes were written; returns when that was done."""
-    written, before = dict[int, int](), _taken(store)
-    while most is None or max(sum(written.values()), _taken(store) - before) <= most:
+async def _kill_after_writing(process: asyncio.subprocess.Process, most: int | None, store: Path | None) -> None:
+    """Kill a client and its children once more than `most` bytes were written, then return."""
+    written, before = dict[int, int](), _used_bytes(store)
+    while most is None or max(sum(written.values()), _used_bytes(store) - before) <= most:
         await asyncio.sleep(POLL)
         for pid in list_descendants(process.pid) if most is not None else ():
-            written[pid] = max(written.get(pid, 0), _written(pid))
+            written[pid] = max(written.get(pid, 0), _written_bytes(pid))
     _kill(process)
 
 
-def _taken(store: Path | None) -> int:
-    """Bytes in use on a file system; 0 where it cannot be seen, as in a virtual machine."""
+def _used_bytes(store: Path | None) -> int:
+    """Bytes in use on a file system; 0 if it is not accessible, as that of a virtual machine."""
     try:
         found = os.statvfs(store) if store is not None else None
     except OSError:
@@ -141,8 +140,8 @@ def _kill(process: asyncio.subprocess.Process) -> None:
         os.killpg(process.pid, signal.SIGKILL)
 
 
-def _written(pid: int) -> int:
-    """Bytes that a process had written to storage; 0 when it is gone or not ours to ask."""
+def _written_bytes(pid: int) -> int:
+    """Bytes that a process wrote to storage; 0 if it has ended or is not accessible."""
     try:
         lines = Path(f"/proc/{pid}/io").read_text("ascii").splitlines()
         return next(int(line.split()[1]) for line in lines if line.startswith("write_bytes:"))

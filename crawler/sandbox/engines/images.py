@@ -1,4 +1,4 @@
-"""Images of registered servers: weighed and pulled by an engine only, and run by the digest of their contents."""
+"""Images of registered servers: an engine checks their size, pulls them, and runs them by digest."""
 
 from __future__ import annotations
 
@@ -26,12 +26,14 @@ from crawler.sandbox.kernel.user_ids import Identity
 from evidence.canonical import Json
 from evidence.model import Absent, Reason, Target
 
-LARGEST = 1 << 30  # compressed, as its manifest says
+LARGEST = 1 << 30  # bytes, compressed, according to the manifest
 LARGEST_UNPACKED = 4 << 30
 PULL_SECONDS = 600.0
 MAX_VOLUMES = 20
-# What clients say of a manifest that is there: Podman 4 of one that is no list, Docker 20 of one in OCI's format.
-_UNSHOWN = re.compile("Treating single images as manifest lists is not implemented|unsupported manifest media type")
+# Messages about existing manifests: Podman 4 for one that is no list, Docker 20 for one in the OCI format.
+_UNSUPPORTED_MANIFEST = re.compile(
+    "Treating single images as manifest lists is not implemented|unsupported manifest media type"
+)
 ARCHITECTURES = {"x86_64": "amd64", "aarch64": "arm64"}
 _DIGEST = re.compile(r"sha256:[0-9a-f]{64}")
 _IDENTIFIER = re.compile(r"(?:sha256:)?[0-9a-f]{64}")
@@ -39,8 +41,8 @@ _ORDINARY = re.compile(r"[1-9]\d{0,8}(?::\d{1,9})?")
 _REPOSITORY = re.compile(r"[a-z0-9][a-z0-9._:/-]{0,400}")
 _LOOPBACK = re.compile(r"(?:localhost|127(?:\.\d{1,3}){3})(?::\d+)?/")
 _TAG = re.compile(r"[\w][\w.-]{0,127}")
-# What engines and image registries say, in the order in which it is looked for.
-_SAYINGS = (
+# Error messages of engines and image registries, in the order in which they are matched.
+_ERROR_REASONS = (
     (Reason.RATE_LIMITED, re.compile(r"toomanyrequests|too many requests|\b429\b", re.IGNORECASE)),
     (Reason.UNREACHABLE, re.compile(r"dial tcp|no such host|timeout|connection re|EOF", re.IGNORECASE)),
     (Reason.NO_PACKAGE, re.compile(r"manifest unknown|name unknown|not found|no such|does not exist", re.IGNORECASE)),
@@ -52,10 +54,10 @@ _SAYINGS = (
 
 @dataclass(frozen=True, slots=True)
 class Image:
-    """A pulled image: `identifier` is the engine's, `digest` the registry's, both of the contents.
+    """A pulled image. `identifier` is the engine's id and `digest` the registry's digest.
 
-    `user` is the one it names by an ordinary number, else empty: any name may be root's in the image's own list.
-    `ours`: it is here because we had it pulled, and will be removed when it was unused for long.
+    `user`: the numeric user of the image, else empty: a name could be mapped to root in the image's own passwd file.
+    `ours`: we pulled the image, and remove it after a long time without use.
     """
 
     repository: str
@@ -68,9 +70,9 @@ class Image:
 
 @dataclass(slots=True)
 class Images:
-    """The images that one engine pulls; a tag is asked for again when an answer is older than `ttl`.
+    """The images of one engine; a tag is resolved again if its last resolution is older than `ttl`.
 
-    `guard` says which registries it may be sent to: references come from strangers, and engines ask whoever they name.
+    `guard` restricts the registries: references are untrusted, and engines contact any registry that they name.
     """
 
     runtime: Containers
@@ -84,7 +86,7 @@ class Images:
     async def start(
         self, target: Target, identity: Identity, limits: Limits, environment: Mapping[str, str]
     ) -> ContainedProcess | Absent:
-        """Start the image of an oci target, pulled first if needed; raises SandboxError when the engine cannot."""
+        """Start the image of an oci target, after pulling it if needed; raises SandboxError if the engine fails."""
         found = await self.image(target)
         if isinstance(found, Absent):
             return found
@@ -102,12 +104,12 @@ class Images:
             names=self.names,
             limits=limits,
         )
-        return await self.runtime.enter(wanted, facts)
+        return await self.runtime.start_container(wanted, facts)
 
     async def image(self, target: Target) -> Image | Absent:
-        """The image of a target, pulled if it is not there or its tag is to be asked for again.
+        """The image of a target, pulled if it is missing or its tag must be resolved again.
 
-        What is ours of it stays for as long as it takes to make a container.
+        An image of ours is kept for long enough to create a container.
         """
         reference = image_reference(target)
         if isinstance(reference, Absent):
@@ -119,19 +121,19 @@ class Images:
         return known
 
     async def _is_there(self, known: Image | Absent) -> bool:
-        """Whether an image still exists since it was pulled."""
+        """Whether an image of ours still exists; other images count as existing."""
         if isinstance(known, Absent) or not known.ours:
             return True
         return await asyncio.to_thread(self.runtime.pulled.use, known.identifier)
 
-    async def _barred(self, repository: str) -> Absent | None:
-        """Why the registry that a repository names is not asked; None when it may be."""
+    async def _find_registry_refusal(self, repository: str) -> Absent | None:
+        """Why the registry of a repository may not be contacted; None if it may."""
         registry = find_registry_endpoint(repository)
         if registry is None:
             return None
         host, port = registry
         try:
-            with contextlib.suppress(Unreachable):  # only an engine behind a proxy gets further, to where that lets it
+            with contextlib.suppress(Unreachable):  # an engine behind a proxy may reach it; the proxy decides
                 self.guard.vet(await resolve_host(host, self.resolver), port)
         except BlockedAddress as error:
             return error.absent()
@@ -140,7 +142,9 @@ class Images:
     async def _pulled(self, repository: str, reference: str) -> Image | Absent:
         before = await self._inspected(reference)
         if before is None or "@" not in reference:
-            refused = await self._barred(repository) or await self._weighed(repository, reference)
+            refused = await self._find_registry_refusal(repository) or await self._find_size_refusal(
+                repository, reference
+            )
             refused = refused or await self._pull(reference)
             if refused:
                 return refused
@@ -157,26 +161,26 @@ class Images:
         return replace(found, ours=is_ours) if isinstance(found, Image) else found
 
     async def _pull(self, reference: str) -> Absent | None:
-        """Have the engine pull an image; why that failed, or None."""
+        """Pull an image; why that failed, or None."""
         most, store = LARGEST + LARGEST_UNPACKED, await self._store()
-        answer = await self.runtime.engine.ask(
+        answer = await self.runtime.engine.run(
             "pull", "--quiet", reference, seconds=PULL_SECONDS, most_written=most, store=store
         )
-        if answer.cut and store is not None:  # perhaps by others
+        if answer.cut and store is not None:  # perhaps other programs used it
             return Absent(Reason.SANDBOX_RESTRICTED, f"Docker's disk took {most >> 20} MiB while it pulled the image")
         if answer.cut:
             return Absent(Reason.TOO_LARGE, f"an image of more than {LARGEST_UNPACKED >> 20} MiB unpacked")
         return describe_refusal(answer.err) if answer.code else None
 
     async def _store(self) -> Path | None:
-        """Where a daemon keeps what it pulls; None for Podman, which writes itself."""
+        """The storage folder of a daemon; None for Podman, whose client writes by itself."""
         engine = self.runtime.engine
         if engine.flavour is EngineFlavour.PODMAN:
             return None
-        return Path((await engine.demand("info", "--format", "{{.DockerRootDir}}")).strip())
+        return Path((await engine.run_checked("info", "--format", "{{.DockerRootDir}}")).strip())
 
-    async def _weighed(self, repository: str, reference: str) -> Absent | None:
-        """Why an image is not pulled at all, from its manifest; None when it may be."""
+    async def _find_size_refusal(self, repository: str, reference: str) -> Absent | None:
+        """Why an image must not be pulled according to its manifest; None if it may."""
         manifest = await self._manifest(reference)
         if manifest is None or isinstance(manifest, Absent):
             return manifest
@@ -194,26 +198,23 @@ class Images:
         return Absent(Reason.TOO_LARGE, f"an image of more than {LARGEST >> 20} MiB") if size > LARGEST else None
 
     async def _manifest(self, reference: str) -> Mapping[str, Json] | Absent | None:
-        """A manifest, why there is none, or None when there is one that the engine does not show."""
+        """A manifest, why there is none, or None if it exists but the engine cannot show it."""
         engine = self.runtime.engine
-        # Docker's client asks for it itself, and does not know that its engine trusts any registry of this machine.
+        # Docker's client fetches it itself, and does not know that its engine trusts registries on loopback.
         how = ("--insecure",) if engine.flavour is EngineFlavour.DOCKER and _LOOPBACK.match(reference) else ()
-        answer = await engine.ask("manifest", "inspect", *how, reference)
+        answer = await engine.run("manifest", "inspect", *how, reference)
         if answer.code:
-            # Then the bytes that are written are counted while it pulls.
-            return None if _UNSHOWN.search(answer.err) else describe_refusal(answer.err)
+            # None: the size is limited by counting written bytes during the pull.
+            return None if _UNSUPPORTED_MANIFEST.search(answer.err) else describe_refusal(answer.err)
         try:
             table = json.loads(answer.out)
         except (ValueError, RecursionError):
             table = None
-        return (
-            table
-            if isinstance(table, dict)
-            else Absent(Reason.INSTALL_FAILED, "the image's manifest is no JSON object")
-        )
+        unusable = Absent(Reason.INSTALL_FAILED, "the image's manifest is no JSON object")
+        return table if isinstance(table, dict) else unusable
 
     async def _inspected(self, reference: str) -> Mapping[str, Json] | None:
-        answer = await self.runtime.engine.ask("image", "inspect", reference)
+        answer = await self.runtime.engine.run("image", "inspect", reference)
         if answer.code:
             return None
         try:
@@ -224,7 +225,7 @@ class Images:
 
 
 def image_reference(target: Target) -> str | Absent:
-    """REPOSITORY@DIGEST or REPOSITORY:TAG as an engine takes it, never an option; Absent for anything else."""
+    """REPOSITORY@DIGEST or REPOSITORY:TAG as an engine argument, never an option; Absent for an invalid reference."""
     version = target.version or "latest"
     if not _REPOSITORY.fullmatch(target.identifier) or not (_DIGEST.fullmatch(version) or _TAG.fullmatch(version)):
         return Absent(Reason.NO_PACKAGE, "this is not an image reference")
@@ -232,7 +233,7 @@ def image_reference(target: Target) -> str | Absent:
 
 
 def find_registry_endpoint(repository: str) -> tuple[str, int] | None:
-    """Host and port of the registry that a repository begins with; None for one of the engine's own registries."""
+    """Host and port of the registry in a repository name; None for the engine's default registries."""
     first, slash, _ = repository.partition("/")
     host, _, port = first.partition(":")
     if not slash or not (port or "." in first or host == "localhost"):
@@ -252,7 +253,7 @@ def choose_manifest(entries: list[Json], architecture: str) -> str | None:
 
 
 def compressed_size(manifest: Mapping[str, Json]) -> int | None:
-    """Bytes of all layers as the manifest says; None when it does not."""
+    """Bytes of all layers according to the manifest; None if it does not state them."""
     layers = manifest.get("layers")
     if not isinstance(layers, list):
         return None
@@ -262,7 +263,7 @@ def compressed_size(manifest: Mapping[str, Json]) -> int | None:
 
 
 def parse_image(repository: str, table: Mapping[str, Json]) -> Image | Absent:
-    """An image from what `image inspect` says of it; raises LookupError or TypeError when that is not understood."""
+    """Parse the output of `image inspect`; raises LookupError or TypeError for an unknown format."""
     size, config = table["Size"], table.get("Config") or {}
     if not isinstance(size, int) or not isinstance(config, dict):
         raise TypeError("an image without size or configuration")
@@ -282,12 +283,12 @@ def parse_image(repository: str, table: Mapping[str, Json]) -> Image | Absent:
     return Image(repository, digest, identifier, user if _ORDINARY.fullmatch(user) else "", tuple(places))
 
 
-def describe_refusal(said: str) -> Absent:
-    """Why an image cannot be had, from what the engine said, in words that are the same on every night and machine."""
-    reason = next((reason for reason, words in _SAYINGS if words.search(said)), Reason.INSTALL_FAILED)
-    if reason is Reason.UNREACHABLE:  # with the host's own name servers in it
+def describe_refusal(output: str) -> Absent:
+    """Why an image cannot be pulled, from the engine's error output; the text is equal on every run and machine."""
+    reason = next((reason for reason, words in _ERROR_REASONS if words.search(output)), Reason.INSTALL_FAILED)
+    if reason is Reason.UNREACHABLE:  # the message contains the host's name servers
         return Absent(reason, "the image's registry does not answer")
-    lines = [line.strip() for line in said.splitlines() if line.strip()]
+    lines = [line.strip() for line in output.splitlines() if line.strip()]
     return Absent(reason, stabilise_line(lines[-1])[:200] if lines else "the engine said nothing")
 
 

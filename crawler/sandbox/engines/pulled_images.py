@@ -1,7 +1,7 @@
-"""Images that engines hold for us: recorded in files, so that unused ones can be removed.
+"""Records of the images that engines pulled for us, so that unused ones can be removed.
 
-Nothing is remembered of an image that was there before: it is its owner's. An engine keeps the image of every container
-that exists, so a record is locked only while its image is removed, and while somebody says that it is used now.
+An image that existed before has no record, since it belongs to somebody else. An engine keeps the image of every
+existing container, so a record is locked only during the removal of its image and during the update of its use.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from crawler.sandbox.layers.eviction import EvictionPolicy
 from crawler.sandbox.layers.layers import write_json_atomically
 
 CREATION_TIME: Final = timedelta(minutes=10)
-"""Who said that an image is used has a container of it by then."""
+"""An image that was marked as used has a container within this time."""
 
 REMOVAL_SECONDS: Final = 120.0  # seconds; layers are deleted file by file
 _FOLDER: Final = "images"
@@ -31,7 +31,7 @@ _FOLDER: Final = "images"
 
 @dataclass(frozen=True, slots=True)
 class RemovedImages:
-    """How many images were removed, of how many bytes; `kept` is how many an engine did not let go."""
+    """The number and bytes of removed images; `kept`: those that an engine did not remove."""
 
     images: int = 0
     size: int = 0
@@ -40,29 +40,29 @@ class RemovedImages:
 
 @dataclass(frozen=True, slots=True)
 class PulledImages:
-    """The images that one engine holds for us, as the records below one cache folder say."""
+    """The images that one engine pulled for us, according to the records below one cache folder."""
 
     engine: Engine
     cache_dir: Path
 
     def remember(self, identifier: str, reference: str, size: int) -> None:
-        """Write down that an image of `size` bytes is there because we had it brought there, by this name too."""
+        """Record an image of `size` bytes that we pulled under this reference, in addition to earlier references."""
         path = self._path(identifier)
         known = _read(path)
         references = sorted({*known.references, reference}) if known else [reference]
         write_json_atomically(path, {"identifier": identifier, "references": references, "size": size})
 
     def use(self, identifier: str) -> bool:
-        """Say that an image is used now; False when there is no record of it, for one: it was removed. May wait."""
+        """Mark an image as used now; False if it has no record, for example after its removal. May block."""
         with contextlib.suppress(FileNotFoundError), _locked(self._path(identifier), fcntl.LOCK_SH) as handle:
             os.utime(handle)
             return True
         return False
 
     async def evict(self, keep: EvictionPolicy, now: datetime) -> RemovedImages:
-        """Remove what does not stay by `keep`, the least recently used first, and nothing that is in use.
+        """Remove images according to `keep`, the least recently used first, and none in use.
 
-        Raises SandboxError when the engine does not answer.
+        Raises SandboxError if the engine does not respond.
         """
         known = sorted(self._records(), key=lambda record: record.used_at)
         total, gone = sum(record.size for record in known), RemovedImages()
@@ -78,33 +78,33 @@ class PulledImages:
         return gone
 
     async def _remove(self, record: _Record) -> bool:
-        """Whether an image is gone now; False when a container or another process uses it."""
+        """Remove an image; False if a container or another process uses it."""
         try:
             with _locked(record.path, fcntl.LOCK_EX | fcntl.LOCK_NB):
                 if not record.is_current:
                     return False
-                await self._let_go(record)
-                if await self._look(record.identifier) is not None:
+                await self._remove_references(record)
+                if await self._inspect(record.identifier) is not None:
                     return False
                 record.path.unlink()
                 return True
         except (FileNotFoundError, BlockingIOError):
             return False
 
-    async def _let_go(self, record: _Record) -> None:
-        """Take our names off an image, which goes with its last one; one without a name goes by itself."""
+    async def _remove_references(self, record: _Record) -> None:
+        """Remove our names from an image; the engine removes it with its last name. Then remove an unnamed rest."""
         for reference in record.references:
-            there = await self._look(reference)
+            there = await self._inspect(reference)
             if there is not None and there.get("Id") == record.identifier:
-                await self.engine.ask("image", "rm", reference, seconds=REMOVAL_SECONDS)
-        left = await self._look(record.identifier)
+                await self.engine.run("image", "rm", reference, seconds=REMOVAL_SECONDS)
+        left = await self._inspect(record.identifier)
         if left is not None and _is_only_ours(left, record.references):
-            await self.engine.ask("image", "rm", record.identifier, seconds=REMOVAL_SECONDS)
+            await self.engine.run("image", "rm", record.identifier, seconds=REMOVAL_SECONDS)
 
-    async def _look(self, name: str) -> Mapping[str, object] | None:
-        answer = await self.engine.ask("image", "inspect", name)
+    async def _inspect(self, name: str) -> Mapping[str, object] | None:
+        answer = await self.engine.run("image", "inspect", name)
         if answer.code:
-            await list_container_names(self.engine)  # an engine that is down knows no image either
+            await list_container_names(self.engine)  # raises if the engine is down, for which every image is missing
             return None
         try:
             found = json.loads(answer.out)[0]
@@ -136,12 +136,12 @@ class _Record:
 
 
 def list_image_engines(cache_dir: Path) -> list[EngineFlavour]:
-    """The engines that hold images for us."""
+    """The engines that pulled images for us."""
     return [flavour for flavour in EngineFlavour if any((cache_dir / _FOLDER).glob(f"{flavour}-*.json"))]
 
 
 def count_pulled_images(cache_dir: Path) -> tuple[int, int]:
-    """How many images all engines hold for us, and their bytes."""
+    """The number and bytes of the images that all engines pulled for us."""
     records = [record for path in (cache_dir / _FOLDER).glob("*-*.json") if (record := _read(path))]
     return len(records), sum(record.size for record in records)
 
@@ -157,14 +157,14 @@ def _read(path: Path) -> _Record | None:
 
 
 def _is_only_ours(image: Mapping[str, object], references: Sequence[str]) -> bool:
-    """Whether an image has no name but those that pulling by `references` left it, as when a tag moved on."""
+    """Whether an image has only digests of our repositories and no tag, as after a tag moved to another image."""
     digests, ours = image.get("RepoDigests"), {_repository(reference) for reference in references}
     named = {_repository(str(digest)) for digest in digests} if isinstance(digests, list) else set()
     return not image.get("RepoTags") and named <= ours
 
 
 def _repository(reference: str) -> str:
-    """Whose image it is, as Docker spells it, which leaves out where most images are."""
+    """The repository of a reference in Docker's spelling, without the default registry."""
     folder, slash, last = reference.partition("@")[0].rpartition("/")
     spelled = f"{folder}{slash}{last.partition(':')[0]}"
     return spelled.removeprefix("docker.io/").removeprefix("library/")
@@ -172,7 +172,7 @@ def _repository(reference: str) -> str:
 
 @contextlib.contextmanager
 def _locked(path: Path, how: int) -> Iterator[int]:
-    """A record's open file, locked; raises FileNotFoundError when it is gone by then."""
+    """Open and lock a record; raises FileNotFoundError if it was removed meanwhile."""
     handle = os.open(path, os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW)
     try:
         fcntl.flock(handle, how)

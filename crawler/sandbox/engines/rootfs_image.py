@@ -1,4 +1,4 @@
-"""Our root file system as an image of Docker's, which cannot run a folder; imported once for each version of it."""
+"""Imports our root file system as a Docker image, since Docker cannot run a folder; once per version."""
 
 from __future__ import annotations
 
@@ -16,24 +16,24 @@ IMPORT_SECONDS = 300.0
 
 
 async def import_rootfs_image(pulled: PulledImages, root: Path) -> str:
-    """The name of the image made of `root`, imported if the engine does not have it; raises SandboxError."""
+    """The name of the image of `root`, imported if the engine does not have it; raises SandboxError."""
     engine = pulled.engine
-    name = f"{REPOSITORY}:{root.parent.name}"  # the folder above is named by the digest of what went into it
-    known = await _known(engine, name)
+    name = f"{REPOSITORY}:{root.parent.name}"  # the parent folder is named by the digest of its inputs
+    known = await _inspect_image(engine, name)
     if known is None or not await asyncio.to_thread(pulled.use, known[0]):
         if known is None:
             await asyncio.to_thread(_import, engine, root, name)
-            known = await _known(engine, name)
+            known = await _inspect_image(engine, name)
         if known is not None:
             pulled.remember(known[0], name, known[1])
     return name
 
 
-async def _known(engine: Engine, name: str) -> tuple[str, int] | None:
-    """Identifier and bytes of an image that is there."""
-    said = await engine.ask("image", "inspect", "--format", "{{.Id}} {{.Size}}", name)
-    identifier, _, size = said.out.strip().partition(" ")
-    return None if said.code else (identifier, int(size) if size.isdecimal() else 0)
+async def _inspect_image(engine: Engine, name: str) -> tuple[str, int] | None:
+    """Identifier and bytes of an image; None if it does not exist."""
+    answer = await engine.run("image", "inspect", "--format", "{{.Id}} {{.Size}}", name)
+    identifier, _, size = answer.out.strip().partition(" ")
+    return None if answer.code else (identifier, int(size) if size.isdecimal() else 0)
 
 
 def _import(engine: Engine, root: Path, name: str) -> None:

@@ -1,1 +1,1 @@
-"""What a box is filled with: the root file system, and packages from the indexes that the user configured."""
+"""Installation of packages from the user's package indexes, and reading of what was installed."""

@@ -1,4 +1,4 @@
-"""How an installed package is started: npm's `bin`, Python's console scripts."""
+"""The commands that start an installed package: npm's `bin`, Python's console scripts."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ _PLAIN_SHEBANG = re.compile(r"^#!\s*(?P<rest>.*)$")
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """What to execute, and which of the package's commands it is."""
+    """A command line, and the name of the package's command that it runs."""
 
     name: str
     argv: tuple[str, ...]
 
 
 def choose_command(commands: Mapping[str, Sequence[str]], package: str, arguments: Sequence[str]) -> Command | Absent:
-    """The command named like the package, else the one the registration's first argument names, else the first."""
+    """Choose the command with the package's name, else the one named by the first argument, else the first one."""
     short = package.rsplit("/", 1)[-1]
     for name in commands:
         if canonicalize_name(name) == canonicalize_name(short):
@@ -44,7 +44,7 @@ def choose_command(commands: Mapping[str, Sequence[str]], package: str, argument
 
 
 def list_npm_commands(tree: Path, package: str) -> dict[str, list[str]]:
-    """The commands of an npm package; `[]` for one that neither Node nor the kernel can run here."""
+    """The commands of an npm package; an empty command line for one that cannot run here."""
     folder = tree / "node_modules" / package
     found = read_json_object(folder / "package.json").get("bin")
     short = package.rsplit("/", 1)[-1]
@@ -58,7 +58,7 @@ def list_npm_commands(tree: Path, package: str) -> dict[str, list[str]]:
 
 
 def list_pypi_commands(tree: Path, package: str) -> dict[str, list[str]]:
-    """The console scripts of a Python package, else its module where that can be run with `python -m`."""
+    """The console scripts of a Python package, or its module if it can run with `python -m`."""
     info = find_dist_info(tree, package)
     parser = configparser.ConfigParser(delimiters=("=",), interpolation=None, strict=False)
     parser.optionxform = str  # type: ignore[assignment, method-assign]
@@ -75,7 +75,7 @@ def list_pypi_commands(tree: Path, package: str) -> dict[str, list[str]]:
 
 
 def choose_interpreter(path: Path, place: str) -> list[str]:
-    """How to execute a script or binary: the command line before its arguments, empty when nothing here can."""
+    """The command line for a script or binary, without arguments; empty if no interpreter here can run it."""
     with path.open("rb") as file:
         head = file.read(256)
     if head.startswith(b"\x7fELF"):
@@ -95,7 +95,7 @@ def choose_interpreter(path: Path, place: str) -> list[str]:
 
 
 def read_json_object(path: Path) -> dict[str, object]:
-    """A JSON object from a settled layer; empty when it is something else."""
+    """Read a JSON object from a settled layer; empty if the file is missing or anything else."""
     try:
         found = json.loads(trees.read_file(path))
     except (OSError, ValueError, RecursionError):

@@ -1,4 +1,4 @@
-"""What an installer left behind: the version, what was resolved, the commands, and the scripts that did not run."""
+"""Reads the result of an installation: version, resolved packages, commands, and blocked install scripts."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ _INTEGRITY = re.compile(r"sha(?:512|384|256|1)-\S+")
 _SCRIPTS = frozenset({"preinstall", "install", "postinstall"})
 _NAMED = 5
 _LOCK = 32 << 20
-_OWN = ("bunfig.toml", "package.json", "bun.lock")  # they name the index
+_OWN = ("bunfig.toml", "package.json", "bun.lock")  # these files contain the address of the index
 _MISSING = Absent(Reason.INSTALL_FAILED, "the installer ended well but the package is not there")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InstalledTop:
-    """The top package of a tree and the lock of all of it. An empty command is one that nothing here can run."""
+    """The requested package of a tree, and the lock of the whole tree. A command that cannot run here is empty."""
 
     version: str
     lock: list[str]
@@ -32,7 +32,7 @@ class InstalledTop:
 
 
 def read_installed_top(tree: Path, spec: PackageSpec) -> InstalledTop | Absent:
-    """Read a settled tree; Absent for one that is not what was asked for, or whose integrity was not verified."""
+    """Read a settled tree; Absent if it lacks the package or if the integrity of a package was not verified."""
     return _npm(tree, spec) if spec.ecosystem is TargetType.NPM else _pypi(tree, spec)
 
 
@@ -62,14 +62,9 @@ def _npm(tree: Path, spec: PackageSpec) -> InstalledTop | Absent:
 
 
 def _unchecked(lock: list[str]) -> list[str]:
-    """Packages of a lock that bun had nothing to compare with: everything else it compared while it unpacked."""
-    return [package for _, package, digest in _entries(lock) if not _INTEGRITY.fullmatch(digest)]
-
-
-def _entries(lock: list[str]) -> Iterator[tuple[str, str, str]]:
-    for line in lock:
-        place, package, digest = (*line.split(" ", 2), "", "")[:3]
-        yield place, package, digest
+    """The packages of a lock without a digest. bun verified the digests of all others while it unpacked them."""
+    entries = [(*line.split(" ", 2), "", "")[1:3] for line in lock]
+    return [package for package, digest in entries if not _INTEGRITY.fullmatch(digest)]
 
 
 def _pypi(tree: Path, spec: PackageSpec) -> InstalledTop | Absent:
@@ -86,7 +81,7 @@ def _pypi(tree: Path, spec: PackageSpec) -> InstalledTop | Absent:
 
 
 def _blocked(tree: Path) -> Iterator[str]:
-    """The packages whose install scripts were not run, by the word of their manifests."""
+    """The packages that declare install scripts, which were not run."""
     for folder in _packages(tree / "node_modules"):
         table = entrypoints.read_json_object(folder / "package.json")
         scripts = table.get("scripts")
@@ -95,7 +90,7 @@ def _blocked(tree: Path) -> Iterator[str]:
 
 
 def _packages(modules: Path) -> Iterator[Path]:
-    """The folders of packages in a `node_modules` and in those inside of them."""
+    """The folders of packages in a `node_modules` folder and in nested ones."""
     pending = [modules]
     while pending:
         for entry in _folders(pending.pop()):

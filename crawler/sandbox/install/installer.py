@@ -1,4 +1,4 @@
-"""The install phase: resolve, download and unpack in a box whose only door is the relay; nothing of a package runs."""
+"""Installs a package in a box whose only network access is the relay; no code of the package runs."""
 
 from __future__ import annotations
 
@@ -33,11 +33,11 @@ from evidence.model import Absent, Reason
 BUNDLE = "/etc/ssl/certs/ca-certificates.crt"
 POLL = 0.25
 POLL_PAUSE = 2.0
-"""Seconds after which what was written is counted even when the disk did not fill: others may have freed as much."""
+"""Seconds after which the written files are measured even if the free disk space did not shrink."""
 MAX_OUTPUT = 4000
 _FULL = "little that is left of our disk"
-# What bun and uv say of an index that is away or does not serve us, seen through TLS.
-_SAYS_AWAY = re.compile(
+# Messages of bun and uv about an index that is unavailable or refuses us.
+_INDEX_UNAVAILABLE = re.compile(
     r"- (?:408|429|5\d\d)\b|server error \(5\d\d|Too Many Requests|ConnectionRefused|ConnectionClosed|ConnectionReset"
     r"|FailedToOpenSocket|Unable to connect|error sending request|connection (?:closed|reset)|timed out|Timeout\b"
 )
@@ -45,9 +45,9 @@ _SAYS_AWAY = re.compile(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InstallCaps:
-    """What one installation may put on the disk: a tree, and `room` for it, its downloads and their copies together.
+    """Disk limits of one installation: `size` and `files` of the tree; `room` and `room_files` with all downloads.
 
-    `disk_floor` is what must stay free for everybody else; `seconds` and the rest are in its Limits.
+    `disk_floor`: bytes that must stay free on the disk. Limits of the process are in Limits.
     """
 
     size: int = 1024 * MIB
@@ -60,7 +60,7 @@ class InstallCaps:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InstallResult:
-    """A settled layer and what its top package offers. `python`: for which interpreter; empty: the one that runs us."""
+    """An installed layer, and the data of its package. `python`: the interpreter, empty for our own."""
 
     version: str
     layer: str
@@ -72,7 +72,7 @@ class InstallResult:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Installer:
-    """Installs packages into `store` with the tools of `rootfs`."""
+    """Installs packages into `store` with the tools of `rootfs`. `bundle`: the certificate bundle."""
 
     rootfs: Rootfs
     store: layers.Layers
@@ -81,17 +81,17 @@ class Installer:
     limits: Limits = INSTALL
 
     async def install(
-        self, spec: PackageSpec, newest: str, index: NpmIndex | PythonIndex, doors: AllowedEndpoints, now: datetime
+        self, spec: PackageSpec, newest: str, index: NpmIndex | PythonIndex, endpoints: AllowedEndpoints, now: datetime
     ) -> InstallResult | Absent:
-        """Install `spec` as a new layer; Absent says why not. `newest` is what the index calls it without a version."""
+        """Install `spec` as a new layer; Absent explains a failure. `newest`: the version of an unpinned request."""
         try:
             async with self._workshop() as work:
                 command = await asyncio.to_thread(_prepare, work / "out", spec, newest, index)
-                said = await self._run(command, work, doors)
-                if isinstance(said, Absent):
-                    return said
+                output = await self._run(command, work, endpoints)
+                if isinstance(output, Absent):
+                    return output
                 return await asyncio.to_thread(self._keep, work, spec, now)
-        except OSError as error:  # what the package unpacks to was looked at before: this is our own disk
+        except OSError as error:  # errors of the unpacked package are handled before: this is our own disk
             return Absent(Reason.NOT_COLLECTED, f"the cache of the sandbox cannot be written ({type(error).__name__})")
 
     @contextlib.asynccontextmanager
@@ -103,9 +103,9 @@ class Installer:
             finally:
                 await asyncio.to_thread(trees.remove_tree, work)
 
-    async def _run(self, command: Sequence[str], work: Path, doors: AllowedEndpoints) -> str | Absent:
+    async def _run(self, command: Sequence[str], work: Path, endpoints: AllowedEndpoints) -> str | Absent:
         ours, theirs = socket.socketpair()
-        relay = EgressRelay(doors, cap=self.caps.download)
+        relay = EgressRelay(endpoints, cap=self.caps.download)
         with ours:
             with theirs:
                 start = listen_before(theirs.fileno(), command)
@@ -114,7 +114,7 @@ class Installer:
             try:
                 if listener := await asyncio.to_thread(receive_listener, ours):
                     await relay.serve(listener)
-                said = await self._attend(process, work)
+                output = await self._read_output(process, work)
             finally:
                 end = await process.stop()
                 await relay.close()
@@ -122,7 +122,7 @@ class Installer:
             return _stopped(process.stop_reason)
         if relay.received > self.caps.download:
             return Absent(Reason.TOO_LARGE, f"the package needs more than {self.caps.download // MIB} MiB of downloads")
-        return said if end.code == 0 else _failed(said + end.stderr, relay)
+        return output if end.code == 0 else _failed(output + end.stderr, relay)
 
     def _box(self, work: Path) -> Box:
         environment = {
@@ -141,18 +141,18 @@ class Installer:
         )
         return Box(root=self.rootfs.root, binds=binds, environment=environment, folder="/app", limits=self.limits)
 
-    async def _attend(self, process: ContainedProcess, work: Path) -> str:
-        """Read what the installer says until it ends, and stop it when it takes too much of the disk."""
+    async def _read_output(self, process: ContainedProcess, work: Path) -> str:
+        """Read the installer's output to its end, and stop it if it uses too much disk space."""
         guard = asyncio.create_task(self._guard(process, work))
-        said = bytearray()
+        output = bytearray()
         try:
             await process.close_stdin()
             while data := await process.read(65536):
-                said += data
-                del said[:-MAX_OUTPUT]
+                output += data
+                del output[:-MAX_OUTPUT]
         finally:
             guard.cancel()
-        return said.decode("utf-8", "replace")
+        return output.decode("utf-8", "replace")
 
     async def _guard(self, process: ContainedProcess, work: Path) -> None:
         before, clock = os.statvfs(work), asyncio.get_running_loop().time
@@ -169,7 +169,7 @@ class Installer:
             await asyncio.sleep(POLL)
 
     def _fills(self, before: os.statvfs_result, now: os.statvfs_result) -> bool:
-        """Whether the disk filled so much that it may be the installation."""
+        """Whether so much disk space was used that the installation may be the cause."""
         taken = (before.f_bavail - now.f_bavail) * now.f_frsize
         return taken > self.caps.size // 2 or before.f_favail - now.f_favail > self.caps.files
 
@@ -195,45 +195,47 @@ class Installer:
 
 
 def _stopped(limit: str) -> Absent:
-    """What an installation that was stopped tells of the package, and what of us."""
-    said = f"the installation was stopped at the {limit}"
+    """Why an installation was stopped: for a limit of the package, or for lack of our own disk space."""
+    detail = f"the installation was stopped at the {limit}"
     if limit == _FULL:
-        return Absent(Reason.NOT_COLLECTED, said)
+        return Absent(Reason.NOT_COLLECTED, detail)
     if limit.startswith("time"):
-        return Absent(Reason.TIMEOUT, said)
-    return Absent(Reason.TOO_LARGE if limit.startswith("size") else Reason.INSTALL_FAILED, said)
+        return Absent(Reason.TIMEOUT, detail)
+    return Absent(Reason.TOO_LARGE if limit.startswith("size") else Reason.INSTALL_FAILED, detail)
 
 
-def _failed(said: str, relay: EgressRelay) -> Absent:
-    """Why an installer gave up: by its own words, unless the relay knows that the network or an index was away."""
-    why = describe_install_failure(said)
+def _failed(output: str, relay: EgressRelay) -> Absent:
+    """Why an installer failed: from its output, unless the relay knows of a refused or unreachable host."""
+    why = describe_install_failure(output)
     if why.reason is not Reason.INSTALL_FAILED:
         return why
     if relay.refused:
         hosts = ", ".join(sorted(set(relay.refused))[:3])
         return Absent(Reason.INSTALL_FAILED, f"it needs something that no package index holds: {stabilise_line(hosts)}")
-    if relay.failed or _SAYS_AWAY.search(said):
+    if relay.failed or _INDEX_UNAVAILABLE.search(output):
         return Absent(Reason.NOT_COLLECTED, "the package index could not be reached by the installer")
     return why
 
 
-def _open_workshop(cache_dir: Path, who: Identity) -> Path:
+def _open_workshop(cache_dir: Path, identity: Identity) -> Path:
     folder = cache_dir / "work"
     folder.mkdir(parents=True, exist_ok=True)
     work = Path(tempfile.mkdtemp(dir=folder))
     for path in (work / "out", work / "downloads"):
         path.mkdir()
-        if who.uid is not None:
-            os.chown(path, who.uid, who.uid)
+        if identity.uid is not None:
+            os.chown(path, identity.uid, identity.uid)
     return work
 
 
 def _prepare(out: Path, spec: PackageSpec, newest: str, index: NpmIndex | PythonIndex) -> list[str]:
     if isinstance(index, NpmIndex):
         manifest = {"name": "layer", "private": True, "dependencies": {spec.name: newest}}
-        _give(out / "package.json", json.dumps(manifest))
+        _write_readable(out / "package.json", json.dumps(manifest))
         scopes = "".join(f"{json.dumps(scope)} = {json.dumps(url)}\n" for scope, url in index.scopes)
-        _give(out / "bunfig.toml", f"[install]\nregistry = {json.dumps(index.url)}\n[install.scopes]\n{scopes}")
+        _write_readable(
+            out / "bunfig.toml", f"[install]\nregistry = {json.dumps(index.url)}\n[install.scopes]\n{scopes}"
+        )
         return ["/opt/tools/bun", "install", "--ignore-scripts", "--no-progress", "--backend=copyfile"]
     wanted = f"{spec.name}{spec.extras}{f'=={spec.version}' if spec.version else ''}"
     extra = [option for url in index.extra for option in ("--index", url)]
@@ -245,6 +247,6 @@ def _prepare(out: Path, spec: PackageSpec, newest: str, index: NpmIndex | Python
     ]  # fmt: skip
 
 
-def _give(path: Path, text: str) -> None:
+def _write_readable(path: Path, text: str) -> None:
     path.write_text(text, "utf-8")
     path.chmod(0o644)

@@ -1,4 +1,4 @@
-"""One installer for each Python of a sandbox, and which of them installs a package."""
+"""One installer per Python version, and the choice of the one for a package."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _SHOWN: Final = 80  # characters of a requirement
 
 @dataclass(slots=True)
 class Installers:
-    """Installers for the Pythons of one cache beside our own, whose root file systems are built when first needed."""
+    """Installers for other Pythons than our own; their root file systems are built when first needed."""
 
     cache_dir: Path = Path()
     environ: Mapping[str, str] = field(default_factory=dict)
@@ -38,8 +38,8 @@ class Installers:
     _made: dict[str, Installer] = field(default_factory=dict)
     _making: asyncio.Lock = field(default_factory=asyncio.Lock)
 
-    async def of(self, python: str, own: Installer) -> Installer:
-        """The installer for a Python (`3.12`), which is `own` for our own or an empty name; raises SandboxError."""
+    async def get_installer(self, python: str, own: Installer) -> Installer:
+        """The installer for a Python (`3.12`); `own` for our own version or an empty text; raises SandboxError."""
         if python in {"", self.pythons.own.version}:
             return own
         async with self._making:
@@ -54,18 +54,20 @@ class Installers:
         answer: IndexAnswer,
         index: NpmIndex | PythonIndex,
         *,
-        doors: AllowedEndpoints,
+        endpoints: AllowedEndpoints,
         now: datetime,
     ) -> InstallResult | Absent:
-        """Install `spec` for the first Python that it and all that it depends on allow; Absent says why not."""
+        """Install `spec` with the first Python that it and its dependencies allow; Absent explains a failure."""
         if spec.ecosystem is not TargetType.PYPI:
-            return await own.install(spec, answer.newest, index, doors, now)
+            return await own.install(spec, answer.newest, index, endpoints, now)
         allowed = self.pythons.allowed(answer.requires_python)
-        python: Interpreter | None = await _next(allowed) or self.pythons.own  # for which there may be an older version
+        python: Interpreter | None = (
+            await _next(allowed) or self.pythons.own
+        )  # an older version of the package may allow our own Python
         unfit: Absent | None = None
         while python:
-            installer = await self.of(python.version, own)
-            found = await installer.install(spec, answer.newest, index, doors, now)
+            installer = await self.get_installer(python.version, own)
+            found = await installer.install(spec, answer.newest, index, endpoints, now)
             if isinstance(found, InstallResult):
                 return replace(found, python="" if installer is own else python.version)
             if found.reason is not Reason.RUNTIME_UNSUPPORTED:
@@ -74,13 +76,13 @@ class Installers:
         return await asyncio.to_thread(self._refusal, answer.requires_python, unfit)
 
     def _refusal(self, requirement: str | None, unfit: Absent | None) -> Absent:
-        """What is needed, what is there, and what to do; for a dependency's need, what the resolver says of it."""
+        """The required and the available Pythons, and what to do; for a dependency, the resolver's message."""
         have = ", ".join(self.pythons.versions)
         if next(self.pythons.allowed(requirement), None) is None:
             needs = f"it needs Python {stabilise_line(requirement or '')[:_SHOWN]}, and there is {have}; {_MORE}"
             return Absent(Reason.RUNTIME_UNSUPPORTED, needs)
-        said = unfit.detail if unfit else ""
-        needs = f"what it depends on needs another Python than there is ({have}; {_MORE}): {said}"
+        detail = unfit.detail if unfit else ""
+        needs = f"what it depends on needs another Python than there is ({have}; {_MORE}): {detail}"
         return Absent(Reason.RUNTIME_UNSUPPORTED, needs[:MAX_MESSAGE_LENGTH])
 
     async def _make(self, python: str, own: Installer) -> Installer:
@@ -92,10 +94,10 @@ class Installers:
 
 
 async def _next(pythons: Iterator[Interpreter]) -> Interpreter | None:
-    """The next one, which may have to be started to be asked."""
+    """The next interpreter, in a thread, since the iterator may start one to examine it."""
     return await asyncio.to_thread(lambda: next(pythons, None))
 
 
 def layer_abi(python: Interpreter) -> str:
-    """What a layer is made for."""
+    """The interpreter and machine for which a layer is made."""
     return f"{python.name}-{platform.machine()}"

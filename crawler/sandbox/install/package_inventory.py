@@ -1,7 +1,7 @@
-"""What is inside an installed layer: every package with its version, read from its manifests. Nothing is executed.
+"""The packages of an installed layer with their versions, read from their manifests without executing anything.
 
-The files are the work of strangers. No link is followed, nothing that is not a regular file is opened, and bytes, files
-and nesting are bounded; what could not be read is listed instead (docs/decisions/0017).
+The files are untrusted: no link is followed, only regular files are opened, and bytes, files and nesting are limited.
+Places that could not be read are listed (docs/decisions/0017).
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _REQUIRED: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,213}")  # a requirem
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TreeLimits:
-    """`manifest` and `total`: bytes of one manifest and of all. `entries`: directory entries looked at."""
+    """`manifest` and `total`: bytes of one manifest and of all. `entries`: directory entries read."""
 
     packages: int = 20_000
     manifest: int = 1 << 20
@@ -45,7 +45,7 @@ class TreeLimits:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InstalledPackage:
-    """One package of the tree, by the word of its own manifest. `path` is its folder or metadata, relative."""
+    """One package of the tree according to its manifest. `path`: the relative path of its folder or metadata."""
 
     ecosystem: Literal["npm", "PyPI"]
     name: str
@@ -56,7 +56,7 @@ class InstalledPackage:
 
 @dataclass(frozen=True, slots=True)
 class UnreadPlace:
-    """A place of the tree that could not be read, and why."""
+    """A path in the tree that could not be read, and the reason."""
 
     path: str
     why: str
@@ -64,9 +64,9 @@ class UnreadPlace:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InstalledTree:
-    """A server's package as it was installed, and what it brought along, sorted; the package itself is not among it.
+    """An installed package and its sorted dependencies; `packages` does not contain the package itself.
 
-    `complete` is false when a bound was hit or something could not be read.
+    `complete`: no limit was reached and everything could be read.
     """
 
     ecosystem: Literal["npm", "PyPI"]
@@ -80,7 +80,7 @@ class InstalledTree:
 def read_tree(
     tree: Path, ecosystem: TargetType, name: str, version: str, limits: TreeLimits | None = None
 ) -> InstalledTree:
-    """The packages below a settled layer that was made for `name`, an npm or PyPI package."""
+    """Read the packages of a settled layer that was installed for the npm or PyPI package `name`."""
     reading = _Reading(tree, limits or TreeLimits())
     if ecosystem is TargetType.NPM:
         found = _npm_packages(reading, name)
@@ -90,7 +90,7 @@ def read_tree(
 
 @dataclass(slots=True)
 class _Reading:
-    """The bounds, and what is left of them."""
+    """A tree that is being read, with its limits and their use."""
 
     tree: Path
     limits: TreeLimits
@@ -102,7 +102,7 @@ class _Reading:
     def tree_of(
         self, ecosystem: Literal["npm", "PyPI"], name: str, version: str, found: Iterator[InstalledPackage]
     ) -> InstalledTree:
-        """Gather what is found, up to the bound."""
+        """Collect the packages, up to the limit."""
         packages: list[InstalledPackage] = []
         for package in found:
             if len(packages) == self.limits.packages:
@@ -119,13 +119,13 @@ class _Reading:
         )
 
     def leave_out(self, path: str, why: str) -> None:
-        """Remember that something was not read."""
+        """Record a path that was not read."""
         self.complete = False
         if len(self.unread) < self.limits.unread:
             self.unread.append(UnreadPlace(_shown(path), why))
 
     def folders(self, path: str) -> list[str]:
-        """Names of the real folders in a folder, sorted; empty when there is no such folder."""
+        """The sorted names of the folders in a folder, without links; empty if it does not exist."""
         try:
             at = _open_inside(self.tree, path, os.O_DIRECTORY)
         except (OSError, ValueError):
@@ -147,7 +147,7 @@ class _Reading:
         return sorted(found)
 
     def text(self, path: str) -> bytes | None:
-        """The bytes of a manifest; None, and a note, when it is not a regular file within the bounds."""
+        """The bytes of a manifest; None and a record if it is not a regular file within the limits."""
         try:
             at = _open_inside(self.tree, path, os.O_NONBLOCK)
         except (OSError, ValueError):
@@ -201,13 +201,13 @@ def _npm_packages(reading: _Reading, top: str) -> Iterator[InstalledPackage]:
 
 
 def _npm_places(reading: _Reading, modules: str, depth: int) -> Iterator[str]:
-    """The folders of packages in a `node_modules`, and in those below them."""
+    """The folders of packages in a `node_modules` folder and in nested ones."""
     if depth > reading.limits.depth:
         reading.leave_out(modules, f"nested more than {reading.limits.depth} deep")
         return
     for name in reading.folders(modules):
         if name.startswith("."):
-            continue  # .bin and the like hold no packages
+            continue  # .bin and similar folders contain no packages
         inner = [f"{name}/{part}" for part in reading.folders(f"{modules}/{name}")] if name.startswith("@") else [name]
         for package in inner:
             path = f"{modules}/{package}"
@@ -216,7 +216,7 @@ def _npm_places(reading: _Reading, modules: str, depth: int) -> Iterator[str]:
 
 
 def _direct_places(reading: _Reading, own: str, places: frozenset[str]) -> frozenset[str]:
-    """Where Node finds what the package itself requires: its own `node_modules` first, then the one it lies in."""
+    """Where Node finds the direct dependencies: first in the package's own `node_modules`, then in the top one."""
     manifest = (reading.members(f"{own}/package.json") if own in places else None) or {}
     tables = (manifest.get(member) for member in _NEEDS)
     needed = {name for table in tables if isinstance(table, Mapping) for name in table if _npm_name(name)}
@@ -251,10 +251,8 @@ def _headers(reading: _Reading, info: str) -> _Headers | None:
         return None
     try:
         message = BytesHeaderParser(policy=compat32).parsebytes(raw)
-        name, version = (
-            normalise_pypi_name(str(message["Name"] or "").strip()),
-            _word(str(message["Version"] or "").strip()),
-        )
+        name = normalise_pypi_name(str(message["Name"] or "").strip())
+        version = _word(str(message["Version"] or "").strip())
         texts = (str(text) for text in message.get_all("Requires-Dist", []))
         needs = frozenset(canonicalize_name(match[0]) for text in texts if (match := _REQUIRED.match(text)))
     except (MessageError, UnusableAddress, ValueError, LookupError):
@@ -266,7 +264,7 @@ def _headers(reading: _Reading, info: str) -> _Headers | None:
 
 
 def _open_inside(tree: Path, path: str, how: int) -> int:
-    """Open a file or folder step by step, so that no step is a link."""
+    """Open a file or folder component by component, so that no component is a link."""
     at = os.open(tree, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     steps = path.split("/") if path else []
     for n, step in enumerate(steps, start=1):
@@ -291,5 +289,5 @@ def _word(value: Json) -> str | None:
 
 
 def _shown(path: str) -> str:
-    """A path as evidence: undecodable and control characters escaped."""
+    """A path as evidence, with undecodable and control characters escaped."""
     return path if _PLAIN_PATH.fullmatch(path) or not path else ascii(path)[1:-1]

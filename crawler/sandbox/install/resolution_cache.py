@@ -1,4 +1,4 @@
-"""What requests were resolved to: from a package and version to its layer, or to why there is none."""
+"""Cache of resolved requests: from a package and version to its layer, or to the reason why there is none."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from crawler.sandbox.package_spec import PackageSpec
 from evidence.model import Absent, Reason, TargetType
 
 REFUSAL_TTL = timedelta(hours=1)
-"""A visit starts a server several times; what cannot be installed is tried once for all of them."""
+"""A probe starts a server several times; a failed installation is not repeated within this time."""
 
-_THEIRS = frozenset(
+_CACHED_REASONS = frozenset(
     {Reason.INSTALL_FAILED, Reason.NO_PACKAGE, Reason.RUNTIME_UNSUPPORTED, Reason.TOO_LARGE, Reason.TIMEOUT}
 )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ResolvedInstallation:
-    """What a request was resolved to. `newest` is what the index called newest then; `checked_at` is when.
+    """The installation of a request. `newest`: the newest version in the index at the time `checked_at`.
 
-    `python` is the interpreter that it was installed for, empty for the one that runs us.
+    `python`: the version of the interpreter for which it was installed, empty for our own.
     """
 
     name: str
@@ -40,49 +40,49 @@ class ResolvedInstallation:
 
 @dataclass(frozen=True, slots=True)
 class Resolutions:
-    """What was resolved for the layers of one cache. `pythons`: those that packages may get beside our own."""
+    """The resolved requests of one cache. `pythons`: the versions available to packages besides our own."""
 
     layers: Layers
     ttl: timedelta
     pythons: Sequence[str] = ()
 
     def lock_path(self, spec: PackageSpec) -> Path:
-        """The lock that an installation of `spec` holds."""
+        """The lock file of an installation of `spec`."""
         return self.layers.cache_dir / "locks" / self._key(spec)
 
-    def find(self, spec: PackageSpec) -> ResolvedInstallation | None:
-        """What `spec` was resolved to, however long ago, if its layer is still there."""
+    def find_installation(self, spec: PackageSpec) -> ResolvedInstallation | None:
+        """The cached installation of `spec` at any age, if its layer still exists."""
         found = _installed(self._read(spec, "json"))
         return found if found and found.name == spec.name and self.layers.has(found.layer) else None
 
-    def fresh(self, spec: PackageSpec, found: ResolvedInstallation, now: datetime) -> bool:
-        """True when no index needs to be asked: the version is pinned, or was looked up within the TTL."""
+    def is_fresh(self, spec: PackageSpec, found: ResolvedInstallation, now: datetime) -> bool:
+        """True if the index need not be queried: the version is pinned, or was resolved within the TTL."""
         return spec.pinned or _within(found.checked_at, now, self.ttl)
 
-    def put(self, spec: PackageSpec, found: ResolvedInstallation) -> None:
-        """Remember what `spec` was resolved to."""
+    def store_installation(self, spec: PackageSpec, found: ResolvedInstallation) -> None:
+        """Store the installation of `spec`."""
         write_json_atomically(self._path(spec, "json"), asdict(found))
         self._path(spec, "refused").unlink(missing_ok=True)
 
-    def touch(self, spec: PackageSpec, found: ResolvedInstallation, now: datetime) -> ResolvedInstallation:
-        """The index still calls the same version newest: good for another TTL."""
+    def renew(self, spec: PackageSpec, found: ResolvedInstallation, now: datetime) -> ResolvedInstallation:
+        """Store an installation that is still the newest as valid for another TTL."""
         touched = replace(found, checked_at=now.isoformat())
-        self.put(spec, touched)
+        self.store_installation(spec, touched)
         return touched
 
-    def refuse(self, spec: PackageSpec, newest: str, why: Absent, now: datetime) -> None:
-        """Remember for a while that `newest` could not be installed, unless that was our own failure."""
-        if why.reason in _THEIRS:
+    def store_refusal(self, spec: PackageSpec, newest: str, why: Absent, now: datetime) -> None:
+        """Store for REFUSAL_TTL that `newest` could not be installed, unless we caused the failure."""
+        if why.reason in _CACHED_REASONS:
             entry = {"newest": newest, "reason": why.reason, "detail": why.detail, "at": now.isoformat()}
             write_json_atomically(self._path(spec, "refused"), entry)
 
-    def refused(self, spec: PackageSpec, newest: str, now: datetime) -> Absent | None:
-        """Why `newest` could not be installed a short while ago."""
+    def find_refusal(self, spec: PackageSpec, newest: str, now: datetime) -> Absent | None:
+        """The stored reason why `newest` could not be installed, if it is recent."""
         entry = self._read(spec, "refused")
         at, reason, detail = entry.get("at"), entry.get("reason"), entry.get("detail")
         if entry.get("newest") != newest or not isinstance(at, str) or not isinstance(detail, str):
             return None
-        if not isinstance(reason, str) or reason not in set(_THEIRS) or not _within(at, now, REFUSAL_TTL):
+        if not isinstance(reason, str) or reason not in set(_CACHED_REASONS) or not _within(at, now, REFUSAL_TTL):
             return None
         return Absent(Reason(reason), detail)
 
@@ -103,7 +103,7 @@ class Resolutions:
 
 def _installed(entry: Mapping[str, object]) -> ResolvedInstallation | None:
     try:
-        found = ResolvedInstallation(**entry)  # type: ignore[arg-type]  # checked below: anything may have happened to the file
+        found = ResolvedInstallation(**entry)  # type: ignore[arg-type]  # checked below: the file may be damaged
     except TypeError:
         return None
     texts = (found.name, found.version, found.newest, found.layer, found.checked_at, found.python)

@@ -1,1 +1,1 @@
-"""What the sandbox asks of the kernel: system calls and who may make them, user ids, limits, control groups."""
+"""Kernel interfaces of the sandbox: system call filters and notifications, user ids, limits, control groups."""

@@ -1,4 +1,4 @@
-"""A control group for each box where we may make one: caps that the kernel counts, and its list of the processes."""
+"""A control group for each box, where we may create one: the kernel enforces limits and lists the processes."""
 
 from __future__ import annotations
 
@@ -17,91 +17,91 @@ from crawler.sandbox.kernel.limits import MIB, Limits
 
 ROOT: Final = Path("/sys/fs/cgroup")
 OWN: Final = Path("/proc/self/cgroup")
-# Beyond what the watchdog allows, which says why it kills: files in memory and the kernel's own are counted here too.
+# More than the limit of the watchdog, which can report why it kills: memory files and kernel memory count here too.
 SLACK: Final = 128 * MIB
 PERIOD: Final = 100_000  # microseconds
-_TRIES, _PAUSE = 200, 0.01  # two seconds, which the kernel may take to end what a sweep killed
+_TRIES, _PAUSE = 200, 0.01  # two seconds for the kernel to end killed processes
 _numbers = itertools.count()
 
 
 @dataclass(frozen=True, slots=True)
 class ControlGroup:
-    """The group of one box, which is one folder for each controller of version 1 and a single one in version 2.
+    """The group of one box: one folder per controller in version 1, a single folder in version 2.
 
-    `doors` are open for a forked child to enter by; without any, only others can put it in.
+    `task_files`: descriptors with which a forked child can enter the group by itself (version 1).
     """
 
     folders: tuple[Path, ...]
-    doors: tuple[int, ...]
+    task_files: tuple[int, ...]
 
     def enter(self) -> None:
-        """Become a member; for a forked child, before its exec, so that all it ever starts is inside."""
-        # Nobody else's task but its own single one: that is moved in 0.05 ms. For any other move the kernel first waits
-        # until no task of the whole machine is between two states, which took 6 to 30 ms.
-        for door in self.doors:
+        """Enter the group; called by a forked child before its exec, so that all its descendants are members."""
+        # A task moves itself in 0.05 ms. To move another task, the kernel waits until no task of the machine is between
+        # two states, which took 6 to 30 ms.
+        for file in self.task_files:
             with contextlib.suppress(OSError):
-                os.write(door, b"0")
+                os.write(file, b"0")
 
-    async def admit(self, pid: int) -> None:
-        """Put a box's first process in, where it could not enter by itself."""
-        for folder in () if self.doors else self.folders:
+    async def add_process(self, pid: int) -> None:
+        """Add the first process of a box, if it could not enter by itself."""
+        for folder in () if self.task_files else self.folders:
             with contextlib.suppress(OSError):
                 await asyncio.to_thread((folder / "cgroup.procs").write_text, str(pid), "ascii")
 
     def close(self) -> None:
-        """Give the doors back once the child is through."""
-        for door in self.doors:
-            os.close(door)
+        """Close the task files after the child has entered."""
+        for file in self.task_files:
+            os.close(file)
 
     def starved(self) -> bool:
-        """Whether the kernel killed a member because all together had too much memory."""
+        """Whether the kernel killed a member because of the memory limit of the group."""
         return any(
-            _killed(folder / name) for folder in self.folders for name in ("memory.events", "memory.oom_control")
+            _has_oom_kill(folder / name) for folder in self.folders for name in ("memory.events", "memory.oom_control")
         )
 
     def remove_group(self) -> None:
-        """Remove the group of a box whose processes are gone."""
+        """Remove the group after the end of all its processes."""
         for folder in self.folders:
             _remove(folder)
 
-    async def wait_until_removed(self) -> None:
-        """The same, as a box's last step."""
+    async def remove_after_stop(self) -> None:
+        """`remove_group` as a step of `ContainedProcess.after_stop`."""
         self.remove_group()
 
 
 def create_group(limits: Limits) -> ControlGroup | None:
-    """A new, empty group that holds a box to `limits`; None where we may not make one."""
+    """Create an empty group that enforces `limits`; None if we may not create one."""
     folders: list[Path] = []
-    doors: list[int] = []
+    task_files: list[int] = []
     for parent, settings in _parents(limits):
-        folder = _made(parent)
+        folder = _make_group_folder(parent)
         if folder is None:
             continue
-        if not _set(folder, settings):
+        if not _write_settings(folder, settings):
             _remove(folder)
             continue
         folders.append(folder)
         if (folder / "tasks").exists():  # version 1
-            doors.append(os.open(folder / "tasks", os.O_WRONLY | os.O_CLOEXEC))
-    return ControlGroup(tuple(folders), tuple(doors)) if folders else None
+            task_files.append(os.open(folder / "tasks", os.O_WRONLY | os.O_CLOEXEC))
+    return ControlGroup(tuple(folders), tuple(task_files)) if folders else None
 
 
 def remove_abandoned_groups() -> None:
-    """End what outlived a process of ours that was killed, and remove its groups; blocks while that dies.
+    """Kill the boxes of dead Hallmark processes and remove their groups; blocks until they have ended.
 
-    A box whose starter is killed between two system calls of bubblewrap waits for ever for a word of it.
+    A box waits for ever at its gate if Hallmark is killed while bubblewrap sets the box up.
     """
     for parent, _ in _parents(Limits()):
         for folder in parent.glob(f"hallmark-*-{_namespace()}-*"):
             if Path(f"/proc/{folder.name.split('-')[1]}").exists():
                 continue
-            _clear(folder)
+            _kill_and_remove(folder)
 
 
 def _parents(limits: Limits) -> Iterator[tuple[Path, Mapping[str, str]]]:
-    """Where groups may be made, and what is to be written into one there; the first setting is what it is made for."""
+    """The folders in which we may create groups, with the settings of a group; the first setting is mandatory."""
     memory, quota = str(limits.memory + limits.scratch + limits.shared_memory + SLACK), round(limits.cpus * PERIOD)
-    # One more than the box may have: whoever waits for it on our side is a member as well.
+    # One more than the box may have: the bubblewrap process outside of the box is a member too.
     pids = {"pids.max": str(limits.processes + 1)}
     first = {
         "pids": pids,
@@ -118,7 +118,7 @@ def _parents(limits: Limits) -> Iterator[tuple[Path, Mapping[str, str]]]:
 
 
 def _unified() -> Path | None:
-    """The folder of version 2 in which we may make groups: beside our own group, which a session lends its user."""
+    """The folder of version 2 in which we may create groups: the parent of our own group, or the root."""
     try:
         lines = OWN.read_text("ascii", "replace").splitlines()
     except OSError:
@@ -136,20 +136,19 @@ def _is_writable(parent: Path) -> bool:
     return os.access(parent / "cgroup.procs", os.W_OK)
 
 
-def _set(folder: Path, settings: Mapping[str, str]) -> bool:
-    """Write every setting that the kernel knows; whether the first one holds."""
-    held = []
+def _write_settings(folder: Path, settings: Mapping[str, str]) -> bool:
+    """Write all settings that the kernel supports; return whether the first one was accepted."""
+    accepted = []
     for name, value in settings.items():
         try:
             (folder / name).write_text(value, "ascii")
-        except OSError:  # a controller that is not enabled, no swap to be limited
-            held.append(False)
-        else:
-            held.append(True)
-    return held[0]
+            accepted.append(True)
+        except OSError:  # the controller is not enabled, or there is no swap
+            accepted.append(False)
+    return accepted[0]
 
 
-def _killed(file: Path) -> bool:
+def _has_oom_kill(file: Path) -> bool:
     try:
         rows = dict(line.split(" ", 1) for line in file.read_text("ascii").splitlines() if " " in line)
     except OSError:
@@ -157,7 +156,7 @@ def _killed(file: Path) -> bool:
     return rows.get("oom_kill", "0") != "0"
 
 
-def _clear(folder: Path) -> None:
+def _kill_and_remove(folder: Path) -> None:
     for _ in range(_TRIES):
         if _remove(folder):
             return
@@ -165,12 +164,12 @@ def _clear(folder: Path) -> None:
         time.sleep(_PAUSE)
 
 
-def _made(parent: Path) -> Path | None:
+def _make_group_folder(parent: Path) -> Path | None:
     for number in _numbers:
         folder = parent / f"hallmark-{os.getpid()}-{_namespace()}-{number}"
         try:
             folder.mkdir()
-        except FileExistsError:  # of a dead process that had our id
+        except FileExistsError:  # of a dead process with the same pid
             continue
         except OSError:
             return None
@@ -179,7 +178,7 @@ def _made(parent: Path) -> Path | None:
 
 
 def _namespace() -> int:
-    """The pid namespace in which our process id means us: containers may share a tree of groups."""
+    """The id of our pid namespace, since containers may share a tree of groups."""
     return Path("/proc/self/ns/pid").stat().st_ino
 
 
@@ -194,7 +193,7 @@ def _remove(folder: Path) -> bool:
 
 
 def _kill_members(folder: Path) -> None:
-    with contextlib.suppress(OSError):  # all at once, so that none forks meanwhile; version 2, Linux 5.14
+    with contextlib.suppress(OSError):  # kills all at once, so that none can fork; version 2, Linux 5.14
         (folder / "cgroup.kill").write_text("1", "ascii")
         return
     with contextlib.suppress(OSError, ValueError):

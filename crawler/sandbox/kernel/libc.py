@@ -1,4 +1,4 @@
-"""The C library, for the system calls that Python has no name for."""
+"""The C library, for system calls that Python does not provide."""
 
 from __future__ import annotations
 
@@ -8,5 +8,5 @@ from functools import cache
 
 @cache
 def load_libc() -> ctypes.CDLL:
-    """The one of this process; its `errno` is `ctypes.get_errno()`. Made once, since each costs a class of its own."""
+    """The C library of this process; `ctypes.get_errno()` returns its `errno`. Cached: each CDLL costs a class."""
     return ctypes.CDLL(None, use_errno=True)

@@ -1,4 +1,4 @@
-"""What a contained process may use."""
+"""Resource limits of contained processes."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ MIB = 1 << 20
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:
-    """Caps of one start. Per process: `data`, `file_size`, `cpu_seconds`, `open_files`; for all together: the rest."""
+    """Limits of one start. `data`, `file_size`, `cpu_seconds` and `open_files` hold per process, the rest for all."""
 
     seconds: float = 150.0
     cpu_seconds: int = 60
@@ -28,13 +28,13 @@ class Limits:
     errors: int = 16 * MIB
 
     def resources(self) -> tuple[tuple[int, int], ...]:
-        """The resource limits that hold from the first instruction, RLIMIT_NPROC excepted."""
+        """The resource limits (RLIMIT_*) that hold from the first instruction, except RLIMIT_NPROC."""
         return (
             (resource.RLIMIT_CPU, self.cpu_seconds),
             (resource.RLIMIT_DATA, self.data),
             (resource.RLIMIT_FSIZE, self.file_size),
             (resource.RLIMIT_NOFILE, self.open_files),
-            (resource.RLIMIT_CORE, 1),  # never, also where cores go into a pipe; at 0 they would (core(5))
+            (resource.RLIMIT_CORE, 1),  # no core dumps: with 0, a pipe in core_pattern would still get them (core(5))
             (resource.RLIMIT_MEMLOCK, 65536),
             (resource.RLIMIT_MSGQUEUE, 0),
             (resource.RLIMIT_SIGPENDING, 256),

@@ -1,4 +1,4 @@
-"""What a box takes of the machine that no resource limit counts: temporary files, and memory in socket buffers."""
+"""Resources of a box that no kernel limit counts: temporary files, and memory in socket buffers."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ SCRATCH = ("/tmp", "/dev/shm")  # noqa: S108
 
 
 def find_exceeded_limit(init: int, limits: Limits) -> str | None:
-    """The limit that the box of a first process exceeds, in words; None while it exceeds none."""
+    """A text for the limit that the box exceeds; None if it exceeds none. `init`: the pid of its first process."""
     if max(count_files(init, place) for place in SCRATCH) > limits.scratch_inodes:
         return f"limit of {limits.scratch_inodes} temporary files"
     if count_sockets(init) > limits.sockets:
@@ -20,13 +20,15 @@ def find_exceeded_limit(init: int, limits: Limits) -> str | None:
 
 
 def count_files(init: int, place: str) -> int:
-    """How many files and folders one of a box's memory file systems holds; 0 where it is gone or not the box's own.
+    """The number of files and folders in a memory file system of a box; 0 if it is gone or not the box's own.
 
-    bubblewrap's file systems have no cap on inodes, unlike those that root prepares.
+    bubblewrap's memory file systems have no limit on inodes, unlike those that root prepares.
     """
     root = f"/proc/{init}/root"
     try:
-        handle = os.open(root + place, os.O_PATH | os.O_CLOEXEC)  # one look: the box may still be mounting
+        handle = os.open(
+            root + place, os.O_PATH | os.O_CLOEXEC
+        )  # opened once, since the box may still mount file systems
     except OSError:
         return 0
     try:
@@ -42,9 +44,9 @@ def count_files(init: int, place: str) -> int:
 
 
 def count_sockets(init: int) -> int:
-    """How many sockets there are in a box's network namespace, those on their way in messages included; 0 when gone.
+    """The number of sockets in the network namespace of a box, including those inside messages; 0 if it is gone.
 
-    Each may hold 400 KiB that belong to no process, so 64 processes could fill the machine (unix(7), tcp(7)).
+    Each may hold 400 KiB that count for no process, so 64 processes could fill the memory (unix(7), tcp(7)).
     """
     try:
         first = Path(f"/proc/{init}/net/sockstat").read_text("ascii").split("\n", 1)[0]

@@ -1,4 +1,4 @@
-"""The sandbox's list of allowed system calls as classic BPF, assembled here so that no libseccomp is needed."""
+"""Assembles the seccomp filter for the allowed system calls as classic BPF, without libseccomp."""
 
 from __future__ import annotations
 
@@ -68,18 +68,18 @@ class Instruction:
     if_false: int = 0
 
     def encode(self) -> bytes:
-        """The instruction as the kernel reads it on a little-endian machine."""
+        """The instruction in the kernel's format on a little-endian machine."""
         return struct.pack("<HBBI", self.code, self.if_true, self.if_false, self.k)
 
 
 @cache
 def filter_program(machine: str) -> bytes:
-    """The filter for `machine` (`x86_64` or `aarch64`), to be handed to bubblewrap's --seccomp."""
+    """The filter for `machine` (`x86_64` or `aarch64`), for bubblewrap's --seccomp."""
     return b"".join(instruction.encode() for instruction in assemble_filter(machine))
 
 
 def assemble_filter(machine: str) -> list[Instruction]:
-    """The filter's instructions: what is not allowed is refused, foreign architectures are killed."""
+    """The instructions of the filter: refuse calls that are not allowed, kill processes of other architectures."""
     if machine not in syscalls.AUDIT_ARCH:
         raise UnsupportedMachineError(f"no system call table for {machine}; x86_64 and aarch64 have one")
     code = [
@@ -88,12 +88,12 @@ def assemble_filter(machine: str) -> list[Instruction]:
         Instruction(RETURN, KILL_PROCESS),
         Instruction(LOAD_WORD, NUMBER),
     ]
-    if machine == "x86_64":  # the x32 table is a second door to the same calls
+    if machine == "x86_64":  # the x32 table is a second entry to the same calls
         code += _when(JUMP_GREATER, X32_BIT - 1, return_errno(errno.EPERM))
     code += _when(JUMP_GREATER, syscalls.NEWEST_REVIEWED, return_errno(errno.ENOSYS))
     for call in syscalls.REPLACED:
         code += _on(call, machine, [return_errno(errno.ENOSYS)])
-    for call, body in _judged():
+    for call, body in _restricted_calls():
         code += _on(call, machine, body)
     for low, high in find_ranges(call.number(machine) for call in syscalls.ALLOWED):
         code += [Instruction(JUMP_AT_LEAST, low, if_true=1), return_errno(errno.EPERM)]
@@ -102,7 +102,7 @@ def assemble_filter(machine: str) -> list[Instruction]:
 
 
 def find_ranges(numbers: Iterable[int | None]) -> list[tuple[int, int]]:
-    """Runs of neighbouring numbers, lowest first, each as its first and last."""
+    """Ranges of consecutive numbers as (first, last), in ascending order."""
     found: list[tuple[int, int]] = []
     for number in sorted({number for number in numbers if number is not None}):
         if found and found[-1][1] == number - 1:
@@ -113,14 +113,14 @@ def find_ranges(numbers: Iterable[int | None]) -> list[tuple[int, int]]:
 
 
 def return_errno(number: int) -> Instruction:
-    """Return `number` as errno to the caller."""
+    """The instruction that fails the call with the errno `number`."""
     return Instruction(RETURN, ERRNO | number)
 
 
 ALLOWED = Instruction(RETURN, ALLOW)
 
 
-def _judged() -> Iterator[tuple[syscalls.Syscall, list[Instruction]]]:
+def _restricted_calls() -> Iterator[tuple[syscalls.Syscall, list[Instruction]]]:
     denied = return_errno(errno.EPERM)
     yield syscalls.CLONE, [*_any_bit(0, NEW_NAMESPACE, denied), ALLOWED]
     mapping = [*_all_bits(3, SHARED_ANONYMOUS, return_errno(errno.ENOMEM)), *_any_bit(3, GROWS_DOWN, denied)]
@@ -137,13 +137,13 @@ def _judged() -> Iterator[tuple[syscalls.Syscall, list[Instruction]]]:
 
 
 def _kinds(types: tuple[int, ...], protocols: tuple[int, ...]) -> list[Instruction]:
-    """socket(family, type, protocol): these types and protocols of one family, whatever the flags in the type."""
+    """socket(family, type, protocol): allow these types, with any flags, and these protocols of one family."""
     kind = _none_of(1, types, return_errno(errno.EPERM), mask=SOCKET_TYPE_MASK)
     return [*kind, *_none_of(2, protocols, return_errno(errno.EPROTONOSUPPORT)), ALLOWED]
 
 
 def _options() -> list[Instruction]:
-    """setsockopt(descriptor, level, option): no programs for the kernel, no protocol that the kernel would speak."""
+    """setsockopt(descriptor, level, option): refuse BPF programs and in-kernel protocols."""
     denied = return_errno(errno.EPERM)
     own = [*_one_of(2, SOCKET_PROGRAMS, denied), ALLOWED]
     tcp = [*_one_of(2, TCP_KERNEL_CODE, denied), ALLOWED]
@@ -153,7 +153,7 @@ def _options() -> list[Instruction]:
 
 
 def _on(call: syscalls.Syscall, machine: str, body: list[Instruction]) -> list[Instruction]:
-    """Run `body` for `call`. A body ends in a return, so the accumulator still holds the number after it is skipped."""
+    """Run `body` for `call`. A body ends in a return; if it is skipped, the accumulator still has the call number."""
     number = call.number(machine)
     return [] if number is None else [Instruction(JUMP_EQUAL, number, if_false=len(body)), *body]
 
@@ -180,6 +180,6 @@ def _one_of(index: int, values: tuple[int, ...], then: Instruction) -> list[Inst
 
 
 def _none_of(index: int, values: tuple[int, ...], then: Instruction, *, mask: int | None = None) -> list[Instruction]:
-    """`then` unless the argument is one of `values`: each test jumps over those behind it and over `then`."""
+    """`then` unless the argument is one of `values`: each match jumps over the remaining tests and `then`."""
     tests = [Instruction(JUMP_EQUAL, value, if_true=len(values) - at) for at, value in enumerate(values)]
     return [_argument(index), *([] if mask is None else [Instruction(AND, mask)]), *tests, then]

@@ -1,4 +1,4 @@
-"""The allowed system calls as the JSON profile that container engines read: the same list as for bubblewrap.
+"""The allowed system calls as a JSON profile for container engines: the same list as for bubblewrap.
 
 https://docs.docker.com/engine/security/seccomp/. Entries of one call are alternatives; the conditions of one entry all
 have to hold, and each may only ask about another argument.
@@ -23,7 +23,7 @@ def build_profile(machine: str) -> dict[str, Json]:
         raise seccomp_filter.UnsupportedMachineError(f"no system call table for {machine}; x86_64 and aarch64 have one")
     rules: list[Json] = [_rule(_names(syscalls.ALLOWED, machine))]
     rules.append(_rule(_names(syscalls.REPLACED, machine), refused=errno.ENOSYS))
-    for call, conditions in _judged():
+    for call, conditions in _restricted_calls():
         rules.append(_rule(_names([call], machine), conditions))
     return {
         "defaultAction": "SCMP_ACT_ERRNO",
@@ -37,14 +37,11 @@ def _names(calls: Iterable[syscalls.Syscall], machine: str) -> list[str]:
     return [call.name for call in calls if call.number(machine) is not None]
 
 
-def _judged() -> Iterator[tuple[syscalls.Syscall, list[Json]]]:
+def _restricted_calls() -> Iterator[tuple[syscalls.Syscall, list[Json]]]:
     yield syscalls.CLONE, [_masked(0, seccomp_filter.NEW_NAMESPACE, 0)]
     judged = seccomp_filter.SHARED_ANONYMOUS | seccomp_filter.GROWS_DOWN
-    for bits in (
-        0,
-        1,
-        seccomp_filter.SHARED_ANONYMOUS & ~1,
-    ):  # neither, shared, anonymous: never both, and never growing down
+    # Neither, shared, or anonymous: never both, and never growing down.
+    for bits in (0, 1, seccomp_filter.SHARED_ANONYMOUS & ~1):
         yield syscalls.MMAP, [_masked(3, judged, bits)]
     for command in seccomp_filter.IOCTLS:
         yield syscalls.IOCTL, [_equal(1, command)]

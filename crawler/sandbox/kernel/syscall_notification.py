@@ -1,7 +1,7 @@
-"""Seccomp's user notification: the filter that holds a few calls until we have looked, and how to take and release one.
+"""Seccomp user notifications: a filter that holds some calls until we have read them; receiving and continuing calls.
 
-It stands beside the allow-list and can only hold a call, never allow one: the kernel takes the strictest answer of all
-filters. When we die the held calls fail, `execve` among them: a box whose supervisor is gone starts nothing more.
+This filter cannot allow a call that the allow-list refuses: the kernel applies the strictest result of all filters.
+When we die, held calls fail, including `execve`: a box without supervisor cannot start anything.
 """
 
 from __future__ import annotations
@@ -39,12 +39,12 @@ MONITORED_CALLS: Final = (
     Syscall("open", 2, None),
     Syscall("creat", 85, None),
 )
-SMALLEST_QUESTION, LARGEST_QUESTION = 17, 512  # bytes of a DNS query in a datagram
+MIN_QUERY_BYTES, MAX_QUERY_BYTES = 17, 512  # bytes of a DNS query in a datagram
 
 
 @dataclass(frozen=True, slots=True)
 class HeldCall:
-    """One held call: the kernel's number for it, our pid of its process, the call's number and its six arguments."""
+    """A held call: notification id, pid of the process on the host, number of the system call, its six arguments."""
 
     number: int
     pid: int
@@ -54,12 +54,12 @@ class HeldCall:
 
 @cache
 def notification_program(machine: str) -> bytes:
-    """The filter for `machine` (`x86_64` or `aarch64`), as the kernel reads it."""
+    """The filter for `machine` (`x86_64` or `aarch64`), in the kernel's format."""
     return b"".join(each.encode() for each in assemble_notification_filter(machine))
 
 
 def assemble_notification_filter(machine: str) -> list[Instruction]:
-    """The filter that holds the watched calls: of opens those for writing, of sends those that may name somebody."""
+    """The filter that holds the monitored calls: opens only for writing, sends only with an address or a DNS query."""
     hold, go = Instruction(seccomp_filter.RETURN, HOLD), seccomp_filter.ALLOWED
     code = [
         Instruction(seccomp_filter.LOAD_WORD, seccomp_filter.ARCH),
@@ -83,30 +83,30 @@ def _if_writing(index: int) -> list[Instruction]:
 
 
 def _if_named() -> list[Instruction]:
-    """sendto with an address, or without one but as long as a question to a resolver is: never a thread's wake-up."""
+    """sendto with an address, or without one and with the length of a DNS query; not the wake-up of a thread."""
     low, high = (Instruction(seccomp_filter.LOAD_WORD, seccomp_filter.ARGUMENTS + 8 * 4 + half) for half in (0, 4))
     length = Instruction(seccomp_filter.LOAD_WORD, seccomp_filter.ARGUMENTS + 8 * 2)
     return [
         low, Instruction(seccomp_filter.JUMP_EQUAL, 0, if_false=5),
         high, Instruction(seccomp_filter.JUMP_EQUAL, 0, if_false=3),
-        length, Instruction(seccomp_filter.JUMP_AT_LEAST, SMALLEST_QUESTION, if_false=2),
-        Instruction(seccomp_filter.JUMP_GREATER, LARGEST_QUESTION, if_true=1),
+        length, Instruction(seccomp_filter.JUMP_AT_LEAST, MIN_QUERY_BYTES, if_false=2),
+        Instruction(seccomp_filter.JUMP_GREATER, MAX_QUERY_BYTES, if_true=1),
         Instruction(seccomp_filter.RETURN, HOLD), seccomp_filter.ALLOWED,
     ]  # fmt: skip
 
 
-def wait_for_call(listener: int, patience: int) -> bool:
-    """Whether a call is held, within `patience` milliseconds."""
-    return bool(_events(listener, patience) & select.POLLIN)
+def wait_for_call(listener: int, milliseconds: int) -> bool:
+    """Wait at most `milliseconds` for a held call; whether there is one."""
+    return bool(_poll_events(listener, milliseconds) & select.POLLIN)
 
 
 def has_no_process(listener: int) -> bool:
-    """Whether no process is left that could be held."""
-    return bool(_events(listener, 0) & select.POLLHUP)
+    """Whether all processes with this filter have ended."""
+    return bool(_poll_events(listener, 0) & select.POLLHUP)
 
 
 def receive_call(listener: int) -> HeldCall | None:
-    """Take one call that is held; None when its process is gone."""
+    """Receive one held call; None if its process has ended."""
     notice = bytearray(_NOTICE.size)
     try:
         fcntl.ioctl(listener, RECEIVE, notice)
@@ -117,7 +117,7 @@ def receive_call(listener: int) -> HeldCall | None:
 
 
 def is_call_held(listener: int, notice: HeldCall) -> bool:
-    """Whether it still waits, so that its pid is still that process."""
+    """Whether the call is still held, so that its pid is still the same process."""
     try:
         fcntl.ioctl(listener, STILL_HELD, struct.pack("<Q", notice.number))
     except OSError:
@@ -131,7 +131,7 @@ def continue_call(listener: int, notice: HeldCall) -> None:
         fcntl.ioctl(listener, ANSWER, _REPLY.pack(notice.number, 0, 0, CONTINUE))
 
 
-def _events(listener: int, patience: int) -> int:
+def _poll_events(listener: int, milliseconds: int) -> int:
     poll = select.poll()
     poll.register(listener, select.POLLIN)
-    return next((events for _, events in poll.poll(patience)), 0)
+    return next((events for _, events in poll.poll(milliseconds)), 0)

@@ -22,14 +22,13 @@ class Syscall:
     aarch64: int | None
 
     def number(self, machine: str) -> int | None:
-        """Its number on `machine`."""
         return self.x86_64 if machine == "x86_64" else self.aarch64
 
 
 # What Node, Python and native servers start and work with. Everything that is not here or judged below is refused.
 # Not here on purpose: namespaces and mounts, other processes' memory, BPF, keys, io_uring, memory that no limit counts
 # (System V and POSIX queues and segments, memfd, AIO), kernel timers without a descriptor, device nodes, extended
-# attributes, NUMA, Landlock and seccomp (their kernel code is for those who contain others).
+# attributes, NUMA, Landlock and seccomp (they are for programs that contain others).
 ALLOWED: tuple[Syscall, ...] = (
     # Files, by descriptor or by name.
     Syscall("read", 0, 63),

@@ -1,4 +1,4 @@
-"""Who a contained process is on the host: a user id of its own when we are root, the user's own otherwise."""
+"""The host user id of a contained process: an id of its own if we are root, otherwise ours."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-# Inside the 65536 ids that a container usually maps, and outside what Debian hands out by itself.
+# Inside the 65536 ids that a container usually maps, and outside of the range that Debian assigns.
 INSTALLER_UID = 64100
 FIRST_SLOT_UID = 64101
 SLOTS = 64
-# User ids are the machine's: two caches must not give the same one away, or a fork bomb of one stops the other.
+# User ids belong to the machine: if two caches used the same one, a fork bomb in one box would affect another.
 MACHINE_LOCKS = Path("/run/hallmark")
 POLL = 0.05
 
@@ -32,17 +32,17 @@ OWN_IDENTITY = Identity(None)
 
 
 def installer_identity() -> Identity:
-    """Who unpacks packages; owns the download cache."""
+    """The identity of installers."""
     return Identity(INSTALLER_UID) if os.geteuid() == 0 else OWN_IDENTITY
 
 
 @contextlib.asynccontextmanager
 async def claim_slot(cache_dir: Path) -> AsyncIterator[Identity]:
-    """A user id that no other running sandbox on this machine has, for as long as the context lasts."""
+    """Reserve a user id that no other running sandbox on this machine has, until the context ends."""
     if os.geteuid() != 0:
         yield OWN_IDENTITY
         return
-    folder = _register(cache_dir)
+    folder = _lock_folder(cache_dir)
     while True:
         for number in _least_used():
             handle = try_lock(folder / str(number))
@@ -57,9 +57,9 @@ async def claim_slot(cache_dir: Path) -> AsyncIterator[Identity]:
 
 @cache
 def _least_used() -> Sequence[int]:
-    """The slots, last those whose user ids have processes that others left behind; these count against its limit.
+    """The slots, sorted by the number of existing processes of their user id, which count against its process limit.
 
-    Looked up once. Zombies of boxes stay for ever where the first process of a container reaps nobody.
+    Cached. Zombies of boxes stay for ever in a container whose first process does not reap.
     """
     left: Counter[int] = Counter()
     with os.scandir("/proc") as entries:
@@ -70,8 +70,8 @@ def _least_used() -> Sequence[int]:
     return sorted(range(SLOTS), key=lambda number: left[FIRST_SLOT_UID + number])
 
 
-def _register(cache_dir: Path) -> Path:
-    """Where it is written down who has which user id; where the machine's own place is read-only, in the cache."""
+def _lock_folder(cache_dir: Path) -> Path:
+    """The folder for the locks of user ids: MACHINE_LOCKS, or the cache if that is not writable."""
     try:
         MACHINE_LOCKS.mkdir(mode=0o700, exist_ok=True)
     except OSError:
@@ -81,7 +81,7 @@ def _register(cache_dir: Path) -> Path:
 
 @contextlib.asynccontextmanager
 async def hold_lock(path: Path) -> AsyncIterator[None]:
-    """Hold the lock file exclusively among tasks and processes; the kernel frees it when we die."""
+    """Hold the lock file exclusively among tasks and processes; the kernel frees it when the process dies."""
     while (handle := try_lock(path)) is None:  # noqa: ASYNC110 (another process frees it: there is no event to wait for)
         await asyncio.sleep(POLL)
     try:
@@ -91,7 +91,7 @@ async def hold_lock(path: Path) -> AsyncIterator[None]:
 
 
 def try_lock(path: Path) -> int | None:
-    """The open lock file, held until it is closed; None when another process holds it."""
+    """The descriptor of the locked file, which closing unlocks; None if it is locked already."""
     path.parent.mkdir(parents=True, exist_ok=True)
     handle = os.open(path, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
     try:

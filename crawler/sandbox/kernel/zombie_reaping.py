@@ -1,4 +1,4 @@
-"""Processes left without a parent come to us where process 1 would leave them as zombies."""
+"""Reaps orphaned processes in environments in which process 1 would leave them as zombies."""
 
 from __future__ import annotations
 
@@ -17,34 +17,34 @@ from crawler.sandbox.kernel.libc import load_libc
 
 PR_SET_CHILD_SUBREAPER: Final = 36
 PR_GET_CHILD_SUBREAPER: Final = 37
-REAP_SECONDS: Final = 0.5  # seconds that whoever gets an orphan may take to bury it
+REAP_SECONDS: Final = 0.5  # seconds in which process 1 must reap an orphan
 _POLL: Final = 0.01
-_ENDING: Final = 10.0  # seconds; its input is closed, unless a process forked meanwhile holds the other end
-# Names a process that waits for the end of its input, and leaves it alone. Few shells know descriptors above 9, and all
-# give what they leave an empty input.
-_LEAVE: Final = "exec 3<&0; (read -r _ <&3) >/dev/null & echo $!"
+_ENDING: Final = 10.0  # seconds; longer if a process that was forked meanwhile holds the pipe
+# Prints the pid of a background process that waits for the end of its input. Uses descriptor 3, since few shells
+# support descriptors above 9, and background processes get an empty stdin.
+_START_ORPHAN: Final = "exec 3<&0; (read -r _ <&3) >/dev/null & echo $!"
 
 
 def become_subreaper_if_needed() -> bool:
-    """Have what our children leave behind come to us unless it is buried elsewhere; whether it comes to us.
+    """Become the subreaper of our descendants unless process 1 reaps orphans; whether orphans come to us.
 
-    bubblewrap does not wait for the first process of a box that ends by itself: who stops the box buries it then, by
-    its descriptor. Besides, only Podman leaves processes without a parent.
+    bubblewrap does not wait for the first process of a box that ends by itself; the stop of the box reaps it by its
+    pidfd. Apart from that, only Podman leaves orphans.
     """
     if os.getpid() == 1 or _is_adopting():
         return True
     try:
-        orphan = _orphan()
-    except (OSError, ValueError):  # there is no shell: nobody can be asked
+        orphan = _start_orphan()
+    except (OSError, ValueError):  # there is no shell to test with
         return False
-    if _is_buried(orphan):
+    if _is_reaped(orphan):
         return False
     load_libc().prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
     return True
 
 
 def reap_group(group: int) -> None:
-    """Wait for every child of ours in a process group that was killed, those that came to us included."""
+    """Reap all our children in a killed process group, including adopted ones."""
     while True:
         try:
             os.waitid(os.P_PGID, group, os.WEXITED)
@@ -53,9 +53,9 @@ def reap_group(group: int) -> None:
 
 
 def reap_named(name: str, pids: Iterable[int]) -> None:
-    """Bury those of `pids` that ended, were called `name`, and were left to us: of a program that we never start."""
+    """Reap the ended processes among `pids` with this name, which must be a program that we never start ourselves."""
     for pid in pids:
-        with contextlib.suppress(OSError):  # gone, or somebody else's child
+        with contextlib.suppress(OSError):  # gone, or not our child
             if Path(f"/proc/{pid}/stat").read_bytes().startswith(f"{pid} ({name}) Z ".encode()):
                 os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG)
 
@@ -66,28 +66,28 @@ def _is_adopting() -> bool:
     return bool(found.value)
 
 
-def _orphan() -> int:
-    """A handle on a process that lost its parent and is about to end."""
+def _start_orphan() -> int:
+    """A pidfd of a process without parent that is about to end."""
     theirs, ours = os.pipe()
     try:
-        said = subprocess.run(  # noqa: S603
-            ["/bin/sh", "-c", _LEAVE],
+        pid = subprocess.run(  # noqa: S603
+            ["/bin/sh", "-c", _START_ORPHAN],
             env={},
             stdin=theirs,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
             check=False,
         ).stdout
-        return os.pidfd_open(int(said))
+        return os.pidfd_open(int(pid))
     finally:
         os.close(theirs)
         os.close(ours)
 
 
-def _is_buried(orphan: int) -> bool:
-    """Whether its end is reaped in time."""
+def _is_reaped(orphan: int) -> bool:
+    """Whether process 1 reaps the orphan in time."""
     try:
-        if not select.select([orphan], [], [], _ENDING)[0]:  # it does not end: nothing can be said of its burial
+        if not select.select([orphan], [], [], _ENDING)[0]:  # it does not end: the result is unknown
             return True
         until = time.monotonic() + REAP_SECONDS
         while time.monotonic() < until:

@@ -1,1 +1,1 @@
-"""Installed trees in the cache: sealed, looked at before use, held while used, and evicted."""
+"""Installed trees in the cache: sealed, verified before use, held during use, and evicted."""

@@ -1,4 +1,4 @@
-"""Whether the folders of the cache are ours alone: who else may write to them decides what is started from them."""
+"""Ensures that only we can write to the cache: other writers could change the programs that are started from it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _KEPT = ("index", "layers", "rootfs", "seals", "tools")
 
 
 def claim_cache(cache_dir: Path) -> None:
-    """Make the cache's folders and close them to others; raises SandboxError when one is not ours to close."""
+    """Create the cache folders and remove write permission of others; raises SandboxError if we do not own one."""
     cache_dir.mkdir(parents=True, exist_ok=True)
     _close(cache_dir)
     for name in _KEPT:

@@ -1,4 +1,4 @@
-"""Evicts layers: those unused for long, then the least recently used; never one in use."""
+"""Evicts layers: first those that were not used for long, then the least recently used; never one in use."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from crawler.sandbox.layers import trees
 from crawler.sandbox.layers.layers import move_aside, seal_path, use_path
 
 ABANDONED_AFTER = timedelta(hours=1)
-"""No installation takes so long: whose workshop is older was killed."""
+"""No installation takes so long: an older working folder belongs to a killed process."""
 
-OPENED = timedelta(days=1)
-"""No process starts servers for so long in a root file system that it opened once."""
+ROOT_IN_USE = timedelta(days=1)
+"""No process uses an opened root file system for longer."""
 
 LOCK = "lock"
 """The lock file of a working folder."""
@@ -30,7 +30,7 @@ _MOST_FILES = 1_000_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EvictionPolicy:
-    """What stays: layers used within `unused`, and no more than `size` bytes of them altogether. None: no bound."""
+    """Keep layers that were used within `unused`, at most `size` bytes in total. None: no limit."""
 
     size: int | None = None
     unused: timedelta | None = None
@@ -38,7 +38,7 @@ class EvictionPolicy:
 
 @dataclass(frozen=True, slots=True)
 class EvictedLayers:
-    """How many layers were removed, of how many bytes."""
+    """The number and bytes of removed layers."""
 
     layers: int = 0
     size: int = 0
@@ -52,7 +52,7 @@ class _Layer:
 
 
 def remove_abandoned(cache_dir: Path, now: datetime) -> None:
-    """Remove what killed processes left (boxes, workshops), and the downloads that older versions shared."""
+    """Remove boxes and working folders of killed processes, and the shared downloads of older versions."""
     cgroup.remove_abandoned_groups()
     for work in (*(cache_dir / "work").glob("*"), *(cache_dir / "rootfs").glob(".*")):
         with contextlib.suppress(OSError):
@@ -62,7 +62,7 @@ def remove_abandoned(cache_dir: Path, now: datetime) -> None:
 
 
 def evict_layers(cache_dir: Path, keep: EvictionPolicy, now: datetime) -> EvictedLayers:
-    """Remove what does not stay by `keep`, the least recently used first, then what was kept about it."""
+    """Remove layers according to `keep`, the least recently used first, and then their metadata."""
     known = sorted(_layers(cache_dir), key=lambda layer: layer.used_at)
     total, gone = sum(layer.size for layer in known), EvictedLayers()
     for layer in known:
@@ -72,15 +72,15 @@ def evict_layers(cache_dir: Path, keep: EvictionPolicy, now: datetime) -> Evicte
         if _remove(cache_dir, layer.digest):
             total -= layer.size
             gone = EvictedLayers(gone.layers + 1, gone.size + layer.size)
-    _forget(cache_dir, now)
+    _remove_metadata(cache_dir, now)
     if keep.unused is not None:
-        _forget_requests(cache_dir, now - keep.unused)
-        _forget_roots(cache_dir, now - max(keep.unused, OPENED))
+        _remove_request_locks(cache_dir, now - keep.unused)
+        _remove_roots(cache_dir, now - max(keep.unused, ROOT_IN_USE))
     return gone
 
 
 def _is_abandoned(work: Path, now: datetime) -> bool:
-    """Whether a workshop's lock is free; one that has none yet is given time to get it, or to be removed."""
+    """Whether the lock of a working folder is free; one without lock counts after ABANDONED_AFTER."""
     if not (work / LOCK).exists():
         return now - _time(work) > ABANDONED_AFTER
     handle = try_lock(work / LOCK)
@@ -102,7 +102,7 @@ def _size(cache_dir: Path, tree: Path) -> int:
 
 
 def _remove(cache_dir: Path, digest: str) -> bool:
-    """Remove a layer unless it is locked. Its lock is removed last, so that waiting processes see the removal."""
+    """Remove a layer unless it is locked. The lock file is removed last, so that waiting processes notice."""
     path = use_path(cache_dir, digest)
     path.parent.mkdir(parents=True, exist_ok=True)
     handle = os.open(path, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
@@ -119,8 +119,8 @@ def _remove(cache_dir: Path, digest: str) -> bool:
     return True
 
 
-def _forget(cache_dir: Path, now: datetime) -> None:
-    """Remove what is kept of layers that are not there, unless it is young: a seal comes before its layer."""
+def _remove_metadata(cache_dir: Path, now: datetime) -> None:
+    """Remove the metadata of missing layers, unless it is recent: a seal is written before its layer."""
     there = {tree.name for tree in (cache_dir / "layers").glob("*")}
     known = [(entry, _read(entry).get("layer")) for entry in (cache_dir / "index").glob("*")]
     known += [(path, path.stem) for folder in ("seals", "uses") for path in (cache_dir / folder).glob("*")]
@@ -130,8 +130,8 @@ def _forget(cache_dir: Path, now: datetime) -> None:
                 path.unlink()
 
 
-def _forget_requests(cache_dir: Path, since: datetime) -> None:
-    """Remove the locks of packages that were not requested."""
+def _remove_request_locks(cache_dir: Path, since: datetime) -> None:
+    """Remove the lock files of packages that were not requested since then."""
     for path in (cache_dir / "locks").glob("*"):
         with contextlib.suppress(OSError):
             if _time(path) < since and (handle := try_lock(path)) is not None:
@@ -139,8 +139,8 @@ def _forget_requests(cache_dir: Path, since: datetime) -> None:
                 os.close(handle)
 
 
-def _forget_roots(cache_dir: Path, since: datetime) -> None:
-    """Remove unused root file systems."""
+def _remove_roots(cache_dir: Path, since: datetime) -> None:
+    """Remove root file systems that were not used since then."""
     for seal in (cache_dir / "rootfs").glob("*.seal"):
         with contextlib.suppress(OSError):
             if _time(seal) < since:

@@ -1,8 +1,7 @@
-"""Installed trees in the cache: immutable, named by their lock and contents, looked at before every use, held in use.
+"""Installed trees in the cache: immutable, named by their lock and contents, verified before use, held during use.
 
-A seal is kept beside each layer: what it was resolved to, and the stamp of its files when they were last hashed. As
-long as the stamp is the same, nobody touched a file; otherwise, and once a week, all of it is hashed and compared with
-the layer's name (docs/decisions/0036).
+Each layer has a seal: its lock, and the stamp (metadata digest) of its files at the time of the last hashing. If the
+stamp has changed, or a week has passed, all files are hashed and compared with the layer's name (docs/decisions/0036).
 """
 
 from __future__ import annotations
@@ -24,16 +23,16 @@ from crawler.sandbox.errors import SandboxError
 from crawler.sandbox.layers import trees
 from evidence.model import TargetType
 
-FORMAT = 2  # part of every layer's name: bump it when trees are made differently
+FORMAT = 2  # part of every layer's name; increment it when trees are built differently
 REHASH = timedelta(days=7)
-"""For so long a tree whose stamp is the same is believed; a disk that rots changes no time."""
+"""A tree with an unchanged stamp is hashed again after this time, since disk errors change no timestamp."""
 _NAME = re.compile(r"[0-9a-f]{64}")
 _TRAILING_COMMA = re.compile(r",(\s*[}\]])")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Seal:
-    """What is known of a layer. `lock` and `ecosystem` are in its name; `hashed_at` is when `stamp` was true of it."""
+    """Metadata of a layer. `lock` and `ecosystem` are part of its name; `stamp` was true at `hashed_at`."""
 
     ecosystem: str
     lock: list[str]
@@ -55,19 +54,19 @@ class Layers:
         return self.cache_dir / "layers" / digest
 
     def has(self, digest: str) -> bool:
-        """Whether there is a layer of this name; whether it is sound is another question."""
+        """Whether a layer of this name exists; `find_flaw` tells whether it is intact."""
         return _NAME.fullmatch(digest) is not None and self.tree(digest).is_dir()
 
     def adopt(
         self, tree: Path, ecosystem: TargetType, lock: Sequence[str], measured: tuple[int, int], now: datetime
     ) -> str:
-        """Move a settled tree of `measured` bytes and files into its place; its name.
+        """Move a settled tree of `measured` bytes and files into the cache; return its name.
 
-        A tree that is there already stays, if it is sound.
+        An intact layer with the same name stays.
         """
         size, files = measured
         digest = layer_name(ecosystem.value, self.abi, lock, trees.content_digest(tree))
-        if self.has(digest) and self.flaw(digest, now) is None:
+        if self.has(digest) and self.find_flaw(digest, now) is None:
             return digest
         self.discard(digest)
         seal = Seal(
@@ -84,20 +83,20 @@ class Layers:
         try:
             tree.rename(target)
         except OSError:
-            if not target.is_dir():  # else another process was faster with the same tree
+            if not target.is_dir():  # otherwise another process has added the same tree
                 raise
         return digest
 
-    def seal(self, digest: str) -> Seal | None:
-        """What is known of a layer; None for one that has no readable seal."""
+    def read_seal(self, digest: str) -> Seal | None:
+        """Read the seal of a layer; None if it is missing or damaged."""
         try:
             return Seal(**json.loads(self._seal_path(digest).read_bytes()))
         except (OSError, ValueError, TypeError, RecursionError):
             return None
 
-    def flaw(self, digest: str, now: datetime) -> str | None:
-        """Why a layer must not be used; None when it is as it was when it was made. Raises SandboxError."""
-        seal, tree = self.seal(digest), self.tree(digest)
+    def find_flaw(self, digest: str, now: datetime) -> str | None:
+        """Why a layer must not be used; None if it is unchanged. Raises SandboxError if it cannot be read."""
+        seal, tree = self.read_seal(digest), self.tree(digest)
         if seal is None:
             return "it has no seal"
         try:
@@ -112,26 +111,26 @@ class Layers:
             self._write_seal(digest, replace(seal, stamp=stamp, hashed_at=now.isoformat()))
         except (FileNotFoundError, NotADirectoryError, ValueError, TypeError):
             return "it cannot be read"
-        except OSError as error:  # that is us, and others may run from it
+        except OSError as error:  # our own failure; other processes may use the layer
             raise SandboxError(f"installed files cannot be looked at: {error.strerror}") from error
         return None
 
     def repair(self, digest: str, now: datetime) -> str | None:
-        """Discard a layer that has a flaw, and say which; it can then be installed anew."""
-        if (flaw := self.flaw(digest, now)) is not None:
+        """Discard a layer with a flaw, so that it can be installed again; return the flaw."""
+        if (flaw := self.find_flaw(digest, now)) is not None:
             self.discard(digest)
         return flaw
 
     def discard(self, digest: str) -> None:
-        """Take a layer out of use and remove it; who runs from it keeps its files until then."""
+        """Remove a layer; processes that use it keep their open files."""
         self._seal_path(digest).unlink(missing_ok=True)
         with contextlib.suppress(FileNotFoundError):
             trees.remove_tree(move_aside(self.cache_dir, self.tree(digest)))
 
     @contextlib.contextmanager
     def hold(self, digest: str) -> Iterator[None]:
-        """Keep a layer from being evicted, among all processes; the kernel lets go of it when we die."""
-        handle = _shared(use_path(self.cache_dir, digest))
+        """Prevent the eviction of a layer by any process; the kernel ends this when we die."""
+        handle = _lock_shared(use_path(self.cache_dir, digest))
         try:
             os.utime(handle)
             yield
@@ -146,17 +145,17 @@ class Layers:
 
 
 def seal_path(cache_dir: Path, digest: str) -> Path:
-    """Where the seal of a layer lies."""
+    """The path of a layer's seal."""
     return cache_dir / "seals" / f"{digest}.json"
 
 
 def use_path(cache_dir: Path, digest: str) -> Path:
-    """The lock file of a layer's users; its time is that of the last use."""
+    """The lock file of a layer's users; its modification time is the last use."""
     return cache_dir / "uses" / digest
 
 
 def move_aside(cache_dir: Path, tree: Path) -> Path:
-    """Move a tree out of the cache; raises FileNotFoundError when there is none."""
+    """Move a tree into a working folder; raises FileNotFoundError if it does not exist."""
     folder = cache_dir / "work"
     folder.mkdir(parents=True, exist_ok=True)
     aside = Path(tempfile.mkdtemp(dir=folder))
@@ -168,7 +167,7 @@ def move_aside(cache_dir: Path, tree: Path) -> Path:
 
 
 def write_json_atomically(target: Path, value: object) -> None:
-    """Write a file of ours at once, so that no reader sees half of it."""
+    """Replace a file atomically, so that no reader sees a partial file."""
     target.parent.mkdir(parents=True, exist_ok=True)
     handle, temporary = tempfile.mkstemp(dir=target.parent)
     with os.fdopen(handle, "w", encoding="utf-8") as file:
@@ -177,7 +176,7 @@ def write_json_atomically(target: Path, value: object) -> None:
 
 
 def read_npm_lock(lock: bytes) -> list[str]:
-    """What bun's lock file resolved: place, name, version and integrity of every package, without addresses.
+    """Read bun's lock file: path, name, version and integrity of every package, without URLs.
 
     Raises ValueError for a file that is not a lock.
     """
@@ -189,23 +188,23 @@ def read_npm_lock(lock: bytes) -> list[str]:
 
 
 def read_pypi_lock(tree: Path) -> list[str]:
-    """What uv resolved: every distribution with the digest of its RECORD, which holds the digests of its files."""
+    """The distributions that uv installed, each with the digest of its RECORD, which lists the file digests."""
     records = (info / "RECORD" for info in sorted(tree.glob("*.dist-info")))
     return [f"{r.parent.name} {trees.file_digest(r).hex()}" for r in records if r.is_file() and not r.is_symlink()]
 
 
 def layer_name(ecosystem: str, abi: str, lock: Sequence[str], content: str) -> str:
-    """The name of a layer: same resolution and same files, same name."""
+    """The name of a layer, which follows from its resolution and its files."""
     text = "\n".join([f"layer {FORMAT} {ecosystem} {abi}", *lock, content])
     return hashlib.sha256(text.encode("utf-8", "surrogateescape")).hexdigest()
 
 
-def _shared(path: Path) -> int:
-    """A descriptor that holds a shared lock on the file now at `path`."""
+def _lock_shared(path: Path) -> int:
+    """A descriptor with a shared lock on the current file at `path`."""
     path.parent.mkdir(parents=True, exist_ok=True)
     while True:
         handle = os.open(path, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
-        fcntl.flock(handle, fcntl.LOCK_SH)  # at once: who evicts holds it for the time of a rename
+        fcntl.flock(handle, fcntl.LOCK_SH)  # short: an eviction holds it only during a rename
         if os.fstat(handle).st_nlink:
             return handle
-        os.close(handle)  # it was evicted between our opening and our locking
+        os.close(handle)  # the layer was evicted between open and lock

@@ -1,9 +1,9 @@
-"""Trees that strangers filled: made safe to read, named by what is in them, and seen to be unchanged.
+"""Trees of untrusted files: made safe to read, hashed, and checked for changes.
 
-A tree is settled once, when nothing of its installer lives any more. From then on nobody writes to it, so that any
-change shows in the times of its files, and what was changed shows in their contents.
+A tree is settled once, after all processes of its installer have ended, and is not written afterwards. So every change
+is visible in the timestamps of its files, and its content in their hashes.
 """
-# A Path for each of thousands of files takes longer than looking at them: they are named by text here.
+# Uses path strings: Path objects for thousands of files cost more time than reading their metadata.
 # ruff: noqa: PTH101, PTH105, PTH108, PTH115, PTH117, PTH120, PTH123
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ MANIFEST = 8 << 20
 
 
 def settle_tree(tree: Path) -> tuple[int, int]:
-    """Make a tree that an installer left safe to read and immutable; its size and number of files.
+    """Make an installed tree safe to read and immutable; return its bytes and number of files.
 
-    Links that leave the tree and everything that is neither file, folder nor link are removed; the rest becomes ours,
-    without setuid and write bits, and each file a file of its own. Raises OSError when a part cannot be read.
+    Links that leave the tree and everything that is neither file, folder nor link are removed. The rest becomes ours,
+    without setuid and write bits, and hard links become separate files. Raises OSError if a part cannot be read.
     """
-    ours, size, count = os.geteuid() == 0, 0, 0
+    as_root, size, count = os.geteuid() == 0, 0, 0
     top = os.path.realpath(tree)
     for entry in walk_tree(tree):
         info = entry.stat(follow_symlinks=False)
@@ -39,15 +39,15 @@ def settle_tree(tree: Path) -> tuple[int, int]:
             continue
         if stat.S_ISREG(info.st_mode):
             if info.st_nlink > 1:
-                _part(entry.path)
+                _unlink_copy(entry.path)
             size, count = size + info.st_size, count + 1
         elif not stat.S_ISDIR(info.st_mode):
             os.unlink(entry.path)
             continue
-        if ours:
+        if as_root:
             os.chown(entry.path, 0, 0, follow_symlinks=False)
         os.chmod(entry.path, _settled_mode(info.st_mode))
-    if ours:
+    if as_root:
         os.chown(tree, 0, 0)
     tree.chmod(0o755)
     return size, count
@@ -69,7 +69,7 @@ def measure_usage(tree: Path, most_files: int) -> tuple[int, int]:
 def metadata_digest(tree: Path) -> str:
     """Digest of name, inode, change time, size, mode and links of everything below a folder; raises OSError.
 
-    Whoever writes to a file, its mode or a folder changes it, whatever time of modification they pretend.
+    Every write to a file, mode or folder changes the digest, even if the modification time is forged.
     """
     marks, names = array("q"), []
     for entry in walk_tree(tree):
@@ -80,7 +80,7 @@ def metadata_digest(tree: Path) -> str:
 
 
 def content_digest(tree: Path) -> str:
-    """Digest of the names, kinds, modes and contents in a tree, equal for equal trees; raises OSError."""
+    """Digest of the names, types, modes and contents in a tree; raises OSError."""
     total, cut = hashlib.sha256(), len(os.fspath(tree)) + 1
     for entry in sorted(walk_tree(tree), key=lambda entry: entry.path):
         info = entry.stat(follow_symlinks=False)
@@ -96,7 +96,7 @@ def content_digest(tree: Path) -> str:
 
 
 def remove_tree(tree: Path) -> None:
-    """Remove a tree however deep, long or locked its names are; what cannot be removed stays."""
+    """Remove a tree, regardless of depth, path lengths and permissions; entries that cannot be removed stay."""
     if tree.is_symlink():
         tree.unlink()
     try:
@@ -104,7 +104,7 @@ def remove_tree(tree: Path) -> None:
     except FileNotFoundError:
         return
     except (OSError, RecursionError):
-        # chmod and rm walk with descriptors, so no length of a path and no depth stops them.
+        # chmod and rm walk with descriptors, so path length and depth do not matter.
         for command in (["/bin/chmod", "-R", "u+rwx", "--"], ["/bin/rm", "-rf", "--one-file-system", "--"]):
             with suppress(OSError):
                 subprocess.run([*command, os.fspath(tree)], env={}, capture_output=True, check=False)  # noqa: S603
@@ -123,7 +123,7 @@ def walk_tree(tree: Path) -> Iterator[os.DirEntry[str]]:
 
 
 def read_file(path: Path, most: int = MANIFEST) -> bytes:
-    """The bytes of a file in a settled tree; raises ValueError for a larger one and OSError for none."""
+    """Read a file in a settled tree; raises ValueError for more than `most` bytes, and OSError."""
     with path.open("rb") as file:
         found = file.read(most + 1)
     if len(found) > most:
@@ -132,7 +132,7 @@ def read_file(path: Path, most: int = MANIFEST) -> bytes:
 
 
 def file_digest(path: str | Path) -> bytes:
-    """SHA-256 of a file's contents, however large; raises OSError, for a link as well."""
+    """SHA-256 of a file's contents; raises OSError, also for a link."""
     at = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     try:
         found = hashlib.sha256()
@@ -150,7 +150,7 @@ def _settled_mode(mode: int) -> int:
 
 
 def _stays_inside(link: str, top: str) -> bool:
-    """Whether a link leads into the tree, through whatever other links; a chain can hide a way out from its text."""
+    """Whether a link leads into the tree after resolving all links; a chain of links could lead out of it."""
     if os.path.isabs(os.readlink(link)):
         return False
     with suppress(OSError, RuntimeError):
@@ -159,8 +159,8 @@ def _stays_inside(link: str, top: str) -> bool:
     return False
 
 
-def _part(path: str) -> None:
-    """Give a file an inode of its own: a process with another link to it could change it afterwards."""
+def _unlink_copy(path: str) -> None:
+    """Replace a hard link with a copy, since a process could change the file through another link."""
     handle, copy = tempfile.mkstemp(dir=os.path.dirname(path))
     with os.fdopen(handle, "wb") as new, open(path, "rb") as old:
         shutil.copyfileobj(old, new, CHUNK)

@@ -1,1 +1,1 @@
-"""What a contained server does, seen while it does it: held calls, bait files, and what they say."""
+"""Monitoring of a running server in its box: held system calls and decoy files."""

@@ -1,8 +1,8 @@
-"""A made-up home folder with files that thieves look for: private to one box, and watched with inotify.
+"""A decoy home folder with files that malware searches for: private to one box, and monitored with inotify.
 
-They are laid while the box waits at the gate, into its own memory file system, so that nothing hostile has run yet,
-every box has its own, and none outlives it. Each is well-formed, so that a server which reads its own configuration
-from there starts as it would anywhere; no value in them opens anything.
+The files are written into the box's own memory file system while the box waits at the gate, before any code of the
+server runs, and vanish with the box. Each file is well-formed, so that a server that reads its own configuration there
+starts normally. No value in them gives access to anything.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ FILES: Final[Mapping[str, str]] = {
     ".ssh/id_rsa": _KEY,
     ".ssh/known_hosts": "",
 }
-# Prepared once: a start has no time for paths.
+# Computed once, so that a start is fast.
 _CONTENTS: Final = tuple((path, text.encode()) for path, text in FILES.items())
 _WATCHED: Final = tuple(sorted({str(PurePosixPath(path).parent) for path in FILES}))
 _FOLDERS: Final = tuple(sorted({str(part) for path in FILES for part in PurePosixPath(path).parents} - {"."}))
@@ -69,13 +69,13 @@ POLL: Final = 0.001
 
 @dataclass(slots=True)
 class Decoys:
-    """The watched files of one box."""
+    """The monitored decoy files of one box."""
 
     handle: int
     _folders: dict[int, str] = field(default_factory=dict)
 
     def watch(self, folder: int, name: str) -> None:
-        """Watch the folder that the descriptor `folder` is, called `name` below the home; raises OSError."""
+        """Monitor the folder with the descriptor `folder`, named `name` below the home; raises OSError."""
         mask = IN_OPEN | CHANGES
         number = load_libc().inotify_add_watch(self.handle, f"/proc/self/fd/{folder}".encode(), mask)
         if number < 0:
@@ -83,7 +83,7 @@ class Decoys:
         self._folders[number] = name
 
     def touched(self) -> tuple[list[Decoy], bool]:
-        """What was opened or changed so far, and whether some of it was lost."""
+        """The decoys that were opened or changed so far, and whether events were lost."""
         found, lost = [], False
         for number, mask, name in _events(self.handle):
             lost = lost or bool(mask & IN_Q_OVERFLOW)
@@ -93,30 +93,29 @@ class Decoys:
         return found, lost
 
     def close(self) -> None:
-        """Watch no more."""
         with contextlib.suppress(OSError):
             os.close(self.handle)
 
 
-async def lay_decoys(pid: int, root: Path, owner: int | None) -> Decoys | None:
-    """Lay the files into the box whose first process waits at its gate; None when the kernel or our rights refuse.
+async def write_decoys(pid: int, root: Path, owner: int | None) -> Decoys | None:
+    """Write the decoys into a box that waits at its gate; None if the kernel or our permissions do not allow it.
 
-    `root` is what the box has as its root once it is set up; `owner` the host user id it runs as, None for our own.
+    `pid`: the first process of the box. `root`: its root folder. `owner`: its host user id, None for ours.
     """
     try:
-        inside = await _entered(pid, root)
+        inside = await _open_root(pid, root)
         if inside is None:
             return None
         try:
-            return _lay(inside, owner)
+            return _write_all(inside, owner)
         finally:
             os.close(inside)
     except OSError:
         return None
 
 
-async def _entered(pid: int, root: Path) -> int | None:
-    """The box's root, as soon as it is no longer ours: bubblewrap tells the pid before it has set everything up."""
+async def _open_root(pid: int, root: Path) -> int | None:
+    """Wait for the box's own root and open it: bubblewrap reports the pid before it has set up everything."""
     wanted = os.stat(root)  # noqa: PTH116
     ends = asyncio.get_running_loop().time() + MAX_WAIT
     while asyncio.get_running_loop().time() < ends:
@@ -128,7 +127,7 @@ async def _entered(pid: int, root: Path) -> int | None:
     return None
 
 
-def _lay(root: int, owner: int | None) -> Decoys:
+def _write_all(root: int, owner: int | None) -> Decoys:
     home = os.open(HOME.lstrip("/"), os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=root)
     decoys = Decoys(load_libc().inotify_init1(os.O_NONBLOCK | os.O_CLOEXEC))
     try:
@@ -136,7 +135,7 @@ def _lay(root: int, owner: int | None) -> Decoys:
             raise OSError(ctypes.get_errno(), "inotify_init1")
         for name in _FOLDERS:
             os.mkdir(name, 0o700, dir_fd=home)
-            _give(name, home, owner)
+            _set_owner(name, home, owner)
         for path, content in _CONTENTS:
             _write(home, path, content, owner)
         for name in _WATCHED:
@@ -150,7 +149,7 @@ def _lay(root: int, owner: int | None) -> Decoys:
         raise
     finally:
         os.close(home)
-    decoys.touched()  # what we did ourselves
+    decoys.touched()  # discard our own events
     return decoys
 
 
@@ -164,32 +163,32 @@ def _write(home: int, path: str, content: bytes, owner: int | None) -> None:
         os.close(handle)
 
 
-def _give(folder: str, home: int, owner: int | None) -> None:
+def _set_owner(folder: str, home: int, owner: int | None) -> None:
     if owner is not None:
         os.chown(folder, owner, owner, dir_fd=home, follow_symlinks=False)
 
 
 def _events(handle: int) -> Iterator[tuple[int, int, str]]:
-    """Watch, mask and name of each event that waits."""
+    """Watch number, mask and name of each pending event."""
     while True:
         try:
-            said = os.read(handle, 65536)
+            data = os.read(handle, 65536)
         except OSError:
             return
         at = 0
-        while at < len(said):
-            number, mask, _, length = EVENT.unpack_from(said, at)
+        while at < len(data):
+            number, mask, _, length = EVENT.unpack_from(data, at)
             at += EVENT.size
-            yield number, mask, said[at : at + length].rstrip(b"\0").decode("utf-8", "replace")
+            yield number, mask, data[at : at + length].rstrip(b"\0").decode("utf-8", "replace")
             at += length
 
 
 def _path(folder: str | None, name: str, mask: int) -> str | None:
-    """The decoy that an event is about; None for what the server put into its home itself."""
+    """The decoy of an event; None for files that the server created itself."""
     if folder is None or not mask & (IN_OPEN | CHANGES):
         return None
     if folder + name in FILES:
         return folder + name
-    if not name or mask & IN_ISDIR:  # a listing is told by the folder's own watch
+    if not name or mask & IN_ISDIR:  # the watch of the folder itself reports listings
         return folder if not name and folder else None
     return f"{folder}*" if folder else None

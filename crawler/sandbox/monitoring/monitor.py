@@ -1,4 +1,4 @@
-"""What a box does, heard as it does it: how the filter gets into the box, and who listens."""
+"""Monitors the system calls of a box: installs the notification filter and receives the held calls."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ SET_MODE_FILTER, PR_SET_NO_NEW_PRIVS = 1, 38
 PIDFD_GETFD = 438
 SECCOMP: Mapping[str, int] = {"x86_64": 317, "aarch64": 277}
 
-FIRST_EXEC_MILLISECONDS = 10_000  # milliseconds until the first exec
+FIRST_EXEC_MILLISECONDS = 10_000
 BATCH = 16
-FREE_CALLS = 4096  # calls that are answered at once; more of them wait their turn, so that a flood costs us little
+FREE_CALLS = 4096  # calls that are continued at once; later ones are delayed by PAUSE, so that a flood costs us little
 PAUSE = 0.01
 
 
@@ -39,9 +39,9 @@ class _Program(ctypes.Structure):
 
 
 class ListenerHandover:
-    """The filter on its way into a box: `install` runs in the forked child while a thread of ours fetches the listener.
+    """Installs the filter: `install` runs in the forked child, while a thread of the parent fetches the listener.
 
-    Make one before the fork and `finish` it after, whatever came of it.
+    Create one before the fork and call `finish` after it, also if the fork failed.
     """
 
     def __init__(self, machine: str) -> None:
@@ -49,37 +49,37 @@ class ListenerHandover:
         self._program = _Program(len(self._code) // 8, ctypes.cast(ctypes.c_char_p(self._code), ctypes.c_void_p))
         self._libc = load_libc()
         self._number = SECCOMP[machine]
-        self._said, self._say = os.pipe()
-        self._heard, self._tell = os.pipe()
+        self._from_child, self._to_parent = os.pipe()
+        self._from_parent, self._to_child = os.pipe()
         self._listener: int | None = None
-        # Held calls are the child's exec, for which the caller of fork waits.
-        self._thread = threading.Thread(target=self._fetch, name="tripwire", daemon=True)
+        # A thread, since the child's exec is held while the caller of fork waits for it.
+        self._thread = threading.Thread(target=self._fetch, name="listener-handover", daemon=True)
         self._thread.start()
 
     def install(self) -> None:
-        """Become watched, if the parent can watch; for the child, between fork and exec."""
-        os.write(self._say, struct.pack("<i", os.getpid()))
-        if os.read(self._heard, 1) != b"y":
+        """Install the filter, if the parent can monitor; called by the child between fork and exec."""
+        os.write(self._to_parent, struct.pack("<i", os.getpid()))
+        if os.read(self._from_parent, 1) != b"y":
             return
         self._libc.prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
         listener = self._libc.syscall(self._number, SET_MODE_FILTER, NEW_LISTENER, ctypes.byref(self._program))
-        os.write(self._say, struct.pack("<i", listener))
+        os.write(self._to_parent, struct.pack("<i", listener))
         if listener >= 0:
-            os.read(self._heard, 1)  # the parent has it, or is dead, which ends us at the exec
+            os.read(self._from_parent, 1)  # the parent has the listener, or is dead; then the exec fails
             os.close(listener)
 
     def finish(self) -> int | None:
-        """The listener, once the child's first exec was let go; None when the kernel or our rights refuse it."""
-        os.close(self._say)
-        os.close(self._heard)
+        """The listener, after the child's first exec was continued; None if the kernel or our permissions refuse."""
+        os.close(self._to_parent)
+        os.close(self._from_parent)
         self._thread.join()
-        os.close(self._said)
-        os.close(self._tell)
+        os.close(self._from_child)
+        os.close(self._to_child)
         return self._listener
 
     def _fetch(self) -> None:
-        with contextlib.suppress(OSError):  # the child is gone, or we lack the rights: it is not watched
-            pid = self._hear()
+        with contextlib.suppress(OSError):  # the child has ended, or we lack permissions: it is not monitored
+            pid = self._read_number()
             if pid is not None:
                 process = os.pidfd_open(pid)
                 try:
@@ -88,12 +88,12 @@ class ListenerHandover:
                     os.close(process)
 
     def _take(self, process: int, pid: int) -> int | None:
-        os.write(self._tell, b"y" if self._may_watch(process, pid) else b"n")
-        number = self._hear()
+        os.write(self._to_child, b"y" if self._can_monitor(process, pid) else b"n")
+        number = self._read_number()
         if number is None or number < 0:
             return None
         listener = int(self._libc.syscall(PIDFD_GETFD, process, number, 0))
-        os.write(self._tell, b"y")
+        os.write(self._to_child, b"y")
         if listener < 0:
             return None
         if syscall_notification.wait_for_call(listener, FIRST_EXEC_MILLISECONDS) and (
@@ -102,9 +102,9 @@ class ListenerHandover:
             syscall_notification.continue_call(listener, notice)
         return listener
 
-    def _may_watch(self, process: int, pid: int) -> bool:
-        """Tried before the child is watched: with a listener that nobody has it could not start anything."""
-        copy = int(self._libc.syscall(PIDFD_GETFD, process, self._said, 0))
+    def _can_monitor(self, process: int, pid: int) -> bool:
+        """Whether we may monitor the child. Without a receiver of its calls, a filtered child could not start."""
+        copy = int(self._libc.syscall(PIDFD_GETFD, process, self._from_child, 0))
         if copy < 0:
             return False
         os.close(copy)
@@ -114,29 +114,29 @@ class ListenerHandover:
             return False
         return True
 
-    def _hear(self) -> int | None:
-        said = os.read(self._said, 4)
-        return int(struct.unpack("<i", said)[0]) if len(said) == 4 else None
+    def _read_number(self) -> int | None:
+        data = os.read(self._from_child, 4)
+        return int(struct.unpack("<i", data)[0]) if len(data) == 4 else None
 
 
 @dataclass(slots=True)
 class SyscallMonitor:
-    """What a box does, heard in the event loop from `attend` to `end`."""
+    """Receives the held calls of a box in the event loop, from `start` to `end`."""
 
     listener: int
     machine: str
-    deeds: SyscallEvents = field(default_factory=SyscallEvents)
+    events: SyscallEvents = field(default_factory=SyscallEvents)
     _started: bool = False
     _answered: int = 0
     _waiting: asyncio.TimerHandle | None = None
     _ended: bool = False
 
-    def attend(self) -> None:
-        """Answer from now on. Nothing is noted before the server's own exec: bubblewrap is still setting the box up."""
+    def start(self) -> None:
+        """Start to receive calls. Calls before the server's own exec are bubblewrap's and are not recorded."""
         asyncio.get_running_loop().add_reader(self.listener, self._ready)
 
     def end(self) -> None:
-        """Hear no more; what still runs could make none of the watched calls."""
+        """Stop receiving; processes that still run can no longer make monitored calls."""
         if self._ended:
             return
         self._ended = True
@@ -157,7 +157,7 @@ class SyscallMonitor:
             self._pause()
         elif self._answered > FREE_CALLS:
             self._pause()
-            self._waiting = asyncio.get_running_loop().call_later(PAUSE, self.attend)
+            self._waiting = asyncio.get_running_loop().call_later(PAUSE, self.start)
 
     def _answer(self) -> None:
         notice = syscall_notification.receive_call(self.listener)
@@ -165,11 +165,11 @@ class SyscallMonitor:
             return
         self._answered += 1
         try:
-            self._hear(notice)
+            self._record_call(notice)
         finally:
             syscall_notification.continue_call(self.listener, notice)
 
-    def _hear(self, notice: HeldCall) -> None:
+    def _record_call(self, notice: HeldCall) -> None:
         name = next(
             (each.name for each in syscall_notification.MONITORED_CALLS if each.number(self.machine) == notice.call), ""
         )
@@ -177,60 +177,60 @@ class SyscallMonitor:
             self._started = name == "execve"
             return
         if self._answered > FREE_CALLS:
-            self.deeds.cut = True
+            self.events.cut = True
             return
         try:
             handle = os.open(f"/proc/{notice.pid}/mem", os.O_RDONLY | os.O_CLOEXEC)
         except PermissionError:
-            self.deeds.cut = True
+            self.events.cut = True
             return
         except OSError:
             return
         try:
             if syscall_notification.is_call_held(self.listener, notice):
-                self.deeds.note(name, notice.arguments, HeldProcess(notice.pid, handle))
+                self.events.record_call(name, notice.arguments, HeldProcess(notice.pid, handle))
         finally:
             os.close(handle)
 
 
 @dataclass(frozen=True, slots=True)
 class HeldProcess:
-    """The process whose call is held: its memory, opened while it surely was that process."""
+    """The process of a held call, with its memory, which was opened while the call was held."""
 
     pid: int
     handle: int
 
     def memory(self, address: int, size: int) -> bytes:
-        """At most `size` bytes at `address`; raises OSError when there are none, ValueError for no address."""
+        """At most `size` bytes at `address`; raises OSError or ValueError for an invalid address."""
         try:
             return os.pread(self.handle, size, address)
         except OverflowError as error:
             raise ValueError("no file has that offset") from error
 
     def link(self, name: str) -> str:
-        """What `cwd` or `fd/3` of it is; raises OSError when it is gone."""
+        """The target of `cwd` or `fd/3` in /proc; raises OSError if the process has ended."""
         return str(Path(f"/proc/{self.pid}/{name}").readlink())
 
 
 @dataclass(frozen=True, slots=True)
 class BoxObservation:
-    """Everything that is observed of one box; `watch` None: the kernel, or our rights, refuse to hold calls for us."""
+    """All observations of one box. `monitor` is None if the kernel or our permissions do not allow monitoring."""
 
-    watch: SyscallMonitor | None
+    monitor: SyscallMonitor | None
     decoys: Decoys | None
 
-    def tell(self) -> Behaviour | Absent:
-        """What it did, once it is dead; nothing is observed any more."""
+    def finish(self) -> Behaviour | Absent:
+        """End the observation of a box that has ended, and return its behaviour."""
         touched, lost = self.decoys.touched() if self.decoys else (None, False)
         self.end()
-        if self.watch is None:
+        if self.monitor is None:
             return Absent(Reason.SANDBOX_RESTRICTED, "the kernel does not let us watch the system calls of a process")
-        self.watch.deeds.cut = self.watch.deeds.cut or lost
-        return self.watch.deeds.told(touched)
+        self.monitor.events.cut = self.monitor.events.cut or lost
+        return self.monitor.events.to_behaviour(touched)
 
     def end(self) -> None:
-        """Observe no more."""
-        if self.watch is not None:
-            self.watch.end()
+        """End the observation."""
+        if self.monitor is not None:
+            self.monitor.end()
         if self.decoys is not None:
             self.decoys.close()

@@ -1,7 +1,7 @@
-"""What a held system call says that a server is about to do: read from its memory, told as plain facts.
+"""Turns held system calls into facts about the behaviour of a server, by reading its memory.
 
-Nothing here decides anything. The memory can change before the kernel reads it, so a fact may be a lie of the server's;
-what it may do is decided by the box and its filter alone.
+These facts decide nothing about the calls. The server can change its memory before the kernel reads it, so a fact may
+be false; only the box and its filter restrict the server.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from evidence.kinds.behaviour import MAX_ENTRIES, MAX_LENGTH, Behaviour, Contact
 
 AT_FDCWD: Final = -100
 COMMAND_FOLDERS: Final = ("/usr/bin", "/bin", "/usr/local/bin", "/usr/sbin", "/sbin", "/opt/python/bin")
-# Where a server may write: what it does there is its own affair, and its names are often made up as it goes.
+# Writable folders: writes there are not recorded, and their file names are often random.
 SCRATCH: Final = ("/tmp", "/dev/shm")  # noqa: S108
 IGNORED_DEVICES: Final = ("/dev/null", "/dev/tty", "/dev/stdin", "/dev/stdout", "/dev/stderr", "/dev/fd")
 RESOLVER: Final = 53
-NAME_SERVICE: Final = "/var/run/nscd/socket"  # the C library asks there before it asks the resolver
+NAME_SERVICE: Final = "/var/run/nscd/socket"  # the C library contacts it before the resolver
 FIRST_EPHEMERAL_PORT: Final = 32768  # net.ipv4.ip_local_port_range begins here
 _SOCKADDR: Final = 128
 _PATH: Final = 4096
@@ -31,8 +31,8 @@ _PAGE: Final = 4096
 _DATAGRAM: Final = 512
 _MESSAGES: Final = 8
 _HEX: Final = "[0-9a-fA-F]"
-# The longest first: digits within a name made of hexadecimal ones are no number of their own.
-_PASSING: Final = re.compile(
+# The longest pattern first: decimal digits within a hexadecimal name are not a separate number.
+_VARIABLE_PARTS: Final = re.compile(
     rf"(?<=/)\d+(?=/|$)|(?<!{_HEX})(?:{_HEX}{{8}}(?:-{_HEX}{{4}}){{3}}-{_HEX}{{12}}|{_HEX}{{12,}})(?!{_HEX})|\d{{5,}}"
 )
 _HOST: Final = re.compile(r"[a-z0-9_*](?:[a-z0-9_.*-]{0,251}[a-z0-9_*])?", re.ASCII)
@@ -41,20 +41,18 @@ T = TypeVar("T")
 
 
 class Caller(Protocol):
-    """The process whose call is held."""
+    """The process of a held call."""
 
     def memory(self, address: int, size: int) -> bytes:
-        """At most `size` bytes at `address`; raises OSError when there are none."""
+        """At most `size` bytes at `address`; raises OSError for an invalid address."""
         ...
 
-    def link(self, name: str) -> str:
-        """What `cwd` or `fd/3` of it is; raises OSError when it is gone."""
-        ...
+    def link(self, name: str) -> str: ...
 
 
 @dataclass(slots=True)
 class SyscallEvents:
-    """What one box did so far. It stops growing at twice what is kept."""
+    """The recorded behaviour of one box, limited to twice the number of entries that evidence keeps."""
 
     contacts: set[Contact] = field(default_factory=set)
     names: set[str] = field(default_factory=set)
@@ -62,17 +60,17 @@ class SyscallEvents:
     writes: set[str] = field(default_factory=set)
     cut: bool = False
 
-    def note(self, call: str, arguments: Sequence[int], caller: Caller) -> None:
-        """Take in one call, by its name; what makes no sense is left out, and what we may not read is told as cut."""
+    def record_call(self, call: str, arguments: Sequence[int], caller: Caller) -> None:
+        """Record one call by its name. Invalid calls are ignored; unreadable memory sets `cut`."""
         try:
-            self._note(call, arguments, caller)
+            self._record(call, arguments, caller)
         except PermissionError:
             self.cut = True
         except (OSError, struct.error, ValueError):
             return
 
-    def told(self, decoys: Sequence[Decoy] | None) -> Behaviour:
-        """Everything, with the decoys that were touched; None: they could not be watched."""
+    def to_behaviour(self, decoys: Sequence[Decoy] | None) -> Behaviour:
+        """The recorded behaviour and the touched decoys; None: the decoys could not be monitored."""
         return build_behaviour(
             contacts=self.contacts,
             names=self.names,
@@ -82,7 +80,7 @@ class SyscallEvents:
             cut=self.cut,
         )
 
-    def _note(self, call: str, arguments: Sequence[int], caller: Caller) -> None:
+    def _record(self, call: str, arguments: Sequence[int], caller: Caller) -> None:
         first, second, third, *_ = arguments
         match call:
             case "connect":
@@ -114,10 +112,10 @@ class SyscallEvents:
             self._question(caller.memory(base, min(size, _DATAGRAM)))
 
     def _contact(self, found: Contact | None) -> int | None:
-        """Take in an address; its port. The resolver is none: what it was asked tells more."""
+        """Record a contact and return its port. The resolver is not a contact; its queries are recorded instead."""
         if found is None or found.to == NAME_SERVICE:
             return None
-        if found.port not in {0, RESOLVER} or not _is_loopback(found.to):  # port 0 only asks for a route
+        if found.port not in {0, RESOLVER} or not _is_loopback(found.to):  # connecting to port 0 only queries a route
             port = None if found.port and found.port >= FIRST_EPHEMERAL_PORT and _is_loopback(found.to) else found.port
             if port != 0:
                 self._add(self.contacts, Contact(found.to, port))
@@ -140,7 +138,7 @@ class SyscallEvents:
 
 
 def parse_dns_question(datagram: bytes) -> str:
-    """The name that a DNS query asks for, empty when the datagram is no query (RFC 1035, section 4.1)."""
+    """The name in a DNS query; empty if the datagram is not a query (RFC 1035, section 4.1)."""
     if len(datagram) < 17:
         return ""
     _, flags, questions, *_ = struct.unpack(">6H", datagram[:12])
@@ -152,14 +150,14 @@ def parse_dns_question(datagram: bytes) -> str:
         at += 1 + length
         if length > 63 or at > 12 + 255:
             return ""
-    name = _PASSING.sub("*", ".".join(labels).lower())
+    name = _VARIABLE_PARTS.sub("*", ".".join(labels).lower())
     return name if at < len(datagram) and _HOST.fullmatch(name) else ""
 
 
 def clean_text(text: str) -> str:
-    """A server's text as it is kept: in one line, without secrets, and without what differs between two starts."""
+    """A server's text as evidence: on one line, without secrets and without parts that differ between starts."""
     plain = "".join(each if each.isprintable() else f"\\x{ord(each):02x}" for each in text[:_PATH])
-    return mask_tail(_PASSING.sub("*", plain), _PATH)[:MAX_LENGTH]
+    return mask_tail(_VARIABLE_PARTS.sub("*", plain), _PATH)[:MAX_LENGTH]
 
 
 def _program(path: str) -> str:

@@ -1,3 +1,1 @@
-"""What an installation needs from the host: Python interpreters, Node, bun, the user's package indexes, and the root
-file system built from them.
-"""
+"""Tools of the host: Python interpreters, Node, bun, the user's package indexes, and the root file system."""

@@ -1,4 +1,4 @@
-"""bun, npm's fast installer: its platform package at a pinned version, checked against a pinned digest."""
+"""Downloads bun, an installer for npm packages: a pinned version with a pinned digest."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ MEMBER = "package/bin/bun"
 
 @dataclass(frozen=True, slots=True)
 class BunPin:
-    """Which package carries bun for this machine, and the digest its tarball must have."""
+    """The npm package with bun for a machine, and the required digest of its tarball."""
 
     name: str
     version: str
@@ -33,7 +33,7 @@ class BunPin:
 
 
 def find_bun_pin(machine: str | None = None, libc: str | None = None, *, avx2: bool | None = None) -> BunPin:
-    """The pinned package for this machine, or for the one described."""
+    """The pinned package for this machine, or for the given machine, C library and CPU level."""
     machine = machine or platform.machine()
     libc = libc or ("glibc" if platform.libc_ver()[0] == "glibc" else "musl")
     avx2 = _has_avx2() if avx2 is None else avx2
@@ -46,7 +46,7 @@ def find_bun_pin(machine: str | None = None, libc: str | None = None, *, avx2: b
 
 
 async def fetch_bun(index: NpmIndex, wanted: BunPin, http: httpx.AsyncClient) -> bytes:
-    """bun's binary, from the user's npm index; raises SandboxError unless the tarball is the pinned one."""
+    """Download bun's binary from the user's npm index; raises SandboxError unless the tarball is the pinned one."""
     answer = await index_queries.query_npm_index(index, wanted.name, wanted.version, http)
     if isinstance(answer, Absent) or answer.tarball is None:
         why = answer.detail if isinstance(answer, Absent) else "no tarball"
@@ -57,7 +57,7 @@ async def fetch_bun(index: NpmIndex, wanted: BunPin, http: httpx.AsyncClient) ->
 
 
 def verify_tarball(tarball: bytes, wanted: BunPin) -> None:
-    """Raise SandboxError when the tarball's SHA-512 is not the pinned one."""
+    """Raise SandboxError unless the tarball's SHA-512 is the pinned one."""
     found = "sha512-" + base64.b64encode(hashlib.sha512(tarball).digest()).decode()
     if found != wanted.integrity:
         raise SandboxError(f"{wanted.name} {wanted.version} is not the pinned one: {found}, not {wanted.integrity}")

@@ -1,4 +1,4 @@
-"""What the sandbox takes from the host: shared libraries, Python interpreters, Node, uv, certificates."""
+"""Files of the host that the sandbox uses: shared libraries, Python interpreters, Node, uv, certificates."""
 
 from __future__ import annotations
 
@@ -18,27 +18,12 @@ import certifi
 
 from crawler.sandbox.errors import SandboxError
 
-# Libraries that manylinux wheels may expect of the host besides what our own binaries link (PEP 600 policies).
+# Libraries of the host that manylinux wheels may need (PEP 600 policies), besides those of our own binaries.
 EXPECTED_LIBRARIES = (
-    "libc.so.6",
-    "libm.so.6",
-    "libdl.so.2",
-    "librt.so.1",
-    "libpthread.so.0",
-    "libutil.so.1",
-    "libresolv.so.2",
-    "libnss_files.so.2",
-    "libnss_dns.so.2",
-    "libanl.so.1",
-    "libgcc_s.so.1",
-    "libstdc++.so.6",
-    "libatomic.so.1",
-    "libz.so.1",
-    "libexpat.so.1",
-    "libssl.so.3",
-    "libcrypto.so.3",
-    "libffi.so.8",
-)
+    "libc.so.6", "libm.so.6", "libdl.so.2", "librt.so.1", "libpthread.so.0", "libutil.so.1", "libresolv.so.2",
+    "libnss_files.so.2", "libnss_dns.so.2", "libanl.so.1", "libgcc_s.so.1", "libstdc++.so.6", "libatomic.so.1",
+    "libz.so.1", "libexpat.so.1", "libssl.so.3", "libcrypto.so.3", "libffi.so.8",
+)  # fmt: skip
 BUNDLES = (
     "/etc/ssl/certs/ca-certificates.crt",
     "/etc/pki/tls/certs/ca-bundle.crt",
@@ -50,7 +35,7 @@ _LDD_LINE = re.compile(r"^\s*(?:(?P<name>\S+) => )?(?P<path>/\S+) \(0x[0-9a-f]+\
 
 @dataclass(frozen=True, slots=True)
 class Interpreter:
-    """A CPython: its binary, its standard library, where that lies below its prefix, and its version (`3.11`)."""
+    """A CPython. `library_dir`: `lib` or `lib64`; `version`: `3.11`; `release`: `3.11.7`."""
 
     binary: Path
     stdlib: Path
@@ -61,12 +46,12 @@ class Interpreter:
 
     @property
     def name(self) -> str:
-        """`python3.11` and the like: the binary's and the library folder's name."""
+        """The name of the binary and of the library folder, such as `python3.11`."""
         return f"python{self.version}"
 
 
 def find_own_interpreter() -> Interpreter:
-    """The interpreter that runs us, found through any virtual environment."""
+    """The interpreter that runs Hallmark, outside of its virtual environment."""
     version = f"{sys.version_info.major}.{sys.version_info.minor}"
     names = {"base": sys.base_prefix, "platbase": sys.base_exec_prefix}
     stdlib = Path(sysconfig.get_path("stdlib", vars=names))
@@ -86,7 +71,7 @@ def find_uv_binary() -> Path:
 
 
 def installed_version(distribution: str) -> str:
-    """The version of a wheel in our own environment."""
+    """The version of a package in our own environment."""
     try:
         return importlib.metadata.version(distribution)
     except importlib.metadata.PackageNotFoundError:
@@ -103,7 +88,7 @@ def _installed(distribution: str, suffix: str) -> Path:
 
 
 def find_shared_libraries(binaries: Iterable[Path]) -> dict[str, Path]:
-    """The shared libraries of `binaries` and the expected ones, by soname, the dynamic loader included."""
+    """The shared libraries of `binaries` and the expected ones by soname, with the dynamic loader."""
     found = resolve_linked_libraries(binaries)
     places = {path.parent for path in found.values()} | {path.resolve().parent for path in found.values()}
     for name in EXPECTED_LIBRARIES:
@@ -115,11 +100,11 @@ def find_shared_libraries(binaries: Iterable[Path]) -> dict[str, Path]:
 
 
 def resolve_linked_libraries(binaries: Iterable[Path]) -> dict[str, Path]:
-    """What `ldd` resolves for our own, trusted binaries; libraries that are not found are left out."""
+    """The libraries that `ldd` finds for our own, trusted binaries, by soname."""
     ldd = shutil.which("ldd")
     if ldd is None:
         raise SandboxError("ldd is missing; it belongs to the C library's tools (libc-bin or glibc-common)")
-    # The environment stays empty so that nobody's LD_LIBRARY_PATH decides what goes into the sandbox.
+    # An empty environment, so that no LD_LIBRARY_PATH changes the result.
     command = [ldd, *map(str, binaries)]
     out = subprocess.run(command, env={}, capture_output=True, text=True, check=False).stdout  # noqa: S603
     found: dict[str, Path] = {}
@@ -128,14 +113,6 @@ def resolve_linked_libraries(binaries: Iterable[Path]) -> dict[str, Path]:
             path = Path(match["path"])
             found.setdefault(Path(match["name"] or path.name).name, path)
     return found
-
-
-def find_loader(found: Mapping[str, Path]) -> str:
-    """The absolute path at which binaries of this machine expect the dynamic loader."""
-    names = [name for name in found if name.startswith(("ld-linux", "ld-musl"))]
-    if not names:
-        raise SandboxError("the dynamic loader was not found; only glibc and musl systems are supported")
-    return f"/lib64/{names[0]}" if platform.machine() == "x86_64" and "linux" in names[0] else f"/lib/{names[0]}"
 
 
 def find_certificate_bundle(environ: Mapping[str, str]) -> Path:

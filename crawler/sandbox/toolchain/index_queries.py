@@ -1,4 +1,4 @@
-"""What the package indexes answer about one package: does it exist, its newest version, and where its files lie."""
+"""Queries package indexes about one package: whether it exists, its newest version, and the hosts of its files."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ from evidence.model import Absent, Reason
 ANSWER_CAP = 48 << 20
 INDEX_TIMEOUT = httpx.Timeout(30.0)
 SIMPLE = "application/vnd.pypi.simple.v1+json, application/vnd.pypi.simple.v1+html;q=0.2, text/html;q=0.1"
-_UNSERVED = frozenset({401, 403, 407, 408, 429})  # with 5xx: the index does not serve us, whatever the package is
+_UNSERVED = frozenset({401, 403, 407, 408, 429})  # with 5xx: the index does not serve us, regardless of the package
 
 
 @dataclass(frozen=True, slots=True)
 class IndexAnswer:
-    """A package as its index knows it: the version an unpinned request gets, and the hosts of its files.
+    """The index's data on a package: `newest` is the version for an unpinned request, `endpoints` serve its files.
 
-    `requires_python` is what the version that was asked for says of interpreters (PEP 345), None where it says nothing.
+    `requires_python`: the Requires-Python of the requested version (PEP 345), or None.
     """
 
     newest: str
@@ -44,8 +44,9 @@ class IndexAnswer:
 
 @dataclass(frozen=True, slots=True)
 class _File:
-    """Where a file of a Python package lies, whether the index gives a digest by which uv checks it, and whether it was
-    withdrawn (yanked, PEP 592): then only who asks for its very version gets it. `python`: which Pythons it is for.
+    """A file of a Python package. `checked`: the index provides a digest, which uv verifies.
+
+    `withdrawn`: yanked (PEP 592), for requests of exactly this version only. `python`: its Requires-Python.
     """
 
     url: str
@@ -66,11 +67,15 @@ def open_index_client(bundle: Path) -> httpx.AsyncClient:
 async def query_npm_index(
     index: NpmIndex, name: str, version: str | None, http: httpx.AsyncClient
 ) -> IndexAnswer | Absent:
-    """What the npm index says about `name`, at `version` or the newest."""
-    base = index.of(name)
+    """Query the npm index for `name` at `version`, or at the newest one."""
+    base = index.find_url(name)
     found = await _json(http, f"{base}{quote(name, safe='@')}/{quote(version or 'latest')}")
     if isinstance(found, Absent):
-        return Absent(found.reason, _missing("npm", name, version)) if found.reason is Reason.NO_PACKAGE else found
+        return (
+            Absent(found.reason, _describe_missing("npm", name, version))
+            if found.reason is Reason.NO_PACKAGE
+            else found
+        )
     dist = found.get("dist")
     tarball = dist.get("tarball") if isinstance(dist, dict) else None
     newest = found.get("version")
@@ -83,7 +88,7 @@ async def query_npm_index(
 async def query_python_indexes(
     index: PythonIndex, name: str, version: str | None, http: httpx.AsyncClient
 ) -> IndexAnswer | Absent:
-    """What the Python indexes say about `name`; the first index that knows it answers, as for uv."""
+    """Query the Python indexes for `name`; the first index that has it is used, as in uv."""
     failure: Absent | None = None
     for base in index.urls:
         page = f"{base.rstrip('/')}/{canonicalize_name(name)}/"
@@ -91,10 +96,10 @@ async def query_python_indexes(
         if isinstance(found, Absent):
             failure = found if found.reason is not Reason.NO_PACKAGE else failure
             continue
-        known = {filename: v for filename in found if (v := _version_of(filename)) is not None}
+        known = {filename: v for filename in found if (v := _parse_version(filename)) is not None}
         asked = [v for v in known.values() if version and (v == Version(version) or v.public == version)]
         if version and not asked:
-            return Absent(Reason.NO_PACKAGE, _missing("Python", name, version))
+            return Absent(Reason.NO_PACKAGE, _describe_missing("Python", name, version))
         standing = sorted({v for filename, v in known.items() if not found[filename].withdrawn})
         if not version and not standing:
             return Absent(Reason.NO_PACKAGE, f"the Python index has no version of {name} that was not withdrawn")
@@ -108,25 +113,25 @@ async def query_python_indexes(
             _endpoints([*index.urls, *(urljoin(page, file.url) for file in found.values())]),
             requires_python=_requirement(found[filename] for filename, v in sorted(known.items()) if v == chosen),
         )
-    return failure or Absent(Reason.NO_PACKAGE, _missing("Python", name, None))
+    return failure or Absent(Reason.NO_PACKAGE, _describe_missing("Python", name, None))
 
 
-def _missing(index: str, name: str, version: str | None) -> str:
+def _describe_missing(index: str, name: str, version: str | None) -> str:
     return f"the {index} index has no {name}{f' {version}' if version else ''}"
 
 
 def _requirement(files: Iterable[_File]) -> str | None:
-    """What the files of one version say of Pythons; a wheel, which alone is installed, before a source archive."""
+    """The Requires-Python of one version; that of a wheel first, since only wheels are installed."""
     ordered = sorted(files, key=lambda file: not file.url.partition("#")[0].endswith(".whl"))
     return next((file.python for file in ordered if file.python), None)
 
 
 def _endpoints(urls: list[str]) -> tuple[Endpoint, ...]:
-    return tuple(sorted({door for url in urls if (door := parse_endpoint(url))}))
+    return tuple(sorted({endpoint for url in urls if (endpoint := parse_endpoint(url))}))
 
 
 async def _simple(http: httpx.AsyncClient, page: str) -> dict[str, _File] | Absent:
-    """Files by name, from a simple-API page in JSON or HTML."""
+    """The files of a simple-API page (JSON or HTML) by name."""
     answer = await _get(http, page, SIMPLE)
     if isinstance(answer, Absent):
         return answer
@@ -156,21 +161,20 @@ def _links(page: str) -> Iterator[tuple[str, _File]]:
 
 
 class _Anchors(HTMLParser):
-    """Collects the href of every link, whether it is yanked (PEP 592), and for which Pythons it is (PEP 503)."""
+    """Collects href, yanked mark (PEP 592) and Requires-Python (PEP 503) of every link."""
 
     def __init__(self) -> None:
         super().__init__()
         self.found: list[tuple[str, bool, str | None]] = []
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        """Keep a link's address."""
         values = dict(attrs)
         href = values.get("href")
         if tag == "a" and href:
             self.found.append((href, "data-yanked" in values, values.get("data-requires-python")))
 
 
-def _version_of(filename: str) -> Version | None:
+def _parse_version(filename: str) -> Version | None:
     try:
         if filename.endswith(".whl"):
             return parse_wheel_filename(filename)[1]
@@ -191,7 +195,7 @@ async def _json(http: httpx.AsyncClient, url: str) -> Mapping[str, object] | Abs
 
 
 async def _get(http: httpx.AsyncClient, url: str, accept: str) -> tuple[str, bytes] | Absent:
-    """Content type and body, both bounded; an absence without the address, so that it is stable and private."""
+    """Content type and body, limited in size; the Absent contains no address, so that it is stable and private."""
     try:
         async with http.stream("GET", url, headers={"Accept": accept}) as answer:
             if answer.status_code in {404, 410}:

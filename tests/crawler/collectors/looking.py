@@ -78,7 +78,7 @@ async def look(
         limits=BRISK if brisk else WIRE,
     )
     courtesy = HostRateLimiter(tick=hand.tick, sleep=hand.sleep)
-    async with engine.visit(seconds=30) as visit:
+    async with engine.open_session(seconds=30) as visit:
         own = await visit.is_private(parse_url(target.identifier).origin)
         knocker = UnauthenticatedRequests(visit, target, courtesy, gapless=own, client_version="0")
         asked = await knocker.bare(over_sse=target.type is TargetType.SSE)

@@ -71,7 +71,7 @@ def test_private_addresses_are_refused_unless_they_are_allowed_and_each_request_
 
     async def run() -> tuple[MetadataAttempt, ...]:
         engine = HttpEngine(user_agent=AGENT, limits=WIRE)
-        async with serving(server) as url, engine.visit() as visit:
+        async with serving(server) as url, engine.open_session() as visit:
             reader = MetadataReader(
                 visit, HostRateLimiter(tick=hand.tick, sleep=hand.sleep), AccessLimits(), home="127.0.0.1"
             )

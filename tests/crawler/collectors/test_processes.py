@@ -171,7 +171,7 @@ def test_the_processes_of_one_server_live_no_longer_than_it_may_take() -> None:
             async with processes.started(Transcript()) as process:
                 if isinstance(process, Absent):
                     return process
-                await process.channel.ask("ping", {}, Era.LEGACY)
+                await process.channel.send_request("ping", {}, Era.LEGACY)
         return None
 
     assert asyncio.run(run()) == Absent(Reason.NOT_COLLECTED, "the time for one server was over")

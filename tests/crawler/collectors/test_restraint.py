@@ -73,7 +73,7 @@ def test_a_process_is_not_held_to_seconds_that_it_was_not_given(seconds: float, 
         transcript = Transcript()
         channel = StdioChannel(launched, transcript, "0", seconds=1, total=seconds)
         try:
-            await channel.leave(1.0)
+            await channel.close_input(1.0)
         finally:
             await channel.close()
         return transcript

@@ -59,11 +59,11 @@ def trying(
         assert not isinstance(launched, Absent)
         channel = StdioChannel(launched, Transcript(), "0", seconds=30, total=100, line_bytes=1 << 22)
         try:
-            assert (await channel.ask("initialize", initialize_params("0"), Era.LEGACY)).result
-            await channel.tell("notifications/initialized")
+            assert (await channel.send_request("initialize", initialize_params("0"), Era.LEGACY)).result
+            await channel.send_notification("notifications/initialized")
 
             async def ask(method: str, params: Mapping[str, Json], *, seconds: float) -> Reply:
-                return await channel.ask(method, params, Era.LEGACY, seconds=seconds)
+                return await channel.send_request(method, params, Era.LEGACY, seconds=seconds)
 
             return await try_tools(
                 ask,
@@ -81,7 +81,7 @@ def trying(
 
 
 async def _listed(channel: StdioChannel) -> Sequence[Json]:
-    reply = await channel.ask("tools/list", {}, Era.LEGACY)
+    reply = await channel.send_request("tools/list", {}, Era.LEGACY)
     assert reply.result
     assert isinstance(reply.result.value, dict)
     found = reply.result.value["tools"]

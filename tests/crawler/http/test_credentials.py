@@ -23,7 +23,7 @@ def read(tmp_path: Path, document: Any, **environment: str) -> Credentials:
 
 
 def headers(known: Credentials, url: str, *, private: bool = False) -> tuple[tuple[str, str], ...]:
-    found = known.find(parse_url(url), private=private)
+    found = known.find_credential(parse_url(url), private=private)
     return found.headers_for(parse_url(url)) if found else ()
 
 

@@ -19,7 +19,7 @@ def test_a_gap_lies_between_two_requests_to_a_host() -> None:
     async def run() -> None:
         courtesy = HostRateLimiter(gap=0.6, tick=time.tick, sleep=time.sleep)
         for host in ("a", "a", "b", "a"):
-            async with courtesy.turn(host):
+            async with courtesy.request_slot(host):
                 pass
 
     asyncio.run(run())
@@ -36,7 +36,7 @@ def test_only_one_request_at_a_time_reaches_a_host() -> None:
 
         async def one() -> None:
             nonlocal now
-            async with courtesy.turn("a"):
+            async with courtesy.request_slot("a"):
                 now += 1
                 inside.append(now)
                 await asyncio.sleep(0)
@@ -55,7 +55,7 @@ def test_only_one_visitor_at_a_time_is_at_a_host() -> None:
         courtesy = HostRateLimiter()
 
         async def probe(name: str, host: str) -> None:
-            async with courtesy.visit(host):
+            async with courtesy.reserve_host(host):
                 order.append(f"{name} in")
                 await asyncio.sleep(0)
                 await asyncio.sleep(0)
@@ -73,9 +73,9 @@ def test_retry_after_is_honoured_within_a_bound(asked: float, waited: float) -> 
 
     async def run() -> None:
         courtesy = HostRateLimiter(tick=time.tick, sleep=time.sleep)
-        async with courtesy.turn("a"):
+        async with courtesy.request_slot("a"):
             courtesy.defer("a", asked)
-        async with courtesy.turn("a"):
+        async with courtesy.request_slot("a"):
             pass
 
     asyncio.run(run())
@@ -88,7 +88,7 @@ def test_the_map_of_hosts_does_not_grow_for_ever() -> None:
     async def run() -> int:
         courtesy = HostRateLimiter(tick=time.tick, sleep=time.sleep)
         for number in range(20_000):
-            async with courtesy.turn(f"host-{number}"):
+            async with courtesy.request_slot(f"host-{number}"):
                 time.now += 1
         return courtesy.hosts
 
@@ -100,9 +100,9 @@ def test_a_host_in_use_is_not_forgotten() -> None:
 
     async def run() -> bool:
         courtesy = HostRateLimiter(tick=time.tick, sleep=time.sleep)
-        async with courtesy.visit("busy"):
+        async with courtesy.reserve_host("busy"):
             for number in range(10_000):
-                async with courtesy.turn(f"host-{number}"):
+                async with courtesy.request_slot(f"host-{number}"):
                     time.now += 1
             waiter = asyncio.ensure_future(_enter(courtesy))
             await asyncio.sleep(0)
@@ -115,7 +115,7 @@ def test_a_host_in_use_is_not_forgotten() -> None:
 
 
 async def _enter(courtesy: HostRateLimiter) -> None:
-    async with courtesy.visit("busy"):
+    async with courtesy.reserve_host("busy"):
         pass
 
 

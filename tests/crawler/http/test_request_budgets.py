@@ -48,7 +48,7 @@ class Asking:
         self.visits += 1
         (host,) = list_server_hosts(target)
         for _ in range(self.requests):
-            async with self.courtesy.turn(host):
+            async with self.courtesy.request_slot(host):
                 pass
         if self.retry_after is not None:
             self.courtesy.defer(host, self.retry_after)

@@ -1,4 +1,4 @@
-"""What this process and the machine hold of boxes: taken before and after, the difference is what was left behind."""
+"""Lists what this process and the machine hold of boxes; the difference of two lists shows leaks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How the tests start something in the sandbox and collect what it says."""
+"""Helpers that start something in the sandbox and collect its output."""
 
 from __future__ import annotations
 

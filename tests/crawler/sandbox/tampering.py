@@ -1,4 +1,4 @@
-"""Run as a process of an ordinary user: a layer of its own is made, changed, found out, held and evicted."""
+"""Run as an ordinary user: a layer is created, changed, detected, held and evicted."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def main(cache: Path) -> None:
     claim_cache(cache)
     layers = Layers(cache, "any")
     digest = make(layers)
-    assert layers.flaw(digest, NOON) is None
+    assert layers.find_flaw(digest, NOON) is None
     for change in (rewrite, plant, relink):
         change(layers.tree(digest))
         assert layers.repair(digest, NOON) == "its files are not those that it was made of", change

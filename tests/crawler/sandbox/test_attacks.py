@@ -1,4 +1,4 @@
-"""Real attacks, run inside."""
+"""Attacks that run inside real boxes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The census sees what it is there to see: a test of leaks that cannot fail proves nothing."""
+"""The census detects leaks: a leak test that cannot fail proves nothing."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A box's control group: entered before anything runs, gone with it, and cleared after whoever made it was killed."""
+"""The control group of a box: entered before the command starts, removed after it, and cleaned up after a crash."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Control groups of version 2, in a folder that stands for the kernel's."""
+"""Control groups of version 2, in a folder that imitates the kernel's."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def test_one_group_beside_our_own_holds_every_cap(tree: Path) -> None:
     group = cgroup.create_group(LIMITS)
     assert group is not None
     [folder] = group.folders
-    assert (folder.parent, group.doors) == (tree / "session", ())
+    assert (folder.parent, group.task_files) == (tree / "session", ())
     assert {file.name: file.read_text() for file in folder.iterdir()} == {
         "pids.max": "10",
         "memory.max": str((100 << 20) + cgroup.SLACK),

@@ -22,7 +22,7 @@ from crawler.sandbox.boxes.process_tree import list_descendants
 from crawler.sandbox.kernel import cgroup
 from crawler.sandbox.kernel.cgroup import ControlGroup
 from evidence.model import Absent, Target, TargetType
-from tests.crawler.sandbox import ordinary
+from tests.crawler.sandbox import unprivileged
 from tests.crawler.sandbox.driving import HOSTILE, attack, sandbox
 from tests.crawler.sandbox.test_cgroup import alive
 
@@ -63,7 +63,7 @@ def group() -> Iterator[ControlGroup]:
     found = cgroup.create_group(LIMITS)
     assert found is not None
     yield found
-    cgroup._clear(found.folders[0])
+    cgroup._kill_and_remove(found.folders[0])
     assert not found.folders[0].exists()
 
 
@@ -71,7 +71,7 @@ def run(group: ControlGroup, code: str) -> tuple[int, str]:
     """A program that begins once it is a member."""
     command = [sys.executable, "-S", "-c", f"import sys\nsys.stdin.readline()\n{code}"]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as started:
-        asyncio.run(group.admit(started.pid))
+        asyncio.run(group.add_process(started.pid))
         assert members(group.folders[0]) == {started.pid}
         assert started.stdin is not None
         assert started.stdout is not None
@@ -96,7 +96,7 @@ def test_the_kernel_takes_every_cap(group: ControlGroup) -> None:
     caps = {"pids.max": "10", "memory.max": str(64 * MIB + cgroup.SLACK), "memory.oom.group": "1"}
     caps |= {"cpu.max": "50000 100000", "cpu.weight": "50"} if "cpu" in ENABLED else {}
     assert {name: (folder / name).read_text().strip() for name in caps} == caps
-    assert (folder.parent, group.doors) == (PARENT, ())
+    assert (folder.parent, group.task_files) == (PARENT, ())
 
 
 def test_forks_end_at_the_cap(group: ControlGroup) -> None:
@@ -170,11 +170,13 @@ def test_an_ordinary_user_makes_groups_in_what_is_lent_to_it() -> None:
     try:
         (lent / "cgroup.subtree_control").write_text("+pids +memory")
         for path in (lent, lent / "cgroup.procs", lent / "cgroup.subtree_control", own, own / "cgroup.procs"):
-            os.chown(path, ordinary.STRANGER, ordinary.STRANGER)  # as systemd does (systemd.resource-control(5))
-        command = [*ordinary.command("code")[:-2], "-c", LENT]
-        environ = ordinary.environment(Path("/")) | {"PYTHONDONTWRITEBYTECODE": "1"}
+            os.chown(path, unprivileged.STRANGER, unprivileged.STRANGER)  # as systemd does
+        command = [*unprivileged.command("code")[:-2], "-c", LENT]
+        environ = unprivileged.environment(Path("/")) | {"PYTHONDONTWRITEBYTECODE": "1"}
         enter = ["/bin/sh", "-c", f'echo $$ > {own}/cgroup.procs; exec "$@"', "sh", *command]
-        done = subprocess.run(enter, cwd=ordinary.REPOSITORY, env=environ, capture_output=True, text=True, check=False)
+        done = subprocess.run(
+            enter, cwd=unprivileged.REPOSITORY, env=environ, capture_output=True, text=True, check=False
+        )
         made = Path(done.stdout.strip())
         assert made.parent == lent, done.stderr
         assert (made / "pids.max").read_text().strip() == str(Limits().processes + 1)

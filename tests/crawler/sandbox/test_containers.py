@@ -1,4 +1,4 @@
-"""Podman and Docker as runtimes: what a container may do, and that it is removed on every path."""
+"""Podman and Docker as runtimes: restrictions of containers, and their removal in every case."""
 
 from __future__ import annotations
 
@@ -127,7 +127,7 @@ def test_a_server_is_not_process_1_which_survives_its_own_signals(
 ) -> None:
     (tmp_path / "tini-static").write_text("")
     (tmp_path / "tini-static").chmod(0o755)
-    monkeypatch.setattr("crawler.sandbox.engines.container.FIRST_PLACES", str(tmp_path))
+    monkeypatch.setattr("crawler.sandbox.engines.container.INIT_FOLDERS", str(tmp_path))
     assert "--init" in creation_arguments(EngineFlavour.DOCKER, wanted(tmp_path))
     words = creation_arguments(EngineFlavour.PODMAN, wanted(tmp_path))
     assert words[words.index("--init") + 1 :][:2] == ["--init-path", f"{tmp_path}/tini-static"]

@@ -1,4 +1,4 @@
-"""gVisor inside bubblewrap: what runsc is told, and, where it is installed, what it holds."""
+"""gVisor inside bubblewrap: the configuration of runsc, and its containment where runsc is installed."""
 
 from __future__ import annotations
 

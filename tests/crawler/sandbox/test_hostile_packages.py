@@ -18,13 +18,13 @@ import pytest
 
 from crawler.container_engine_variables import ENGINE_VARIABLES
 from crawler.sandbox import Rootfs
-from tests.crawler.sandbox import ordinary
+from tests.crawler.sandbox import unprivileged
 from tests.crawler.sandbox.attacks import archives, outcome, roster
 from tests.crawler.sandbox.attacks.outcome import Outcome
 from tests.crawler.sandbox.attacks.packing import names
 
 MODULE = "tests.crawler.sandbox.attacks.running"
-ATTACKED = ordinary.STRANGER + 1  # nobody else's tests leave files or processes of this user
+ATTACKED = unprivileged.STRANGER + 1  # nobody else's tests leave files or processes of this user
 SHARING = [*roster.sharing("npm"), *roster.sharing("pypi")]
 Outcomes = dict[str, Outcome]
 pytestmark = [pytest.mark.sandbox, pytest.mark.xdist_group("attacks"), pytest.mark.timeout(900)]
@@ -52,12 +52,12 @@ def attacked(folder: Path, shared_cache: Path, rootfs: Rootfs, *how: str, strang
     home.mkdir()
     into = home / "outcomes.json"
     if stranger:
-        cache = ordinary.cache(home, rootfs.path.parents[1] / "tools")
+        cache = unprivileged.cache(home, rootfs.path.parents[1] / "tools")
         for path in (home, cache, *cache.rglob("*")):
             os.chown(path, ATTACKED, ATTACKED)
-        command = ordinary.command(MODULE, str(cache), str(home), str(into), *how)
-        command = [word.replace(f"id={ordinary.STRANGER}", f"id={ATTACKED}") for word in command]
-        environ = ordinary.environment(home)
+        command = unprivileged.command(MODULE, str(cache), str(home), str(into), *how)
+        command = [word.replace(f"id={unprivileged.STRANGER}", f"id={ATTACKED}") for word in command]
+        environ = unprivileged.environment(home)
     else:
         cache = home / "cache"
         cache.mkdir()
@@ -67,7 +67,7 @@ def attacked(folder: Path, shared_cache: Path, rootfs: Rootfs, *how: str, strang
         engine = {name: os.environ[name] for name in ENGINE_VARIABLES if name in os.environ}
         environ = {"PATH": os.environ["PATH"], **engine, "HOME": str(home)}
     done = subprocess.run(
-        command, cwd=ordinary.REPOSITORY, env=environ, capture_output=True, text=True, check=False, timeout=800
+        command, cwd=unprivileged.REPOSITORY, env=environ, capture_output=True, text=True, check=False, timeout=800
     )
     assert done.returncode == 0, done.stderr
     return outcome.load(into)

@@ -1,4 +1,4 @@
-"""Images of registered servers: weighed before they are pulled, run by digest as nobody, in an engine or not at all."""
+"""Images of registered servers: their size is checked before a pull, and they run by digest as an ordinary user."""
 
 from __future__ import annotations
 
@@ -289,7 +289,7 @@ def test_no_reference_of_a_stranger_sends_the_engine_inside(engine: StandIn, rep
 
 def test_registries_without_a_name_here_are_left_to_the_engine(engine: StandIn) -> None:
     async def barred(repository: str) -> Absent | None:
-        return await (await images(engine))._barred(repository)
+        return await (await images(engine))._find_registry_refusal(repository)
 
     assert asyncio.run(barred("behind-a-proxy.example/x")) is None
     assert asyncio.run(barred("library/server")) is None

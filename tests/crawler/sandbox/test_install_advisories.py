@@ -1,4 +1,4 @@
-"""What an installation resolves is what advisories are compared with."""
+"""The packages of an installation are matched with advisories."""
 
 from __future__ import annotations
 

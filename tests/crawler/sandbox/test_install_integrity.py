@@ -1,4 +1,4 @@
-"""What is installed is what the index vouched for, stays so, and is not blamed for what we could not do."""
+"""Installed packages match the index and stay unchanged; our own failures are not attributed to them."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ PYPI = Target(type=TargetType.PYPI, identifier="server")
 @pytest.fixture
 def opened(cache: Path, index: IndexServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[], Sandbox]:
     """Opens a sandbox for the packages of `index`, in which a look at a layer counts for one start."""
-    monkeypatch.setattr(sandbox_launcher, "SOUND", 0.0)
+    monkeypatch.setattr(sandbox_launcher, "VERIFIED_SECONDS", 0.0)
     return lambda: asyncio.run(sandbox(cache, index.environ(str(tmp_path))))
 
 
@@ -93,7 +93,7 @@ def test_starts_in_a_row_share_a_look(
 ) -> None:
     index.add_npm("server")
     box, looked, look = opened(), [], layers.Layers.flaw
-    monkeypatch.setattr(sandbox_launcher, "SOUND", seconds)
+    monkeypatch.setattr(sandbox_launcher, "VERIFIED_SECONDS", seconds)
     monkeypatch.setattr(layers.Layers, "flaw", lambda *given: looked.append(given) or look(*given))
 
     async def run() -> None:

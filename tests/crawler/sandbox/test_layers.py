@@ -1,4 +1,4 @@
-"""Layers: adopted, looked at before every use, held in use, evicted."""
+"""Layers: added, verified before use, held during use, and evicted."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from crawler.sandbox.layers import trees
 from crawler.sandbox.layers.eviction import EvictedLayers, EvictionPolicy, evict_layers, remove_abandoned
 from crawler.sandbox.layers.layers import Layers, seal_path
 from evidence.model import TargetType
-from tests.crawler.sandbox import ordinary
+from tests.crawler.sandbox import unprivileged
 from tests.crawler.sandbox.driving import NOON
 
 DAY = timedelta(days=1)
@@ -59,7 +59,7 @@ def test_equal_trees_are_one_layer_and_another_lock_or_content_is_another(layers
 
 
 def test_a_sound_layer_has_no_flaw(layers: Layers) -> None:
-    assert layers.flaw(adopt(layers), NOON) is None
+    assert layers.find_flaw(adopt(layers), NOON) is None
 
 
 def test_a_changed_file_is_a_flaw_and_the_layer_is_removed(layers: Layers) -> None:
@@ -74,7 +74,7 @@ def test_a_layer_that_nobody_sealed_is_not_used(layers: Layers) -> None:
     planted = layers.tree("0" * 64)
     planted.mkdir(parents=True)
     (planted / "evil.js").write_text("")
-    assert layers.flaw(planted.name, NOON) == "it has no seal"
+    assert layers.find_flaw(planted.name, NOON) == "it has no seal"
 
 
 def test_a_seal_does_not_vouch_for_other_contents(layers: Layers) -> None:
@@ -82,14 +82,14 @@ def test_a_seal_does_not_vouch_for_other_contents(layers: Layers) -> None:
     seal_path(layers.cache_dir, good).write_bytes(seal_path(layers.cache_dir, bad).read_bytes())
     shutil.rmtree(layers.tree(good))
     shutil.copytree(layers.tree(bad), layers.tree(good))
-    assert layers.flaw(good, NOON) == "its files are not those that it was made of"
+    assert layers.find_flaw(good, NOON) == "its files are not those that it was made of"
 
 
 def test_a_link_in_the_place_of_a_layer_is_a_flaw(layers: Layers, tmp_path: Path) -> None:
     digest = adopt(layers)
     layers.tree(digest).rename(tmp_path / "moved")
     layers.tree(digest).symlink_to(tmp_path / "moved")
-    assert layers.flaw(digest, NOON) == "it is not a folder of ours"
+    assert layers.find_flaw(digest, NOON) == "it is not a folder of ours"
     layers.discard(digest)
     assert not layers.tree(digest).is_symlink()
     assert (tmp_path / "moved/node_modules/index.js").exists()
@@ -99,27 +99,27 @@ def test_a_cache_that_was_copied_is_hashed_and_believed_again(layers: Layers, tm
     digest = adopt(layers)
     shutil.copytree(layers.cache_dir, tmp_path / "copy", symlinks=True)
     moved = Layers(tmp_path / "copy", layers.abi)
-    before = moved.seal(digest)
-    assert moved.flaw(digest, NOON) is None
-    assert moved.seal(digest) != before
-    assert moved.flaw(digest, NOON) is None
+    before = moved.read_seal(digest)
+    assert moved.find_flaw(digest, NOON) is None
+    assert moved.read_seal(digest) != before
+    assert moved.find_flaw(digest, NOON) is None
 
 
 def test_what_changes_no_time_is_found_within_a_week(layers: Layers, monkeypatch: pytest.MonkeyPatch) -> None:
     digest = adopt(layers)
     tamper(layers, digest)
-    seal = layers.seal(digest)
+    seal = layers.read_seal(digest)
     assert seal
     monkeypatch.setattr(trees, "metadata_digest", lambda _tree: seal.stamp)
-    assert layers.flaw(digest, NOON + 6 * DAY) is None
-    assert layers.flaw(digest, NOON + 8 * DAY) == "its files are not those that it was made of"
+    assert layers.find_flaw(digest, NOON + 6 * DAY) is None
+    assert layers.find_flaw(digest, NOON + 8 * DAY) == "its files are not those that it was made of"
 
 
 def test_a_damaged_layer_is_replaced_by_the_same_tree(layers: Layers) -> None:
     digest = adopt(layers)
     tamper(layers, digest)
     assert adopt(layers) == digest
-    assert layers.flaw(digest, NOON) is None
+    assert layers.find_flaw(digest, NOON) is None
 
 
 @pytest.mark.parametrize("name", ["../../etc", "", "a" * 63, "A" * 64])
@@ -134,7 +134,7 @@ def test_what_nobody_used_for_long_is_evicted(layers: Layers) -> None:
     used(layers, young, 20)
     assert evict_layers(layers.cache_dir, EvictionPolicy(unused=30 * DAY), NOON) == EvictedLayers(1, 3)
     assert (layers.has(old), layers.has(young)) == (False, True)
-    assert layers.flaw(young, NOON) is None
+    assert layers.find_flaw(young, NOON) is None
     assert [path.name for path in (layers.cache_dir / "uses").iterdir()] == [young]
 
 
@@ -209,11 +209,11 @@ def test_workshops_of_killed_installations_and_shared_downloads_are_swept(tmp_pa
 
 def test_an_ordinary_user_finds_out_what_was_changed_too(tmp_path: Path) -> None:
     (tmp_path / "tools").mkdir()
-    cache = ordinary.cache(tmp_path, tmp_path / "tools")
-    command = ordinary.command("tests.crawler.sandbox.tampering", str(cache))
-    environment = ordinary.environment(cache)
+    cache = unprivileged.cache(tmp_path, tmp_path / "tools")
+    command = unprivileged.command("tests.crawler.sandbox.tampering", str(cache))
+    environment = unprivileged.environment(cache)
     done = subprocess.run(
-        command, cwd=ordinary.REPOSITORY, env=environment, capture_output=True, text=True, check=False
+        command, cwd=unprivileged.REPOSITORY, env=environment, capture_output=True, text=True, check=False
     )
     assert done.returncode == 0, done.stderr
     assert done.stdout.splitlines() == [
@@ -221,5 +221,5 @@ def test_an_ordinary_user_finds_out_what_was_changed_too(tmp_path: Path) -> None
         "plant found out",
         "relink found out",
         "evicted when nobody held it",
-        f"/ belongs to user 0, not to {ordinary.STRANGER}; remove it or set HALLMARK_CACHE",
+        f"/ belongs to user 0, not to {unprivileged.STRANGER}; remove it or set HALLMARK_CACHE",
     ]

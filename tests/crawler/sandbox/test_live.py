@@ -1,4 +1,4 @@
-"""Real servers from the user's own package indexes, installed and greeted by hand; run by `make live`."""
+"""Real servers from the user's package indexes are installed and started; run by `make live`."""
 
 from __future__ import annotations
 

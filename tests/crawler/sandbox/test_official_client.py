@@ -1,4 +1,4 @@
-"""The official client meets a server in the real sandbox."""
+"""The official client connects to a server in the real sandbox."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Servers in real boxes are probed like remotes, tools that write included, and nothing of them is left."""
+"""Servers in real boxes are probed like remote servers, including writing tools, and leave nothing behind."""
 
 from __future__ import annotations
 

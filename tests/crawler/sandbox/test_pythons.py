@@ -1,4 +1,4 @@
-"""Which Python a package gets, and what is said when none is fit for it."""
+"""The choice of a Python for a package, and the message if none fits."""
 
 from __future__ import annotations
 
@@ -63,8 +63,8 @@ def test_whoever_suits_ours_starts_no_other(many: Pythons, monkeypatch: pytest.M
 
 
 def test_what_cannot_be_started_is_told(many: Pythons) -> None:
-    assert many.told() == "3.11.7 (Hallmark's), 3.13.4, 3.14.4, 3.10.4; not usable: 3.12"
-    assert Pythons(many.own).told() == "3.11.7 (Hallmark's), no other"
+    assert many.describe() == "3.11.7 (Hallmark's), 3.13.4, 3.14.4, 3.10.4; not usable: 3.12"
+    assert Pythons(many.own).describe() == "3.11.7 (Hallmark's), no other"
 
 
 def test_pythons_are_found_on_path_and_where_pyenv_and_uv_keep_them(tmp_path: Path) -> None:

@@ -39,7 +39,7 @@ from crawler.sandbox.engines.pulled_images import PulledImages
 from crawler.sandbox.kernel.limits import Limits
 from crawler.sandbox.kernel.user_ids import FIRST_SLOT_UID, claim_slot
 from evidence.model import Absent, Reason, Target, TargetType
-from tests.crawler.sandbox import ordinary
+from tests.crawler.sandbox import unprivileged
 from tests.crawler.sandbox.attacks import archives, roster
 from tests.crawler.sandbox.docker_daemon import NoDaemonError, asked, daemon
 from tests.crawler.sandbox.driving import NOON
@@ -129,7 +129,7 @@ def engine(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
     with contextlib.ExitStack() as held:
         if request.param is EngineFlavour.DOCKER:
             try:
-                found: Engine | str = held.enter_context(daemon(ordinary.STRANGER))
+                found: Engine | str = held.enter_context(daemon(unprivileged.STRANGER))
             except NoDaemonError as error:
                 found = str(error)
         else:
@@ -317,14 +317,14 @@ def test_an_ordinary_user_needs_to_be_in_the_engine_s_group(
     asyncio.run(
         rootfs_image.import_rootfs_image(pulled, rootfs.root)
     )  # from a folder that an ordinary user may not read here
-    command = [*ordinary.command("code")[:-2], "-c", ORDINARY]
+    command = [*unprivileged.command("code")[:-2], "-c", ORDINARY]
     command = [word if member else word.replace("--regid=", "--regid=1") for word in command]
     with tempfile.TemporaryDirectory(prefix="hallmark-ordinary-") as cache:
-        os.chown(cache, ordinary.STRANGER, ordinary.STRANGER)
-        environ = {**ordinary.environment(Path(cache)), "DOCKER_HOST": engine.environment["DOCKER_HOST"]}
+        os.chown(cache, unprivileged.STRANGER, unprivileged.STRANGER)
+        environ = {**unprivileged.environment(Path(cache)), "DOCKER_HOST": engine.environment["DOCKER_HOST"]}
         done = subprocess.run(
             [*command, cache, str(rootfs.root)],
-            cwd=ordinary.REPOSITORY,
+            cwd=unprivileged.REPOSITORY,
             env=environ,
             capture_output=True,
             text=True,
@@ -333,7 +333,7 @@ def test_an_ordinary_user_needs_to_be_in_the_engine_s_group(
     assert done.stdout, done.stderr
     served = [True, "", f"{FIRST_SLOT_UID}\n", None, []]
     refused = [False, "Docker's engine does not answer", "", None, None]
-    assert json.loads(done.stdout) == [ordinary.STRANGER, *(served if member else refused)]
+    assert json.loads(done.stdout) == [unprivileged.STRANGER, *(served if member else refused)]
 
 
 def test_attacks_are_stopped_in_it_as_in_bubblewrap(

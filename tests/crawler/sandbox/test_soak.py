@@ -16,7 +16,7 @@ import pytest
 
 from crawler.sandbox import Rootfs
 from crawler.sandbox.boxes.process_tree import list_descendants
-from tests.crawler.sandbox import census, ordinary
+from tests.crawler.sandbox import census, unprivileged
 from tests.crawler.sandbox.driving import sandbox
 
 pytestmark = [pytest.mark.sandbox, pytest.mark.soak, pytest.mark.timeout(1800)]
@@ -29,7 +29,7 @@ def soaking(cache: Path, runs: int) -> list[str]:
 
 
 def result(command: list[str], **options: object) -> dict[str, object]:
-    done = subprocess.run(command, cwd=ordinary.REPOSITORY, capture_output=True, text=True, check=False, **options)  # type: ignore[call-overload]
+    done = subprocess.run(command, cwd=unprivileged.REPOSITORY, capture_output=True, text=True, check=False, **options)  # type: ignore[call-overload]
     assert done.stdout.startswith("{"), done.stderr
     found: dict[str, object] = json.loads(done.stdout)
     return found
@@ -46,10 +46,10 @@ def test_five_hundred_boxes_leave_nothing_behind(cache: Path) -> None:
 
 
 def test_five_hundred_boxes_of_an_ordinary_user_leave_nothing_behind(tmp_path: Path, rootfs: Rootfs) -> None:
-    cache = ordinary.cache(tmp_path, rootfs.path.parents[1] / "tools")
-    command = ordinary.command(MODULE, "--cache", str(cache), "--runs", "500")
-    found = result(command, env=ordinary.environment(tmp_path))
-    assert found["user"] == ordinary.STRANGER
+    cache = unprivileged.cache(tmp_path, rootfs.path.parents[1] / "tools")
+    command = unprivileged.command(MODULE, "--cache", str(cache), "--runs", "500")
+    found = result(command, env=unprivileged.environment(tmp_path))
+    assert found["user"] == unprivileged.STRANGER
     check(found, 500)
 
 
@@ -57,7 +57,7 @@ def test_killed_supervisors_leave_nothing_behind(cache: Path) -> None:
     census.adopt_orphans()
     chance, killed = random.Random(8), []
     for _ in range(12):
-        supervisor = subprocess.Popen(soaking(cache, 5000), cwd=ordinary.REPOSITORY, stdout=subprocess.DEVNULL)
+        supervisor = subprocess.Popen(soaking(cache, 5000), cwd=unprivileged.REPOSITORY, stdout=subprocess.DEVNULL)
         boxes = {*wait_for_boxes(supervisor.pid)}
         time.sleep(chance.uniform(0.0, 1.0))
         handles = {

@@ -1,4 +1,4 @@
-"""Trees that strangers filled: settled, named by their contents, and changes to them seen."""
+"""Untrusted trees: settled, hashed, and checked for changes."""
 
 from __future__ import annotations
 

@@ -37,7 +37,7 @@ def engine(resolver: object = None, *, private: bool = True, **limits: float) ->
 
 def fetch(behaviour: Behaviour, request: str = "GET", *, times: int = 1, path: str = "") -> list[FetchedResponse]:
     async def run() -> list[FetchedResponse]:
-        async with serving(behaviour) as url, engine().visit() as visit:
+        async with serving(behaviour) as url, engine().open_session() as visit:
             return [await visit.fetch(Request(request, parse_url(url + path))) for _ in range(times)]
 
     return asyncio.run(run())
@@ -45,7 +45,7 @@ def fetch(behaviour: Behaviour, request: str = "GET", *, times: int = 1, path: s
 
 def failure(url: str, client: HttpEngine, *headers: tuple[str, str]) -> WireFailure:
     async def run() -> None:
-        async with client.visit() as visit:
+        async with client.open_session() as visit:
             await visit.fetch(Request("GET", parse_url(url), headers))
 
     with pytest.raises(WireFailure) as caught:
@@ -80,7 +80,7 @@ def test_a_name_with_a_private_answer_is_never_dialled(answer: list[str]) -> Non
 
         async with serving(behave) as url:
             port = url.split(":")[2].split("/")[0]
-            async with engine(Names(answer), private=False).visit() as visit:
+            async with engine(Names(answer), private=False).open_session() as visit:
                 with pytest.raises(BlockedAddress):
                     await visit.fetch(Request("GET", parse_url(f"http://rebind.example:{port}/")))
         return dialled
@@ -104,7 +104,7 @@ def test_a_name_is_resolved_once_per_connection() -> None:
     names = Names(["127.0.0.1"])
 
     async def run() -> None:
-        async with serving(echo) as url, engine(names).visit() as visit:
+        async with serving(echo) as url, engine(names).open_session() as visit:
             port = url.split(":")[2].split("/")[0]
             for _ in range(3):
                 answer = await visit.fetch(Request("GET", parse_url(f"http://fixture.example:{port}/")))
@@ -234,7 +234,7 @@ def test_a_visit_has_a_total_deadline() -> None:
 
     async def run() -> int:
         done = 0
-        async with serving(behave) as url, engine().visit(seconds=0.4) as visit:
+        async with serving(behave) as url, engine().open_session(seconds=0.4) as visit:
             with pytest.raises(TimedOut):
                 while True:
                     await visit.fetch(Request("GET", parse_url(url)))
@@ -257,7 +257,7 @@ def test_leaving_a_visit_drops_its_connections() -> None:
             gone.set()
 
         async with serving(behave) as url:
-            async with engine().visit() as visit:
+            async with engine().open_session() as visit:
                 await visit.fetch(Request("GET", parse_url(url)))
             await asyncio.wait_for(gone.wait(), 60)
         return gone.is_set()
@@ -272,7 +272,7 @@ def test_a_slow_reader_does_not_buffer_the_whole_body() -> None:
         await call.reply(200, b"x" * size)
 
     async def run() -> tuple[int, int]:
-        async with serving(behave) as url, engine().visit() as visit:
+        async with serving(behave) as url, engine().open_session() as visit:
             response = await visit.open(Request("GET", parse_url(url)))
             await asyncio.sleep(0.1)
             first = len(await response.read())

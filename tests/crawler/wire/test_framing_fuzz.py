@@ -117,7 +117,7 @@ def check_engine(server: Loopback, form: int, changes: Any, cuts: Any) -> None:
     server.behaviour = answering(ANSWERS[form], changes, cuts)
 
     async def fetch() -> None:
-        async with server.engine.visit() as visit:
+        async with server.engine.open_session() as visit:
             try:
                 answer = await visit.fetch(Request("POST", parse_url(server.url), (), message("tools/list")))
                 TALES[f"HTTP {answer.status // 100}xx"] += 1

@@ -34,7 +34,7 @@ def fetched(server: ssl.SSLContext | None, client: ssl.SSLContext, url_scheme: s
         engine = HttpEngine(
             user_agent=AGENT, guard=guard, tls=client, resolver=Names(["127.0.0.1"]), limits=Limits(connect=5)
         )
-        async with serving(hello, tls=server) as url, engine.visit() as visit:
+        async with serving(hello, tls=server) as url, engine.open_session() as visit:
             port = url.split(":")[2].split("/")[0]
             return (await visit.fetch(Request("GET", parse_url(f"{url_scheme}://localhost:{port}/")))).body
 
@@ -80,7 +80,7 @@ def test_plain_http_behind_https_is_a_tls_failure(authority: Authority) -> None:
         server = await asyncio.start_server(plain, "127.0.0.1", 0)
         port = server.sockets[0].getsockname()[1]
         engine = HttpEngine(user_agent=AGENT, guard=AddressGuard(allow_private=True), tls=authority.trusting())
-        async with server, engine.visit() as visit:
+        async with server, engine.open_session() as visit:
             with pytest.raises(WireFailure) as caught:
                 await visit.fetch(Request("GET", parse_url(f"https://127.0.0.1:{port}/")))
         return caught.value

@@ -36,7 +36,7 @@ def test_two_processes_never_visit_a_host_at_the_same_time(valkey: ValkeyServer)
 
     async def visit(courtesy: SharedHostPacing) -> None:
         loop = asyncio.get_running_loop()
-        async with courtesy.visit("busy.example"):
+        async with courtesy.reserve_host("busy.example"):
             began = loop.time()
             await asyncio.sleep(0.01)
             visits.append((began, loop.time()))
@@ -58,10 +58,10 @@ def test_a_pause_that_a_host_asked_one_process_for_is_kept_by_the_others(valkey:
         loop = asyncio.get_running_loop()
         async with Redis.from_url(valkey.url) as redis, asyncio.timeout(60):
             one, other = _courtesy(redis), _courtesy(redis)
-            async with one.visit("tired.example"):
+            async with one.reserve_host("tired.example"):
                 told = loop.time()
                 one.defer("tired.example", 0.6)
-            async with other.visit("tired.example"):
+            async with other.reserve_host("tired.example"):
                 assert loop.time() - told >= 0.55
 
     asyncio.run(main())
@@ -71,7 +71,7 @@ def test_other_hosts_do_not_wait(valkey: ValkeyServer) -> None:
     async def main() -> None:
         async with Redis.from_url(valkey.url) as redis, asyncio.timeout(60):
             one, another = _courtesy(redis), _courtesy(redis)
-            async with one.visit("one.example"), another.visit("another.example"):
+            async with one.reserve_host("one.example"), another.reserve_host("another.example"):
                 pass
 
     asyncio.run(main())
@@ -81,7 +81,7 @@ def test_the_host_of_a_dead_worker_is_free_again_soon(valkey: ValkeyServer) -> N
     async def main() -> None:
         async with Redis.from_url(valkey.url) as redis:
             await redis.set("hallmark:host:left.example", "a dead worker", px=100)
-            async with asyncio.timeout(60), _courtesy(redis).visit("left.example"):
+            async with asyncio.timeout(60), _courtesy(redis).reserve_host("left.example"):
                 assert await redis.get("hallmark:host:left.example") != b"a dead worker"
 
     asyncio.run(main())
@@ -90,7 +90,7 @@ def test_the_host_of_a_dead_worker_is_free_again_soon(valkey: ValkeyServer) -> N
 def test_a_lease_that_became_anothers_is_left_alone(valkey: ValkeyServer) -> None:
     async def main() -> None:
         async with Redis.from_url(valkey.url) as redis:
-            async with _courtesy(redis).visit("slow.example"):
+            async with _courtesy(redis).reserve_host("slow.example"):
                 await redis.set("hallmark:host:slow.example", "another")
             assert await redis.get("hallmark:host:slow.example") == b"another"
 
@@ -100,7 +100,7 @@ def test_a_lease_that_became_anothers_is_left_alone(valkey: ValkeyServer) -> Non
 def test_without_redis_a_process_is_polite_on_its_own() -> None:
     async def main() -> None:
         nobody = Redis.from_url(f"redis://127.0.0.1:{free_port()}/0")
-        async with nobody, asyncio.timeout(60), _courtesy(nobody).visit("any.example"):
+        async with nobody, asyncio.timeout(60), _courtesy(nobody).reserve_host("any.example"):
             pass
 
     asyncio.run(main())
@@ -113,7 +113,7 @@ def test_a_thousand_visits_at_once_are_all_shared(valkey: ValkeyServer) -> None:
 
             async def visit(number: int) -> None:
                 nonlocal inside
-                async with courtesy.visit(f"many-{number}.example"):
+                async with courtesy.reserve_host(f"many-{number}.example"):
                     inside += 1
                     if inside == 1_000:
                         everybody.set()
@@ -137,7 +137,7 @@ def test_a_broker_that_does_not_answer_holds_no_visit_for_long() -> None:
         url = f"redis://127.0.0.1:{silent.sockets[0].getsockname()[1]}/0"
         pool = open_shared_pool(url)
         pool.connection_kwargs |= {"socket_timeout": 0.1, "socket_connect_timeout": 0.1}
-        async with Redis.from_pool(pool) as redis, asyncio.timeout(60), _courtesy(redis).visit("any.example"):
+        async with Redis.from_pool(pool) as redis, asyncio.timeout(60), _courtesy(redis).reserve_host("any.example"):
             pass
         silent.close()
 

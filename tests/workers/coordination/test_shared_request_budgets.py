@@ -43,18 +43,20 @@ def test_a_bound_that_others_reached_is_reached(valkey: ValkeyServer) -> None:
         one = server("one")
         async with Redis.from_url(valkey.url) as first, Redis.from_url(valkey.url) as second:
             mine, theirs = SharedRequestLedger(first, lambda: 0.0), SharedRequestLedger(second, lambda: 0.0)
-            assert await budgets(theirs).why_not(one) is None  # known from now on, and refreshed when it counts itself
+            assert (
+                await budgets(theirs).find_refusal(one) is None
+            )  # known from now on, and refreshed when it counts itself
             spend(budgets(mine), one, 4)
-            assert await budgets(mine).why_not(one) is None  # its own count is not forgotten before it is told
+            assert await budgets(mine).find_refusal(one) is None  # its own count is not forgotten before it is told
             await mine.flush()
             spend(budgets(theirs), one, 1)
             await theirs.flush()
-            why = await budgets(theirs).why_not(one)
+            why = await budgets(theirs).find_refusal(one)
             assert why is not None
             assert why.reason is Reason.NOT_COLLECTED
             newcomer = SharedRequestLedger(first, lambda: 0.0)
-            assert await budgets(newcomer).why_not(one) == why
-            assert await budgets(newcomer, NOON + timedelta(days=1)).why_not(one) is None
+            assert await budgets(newcomer).find_refusal(one) == why
+            assert await budgets(newcomer, NOON + timedelta(days=1)).find_refusal(one) is None
 
     asyncio.run(main())
 
@@ -65,13 +67,13 @@ def test_a_pause_that_one_process_was_asked_for_is_kept_by_all(valkey: ValkeySer
         async with Redis.from_url(valkey.url) as first, Redis.from_url(valkey.url) as second:
             mine, theirs = SharedRequestLedger(first, lambda: 0.0), SharedRequestLedger(second, lambda: 0.0)
             with charge_requests_to(two.id):
-                budgets(mine).rest(3600)
+                budgets(mine).record_pause(3600)
             await mine.flush()
             await theirs.flush()
-            why = await budgets(theirs).why_not(two)
+            why = await budgets(theirs).find_refusal(two)
             assert why is not None
             assert why.reason is Reason.RATE_LIMITED
-            assert await budgets(theirs, NOON + timedelta(hours=2)).why_not(two) is None
+            assert await budgets(theirs, NOON + timedelta(hours=2)).find_refusal(two) is None
 
     asyncio.run(main())
 
@@ -82,7 +84,7 @@ def test_those_who_begin_at_the_same_time_are_asked_about_together(valkey: Valke
             ledger = SharedRequestLedger(redis, lambda: 0.0)
             before = await _hmgets(redis)
             servers = [server(f"many-{number}") for number in range(50)]
-            assert await asyncio.gather(*(budgets(ledger).why_not(one) for one in servers)) == [None] * 50
+            assert await asyncio.gather(*(budgets(ledger).find_refusal(one) for one in servers)) == [None] * 50
             assert await _hmgets(redis) == before + 1
 
     asyncio.run(main())
@@ -114,9 +116,9 @@ def test_without_redis_a_process_counts_on_its_own_and_loses_nothing() -> None:
             ledger = SharedRequestLedger(nobody, lambda: 0.0)
             spend(budgets(ledger), four, 3)
             await ledger.flush()
-            assert await budgets(ledger).why_not(four) is None
+            assert await budgets(ledger).find_refusal(four) is None
             spend(budgets(ledger), four, 3)
-            assert await budgets(ledger).why_not(four) is not None
+            assert await budgets(ledger).find_refusal(four) is not None
 
     asyncio.run(main())
 

@@ -279,7 +279,7 @@ def test_waits_at_hosts_are_summed_over_all_processes(valkey: ValkeyServer) -> N
             await redis.flushall()
             for _ in range(2):
                 courtesy = SharedHostPacing(redis, longest_visit=5, gap=0.05)
-                async with courtesy.visit("one.example"):
+                async with courtesy.reserve_host("one.example"):
                     pass
 
     asyncio.run(visit_twice())

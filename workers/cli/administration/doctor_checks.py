@@ -133,8 +133,8 @@ def _sandbox(settings: Settings) -> Iterator[Check]:
         )
     else:
         yield Check("sandbox", CheckStatus.MISSING, chosen.why, needed_for, chosen.fix)
-    pythons = sandbox.pythons(read_tool_environment(), settings.sandbox_pythons)
-    yield Check("pythons", CheckStatus.OK, pythons.told(), "PyPI servers, each the first that it allows")
+    pythons = sandbox.find_interpreters(read_tool_environment(), settings.sandbox_pythons)
+    yield Check("pythons", CheckStatus.OK, pythons.describe(), "PyPI servers, each the first that it allows")
     engine = sandbox.choose_image_engine(settings.sandbox_runtime, found.__getitem__)
     needed_for = "servers that are images; without it they are recorded as runtime_unsupported"
     if isinstance(engine, str):

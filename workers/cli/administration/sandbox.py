@@ -65,7 +65,7 @@ def status(as_json: AsJsonDocument = False) -> None:
             "manner": box.describe_containment(),
             "why": "" if isinstance(chosen, str) else chosen.why,
             "fix": "" if isinstance(chosen, str) else chosen.fix,
-            "pythons": box.pythons(read_tool_environment(), settings.sandbox_pythons).facts(),
+            "pythons": box.find_interpreters(read_tool_environment(), settings.sandbox_pythons).describe(),
             "images": engine if isinstance(engine, str) else f"none: {_describe(engine)}",
             "runtimes": {name: _describe(state) for name, state in found.items()},
             "cache": str(settings.cache),

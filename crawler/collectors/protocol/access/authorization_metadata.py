@@ -150,7 +150,7 @@ class MetadataReader:
         own = await self._visit.is_private(url.origin)
         if own and not _is_same_host(url.origin.host, self._home):
             raise BlockedAddress("the name leads to another private host than the server's own")
-        async with nullcontext() if own else self._courtesy.turn(url.origin.host):
+        async with nullcontext() if own else self._courtesy.request_slot(url.origin.host):
             response = await self._visit.open(Request("GET", url, _ACCEPT, limits=self._wire()))
             try:
                 status = response.head.status

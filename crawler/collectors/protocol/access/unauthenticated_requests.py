@@ -71,7 +71,7 @@ class UnauthenticatedRequests:
             await channel.close()
 
     async def _discover(self, channel: Channel) -> AccessRequest:
-        reply = await channel.ask("server/discover", {}, Era.MODERN)
+        reply = await channel.send_request("server/discover", {}, Era.MODERN)
         opened = reply.result is not None and supports_modern_version(reply.result.value)
         return AccessRequest(
             step="discover",
@@ -83,7 +83,7 @@ class UnauthenticatedRequests:
 
     async def _legacy(self, channel: Channel, last: str) -> tuple[AccessRequest, ...]:
         """Initialize, and when that opens and is not the `last` step wanted, the list."""
-        reply = await channel.ask("initialize", initialize_params(self._client_version), Era.LEGACY)
+        reply = await channel.send_request("initialize", initialize_params(self._client_version), Era.LEGACY)
         result = reply.result.value if reply.result else None
         version = result.get("protocolVersion") if isinstance(result, Mapping) else None
         named = version if isinstance(version, str) and _VERSION.fullmatch(version) else None
@@ -91,17 +91,17 @@ class UnauthenticatedRequests:
         opening = AccessRequest(step="initialize", era=Era.LEGACY.value, reply=reply, opened=opened, version=named)
         if not opened:
             return (opening,)
-        channel.negotiated(named)
+        channel.set_protocol_version(named)
         try:
             if last == opening.step:
                 return (opening,)
-            await channel.tell("notifications/initialized")
+            await channel.send_notification("notifications/initialized")
             return (opening, await self._list(channel, Era.LEGACY, last))
         finally:
             await channel.close()
 
     async def _list(self, channel: Channel, era: Era, step: str) -> AccessRequest:
-        return AccessRequest(step=step, era=era.value, reply=await channel.ask(METHODS[step], {}, era))
+        return AccessRequest(step=step, era=era.value, reply=await channel.send_request(METHODS[step], {}, era))
 
     def _streamable(self, token: str) -> StreamableHttp:
         return StreamableHttp(self._post(TargetType.STREAMABLE_HTTP, token), self._client_version)

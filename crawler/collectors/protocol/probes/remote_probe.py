@@ -56,12 +56,12 @@ class RemoteProbe(Probe):
             url = parse_url(target.identifier)
         except InvalidTarget as error:
             return self.result(target, error.absent())
-        async with self._engine.visit(seconds=self.limits.total) as visit:
+        async with self._engine.open_session(seconds=self.limits.total) as visit:
             self._own = await visit.is_private(url.origin)
-            self._credential = self.manner.credentials.find(url, private=self._own)
+            self._credential = self.manner.credentials.find_credential(url, private=self._own)
             if self._credential:
                 self.notes["credentials"] = "configured"
-            async with nullcontext() if self._own else self.courtesy.visit(url.origin.host):
+            async with nullcontext() if self._own else self.courtesy.reserve_host(url.origin.host):
                 self._ends = asyncio.get_running_loop().time() + self.limits.total
                 content = await self._visit(target, visit)
         return self.result(target, content)

@@ -47,14 +47,14 @@ class HttpQuestions:
     async def ask_modern(self, channel: StreamableHttp, link: int, facts: ServerFacts) -> None:
         """Everything of the modern era, on the connection `link`; the tools once more on another one."""
         self._post.tail = STREAM_WATCH_SECONDS
-        for inquiry in modern_inquiries(facts, self._client_version, channel.number):
+        for inquiry in modern_inquiries(facts, self._client_version, channel.next_id):
             await self._interview.ask(link, inquiry, self._send)
         if facts.declares("tools") and self._interview.wants(Era.MODERN.value, ELSEWHERE):
-            self._post.visit.close()  # nothing is in flight: the next request opens a connection of its own
+            self._post.http_session.close()  # nothing is in flight: the next request opens a connection of its own
             other = SessionLink(channel.transport, Era.MODERN.value, MODERN_VERSION, True, MODERN_VERSION)
             number = self._transcript.connect(other)
             await self._interview.ask(
-                number, other_connection_inquiry(self._client_version, channel.number), self._send
+                number, other_connection_inquiry(self._client_version, channel.next_id), self._send
             )
 
     async def ask_legacy(self, channel: StreamableHttp, link: int, facts: ServerFacts) -> None:
@@ -66,13 +66,13 @@ class HttpQuestions:
             own = tuple(channel.legacy_headers(inquiry.label))
             return await self._send(inquiry, own)
 
-        for inquiry in legacy_inquiries(facts, channel.number, lists=facts.dual):
+        for inquiry in legacy_inquiries(facts, channel.next_id, lists=facts.dual):
             await self._interview.ask(link, inquiry, send)
-        for inquiry in header_inquiries(facts, channel.number, channel.legacy_headers(facts.question), version):
+        for inquiry in header_inquiries(facts, channel.next_id, channel.legacy_headers(facts.question), version):
             await self._interview.ask(link, inquiry, send)
         for offered, inquiry in http_openings(self._client_version):
             await self._open(channel.transport, offered, inquiry)
-        await self._interview.ask(link, malformed_inquiry(channel.number), send)
+        await self._interview.ask(link, malformed_inquiry(channel.next_id), send)
         if channel.session is not None:
             await self._end(channel, link, facts)
 
@@ -102,7 +102,7 @@ class HttpQuestions:
             return
         channel.session = None
         if reply.status is not None and reply.status < 300:
-            await self._interview.ask(link, ended_session_inquiry(facts, channel.number, headers), self._send)
+            await self._interview.ask(link, ended_session_inquiry(facts, channel.next_id, headers), self._send)
 
     async def _send(self, inquiry: Inquiry, own: Headers = CONTENT) -> Reply:
         answered = inquiry.verb not in _PLACELESS and inquiry.step != "initialized"
@@ -117,7 +117,7 @@ class HttpQuestions:
         )
 
     def _limits(self) -> Limits:
-        known = self._post.visit.engine.limits
+        known = self._post.http_session.engine.limits
         return replace(known, first_byte=min(known.first_byte, _PATIENCE), total=min(known.total, _WHOLE))
 
 
@@ -126,11 +126,11 @@ async def ask_over_sse(channel: SseChannel, interview: Interview, link: int, fac
 
     async def send(inquiry: Inquiry) -> Reply:
         seconds = _BROKEN_PATIENCE if inquiry.step == MALFORMED else _PATIENCE
-        return await channel.put(inquiry.label, inquiry.body, seconds=seconds)
+        return await channel.send_raw(inquiry.label, inquiry.body, seconds=seconds)
 
-    for inquiry in legacy_inquiries(facts, channel.number, lists=False):
+    for inquiry in legacy_inquiries(facts, channel.next_id, lists=False):
         await interview.ask(link, inquiry, send)
-    await interview.ask(link, malformed_inquiry(channel.number), send)
+    await interview.ask(link, malformed_inquiry(channel.next_id), send)
 
 
 def _headers(link: SessionLink) -> Headers:

@@ -142,7 +142,7 @@ class Dialogue:
     ) -> Reply:
         """Ask for a further page, which the caps on pages bound instead of the budget."""
         since = len(self.transcript.exchanges)
-        reply = await self.channel.ask(method, params, era, seconds=seconds)
+        reply = await self.channel.send_request(method, params, era, seconds=seconds)
         self._budget.charge(self.transcript.exchanges[since:-1])
         self._notice(reply)
         if method in STEP_NAMES:
@@ -160,7 +160,7 @@ class Dialogue:
         """Send a notification."""
         self._budget.spend()
         since = len(self.transcript.exchanges)
-        await self.channel.tell(method)
+        await self.channel.send_notification(method)
         self.transcript.name(since, STEP_NAMES[method], 0, self._links[Era.LEGACY])
 
     async def rest(self) -> None:
@@ -198,7 +198,7 @@ class Dialogue:
 
 def is_transient_failure(reply: Reply) -> bool:
     """True for a failure that is likely gone on a second try."""
-    return reply.failure.passing if reply.failure else reply.status in TRANSIENT_STATUSES
+    return reply.failure.transient if reply.failure else reply.status in TRANSIENT_STATUSES
 
 
 def _slim(reply: Reply) -> Reply:

@@ -57,7 +57,7 @@ async def discover(
     seconds = None if patient else dialogue.limits.discover
     dialogue.connect(Era.MODERN, MODERN_VERSION, link=link)
     reply = await dialogue.ask("server/discover", {}, Era.MODERN, seconds=seconds, retry=False)
-    if retry and reply.failure and not reply.failure.connected and reply.failure.passing:
+    if retry and reply.failure and not reply.failure.connected and reply.failure.transient:
         await dialogue.rest()
         reply = await dialogue.ask("server/discover", {}, Era.MODERN, seconds=seconds, retry=False)
     if reply.result and supports_modern_version(reply.result.value):
@@ -74,7 +74,7 @@ async def initialize(dialogue: Dialogue, client_version: str, *, link: int | Non
         return OpeningRefused(reply, "initialize")
     named = reply.result.value.get("protocolVersion")
     version = named[:_LONGEST_VERSION] if isinstance(named, str) else None
-    dialogue.channel.negotiated(version if version and _VERSION.fullmatch(version) else None)
+    dialogue.channel.set_protocol_version(version if version and _VERSION.fullmatch(version) else None)
     dialogue.opened(Era.LEGACY, version)
     await dialogue.tell("notifications/initialized")
     return Opened(dialogue, Era.LEGACY, version, reply.result)

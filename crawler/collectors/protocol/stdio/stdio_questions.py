@@ -48,7 +48,7 @@ class StdioQuestions:
         for inquiry in self._inquiries(opened, channel, dual=dual):
             await self._put(interview, link, inquiry, channel)
         since = len(self._probe.transcript.exchanges)
-        await channel.leave(_LEAVING)
+        await channel.close_input(_LEAVING)
         self._probe.transcript.name(since, "close", 0, link)
 
     async def ask_fresh_process(self, era: Era) -> None:
@@ -85,7 +85,7 @@ class StdioQuestions:
                 link = SessionLink(_TRANSPORT, Era.LEGACY.value, offered)
                 async with self._another(link) as (number, interview, channel):
                     if channel is not None:
-                        channel.number()  # that of an opening
+                        channel.next_id()  # that of an opening
                     reply = await self._put(interview, number, inquiry, channel)
                     if reply is not None:
                         note_negotiation(link, reply)
@@ -101,7 +101,7 @@ class StdioQuestions:
             return
         link = SessionLink(_TRANSPORT, Era.MODERN.value, MODERN_VERSION, True, MODERN_VERSION)
         async with self._another(link) as (connection, interview, channel):
-            count = channel.number if channel is not None else _none
+            count = channel.next_id if channel is not None else _none
             if lists:
                 inquiry = other_connection_inquiry(self._probe.client_version, count)
                 await self._put(interview, connection, inquiry, channel)
@@ -116,11 +116,11 @@ class StdioQuestions:
         if opened.era is Era.MODERN:
             paged = None if dual else find_paged_method(self._probe.lists)
             facts = replace(_facts(opened, paged=paged, dual=dual), listen=self._probe.manner.listen)
-            yield from stdio_inquiries(facts, self._probe.client_version, channel.number)
+            yield from stdio_inquiries(facts, self._probe.client_version, channel.next_id)
         else:
             facts = _facts(opened, paged=find_paged_method(self._probe.lists))
-            yield from legacy_inquiries(facts, channel.number, lists=False)
-            yield malformed_inquiry(channel.number)
+            yield from legacy_inquiries(facts, channel.next_id, lists=False)
+            yield malformed_inquiry(channel.next_id)
 
     @asynccontextmanager
     async def _another(self, link: SessionLink) -> AsyncIterator[tuple[int, Interview, StdioChannel | None]]:
@@ -137,7 +137,9 @@ class StdioQuestions:
             if channel is None:
                 raise AssertionError("an interview without time asks nothing")
             seconds = _WAITS.get(asked.step, _PATIENCE)
-            return await channel.put(asked.label, asked.body, seconds=min(seconds, self._probe.limits.stdio_answer))
+            return await channel.send_raw(
+                asked.label, asked.body, seconds=min(seconds, self._probe.limits.stdio_answer)
+            )
 
         return await interview.ask(connection, inquiry, send)
 

@@ -1,4 +1,4 @@
-"""Calls of a made-up process, and what they are told as."""
+"""System calls of a simulated process and the recorded behaviour."""
 
 from __future__ import annotations
 
@@ -44,9 +44,9 @@ def inet(address: str, port: int) -> bytes:
 
 
 def noted(call: str, *arguments: int, process: Memory) -> SyscallEvents:
-    deeds = SyscallEvents()
-    deeds.note(call, (*arguments, 0, 0, 0, 0, 0, 0)[:6], process)
-    return deeds
+    events = SyscallEvents()
+    events.record_call(call, (*arguments, 0, 0, 0, 0, 0, 0)[:6], process)
+    return events
 
 
 @pytest.mark.parametrize(("datagram", "name"), [
@@ -67,20 +67,20 @@ def test_name_is_read_from_a_query_and_from_nothing_else(datagram: bytes, name: 
 def test_resolver_is_no_contact_but_what_it_is_asked_is_told() -> None:
     process = Memory()
     where = process.put(inet("127.0.0.1", 53))
-    deeds = noted("connect", 3, where, 16, process=process)
+    events = noted("connect", 3, where, 16, process=process)
     data = process.put(query("one.example"))
-    deeds.note("sendto", (3, data, 29, 0, 0, 0), process)
+    events.record_call("sendto", (3, data, 29, 0, 0, 0), process)
     vector = process.put(struct.pack("<QQ", process.put(query("two.example")), 29))
     header = struct.pack("<QI4xQQ", 0, 0, vector, 1) + b"\0" * 32
-    deeds.note("sendmmsg", (3, process.put(header + header), 2, 0, 0, 0), process)
-    assert (deeds.contacts, deeds.names) == (set(), {"one.example", "two.example"})
+    events.record_call("sendmmsg", (3, process.put(header + header), 2, 0, 0, 0), process)
+    assert (events.contacts, events.names) == (set(), {"one.example", "two.example"})
 
 
 def test_foreign_resolver_is_both() -> None:
     process = Memory()
     where, data = process.put(inet("8.8.8.8", 53)), process.put(query("one.example"))
-    deeds = noted("sendto", 3, data, 29, 0, where, 16, process=process)
-    assert (deeds.contacts, deeds.names) == ({Contact("8.8.8.8", 53)}, {"one.example"})
+    events = noted("sendto", 3, data, 29, 0, where, 16, process=process)
+    assert (events.contacts, events.names) == ({Contact("8.8.8.8", 53)}, {"one.example"})
 
 
 def test_asking_for_a_route_is_no_contact() -> None:
@@ -124,10 +124,10 @@ def test_hostile_text_is_kept_in_one_short_line() -> None:
 
 
 def test_memory_of_a_flood_is_bounded() -> None:
-    process, deeds = Memory(), SyscallEvents()
+    process, events = Memory(), SyscallEvents()
     for number in range(1000):
         address = process.put(f"/usr/bin/p{number}\0".encode())
-        deeds.note("execve", (address, 0, 0, 0, 0, 0), process)
-    assert len(deeds.programs) == 2 * MAX_ENTRIES
-    assert deeds.cut
-    assert deeds.told(None).cut
+        events.record_call("execve", (address, 0, 0, 0, 0, 0), process)
+    assert len(events.programs) == 2 * MAX_ENTRIES
+    assert events.cut
+    assert events.to_behaviour(None).cut

@@ -1,4 +1,4 @@
-"""A person may open a way to named hosts for a server in a box; everything else stays out of reach, and it is noted."""
+"""Network access of a server to named hosts only; all others are unreachable, and the access is recorded."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ async def _asked(cache: Path, folder: Path) -> tuple[dict[str, Json], dict[str, 
     context.load_cert_chain(*Authority(folder).issue())
     server = await asyncio.start_server(serve, "127.0.0.1", 0, ssl=context)
     port = server.sockets[0].getsockname()[1]
-    box = await sandbox(cache, doors=AllowedEndpoints(frozenset({Endpoint("https", "localhost", port)})))
+    box = await sandbox(cache, endpoints=AllowedEndpoints(frozenset({Endpoint("https", "localhost", port)})))
     words = ("python", "ask.py", str(port), str(port + 1))
     launched = await box.launch(Target(type=TargetType.COMMAND, identifier=project(folder), arguments=words))
     assert not isinstance(launched, Absent), launched
@@ -90,7 +90,7 @@ async def _asked(cache: Path, folder: Path) -> tuple[dict[str, Json], dict[str, 
 def test_a_private_address_is_not_reached_under_a_public_name(cache: Path, tmp_path: Path) -> None:
     async def run() -> Json:
         box = await sandbox(
-            cache, doors=AllowedEndpoints(frozenset(), frozenset({Endpoint("https", "localhost", 443)}))
+            cache, endpoints=AllowedEndpoints(frozenset(), frozenset({Endpoint("https", "localhost", 443)}))
         )
         words = ("python", "ask.py", "443", "444")
         launched = await box.launch(Target(type=TargetType.COMMAND, identifier=project(tmp_path), arguments=words))

@@ -1,4 +1,4 @@
-"""Where there is no Linux there is no sandbox, and everything else works: what only Linux has is asked for at use."""
+"""Without Linux there is no sandbox, and everything else works: Linux-only functions are used lazily."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Images that were pulled for servers go when nobody uses them; those of others, and those in use, stay."""
+"""Unused pulled images are removed; images of other programs and images in use stay."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The root file system, bun's pin, and what is asked of the user's tools."""
+"""The root file system, the pinned bun, and the configuration of npm, pip and uv."""
 
 from __future__ import annotations
 
@@ -117,7 +117,7 @@ def test_npm_index_comes_from_the_users_configuration(tmp_path: Path) -> None:
     )
     found = package_indexes.read_npm_index({"PATH": "/nonexistent", "HOME": str(tmp_path)})
     assert found.url == "https://registry.npm.example/root/"
-    assert (found.of("@corp/x"), found.of("@other/x"), found.of("x")) == (
+    assert (found.find_url("@corp/x"), found.find_url("@other/x"), found.find_url("x")) == (
         "http://127.0.0.1:9/corp/", found.url, found.url,
     )  # fmt: skip
 

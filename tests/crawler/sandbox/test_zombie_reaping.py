@@ -1,4 +1,4 @@
-"""Where process 1 waits for nobody, as in a container without an init, boxes leave no zombies."""
+"""Boxes leave no zombies in an environment whose process 1 does not reap, such as a container without init."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 
 from crawler.sandbox.kernel.zombie_reaping import reap_group, reap_named
-from tests.crawler.sandbox import ordinary
-from tests.crawler.sandbox.unburied import NEVER_WAITS
+from tests.crawler.sandbox import unprivileged
+from tests.crawler.sandbox.boxes_without_init import NEVER_WAITS
 
-MODULE = "tests.crawler.sandbox.unburied"
+MODULE = "tests.crawler.sandbox.boxes_without_init"
 
 
 @pytest.mark.sandbox
@@ -22,7 +22,7 @@ MODULE = "tests.crawler.sandbox.unburied"
 def test_boxes_leave_no_zombies_below_a_process_1_that_waits_for_nobody(cache: Path) -> None:
     alone = ["unshare", "--pid", "--fork", "--kill-child", "--mount-proc"]
     command = [*alone, sys.executable, "-c", NEVER_WAITS, sys.executable, "-m", MODULE, str(cache)]
-    with subprocess.Popen(command, cwd=ordinary.REPOSITORY, stdout=subprocess.PIPE, text=True) as started:
+    with subprocess.Popen(command, cwd=unprivileged.REPOSITORY, stdout=subprocess.PIPE, text=True) as started:
         assert started.stdout is not None
         said = started.stdout.readline()
         started.kill()

@@ -1,4 +1,4 @@
-"""The packages of an installed tree, which strangers filled."""
+"""The packages of an installed, untrusted tree."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a box does is observed: real calls of a real process."""
+"""The system calls of real processes in boxes are monitored."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from crawler.sandbox.monitoring.monitor import ListenerHandover, SyscallMonitor
 from evidence.kinds.behaviour import Behaviour, Contact, Decoy
 from evidence.model import Absent, Reason, Target, TargetType
 from tests.crawler.sandbox.driving import HOSTILE, read_all, sandbox
-from tests.crawler.sandbox.test_seccomp import verdict
+from tests.crawler.sandbox.test_seccomp_filter import verdict
 
 ROOT = os.geteuid() == 0
 
@@ -86,7 +86,7 @@ def test_flood_of_calls_is_slowed_down_and_said(cache: Path) -> None:
 
 @pytest.mark.sandbox
 def test_server_starts_unobserved_where_the_kernel_refuses(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(ListenerHandover, "_may_watch", lambda *_: False)
+    monkeypatch.setattr(ListenerHandover, "_can_monitor", lambda *_: False)
     seen, said, _ = observe(cache, "curious")
     assert b"docker" not in said
     assert said.startswith(b"{")
@@ -99,7 +99,7 @@ def test_box_whose_supervisor_is_gone_starts_nothing(cache: Path, monkeypatch: p
     execve = next(
         each.number(platform.machine()) for each in syscall_notification.MONITORED_CALLS if each.name == "execve"
     )
-    monkeypatch.setattr(SyscallMonitor, "_hear", lambda self, notice: self.end() if notice.call == execve else None)
+    monkeypatch.setattr(SyscallMonitor, "_record_call", lambda self, call: self.end() if call.call == execve else None)
     _, said, end = observe(cache, "sleep", "0")
     assert (said, end.code) == (b"", 1)
     assert "execvp" in end.stderr

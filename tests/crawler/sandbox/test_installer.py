@@ -1,4 +1,4 @@
-"""The install phase against an index on loopback, with the real bun and uv."""
+"""Installations from an index on loopback with the real bun and uv."""
 
 from __future__ import annotations
 

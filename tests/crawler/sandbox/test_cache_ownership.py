@@ -1,4 +1,4 @@
-"""The cache is ours alone, and the root file system stays as it was built."""
+"""Only we can write to the cache, and a changed root file system is built again."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The install phase's door: what is on the list passes, everything else does not."""
+"""The relay of installations: allowed endpoints pass, all others are refused."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def ask(
         relay = EgressRelay(doors(port), cap=cap)
         listener = socket.create_server(("127.0.0.1", 0))
         serving = await relay.serve(listener)
-        for door in relay.doors.configured | relay.doors.learned:  # names of the test data do not resolve
+        for door in relay.allowed.configured | relay.allowed.learned:  # names of the test data do not resolve
             relay._addresses[door] = asyncio.get_running_loop().create_future()
             relay._addresses[door].set_result((addresses or {}).get(door, ["127.0.0.1"]))
         reader, writer = await asyncio.open_connection(*listener.getsockname())

@@ -1,4 +1,4 @@
-"""User ids that somebody's processes use up already are given out last."""
+"""User ids with many existing processes are assigned last."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Boxes that end by themselves, to be run below a process 1 that waits for nobody; prints what stayed of them."""
+"""Starts boxes that end by themselves below a process 1 that does not reap; prints the remaining zombies."""
 
 from __future__ import annotations
 

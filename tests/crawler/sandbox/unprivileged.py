@@ -1,4 +1,4 @@
-"""Running a module of ours as an ordinary user: somebody without a name, a home or any right of root's."""
+"""Runs a module of ours as a user without name, home and permissions of root."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which runtime is chosen, and what is said where there is none."""
+"""The choice of a runtime, and the message if there is none."""
 
 from __future__ import annotations
 

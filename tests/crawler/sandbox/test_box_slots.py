@@ -1,4 +1,4 @@
-"""No more boxes run at once than a machine can bear, whichever process starts them, and no place is ever lost."""
+"""The number of boxes that run at once is limited over all processes, and no slot is lost."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from crawler.sandbox.box_slots import BoxSlots
 
 async def hold():
     room = BoxSlots(Path(sys.argv[1]), 2)
-    async with room.place(), room.place():
+    async with room.hold_slot(), room.hold_slot():
         print("held", flush=True)
         await asyncio.sleep(3600)
 
@@ -37,7 +37,7 @@ def test_places_are_shared_by_everybody_who_uses_the_folder(tmp_path: Path) -> N
 
     async def start(room: BoxSlots) -> None:
         nonlocal inside, most
-        async with room.place():
+        async with room.hold_slot():
             inside += 1
             most = max(most, inside)
             await asyncio.sleep(0)
@@ -69,7 +69,7 @@ def test_who_is_cancelled_while_waiting_holds_no_place(tmp_path: Path) -> None:
     async def run() -> None:
         room = BoxSlots(tmp_path, 1)
         async with AsyncExitStack() as held:
-            await held.enter_async_context(room.place())
+            await held.enter_async_context(room.hold_slot())
             waiting = [asyncio.ensure_future(_taken(other)) for other in (room, BoxSlots(tmp_path, 1))]
             await asyncio.sleep(0)
             for task in waiting:
@@ -89,5 +89,5 @@ def test_memory_bounds_what_processors_would_allow() -> None:
 
 
 async def _taken(room: BoxSlots) -> None:
-    async with room.place():
+    async with room.hold_slot():
         pass
