@@ -13,7 +13,7 @@ VERSION: Final = 1
 
 
 class DriftDeriver:
-    """Deriver for kind `drift`. `approved` says which listing of a server an operator has approved, by its digest."""
+    """Deriver for kind `drift`. `approved` says by digest which listing of a server an operator has approved."""
 
     name: Final = "drift"
     version: Final = VERSION
@@ -23,7 +23,7 @@ class DriftDeriver:
         self._approved = approved
 
     def derive(self, found: Dossier, earlier: Dossier, at: datetime) -> list[Record]:
-        """One drift record: absent only when there is neither a listing nor an earlier record."""
+        """One drift record; it is absent only when there is neither a listing nor an earlier record."""
         return [
             Record(
                 server=found.server.id,

@@ -1,4 +1,4 @@
-"""AdvisoriesCollector: compares what a server is built from with the published advisories."""
+"""AdvisoriesCollector: compares a server's packages with the published advisories."""
 
 from __future__ import annotations
 
@@ -36,9 +36,9 @@ _SILENT: Final = frozenset({Reason.UNREACHABLE, Reason.TIMEOUT, Reason.RATE_LIMI
 
 
 class AdvisoriesCollector:
-    """Follows dependencies and package. Where there is no mirror it asks the API, if one is given.
+    """Follower for kind `advisories`. Where there is no mirror it asks the API, if one is given.
 
-    One for many servers, so that all of them know when the API is away. Its matching runs in threads.
+    Use one for many servers, so that an outage of the API is noticed once. Matching runs in threads.
     """
 
     name: Final = "advisories"
@@ -65,7 +65,7 @@ class AdvisoriesCollector:
         self._silence: tuple[float, Absent] | None = None
 
     async def follow(self, found: Dossier, earlier: Dossier) -> list[Record]:
-        """One record: the advisories that affect what this run found, or the reason why that is unknown."""
+        """One record: the advisories that affect the packages of this run, or the reason why that is unknown."""
         now = self._clock()
         packages = await asyncio.to_thread(list_used_packages, found)  # thousands, of a large lockfile
         content: Observed | Absent
@@ -127,7 +127,7 @@ class AdvisoriesCollector:
 
 
 def _carried(earlier: Dossier, now: datetime, absent: Absent) -> tuple[Observed | Absent, Mapping[str, Json]]:
-    """What an earlier night observed, while it is young enough; else why there is nothing."""
+    """The content of an earlier run, while it is young enough; else the absence."""
     known = earlier.records.get(KIND)
     looked_at = known.observation.get(LOOKED_AT) if known else None
     if known is None or not isinstance(known.content, Observed) or not is_timestamp(looked_at):

@@ -1,4 +1,4 @@
-"""Which packages a server is built from, by what a run has found of it."""
+"""The packages of which a server consists, by the evidence of a run."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _REACHES: Final = {reach.value: reach for reach in (Reach.DIRECT, Reach.TRANSITI
 
 
 def list_used_packages(found: Dossier) -> tuple[Package, ...] | Absent:
-    """The server's own package and its dependencies; Absent when nothing of either is known."""
+    """The server's own package and its dependencies; Absent when neither is known."""
     listed = found.read(dependencies.KIND)
     own = list(_itself(found.read(package.KIND)))
     if isinstance(listed, Absent):

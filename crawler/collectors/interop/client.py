@@ -1,7 +1,7 @@
 """The process that runs the official SDK's client: `python -m crawler.collectors.interop.client`.
 
-It reads one errand on stdin, bounds itself, connects and lists, and writes one line. How much processor time and memory
-the SDK needs is the server's choice, so none of it may happen in the process that probes others.
+It reads one request on stdin, limits its resources, connects and lists, and writes one line. The server decides how
+much processor time and memory the SDK needs, so none of it may be used in the process that probes others.
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ class _Page(Protocol):
 
 
 class SdkSession:
-    """What the client did so far."""
+    """The progress of the client."""
 
     def __init__(self) -> None:
         self.asking = CONNECT
@@ -120,7 +120,6 @@ class SdkSession:
         self.listed[name] = count
 
     def body(self, refusal: BaseException | None) -> dict[str, Json]:
-        """The body of the record."""
         return {
             "client": "mcp",
             "version": version("mcp"),
@@ -132,7 +131,7 @@ class SdkSession:
 
 
 async def connect_and_list(errand: InteropRequest) -> Mapping[str, Json] | Absent:
-    """Connect and list; Absent when a limit of ours, the network or a lock ended it and not the client's judgement."""
+    """Connect and list; Absent when our own limit, the network or a lock ended it and not the client's refusal."""
     watch = _watch(errand) if errand.handle is None else None
     meeting = SdkSession()
     refusal: BaseException | None = None
@@ -184,7 +183,7 @@ def _http(watch: RecordingTransport, errand: InteropRequest, **_: object) -> htt
 
 
 def _ours(refusal: BaseException | None, watch: RecordingTransport | None) -> Absent | None:
-    """Why the refusal is none of the client's, when it is not. Whether a launched server ended, the parent knows."""
+    """The reason why a refusal is not the client's own, if so. The parent knows whether a launched server ended."""
     if refusal is None or isinstance(refusal, ValidationError):
         return None
     if isinstance(refusal, MemoryError):
@@ -217,18 +216,18 @@ def _message(refusal: BaseException) -> str:
 
 
 def _stable(text: str) -> str:
-    """What the client said without secrets, and without what is another every night."""
+    """The client's message without secrets, and without values that change in every run."""
     plain = "".join(letter if letter.isprintable() else " " for letter in text[: 4 * _LONGEST])
     return _VOLATILE.sub("…", mask_secrets(" ".join(plain.split())))[:_LONGEST]
 
 
 def _first(error: BaseException) -> BaseException:
-    """What failed first in a group of groups."""
+    """The first failure in a group of groups."""
     return _first(error.exceptions[0]) if isinstance(error, BaseExceptionGroup) else error
 
 
 def limit_resources(errand: InteropRequest) -> None:
-    """Give this process no more than the errand's processor time and memory."""
+    """Limit this process to the processor time and memory of the request."""
     resource.setrlimit(resource.RLIMIT_AS, (errand.memory * _MIB, errand.memory * _MIB))
     resource.setrlimit(resource.RLIMIT_CPU, (errand.cpu, errand.cpu + 1))
     resource.setrlimit(resource.RLIMIT_NOFILE, (_FILES, _FILES))
@@ -237,7 +236,6 @@ def limit_resources(errand: InteropRequest) -> None:
 
 
 def main() -> None:
-    """Do the errand of stdin and write the answer to stdout."""
     errand = InteropRequest.from_json(sys.stdin.buffer.read())
     limit_resources(errand)
     sys.stdout.buffer.write(encode_answer(asyncio.run(connect_and_list(errand))) + b"\n")

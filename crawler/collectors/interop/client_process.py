@@ -1,4 +1,4 @@
-"""The client's process as its parent sees it: started for one errand, read for one line, and never left behind."""
+"""The client's process as its parent handles it: started for one request, read for one line, and always ended."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _ENVIRONMENT: Final = {"PATH": os.defpath, "LANG": "C.UTF-8", "MALLOC_ARENA_MAX"
 
 
 async def run_client_process(errand: InteropRequest, *, handles: Sequence[int] = ()) -> Observed | Absent:
-    """What the client brings back from an errand, for which it inherits `handles`; it is gone when this returns."""
+    """The client's answer to one request, for which it inherits `handles`; the process has ended when this returns."""
     process = await asyncio.create_subprocess_exec(
         *(sys.executable, "-I", "-m", "crawler.collectors.interop.client"),
         stdin=asyncio.subprocess.PIPE,
@@ -44,7 +44,7 @@ async def run_client_process(errand: InteropRequest, *, handles: Sequence[int] =
 
 
 async def _talk(process: asyncio.subprocess.Process, errand: InteropRequest) -> bytes:
-    """Send the errand and read at most one line's worth of bytes."""
+    """Send the request and read at most one line's worth of bytes."""
     assert process.stdin is not None
     assert process.stdout is not None
     with suppress(ConnectionError):
@@ -60,7 +60,7 @@ async def _talk(process: asyncio.subprocess.Process, errand: InteropRequest) -> 
 
 
 async def _end(process: asyncio.subprocess.Process) -> None:
-    """Leave nothing behind: the process leads a session of its own."""
+    """Kill the process group, since the process leads a session of its own."""
     if process.returncode is None:
         with suppress(ProcessLookupError):
             os.killpg(process.pid, signal.SIGKILL)

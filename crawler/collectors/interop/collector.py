@@ -1,4 +1,4 @@
-"""InteropCollector: sends the official SDK's client to a server, in a short-lived process with a budget of its own."""
+"""InteropCollector: connects the official SDK's client to a server, in a short-lived process with its own budget."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ _RUNNABLE: Final = frozenset({TargetType.NPM, TargetType.PYPI, TargetType.OCI, T
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InteropLimits:
-    """Budget of one meeting: seconds of wall and processor time, MiB of memory.
+    """Budget of one client: seconds of wall and processor time, MiB of memory.
 
-    `slots`: meetings at the same time, with remotes and with launched servers each.
+    `slots`: clients at the same time, with remotes and with launched servers each.
     """
 
     wall: float = 30.0
@@ -45,9 +45,9 @@ _MEETING: Final = 10  # requests that the client makes at most, in a process of 
 
 
 class InteropCollector:
-    """Answers for kind `interop`. `launcher` None: there is no sandbox here, so packages are not started.
+    """Collects kind `interop`. `launcher` is None where there is no sandbox, and then packages are not started.
 
-    What it costs is not shared with the probe, and whatever happens is evidence about interoperability only.
+    Its costs are not shared with the probe, and every outcome is evidence about interoperability only.
     """
 
     name: Final = "interop"
@@ -67,7 +67,9 @@ class InteropCollector:
         gap: float = REQUEST_GAP,
         every: timedelta = timedelta(0),
     ) -> None:
-        """A server is met again when its last meeting is at least `every` ago; until then its record is carried."""
+        """A server is collected again when its last interop record is at least `every` old; until then that record is
+        repeated.
+        """
         self._engine = engine
         self._launcher = launcher
         self._courtesy = courtesy
@@ -81,7 +83,7 @@ class InteropCollector:
         self._processes = asyncio.Semaphore(self._limits.slots)
 
     async def collect(self, target: Server, earlier: Dossier) -> list[Record]:
-        """One interop record of the first target that the client met, else of the first one and why it did not."""
+        """One interop record of the first target to which the client connected, else the reason of the first target."""
         now = self._clock()
         known = earlier.records.get(KIND)
         met_at = _met_at(known)
@@ -164,7 +166,7 @@ async def _turn(room: asyncio.Semaphore) -> AsyncIterator[None]:
 
 
 def _met_at(known: Record | None) -> datetime | None:
-    """When the client met the server that an earlier record is about; None when that is not written there."""
+    """When the client last connected to the server of an earlier record; None when it is not recorded."""
     stated = known.observation.get(MET_AT) if known else None
     try:
         return datetime.fromisoformat(stated) if isinstance(stated, str) else None

@@ -1,4 +1,4 @@
-"""The guarded transport as the official client gets it: paced, and every status and failure of the wire noted."""
+"""The guarded HTTP transport of the official client: paced, with every status and connection failure recorded."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from crawler.http.failures import WireFailure
 
 
 class RecordingTransport(httpx2.AsyncBaseTransport):
-    """Starts one request at a time, `gap` seconds apart. The client hides what it notes: it retries and rewords."""
+    """Starts one request at a time, `gap` seconds apart. It records what the client hides by retries and rewording."""
 
     def __init__(self, inner: GuardedTransport2, gap: float) -> None:
         self.statuses: list[int] = []
@@ -22,7 +22,6 @@ class RecordingTransport(httpx2.AsyncBaseTransport):
         self._turn = asyncio.Lock()
 
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
-        """Send a request and note what became of it."""
         async with self._turn:
             if self.statuses or self.failure:
                 await asyncio.sleep(self._gap)
@@ -37,12 +36,11 @@ class RecordingTransport(httpx2.AsyncBaseTransport):
         return httpx2.Response(response.status_code, headers=response.headers, stream=stream)
 
     def note(self, error: httpx2.TransportError) -> None:
-        """Keep the failure of the wire behind an exception of the library."""
+        """Keep the connection failure behind an exception of the library."""
         if isinstance(error.__cause__, WireFailure):
             self.failure = error.__cause__
 
     async def aclose(self) -> None:
-        """Drop the connections."""
         await self._inner.aclose()
 
 

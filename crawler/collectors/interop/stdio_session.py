@@ -1,4 +1,4 @@
-"""Sends the official client to a server that our launcher starts; the SDK itself never starts or reads a process."""
+"""Connects the official client to a server that our launcher starts; the SDK itself never starts or reads a process."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _ENDED: Final = "the process ended before answering"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InteropResult:
-    """What came of a meeting, and stable facts about what was started for it."""
+    """The content of the record, and stable facts about what was started for it."""
 
     content: Observed | Absent
     facts: Mapping[str, Json] = field(default_factory=dict)
@@ -39,7 +39,9 @@ class InteropResult:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Ended:
-    """The server ended while the client was `asking` it, why it would be absent for that, and its words in a box."""
+    """The server ended during a question of the client: the reason for the record, and the server's output in a
+    sandbox.
+    """
 
     met: InteropResult
     seen: Interop
@@ -48,9 +50,9 @@ class _Ended:
 
 
 async def run_interop_over_stdio(launcher: Launcher, target: Target, errand: InteropRequest) -> InteropResult:
-    """Start a package or command with placeholders and send the client to it; whatever was started is stopped.
+    """Start a package or command with placeholders and connect the client to it; everything started is stopped.
 
-    A server in a box that ends and says what it misses is started again with that, as it is by the prober.
+    A server in a sandbox that ends and names a missing input is started again with it, as in the probe.
     """
     named: tuple[PackageInput, ...] = ()
     for _ in range(MAX_FURTHER_STARTS):
@@ -68,10 +70,10 @@ async def run_interop_over_stdio(launcher: Launcher, target: Target, errand: Int
 
 
 async def _meet_started(launcher: Launcher, target: Target, errand: InteropRequest) -> tuple[InteropResult, str]:
-    """What came of a meeting, and what the server said of itself when it ended in a box before it was met.
+    """The result, and the output of a server that ended in a sandbox before the client was connected.
 
     The client's first question is `server/discover`. A server that ends, and not for want of credentials, is started
-    once more: when the handshake opens it, that question was what it died of, and that is the observation.
+    once more. If the handshake opens it then, that question ended it, and this is the observation.
     """
     first = await _meet(launcher, target, errand)
     if isinstance(first, InteropResult):
@@ -130,7 +132,7 @@ def _seen(met: InteropResult) -> Interop:
 
 
 def _at_discover(content: Observed | Absent) -> Observed | Absent:
-    """The same refusal with the question that it was an answer to."""
+    """The same refusal, attributed to `server/discover`."""
     body = parse_json(content.body) if isinstance(content, Observed) else None
     said = body.get("said") if isinstance(body, Mapping) else None
     if not isinstance(body, Mapping) or not isinstance(said, Mapping):

@@ -1,4 +1,4 @@
-"""What package indexes say of a server's package, and where its files lie."""
+"""The metadata of a server's package from package indexes, and the addresses of its files."""
 
 from crawler.collectors.package.archives import Archive, Archives
 from crawler.collectors.package.collector import PackageCollector, PackageLimits

@@ -1,4 +1,4 @@
-"""Where the files of a package version lie: the one archive from which its source is read."""
+"""The one archive of a package version from which its source is read."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ class Archive:
 
     `kind` is an npm tarball (`tgz`), a Python source distribution (`sdist`, by its file name a tar or a zip) or a
     `wheel`. `address` is http(s), without user name and password. `digest` is the name of an algorithm (`sha512`,
-    `sha256`, `sha384`, `sha1`) and its value in hexadecimal; `size` the bytes of the file. Both are the index's word
-    and None where it gives none.
+    `sha256`, `sha384`, `sha1`) and its value in hexadecimal; `size` is in bytes. Both come from the index and are None
+    where it gives none.
     """
 
     ecosystem: Literal["npm", "PyPI"]
@@ -38,7 +38,7 @@ class Archives(Protocol):
         """The archive of an npm or PyPI target's version, the latest where none is declared.
 
         Absent(no_package) when the target is no npm or PyPI package, or the index does not have it or no file of it;
-        the reasons of the network when the index could not be asked. It costs no request when the target was collected
-        within the same run.
+        the reason of the network when the index could not be read. It costs no request when the target was collected in
+        the same run.
         """
         ...

@@ -1,4 +1,4 @@
-"""PackageCollector: asks the user's own package indexes about the package that a server declares."""
+"""PackageCollector: reads the metadata of a server's declared package from the user's own package indexes."""
 
 from __future__ import annotations
 
@@ -40,9 +40,9 @@ Sleep: TypeAlias = Callable[[float], Awaitable[object]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PackageLimits:
-    """`document`: bytes of one document. `seconds`: of one look. `at_once`: looks at the same time.
+    """`document`: bytes of one document. `seconds`: of one collection. `at_once`: collections at the same time.
 
-    `keep`: how long an answer serves other servers of the same package, `keep_failure`: how long a failure does.
+    `keep`: how long a result is shared with other servers of the same package, `keep_failure`: the same for a failure.
     """
 
     document: int = 24 << 20
@@ -61,10 +61,10 @@ class _Looked:
 
 
 class PackageCollector:
-    """Answers for kind `package`, and finds the archive of a package (`Archives`).
+    """Collects kind `package`, and finds the archive of a package (`Archives`).
 
-    `downloads` maps an ecosystem (`npm`, `PyPI`) to the address of a JSON document with `{name}` in it, whose count of
-    a month goes into the observation; without one nothing is asked.
+    `downloads` maps an ecosystem (`npm`, `PyPI`) to the address of a JSON document with `{name}` in it, whose monthly
+    count goes into the observation; without one no count is requested.
     """
 
     name: Final = "package"
@@ -96,7 +96,7 @@ class PackageCollector:
         )
 
     async def collect(self, target: Server, earlier: Dossier) -> list[Record]:
-        """One package record of the first npm or PyPI target; what could not be looked at now is carried over."""
+        """One package record of the first npm or PyPI target; after a failure of ours the earlier record stands."""
         now = self._clock()
         content, observation = await self._see(target, earlier.records.get(KIND), now)
         return [
@@ -113,7 +113,6 @@ class PackageCollector:
         ]
 
     async def archive(self, target: Target) -> Archive | Absent:
-        """The archive of a package target's version."""
         wanted = _wanted(target)
         return wanted if isinstance(wanted, Absent) else (await self._look(wanted, None)).archive
 
@@ -169,7 +168,7 @@ class PackageCollector:
             )
 
     async def _volatile(self, look: PackageProbe, wanted: WantedPackage) -> dict[str, Json]:
-        """What is another every night."""
+        """Facts that change from run to run."""
         facts: dict[str, Json] = {earlier_record.LOOKED_AT: self._clock().isoformat()}
         template = self._downloads.get(wanted.ecosystem)
         if template:
@@ -206,7 +205,7 @@ def _monthly(answer: Members) -> int | None:
 
 
 def _first(server: Server) -> WantedPackage | Absent:
-    """What the first npm or PyPI target wants; a package of another kind is named instead."""
+    """The package of the first npm or PyPI target; else the reason names the other package types."""
     packages = [target for target in server.targets if target.type in {TargetType.NPM, TargetType.PYPI}]
     if packages:
         return _wanted(packages[0])

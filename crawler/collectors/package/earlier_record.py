@@ -1,4 +1,4 @@
-"""What an earlier record still says of the same package: for the next question, and when no answer can be had."""
+"""The earlier record of the same package: for conditional requests, and in place of a failure of ours."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class EarlierPackageRecord:
 
     @staticmethod
     def of(record: Record | None, wanted: WantedPackage) -> EarlierPackageRecord | None:
-        """The record as far as it observed what is wanted now."""
+        """The record, if it observed the wanted package."""
         if record is None or record.schema != SCHEMA or not isinstance(record.content, Observed):
             return None
         try:
@@ -60,7 +60,6 @@ class EarlierPackageRecord:
 
     @property
     def archive(self) -> Archive | None:
-        """The archive that was found then."""
         return _archive(self.record.observation.get(ARCHIVE))
 
     def repeatable(self, version: int) -> bool:
@@ -68,13 +67,13 @@ class EarlierPackageRecord:
         return self.record.collector_version == version and not self.record.observation.get(INCOMPLETE)
 
     def sources(self, index: NpmIndex | PythonIndex) -> tuple[SourceDocument, ...]:
-        """The documents that were read then; none when one of them is not of the index that is asked now."""
+        """The documents that were read then; none when one of them is not at an index that is configured now."""
         known = parse_source_documents(self.record.observation.get(DOCUMENTS))
         doors = {parse_endpoint(url) for url in index.urls}
         return known if all(parse_endpoint(source.address) in doors for source in known) else ()
 
     def instead_of(self, content: Observed | Absent, observation: Mapping[str, Json], now: datetime) -> bool:
-        """Whether it stands in for what was seen now: that is a failure of ours, and this is recent and was whole."""
+        """Whether it replaces the new content: that is our failure, and this record is recent and complete."""
         failed = content.reason in _OURS if isinstance(content, Absent) else bool(observation.get(INCOMPLETE))
         stated = self.record.observation.get(LOOKED_AT)
         try:
@@ -88,7 +87,6 @@ class EarlierPackageRecord:
 
 
 def archive_to_json(archive: Archive) -> dict[str, Json]:
-    """An archive as the observation keeps it."""
     return {
         "ecosystem": archive.ecosystem,
         "name": archive.name,

@@ -29,17 +29,13 @@ _NEVER: Final = frozenset({"metadata", "link-local", "multicast", "unspecified",
 class Indexes(Protocol):
     """The indexes of both ecosystems; raises SandboxError when none is configured."""
 
-    async def npm(self) -> NpmIndex:
-        """The npm index."""
-        ...
+    async def npm(self) -> NpmIndex: ...
 
-    async def python(self) -> PythonIndex:
-        """The Python indexes."""
-        ...
+    async def python(self) -> PythonIndex: ...
 
 
 class ConfiguredIndexes:
-    """Asks the user's tools once, whatever they answer. `environ` is the environment that they run in."""
+    """Reads the configuration of the user's tools once. `environ` is the environment in which they run."""
 
     def __init__(self, environ: Mapping[str, str]) -> None:
         self._environ = environ
@@ -48,14 +44,14 @@ class ConfiguredIndexes:
         self._python: PythonIndex | SandboxError | None = None
 
     async def npm(self) -> NpmIndex:
-        """What `npm config` says."""
+        """The index of `npm config`."""
         async with self._asking:
             if self._npm is None:
                 self._npm = await self._ask(read_npm_index)
             return _given(self._npm)
 
     async def python(self) -> PythonIndex:
-        """What uv's or pip's configuration says."""
+        """The indexes of uv's or pip's configuration."""
         async with self._asking:
             if self._python is None:
                 self._python = await self._ask(read_python_index)
@@ -76,15 +72,16 @@ def _given(answer: Given | SandboxError) -> Given:
 
 @dataclass(frozen=True, slots=True)
 class IndexGuard(AddressGuard):
-    """Opens what `Guard` opens, and the doors at which an index of the user answers: addresses with their port.
+    """Opens what `AddressGuard` opens, and the `doors` of the user's indexes: addresses with their port.
 
-    A company's index is often on a private network, and names files at the same door. Nothing else there is opened.
+    A company's index is often on a private network, and serves files at the same address and port. No other private
+    address is opened.
     """
 
     doors: frozenset[tuple[str, int]] = frozenset()
 
     def vet(self, addresses: Sequence[str], port: int) -> tuple[str, ...]:
-        """The addresses when each may be dialled; else BlockedAddress."""
+        """The addresses when each may be dialled; else raise BlockedAddress."""
         others = [address for address in addresses if (address, port) not in self.doors]
         if others:
             AddressGuard.vet(self, others, port)
@@ -94,9 +91,9 @@ class IndexGuard(AddressGuard):
 async def index_transport(
     engine: HttpEngine, index: NpmIndex | PythonIndex, *, most_bytes: int, seconds: float = 60.0
 ) -> GuardedTransport:
-    """A transport to an index and the files that it names; one body of at most `most_bytes`, one answer in `seconds`.
+    """A transport to an index and its files; one body of at most `most_bytes`, one answer in `seconds`.
 
-    It also takes archives from where `Archive.address` says. Close it, or the client that holds it.
+    It also downloads archives from `Archive.address`. Close it, or the client that holds it.
     """
     found: set[tuple[str, int]] = set()
     for door in {door for url in index.urls if (door := parse_endpoint(url))}:

@@ -35,7 +35,7 @@ _CLASSIFIERS: Final[Mapping[str, str]] = {
 
 
 def npm_licence(manifest: Members) -> str | None:
-    """`license` of package.json, or the forms that it had before: an object, or a list under `licenses`."""
+    """`license` of package.json, or its older forms: an object, or a list under `licenses`."""
     declared = manifest.get("license", manifest.get("licence"))
     if isinstance(declared, str):
         return _name(declared)

@@ -41,7 +41,7 @@ _HEX: Final = re.compile(r"[0-9a-f]{40}")
 
 @dataclass(frozen=True, slots=True)
 class Packument:
-    """An npm document about a package, and its one version that is looked at (None: it has no such version)."""
+    """An npm document about a package, and the collected version (None: it has no such version)."""
 
     name: str
     declared: str | None
@@ -50,27 +50,25 @@ class Packument:
 
     @staticmethod
     def read(name: str, declared: str | None, top: Members) -> Packument:
-        """Decide which version of the packument `declared` means: a version, a tag, or nothing for `latest`."""
+        """Resolve `declared`, which is a version, a tag, or None for `latest`, to a version of the packument."""
         return Packument(name, declared, top, _resolve(declared, top))
 
     @property
     def exists(self) -> bool:
-        """False once every version was unpublished, of which only the dates remain."""
+        """False when every version was unpublished, of which only the dates remain."""
         return bool(as_object(self.top.get("versions")))
 
     @property
     def latest(self) -> str | None:
-        """The version that `latest` names, if there is one."""
         return _resolve(None, self.top)
 
     @property
     def manifest(self) -> Members:
-        """The version's own members."""
         return as_object(as_object(self.top.get("versions")).get(self.version)) if self.version else {}
 
 
 def is_about_package(name: str, top: Members) -> bool:
-    """Whether the document is about this package, as a packument or as the rest of an unpublished one."""
+    """Whether the document is about this package, as a packument or as the remainder of an unpublished one."""
     shaped = isinstance(top.get("versions"), Mapping) or "unpublished" in as_object(top.get("time"))
     return top.get("name") == name and shaped
 
@@ -105,7 +103,7 @@ def npm_body(packument: Packument, manifest: Members, provenance: Json) -> dict[
 
 
 def list_install_scripts(manifest: Members) -> list[Json]:
-    """The scripts that npm runs at an installation; `binding.gyp` when only a native build is announced."""
+    """The scripts that npm runs at an installation; `binding.gyp` when only a native build is declared."""
     scripts = as_object(manifest.get("scripts"))
     found: list[Json] = [name for name in _SCRIPTS if isinstance(text := scripts.get(name), str) and text.strip()]
     builds = manifest.get("gypfile") is True or manifest.get("hasInstallScript") is True

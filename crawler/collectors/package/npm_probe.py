@@ -1,4 +1,4 @@
-"""A look at an npm package: the packument, its short form when that is too large, and the attestations."""
+"""Reads an npm package: the packument, its short form when that is too large, and the attestations."""
 
 from __future__ import annotations
 
@@ -21,7 +21,6 @@ ATTESTATIONS: Final = "-/npm/v1/attestations/"
 async def probe_npm_package(
     look: PackageProbe, index: NpmIndex, name: str, declared: str | None
 ) -> PackageResult | Absent:
-    """What the npm index says of a package."""
     base = index.of(name)
     address = base + quote(name, safe="@")
     top = await look.members("packument", address, npm_metadata.FULL_PACKUMENT)
@@ -46,7 +45,7 @@ async def probe_npm_package(
 
 
 async def _whole_manifest(look: PackageProbe, packument: npm_metadata.Packument, address: str) -> Members | Absent:
-    """The short form leaves out most of package.json; the version's own document has it."""
+    """The version's own document, since the short form omits most of package.json."""
     if packument.version is None:
         return {}
     found = await look.members("version", f"{address}/{quote(packument.version, safe='')}", npm_metadata.FULL_PACKUMENT)

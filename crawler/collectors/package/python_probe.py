@@ -1,4 +1,4 @@
-"""A look at a Python project: the simple API, the JSON API or METADATA file where there is one, and PEP 740."""
+"""Reads a Python project: the simple API, the JSON API or METADATA file where there is one, and PEP 740."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _METADATA: Final = 4 << 20
 async def probe_python_project(
     look: PackageProbe, index: PythonIndex, name: str, declared: str | None
 ) -> PackageResult | Absent:
-    """What the first index that knows the project says of it. One that fails is not passed over for the next."""
+    """The result of the first index that has the project. An index that fails is not skipped."""
     for base in index.urls:
         page = await _page(look, f"{base.rstrip('/')}/{canonicalize_name(name)}/", name)
         if isinstance(page, Absent):
@@ -69,7 +69,7 @@ async def _found(look: PackageProbe, base: str, project: python_metadata.PythonP
 
 
 async def _document(look: PackageProbe, base: str, project: python_metadata.PythonProject) -> Members:
-    """The JSON of the version where the index has such, else that of the project."""
+    """The JSON of the version where the index has one, else that of the project."""
     root = simple_api.project_json_url(base, project.name)
     if root is None:
         return {}
@@ -81,7 +81,7 @@ async def _document(look: PackageProbe, base: str, project: python_metadata.Pyth
 
 
 def _info(project: python_metadata.PythonProject, document: Members) -> Members | None:
-    """The document's metadata, if they are those of the version that is looked at."""
+    """The document's metadata, if they are those of the collected version."""
     info = as_object(document.get("info"))
     name, version = info.get("name"), info.get("version")
     same = isinstance(name, str) and canonicalize_name(name) == canonicalize_name(project.name)

@@ -36,11 +36,12 @@ _SCHEMAS: Final[Mapping[str, int]] = {
 
 
 class ProtocolCollector:
-    """Answers for what a conversation tells. `launcher` None: there is no sandbox here, so packages are not started.
+    """Collects every kind that a conversation with a server yields.
 
-    `depth` is `core`, `full`, or `weekly`: full when the last full probe of a server is at least seven days old.
-    `opted_out` holds registries, servers and targets whose tools nobody may call. `listen`: a full probe also opens a
-    subscription, for seconds. With `chosen` this is a re-test: a core probe that asks those questions too.
+    `launcher` is None where there is no sandbox, and then packages are not started. `depth` is `core`, `full`, or
+    `weekly` (full when the last full probe of a server is at least seven days old). `opted_out` holds the registries,
+    servers and targets whose tools must not be called. With `listen` a full probe also opens a subscription for some
+    seconds. `selection` makes this a re-test: a core probe that also asks the selected questions.
     """
 
     name: Final = "protocol"
@@ -80,7 +81,7 @@ class ProtocolCollector:
         self._chosen = chosen
 
     async def collect(self, target: Server, earlier: Dossier) -> list[Record]:
-        """One record per kind of the first target that opens, else of the first one and why it did not."""
+        """One record per kind of the first target that opens; if none opens, the reasons of the first target."""
         manner = self._manner(target, earlier)
         first: ProbeResult | None = None
         silent: set[str] = set()  # addresses that are not asked again over another transport
@@ -147,7 +148,7 @@ class ProtocolCollector:
         return [self._record(server, kind, at, *found[kind]) for kind in self.kinds]
 
     def _carried(self, probed: ProbeResult, earlier: Dossier, at: datetime) -> Finding | None:
-        """The exchanges, with what an earlier full probe asked beyond them."""
+        """The exchanges, completed with what an earlier full probe asked beyond them."""
         if probed.exchanges is None or not isinstance(fresh := probed.exchanges[0], Observed):
             return probed.exchanges
         same_lists = is_same_evidence(earlier.read(listing.KIND), probed.listing)
@@ -156,7 +157,7 @@ class ProtocolCollector:
         return carry_over.carry_over_exchanges(fresh, {**probed.exchanges[1], **due}, known, at, same_lists=same_lists)
 
     def _access(self, probed: ProbeResult, earlier: Dossier, at: datetime) -> Finding | None:
-        """The look at access; of an open server with the metadata that only a full probe asks for."""
+        """The access finding. That of an open server is completed with metadata that only a full probe requests."""
         thorough = _is_full(probed) or bool(self._chosen and self._chosen.metadata)
         if probed.access is None or not isinstance(fresh := probed.access[0], Observed) or thorough:
             return probed.access
@@ -179,7 +180,6 @@ class ProtocolCollector:
 
 
 def _is_full(probed: ProbeResult) -> bool:
-    """Whether a full probe was made."""
     return probed.exchanges is not None and carry_over.FULL_AT in probed.exchanges[1]
 
 
@@ -188,7 +188,7 @@ _NOTHING: Final = Absent(Reason.NOT_COLLECTED)
 
 
 def _no_access(targets: Sequence[Target], otherwise: Observed | Absent) -> Observed | Absent:
-    """Why there is no access record of a target about which HTTP was not asked."""
+    """The reason why a target has no access record when no HTTP request was made to it."""
     if targets and not targets[0].type.is_remote:
         return Absent(Reason.TRANSPORT_UNSUPPORTED, "access is a question of HTTP")
     return otherwise

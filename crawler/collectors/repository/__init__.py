@@ -1,4 +1,4 @@
-"""Evidence out of GitHub: how a repository is kept, and Dependabot's alerts where they may be read."""
+"""Evidence from GitHub: how a repository is maintained, and Dependabot's alerts where they may be read."""
 
 from crawler.collectors.repository.api.calls import PUBLIC_API, CallLimits
 from crawler.collectors.repository.api.token_budgets import TokenBudgets

@@ -1,4 +1,4 @@
-"""Dependabot's alerts, read where one of the operator's tokens has a say in the repository."""
+"""Reads Dependabot's alerts where one of the operator's tokens has write access to the repository."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class AlertReader:
         self._own: Mapping[str, Token] | None = None
 
     async def read(self, name: str) -> Observed | Absent:
-        """The alerts of `OWNER/REPO`, or why they are not read; raise Prevented when we could not ask."""
+        """The alerts of `OWNER/REPO`, or why they are not read; raise CollectionPrevented for a failure of ours."""
         if self._calls.purse.anonymous:
             return Absent(Reason.NOT_COLLECTED, "alerts are read with a token of the repository's maintainers")
         token = (await self._owned()).get(name.lower())
@@ -103,6 +103,6 @@ def _value(answer: ApiResponse) -> Json:
 
 
 def _has_say(entry: Mapping[str, Json]) -> bool:
-    """True for a repository that the account may write to; an installation is not told its own permissions."""
+    """True for a repository that the account may write to; an installation does not see its own permissions."""
     permissions = entry.get("permissions")
     return not isinstance(permissions, Mapping) or any(permissions.get(right) is True for right in _SAY)

@@ -1,4 +1,4 @@
-"""RepositoryCollector: how the repository of a server is kept, and its alerts where they may be read."""
+"""RepositoryCollector: how a server's repository is maintained, and its alerts where they may be read."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _SCHEMAS: Final = {repository.KIND: repository.SCHEMA, alerts.KIND: alerts.SCHEM
 
 
 class RepositoryCollector:
-    """Answers for kinds `repository` and `alerts` of servers whose repository is on this GitHub."""
+    """Follower for kinds `repository` and `alerts` of servers whose repository is on this GitHub."""
 
     name: Final = "repository"
     version: Final = VERSION
@@ -40,13 +40,13 @@ class RepositoryCollector:
     needs: Final = Scarce.GITHUB
 
     def __init__(self, github: GitHub, clock: Callable[[], datetime], *, stands: timedelta = STANDS) -> None:
-        """When we cannot look, an earlier observation of at most `stands` ago is recorded again."""
+        """After a failure of ours, an earlier observation of at most `stands` ago is recorded again."""
         self._github = github
         self._clock = clock
         self._stands = stands
 
     async def follow(self, found: Dossier, earlier: Dossier) -> list[Record]:
-        """One record of each kind: what was seen, why there is nothing, or what was seen the last time."""
+        """One record of each kind: the facts, why there are none, or those of the earlier record."""
         place = find_declared_repository(found, self._github.host)
         if isinstance(place, OtherRepository):
             absent = Absent(Reason.NO_REPOSITORY, place.found)
@@ -72,9 +72,10 @@ class RepositoryCollector:
         return self._record(found, alerts.KIND, content, looked_at)
 
     def _earlier(self, found: Dossier, earlier: Dossier, kind: str, error: CollectionPrevented) -> Record:
-        """What was found before, when that is young enough: a score does not move because we could not look.
+        """The earlier record when it is young enough: a score does not change because of a failure of ours.
 
-        That a repository was gone was found, too: only a look has that moment in its observation.
+        An absence because the repository was gone also stands: only a successful request puts the time into an
+        observation.
         """
         record = earlier.records.get(kind)
         at = _moment(record, LOOKED_AT)
@@ -83,7 +84,7 @@ class RepositoryCollector:
         return self._record(found, kind, record.content, record.observation)
 
     def _known(self, record: Record | None, place: DeclaredRepository) -> EarlierRepository | None:
-        """What an earlier record knows, when this version of the collector wrote it about the same address."""
+        """The facts of an earlier record, if this version of the collector wrote it about the same address."""
         if record is None or not isinstance(record.content, Observed):
             return None
         if (record.collector, record.collector_version, record.schema) != (self.name, VERSION, repository.SCHEMA):

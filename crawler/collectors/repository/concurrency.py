@@ -1,4 +1,4 @@
-"""Two things at once, where the first failure ends both."""
+"""Two awaitables at once, where the first failure ends both."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ B = TypeVar("B")
 
 
 async def run_together(first: Awaitable[A], second: Awaitable[B]) -> tuple[A, B]:
-    """Both results; when one fails the other is cancelled and its failure is raised as it is, in no group."""
+    """Both results. When one fails the other is cancelled, and its exception is raised without a group."""
     tasks = asyncio.ensure_future(first), asyncio.ensure_future(second)
     try:
         return await tasks[0], await tasks[1]

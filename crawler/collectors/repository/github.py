@@ -1,4 +1,4 @@
-"""One GitHub: what the collector and other followers ask of it, over one set of tokens."""
+"""The client of one GitHub for the repository collector and other followers, with one set of tokens."""
 
 from __future__ import annotations
 
@@ -35,10 +35,11 @@ _MISSING: Final = frozenset({404, 410, 451})
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GitHubLimits:
-    """Bounds of our use of GitHub; all times in seconds but `full_every`.
+    """Limits for the use of GitHub; times in seconds except `full_every`.
 
-    `batch` repositories at most are asked for at once, `pace` lies between requests of one token, a token that rests is
-    waited for up to `patience`, and after `failures` without an answer nobody is asked for `rest`.
+    A query asks for at most `batch` repositories and waits `linger` for more. `pace` lies between requests of one
+    token. A resting token is waited for up to `patience`. After `failures` without an answer no request is made for
+    `rest`.
     """
 
     calls: CallLimits = field(default_factory=CallLimits)
@@ -52,10 +53,10 @@ class GitHubLimits:
 
 
 class GitHub:
-    """The API at `base` (an Enterprise Server's is `https://HOST/api/v3`).
+    """The API at `base` (that of an Enterprise Server is `https://HOST/api/v3`).
 
-    One per process and event loop: it holds what was looked at, and the budgets of the tokens unless `budgets` are
-    shared with others. Implements BillOfMaterials and Tarballs.
+    Use one per process and event loop: it holds the repositories that were read, and the budgets of the tokens unless
+    `budgets` are shared. Implements SbomSource and TarballSource.
     """
 
     def __init__(
@@ -84,20 +85,20 @@ class GitHub:
 
     @property
     def host(self) -> str:
-        """The host that addresses of its repositories have."""
+        """The host in the addresses of its repositories."""
         host = urlsplit(self._calls.base).hostname or ""
         return "github.com" if host in _LOCAL else host.removeprefix("api.")
 
     async def look(self, name: str, known: EarlierRepository | None) -> RepositoryProbe:
-        """The look at `OWNER/REPO`, shared by all servers in it; raise Gone or Prevented."""
+        """The facts of `OWNER/REPO`, shared by all its servers; raise RepositoryGone or CollectionPrevented."""
         return await self._looks.at(name, known)
 
     async def alerts(self, name: str) -> Observed | Absent:
-        """Body of kind `alerts`, or why the alerts are not read; raise Prevented when we could not ask."""
+        """The body of kind `alerts`, or why they are not read; raise CollectionPrevented for a failure of ours."""
         return await self._alerts.read(name)
 
     async def sbom(self, name: str) -> tuple[SbomPart, ...] | Absent:
-        """Parts of `OWNER/REPO` by GitHub's dependency graph, which costs one request; or why there is no bill."""
+        """Packages of `OWNER/REPO` by GitHub's dependency graph, or why there is no SBOM. It costs one request."""
         answer = await self._asked(name, "dependency-graph/sbom")
         if isinstance(answer, Absent):
             return answer
@@ -110,7 +111,7 @@ class GitHub:
         return found if found is not None else GitHubUnreachable("GitHub's answer is not a bill of materials").absent
 
     async def tarball_address(self, name: str, ref: str) -> str | Absent:
-        """Where the tarball of `OWNER/REPO` at a ref is fetched from, which costs one request; or why nowhere."""
+        """The address of the tarball of `OWNER/REPO` at a ref, or why there is none. It costs one request."""
         answer = await self._asked(name, f"tarball/{quote(ref, safe='/')}")
         if isinstance(answer, Absent):
             public = answer.reason is Reason.RATE_LIMITED and self._calls.base == PUBLIC_API
@@ -123,7 +124,7 @@ class GitHub:
         return location
 
     async def file(self, name: str, path: str) -> bytes | Absent:
-        """A file of `OWNER/REPO` on its default branch, the README for no path, which costs one request; or why not."""
+        """A file of `OWNER/REPO` on its default branch (the README for no path), or why not. It costs one request."""
         answer = await self._asked(name, f"contents/{quote(path)}" if path else "readme")
         if isinstance(answer, Absent):
             return answer
@@ -137,7 +138,6 @@ class GitHub:
         )
 
     def close(self) -> None:
-        """Give back threads and connections."""
         self._calls.close()
 
     async def _asked(self, name: str, path: str) -> ApiResponse | Absent:
@@ -158,7 +158,7 @@ class GitHub:
 
 
 def _content(answer: ApiResponse) -> bytes | None:
-    """The bytes of a file in GitHub's answer; None for a folder, and for one that is too large to be in it."""
+    """The bytes of a file in GitHub's answer; None for a folder, and for a file that is too large for the answer."""
     try:
         value = answer.json()
     except NotJson:

@@ -1,4 +1,4 @@
-"""One GraphQL query for many repositories, and what its answer says of each, whole or in part."""
+"""One GraphQL query for many repositories, and its outcome for each of them."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _TIMEOUTS: Final = ("timeout", "something went wrong", "timed out", "too large")
 
 
 class QueryUnsupported(CollectionPrevented):
-    """This GitHub does not know what our query asks for, as an older Enterprise Server does not."""
+    """This GitHub does not support our query, for example an older Enterprise Server."""
 
     def __init__(self) -> None:
         super().__init__(Reason.NOT_COLLECTED, "this GitHub's GraphQL does not know the query")
@@ -46,7 +46,7 @@ class GraphQLClient:
         self._now = now
 
     async def __call__(self, names: Sequence[str]) -> Mapping[str, Outcome]:
-        """What is said of each name; raise TooHeavy, or Prevented when nothing is said of any."""
+        """The outcome for each name; raise QueryTooHeavy, or CollectionPrevented when there is none for any name."""
         since = self._now() - YEAR
         answer = await self._calls.graphql(
             build_query(len(names)), build_variables(names, since), key=names[0], cost=POINTS * len(names)

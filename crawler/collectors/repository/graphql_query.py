@@ -1,4 +1,4 @@
-"""The GraphQL query: one alias per repository, one fragment for what is asked of each."""
+"""The GraphQL query: one alias per repository, one fragment for the facts about each."""
 
 from __future__ import annotations
 
@@ -81,12 +81,12 @@ fragment word on IssueComment {{ createdAt authorAssociation author {{ login __t
 
 
 def repository_alias(index: int) -> str:
-    """The alias of the repository at a place in the batch, counted from 0."""
+    """The alias of the repository at this index of the batch, counted from 0."""
     return f"r{index}"
 
 
 def build_query(count: int) -> str:
-    """The text of a query for so many repositories; their names travel in the variables."""
+    """The query for so many repositories; their names are in the variables."""
     places = range(count)
     declared = ", ".join(f"$o{place}: String!, $n{place}: String!" for place in places)
     asked = "\n".join(

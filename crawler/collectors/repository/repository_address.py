@@ -1,4 +1,4 @@
-"""Which repository a server declares, out of its registration or its package, and on which host it lies."""
+"""The repository that a server declares in its registration or its package, and the host of that repository."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _FORGES: Final = {
 
 @dataclass(frozen=True, slots=True)
 class DeclaredRepository:
-    """A repository on this GitHub: `OWNER/REPO` as declared, and the folder inside that is the server's."""
+    """A repository on this GitHub: `OWNER/REPO` as declared, and the server's folder in it."""
 
     name: str
     subfolder: str | None = None
@@ -46,7 +46,7 @@ class OtherRepository:
 
 
 def find_declared_repository(found: Dossier, host: str = "github.com") -> DeclaredRepository | OtherRepository:
-    """The repository of a server on the GitHub at `host`: the registration's, else its package's."""
+    """The repository of a server on the GitHub at `host`: from the registration, else from its package."""
     others: list[OtherRepository] = []
     for address in _addresses(found):
         place = _place(address, host)

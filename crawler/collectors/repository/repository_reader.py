@@ -1,4 +1,4 @@
-"""Reads one repository: first whether it changed, then what GraphQL knows, and what only REST has."""
+"""Reads one repository: first whether it changed, then the facts of GraphQL and those that only REST has."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class GitHubRepositoryReader:
         self._turn = asyncio.Lock()
 
     async def __call__(self, name: str, known: EarlierRepository | None) -> RepositoryProbe:
-        """The look at `OWNER/REPO`; raise Gone or Prevented. `known` is what the last look found."""
+        """The facts of `OWNER/REPO`; raise RepositoryGone or CollectionPrevented. `known` is the earlier result."""
         if not self._calls.purse.anonymous:
             return await self._look(name, known)
         # Sixty requests an hour are for few repositories, one after another: many at once would finish none of them.
@@ -96,7 +96,7 @@ class GitHubRepositoryReader:
         )
 
     async def _first(self, name: str, known: EarlierRepository | None) -> ApiResponse:
-        """The repository itself, or 304 when it has not changed since a whole look that is young enough."""
+        """The repository itself, or 304 when it has not changed since a full reading that is young enough."""
         etag = self._etag(known)
         answer = await self._calls.get(f"/repos/{name}", key=name, etag=etag)
         if answer.status in _GONE:
@@ -134,7 +134,7 @@ class GitHubRepositoryReader:
         return _merged(found, more, year)
 
     async def _by_rest(self, said: Mapping[str, Json], pager: RestPager) -> dict[str, Json]:
-        """All or nothing: a repository that is half read for want of quota would be scored for what was not read."""
+        """All or nothing: a partial reading for want of quota would be scored for the missing parts."""
         if not await self._calls.purse.affords(rest_facts.CALLS):
             raise OutOfQuota
         pages, more = await run_together(pager.pages(), pager.parts(whole=True))
@@ -146,7 +146,7 @@ class GitHubRepositoryReader:
 
 
 def _public(answer: ApiResponse) -> Mapping[str, Json]:
-    """The repository as REST gives it. What only the operator's token may see stays private."""
+    """The repository as REST gives it. A repository that only the operator's token can see stays private."""
     try:
         said = as_object(answer.json())
     except NotJson as error:

@@ -1,4 +1,4 @@
-"""Pages of one repository over REST: asked with the ETag of the last look, and each read whole or left as it was."""
+"""Pages of one repository over REST: requested with the earlier ETag, and each read completely or kept as it was."""
 
 from __future__ import annotations
 
@@ -32,18 +32,18 @@ class RestPager:
         self._pause = pause
 
     async def parts(self, *, whole: bool = False) -> dict[str, Json]:
-        """Members of the body that only REST has, and `health` of its community; `whole` fills `profile` as well.
+        """Members of the body that only REST has, and `health` of its community; `whole` also fills `profile`.
 
-        A part that GitHub cannot give just now is what it was at the last look, or unknown.
+        A part that GitHub cannot give now keeps its earlier value, or is unknown.
         """
         return {**await self._contributors(), **await self._health(whole), **await self._advisories()}
 
     async def pages(self) -> dict[str, Json]:
-        """The pages that stand in for GraphQL, by the names of `rest_way.Pages`; None for one that is refused."""
+        """The pages that replace GraphQL, by the names of `rest_facts.RestPages`; None for a refused page."""
         return {part: await self._page(part, path, query) for part, (path, query) in rest_facts.PATHS.items()}
 
     async def persons_by_statistics(self, now: datetime) -> int | None:
-        """Persons who committed in the last year. GitHub answers 202 while it counts, and is asked again few times."""
+        """Persons who committed in the last year. GitHub answers 202 while it counts, and is asked a few times."""
         for again in range(STATISTICS_TRIES):
             answer = await self._get("stats/contributors", {})
             if answer is None or answer.status != 202:
@@ -88,7 +88,7 @@ class RestPager:
     async def _part(
         self, part: str, path: str, query: Mapping[str, str | int], *, again: bool = False
     ) -> ApiResponse | None:
-        """The page's answer; None when it is unchanged, or could not be had."""
+        """The answer with the page; None when it is unchanged or could not be read."""
         known = self._known.etags.get(part) if self._known and not again else None
         answer = await self._get(path, query, etag=known)
         if answer is None:

@@ -1,4 +1,4 @@
-"""One look at one repository: unchanged since the last one, or read whole. Many servers share it."""
+"""One reading of each repository, shared by its servers: unchanged since the earlier one, or complete."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ FRESH: Final = timedelta(hours=1)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EarlierRepository:
-    """What an earlier look found: members of the body, ETags by part, and when it was last read whole."""
+    """The earlier result: members of the body, ETags by part, and when it was last read completely."""
 
     facts: Mapping[str, Json]
     etags: Mapping[str, str] = field(default_factory=dict)
@@ -28,7 +28,7 @@ class EarlierRepository:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RepositoryProbe:
-    """What a look found. `unread` names parts that GitHub did not give, for which the next look is a whole one."""
+    """The result of one reading. `unread` names parts that GitHub did not give; the next reading is then a full one."""
 
     facts: Mapping[str, Json]
     etags: Mapping[str, str]
@@ -39,17 +39,17 @@ class RepositoryProbe:
 
 
 class RepositoryReader(Protocol):
-    """Looks at a repository; raises Gone or Prevented."""
+    """Reads a repository; raises RepositoryGone or CollectionPrevented."""
 
     async def __call__(self, name: str, known: EarlierRepository | None) -> RepositoryProbe:
-        """The look at `OWNER/REPO`."""
+        """The facts of `OWNER/REPO`."""
         ...
 
 
 class SharedRepositoryProbes:
-    """Looks at each repository once, however many servers live in it, and remembers the newest `most` for `fresh`.
+    """Reads each repository once for all its servers, and keeps the newest `most` results for `fresh`.
 
-    A look that was prevented is not remembered: the next server tries again.
+    A reading that was prevented is not kept: the next server tries again.
     """
 
     def __init__(
@@ -64,7 +64,9 @@ class SharedRepositoryProbes:
         ] = OrderedDict()
 
     async def at(self, name: str, known: EarlierRepository | None) -> RepositoryProbe:
-        """The look at a repository; raise Gone or Prevented. Who is cancelled does not cancel the others."""
+        """The facts of a repository; raise RepositoryGone or CollectionPrevented. Cancelling one caller does not cancel
+        others.
+        """
         key = name.lower()
         task = self._remembered(key)
         if task is None:

@@ -1,4 +1,4 @@
-"""Fetches an archive through the guard, into a file that has no name and is gone with its last reader."""
+"""Downloads an archive through the address guard into an unnamed file that is deleted with its last reader."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ _REASONS: Final = {401: Reason.FORBIDDEN, 403: Reason.FORBIDDEN, 429: Reason.RAT
 async def download_archive(
     client: httpx.AsyncClient, address: str, *, most: int, digest: tuple[str, str] | None, missing: Reason
 ) -> BinaryIO | Absent:
-    """The archive at an address, or why it cannot be had; `missing` is the reason for an HTTP 404.
+    """The archive at an address, or why it cannot be downloaded; `missing` is the reason for an HTTP 404.
 
-    `digest` is what the index says of it: an algorithm and hexadecimal digits. No detail names an address.
+    `digest` is an algorithm and hexadecimal digits from the index. No detail names an address.
     """
     try:
         for _ in range(_HOPS):

@@ -1,4 +1,4 @@
-"""Where the source of a server lies: the archive of its repository's head, else of its package."""
+"""Finds and downloads the source of a server: the archive of its repository's head, else of its package."""
 
 from __future__ import annotations
 
@@ -34,9 +34,9 @@ _PACKAGES: Final = frozenset({TargetType.NPM, TargetType.PYPI})
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ArchiveOrigin:
-    """One archive. `archive` is the file of a package, None for a repository. `strip`: folders that wrap it.
+    """One archive. `archive` is the file of a package, None for a repository. `strip`: the number of outer folders.
 
-    `seen_at` is when the repository was looked at, which may have been on an earlier night; empty for now.
+    `seen_at` is when the repository was read, possibly in an earlier run; empty for now.
     """
 
     origin: str
@@ -50,7 +50,7 @@ class ArchiveOrigin:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FetchLimits:
-    """Bytes of an archive as it is sent, seconds for all of it, and how many are fetched at once."""
+    """Bytes of an archive as it is sent, seconds for all of it, and the number of simultaneous downloads."""
 
     packed: int = 128 * 1024 * 1024
     seconds: float = 300.0
@@ -58,7 +58,7 @@ class FetchLimits:
 
 
 class ArchiveDownloads:
-    """Fetches archives: each once, however many servers are in it. `guard` opens the operator's own GitHub."""
+    """Downloads each archive once for all servers in it. `guard` also opens the operator's own GitHub."""
 
     def __init__(
         self,
@@ -81,7 +81,7 @@ class ArchiveDownloads:
         )
 
     async def fetch(self, origin: ArchiveOrigin) -> BinaryIO | Absent:
-        """The archive of an origin. The file is shared: read it through a position of your own."""
+        """The archive of an origin. The file is shared: read it through a separate file position."""
         return await self._files.get((origin.origin, origin.name, origin.ref), lambda: self._fetched(origin))
 
     async def _fetched(self, origin: ArchiveOrigin) -> BinaryIO | Absent:
@@ -124,7 +124,7 @@ class ArchiveDownloads:
 
 
 def find_repository_archive(found: Dossier) -> ArchiveOrigin | Absent:
-    """The repository's head, as this run saw it."""
+    """The archive of the repository's head, as this run read it."""
     content = found.read(repository.KIND)
     if isinstance(content, Absent):
         return content
@@ -142,7 +142,7 @@ def find_repository_archive(found: Dossier) -> ArchiveOrigin | Absent:
 
 
 def _folder(stated: str | None) -> str:
-    """A folder as archives name it; one that leads out of the repository is none of it."""
+    """The folder as archives name it; segments that change nothing are left out."""
     return "/".join(part for part in (stated or "").replace("\\", "/").split("/") if part not in {"", "."})
 
 

@@ -1,4 +1,4 @@
-"""Reads one archive: a single walk over its files, out of which all three bodies come. Pure but for the open file."""
+"""Reads one archive in a single pass over its files, for all three bodies. Pure except for the open file."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _SKETCH: Final = 2_000
 
 
 def read_archive(file: BinaryIO, task: ReadingTask, scanner: Scanner, salt: bytes) -> ReadingResult:
-    """The bodies of an archive; raise Unreadable when there is nothing in it, NoFolder when the folder is not there."""
+    """The bodies of an archive; raise ArchiveUnreadable for an empty one, FolderMissing when the folder is missing."""
     tree = FileTree(task.subfolder)
     walk = ArchiveWalk(file, tree.room, strip=task.strip, bounds=task.bounds)
     found = scan_files(_searched(walk, tree), scanner, salt=salt)
@@ -78,7 +78,7 @@ def _source(tree: FileTree, walk: ArchiveWalk) -> dict[str, Json]:
 
 
 def _conventions(tree: FileTree, paths: list[str]) -> dict[str, Json]:
-    """What is looked for in the server's folder, else in the root of the repository."""
+    """Project files of the server's folder, else of the root of the repository."""
     own_ci: list[Json] = [path for path in paths if project_files.is_ci(path)]
     root_ci: list[Json] = [f"/{path}" for path in sorted(tree.root) if project_files.is_ci(path)]
     found: dict[str, Json] = {"ci": (own_ci or root_ci)[: project_files.MAX_PATHS]}
@@ -97,7 +97,7 @@ def _conventions(tree: FileTree, paths: list[str]) -> dict[str, Json]:
 
 
 def list_tools(tree: FileTree) -> list[Tool]:
-    """The tools of the tree, each name once: sources before what is built of them."""
+    """The tools of the tree, each name once: source files before built files."""
     project, scripts = (
         PythonProject(tree.python, python_schema.build_type_schema),
         Scripts(tree.scripts, zod_schema.build_zod_schema),
@@ -138,7 +138,7 @@ def _readme(tree: FileTree) -> Json:
 
 
 def _is_named(tree: FileTree, name: str) -> bool:
-    """Whether a README names a variable, in whatever part."""
+    """Whether any README names a variable."""
     return any(name in parts.identifiers for parts in tree.readmes.values())
 
 

@@ -1,4 +1,4 @@
-"""SourceCollector: the source of a server, what it needs and the secrets in it, all out of one archive."""
+"""SourceCollector: the source of a server, its dependencies and the secrets in it, all from one archive."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ _MOST_KEPT: Final = 8
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SourceLimits:
-    """Bounds on fetching and on walking through an archive; those on reading are the readers'."""
+    """Bounds of downloading and of walking through an archive; the readers bound the reading."""
 
     fetching: FetchLimits = field(default_factory=FetchLimits)
     walking: Bounds = field(default_factory=Bounds)
@@ -61,10 +61,10 @@ class _Content:
 
 
 class SourceCollector:
-    """Answers for kinds `source`, `dependencies` and `secrets` (docs/decisions/0018).
+    """Follower for kinds `source`, `dependencies` and `secrets` (docs/decisions/0018).
 
-    `rules` is the digest of the secret rules that the readers follow: other rules mean another reading. One per
-    process: it holds what several servers of one repository share.
+    `rules` is the digest of the secret rules of the readers: other rules require another reading. Use one per process:
+    it holds results that several servers of one repository share.
     """
 
     name: Final = "source"
@@ -87,7 +87,9 @@ class SourceCollector:
         installs: InstallationSource | None = None,
         guard: AddressGuard | None = None,
     ) -> None:
-        """Without `tarballs` only packages are read; without `installs` nothing is told of packages without locks."""
+        """Without `tarballs` only packages are read. Without `installs` packages without lockfiles have no
+        dependencies.
+        """
         self._readers = readers
         self._archives = archives
         self._clock = clock
@@ -101,7 +103,6 @@ class SourceCollector:
         )
 
     async def follow(self, found: Dossier, earlier: Dossier) -> list[Record]:
-        """One record of each kind."""
         origin = find_repository_archive(found)
         if isinstance(origin, Absent) and origin.reason in _OURS and self._stands(earlier, source.KIND):
             # The repository may be there: its package would be another source, and move the score for our failure.
@@ -113,7 +114,7 @@ class SourceCollector:
     async def _read(
         self, found: Dossier, earlier: Dossier, origin: ArchiveOrigin | Absent
     ) -> tuple[dict[str, _Content], ArchiveOrigin | None]:
-        """Contents by kind of the repository, else of the package; `dependencies` only where a lockfile tells them."""
+        """Contents by kind of the repository, else of the package; `dependencies` only from a lockfile."""
         if isinstance(origin, Absent):
             return await self._read_package(found, earlier, refused=origin)
         seen = await self._look(origin, earlier)
@@ -139,7 +140,7 @@ class SourceCollector:
     def _remembering(
         self, contents: dict[str, _Content], origin: ArchiveOrigin, why: Absent, earlier: Dossier
     ) -> dict[str, _Content]:
-        """The contents with a note that an archive was too large, so that the next nights do not fetch it again."""
+        """The contents with a note that an archive was too large, so that the next runs do not download it again."""
         if why.reason is not Reason.TOO_LARGE:
             return contents
         known = _note(earlier)
@@ -148,7 +149,7 @@ class SourceCollector:
         return {kind: replace(each, observation={**each.observation, **note}) for kind, each in contents.items()}
 
     def _too_large(self, origin: ArchiveOrigin, earlier: Dossier) -> Absent | None:
-        """What an earlier night noted of this very archive; after a while it is tried again."""
+        """The note of an earlier run about this very archive; after some days it is tried again."""
         known = _note(earlier)
         if known.get("of") != _key(origin) or not self._is_young(known.get("at")):
             return None
@@ -207,7 +208,7 @@ class SourceCollector:
         return _Content(Observed(canonical_json(body)), {LOOKED_AT: self._clock().isoformat()})
 
     def _is_known(self, earlier: Dossier, origin: ArchiveOrigin) -> bool:
-        """Whether an earlier night read this very archive with this version and these rules."""
+        """Whether an earlier run read this very archive with this version and these rules."""
         for kind in (source.KIND, secrets.KIND):
             record = earlier.records.get(kind)
             stated = _members(record) if record else {}
@@ -228,14 +229,14 @@ class SourceCollector:
         return True
 
     def _unread(self, earlier: Dossier, why: Absent) -> dict[str, _Content]:
-        """Of dependencies only what a lockfile told: it is not to be had elsewhere because we could not fetch it."""
+        """The earlier contents; of dependencies only those from a lockfile, which no other source replaces."""
         locked = why.reason in _OURS and self._stands(earlier, dependencies.KIND)
         locked = locked and _taken_from(earlier) == dependencies.LOCKFILE
         kinds = self.kinds if locked else (source.KIND, secrets.KIND)
         return {kind: self._earlier(earlier, kind, why) for kind in kinds}
 
     def _earlier(self, earlier: Dossier, kind: str, why: Absent) -> _Content:
-        """What was seen before when it is we who could not look and it is young enough; else the absence."""
+        """The earlier content when the failure is ours and that content is young enough; else the absence."""
         record = earlier.records.get(kind)
         if record is None or why.reason not in _OURS or not self._stands(earlier, kind):
             return _Content(why, {})
@@ -267,7 +268,7 @@ class SourceCollector:
 
 
 def _is_of_installation(record: Record) -> bool:
-    """Whether dependencies are those of an installation, which changes without the source."""
+    """Whether the dependencies are those of an installation, which changes without the source."""
     return record.kind == dependencies.KIND and _members(record).get("from") == dependencies.INSTALLED
 
 
@@ -277,7 +278,7 @@ def _taken_from(earlier: Dossier) -> Json:
 
 
 def _note(earlier: Dossier) -> Mapping[str, Json]:
-    """What an earlier night noted of an archive that was too large."""
+    """The note of an earlier run about an archive that was too large."""
     record = earlier.records.get(source.KIND)
     note = record.observation.get(TOO_LARGE) if record else None
     return note if isinstance(note, Mapping) else {}

@@ -1,4 +1,4 @@
-"""What a server needs when it keeps no lockfile: GitHub's list of its repository, else the tree of its installation."""
+"""Dependencies of a server without a lockfile: GitHub's SBOM of its repository, else the tree of its installation."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ async def find_dependencies_elsewhere(
 ) -> dict[str, Json] | Absent:
     """The body of kind `dependencies` of a server without a lockfile, or why there is none.
 
-    GitHub's list is of a whole repository, so it is not asked for a server in a folder of one. Where it cannot be had
-    for one of the reasons `ours`, the installation does not stand in for it.
+    GitHub's SBOM covers a whole repository, so it is not used for a server in a folder of one. When the SBOM is absent
+    for one of the reasons `ours`, the installation does not replace it.
     """
     refused: Absent | None = None
     if origin is not None and origin.origin == GITHUB and not origin.subfolder and boms is not None:

@@ -1,4 +1,4 @@
-"""A server's files as the walk passes them: what is kept of each, and what is told of all at the end."""
+"""Collects facts about a server's files while the archive is read."""
 
 from __future__ import annotations
 
@@ -38,7 +38,9 @@ _UNREAD: Final = (
 
 @dataclass(slots=True)
 class FileTree:
-    """What was met. Paths are relative to the server's folder; `root` are files of the archive's root outside of it."""
+    """The files so far. Paths are relative to the server's folder; `root` lists files of the archive's root outside of
+    it.
+    """
 
     subfolder: str
     paths: list[str] = field(default_factory=list)
@@ -58,7 +60,7 @@ class FileTree:
     cut: bool = False
 
     def room(self, path: str) -> int:
-        """How many bytes of a file are wanted."""
+        """How many bytes of a file to read."""
         inner = self.inner(path)
         if inner is None:
             return (
@@ -80,7 +82,7 @@ class FileTree:
         return path.removeprefix(prefix) if path.startswith(prefix) else None
 
     def observe(self, member: Member) -> Iterator[tuple[str, bytes]]:
-        """Take note of a file; its path and content when it is to be searched for secrets."""
+        """Record a file; yields its path and content if it is to be searched for secrets."""
         inner = self.inner(member.path)
         if inner is None:
             self._outside(member)
@@ -155,7 +157,7 @@ class FileTree:
 
 
 def _is_readme(path: str) -> bool:
-    """A README of the top, or where GitHub looks for one."""
+    """A README at the top, or in a folder where GitHub looks for one."""
     folder, _, name = path.rpartition("/")
     return folder in {"", ".github", "docs"} and readme.is_readme(name)
 

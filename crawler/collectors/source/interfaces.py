@@ -1,4 +1,4 @@
-"""What the collector asks of others: who reads archives, and what an installation consists of."""
+"""Interfaces of the source collector: the reader of archives and the source of installations."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from evidence.model import Absent, Target
 
 
 class ArchiveReader(Protocol):
-    """Reads an archive under bounds, whatever is in it."""
+    """Reads untrusted archives within bounds."""
 
     async def read(self, file: BinaryIO, task: ReadingTask) -> ReadingResult | Absent:
         """The bodies of an archive, or why there are none."""
@@ -18,8 +18,8 @@ class ArchiveReader(Protocol):
 
 
 class InstallationSource(Protocol):
-    """A sandbox that can tell what an installed package consists of."""
+    """A sandbox that lists the packages of an installation."""
 
     async def installed(self, target: Target) -> InstalledTree | Absent:
-        """The packages of an installation, installed first if needed."""
+        """The packages of an installation, which is made first if needed."""
         ...

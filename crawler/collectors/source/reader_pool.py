@@ -1,4 +1,4 @@
-"""Readers: processes that read archives, as their parent sees them; kept while they behave, replaced when not."""
+"""A pool of processes that read archives; a process is replaced when it fails."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ _START: Final = 30.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReaderLimits:
-    """What one reading may cost: seconds of processor and of wall time, MiB of memory. `slots`: readings at once.
+    """Limits of one reading: seconds of processor and of wall time, MiB of memory. `slots`: readings at once.
 
-    A process is replaced after `readings`, so that what a parser leaks does not add up.
+    A process is replaced after `readings`, so that memory leaks of a parser do not add up.
     """
 
     cpu: int = 60
@@ -38,7 +38,7 @@ class ReaderLimits:
 
 
 class ReaderPool:
-    """Reads archives in processes of its own. Close it; an idle reader also ends when this process does.
+    """Reads archives in separate processes. Close it; an idle reader also ends when this process does.
 
     `rules` is the text of a gitleaks file that replaces our own secret rules; `salt` is the installation's.
     """
@@ -65,7 +65,7 @@ class ReaderPool:
             self._room.release()
 
     async def _answer(self, file: BinaryIO, task: ReadingTask) -> dict[str, Any]:
-        """What a process makes of it. One that was killed may have been so for another's sake, and is replaced once."""
+        """The answer of a process. One that was killed, perhaps because of other processes, is replaced once."""
         try:
             return await self._ask(file, task)
         except _Died as died:
@@ -79,7 +79,6 @@ class ReaderPool:
             return await asyncio.to_thread(process.ask, message, file.fileno())
 
     async def close(self) -> None:
-        """End the idle processes."""
         idle, self._idle = self._idle, []
         for process in idle:
             await asyncio.to_thread(process.end)
@@ -95,7 +94,7 @@ class ReaderPool:
 
     @asynccontextmanager
     async def _process(self) -> AsyncIterator[_Process]:
-        """A process for one reading: it goes back when the reading went well, else it is ended."""
+        """A process for one reading: it returns to the pool when the reading succeeded, else it is ended."""
         process = self._idle.pop() if self._idle else _Process()
         try:
             if not process.started:
@@ -113,11 +112,11 @@ class ReaderPool:
 
 
 class ReaderBroken(RuntimeError):
-    """No process can be started that reads: our own infrastructure."""
+    """No reader process can be started: a failure of our own infrastructure."""
 
 
 class _Died(Exception):
-    """The process ended in the middle."""
+    """The process ended during a request."""
 
     def __init__(self, code: int | None) -> None:
         super().__init__(f"ended with {code}")
@@ -135,7 +134,7 @@ class _Died(Exception):
 
 
 class _Process:
-    """One process and the socket to it. Its methods block and belong into a thread, `kill` aside."""
+    """One process and its socket. The methods other than `kill` block and belong into a thread."""
 
     def __init__(self) -> None:
         self._process: subprocess.Popen[bytes] | None = None

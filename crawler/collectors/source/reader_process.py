@@ -1,7 +1,7 @@
-"""The process that reads archives: `python -m crawler.collectors.source.reader_process FD`, asked over a Unix socket.
+"""The process that reads archives: `python -m crawler.collectors.source.reader_process FD`, with a Unix socket.
 
-The first message gives the rules, each further one a task and, as a descriptor, the archive; each is answered. Hostile
-source may cost a parser its stack, its memory or its time: the bounds below end this process then, and nothing else.
+The first message has the rules, each further one a task and, as a descriptor, the archive; each is answered. Hostile
+source may cost a parser its stack, its memory or its time: the limits below then end only this process.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def main(descriptor: int) -> None:
 
 @contextmanager
 def _own(handles: Sequence[int]) -> Iterator[BinaryIO]:
-    """The file behind a descriptor with a position of its own: others may read the same archive at the same time."""
+    """The file behind a descriptor with its own position, since others may read the same archive at the same time."""
     try:
         with Path(f"/proc/self/fd/{handles[0]}").open("rb") as file:
             yield file
@@ -73,7 +73,7 @@ def _answered(message: Mapping[str, Any], file: BinaryIO, scanner: Scanner) -> M
 
 
 def _confine(megabytes: int) -> None:
-    """No files, no core, bounded memory: reading needs none of the others."""
+    """Forbid writing files and core dumps, and limit the memory."""
     size = megabytes * 1024 * 1024
     resource.setrlimit(resource.RLIMIT_AS, (size, size))
     resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
@@ -82,7 +82,7 @@ def _confine(megabytes: int) -> None:
 
 
 def _allow(seconds: int) -> None:
-    """Bound the processor time from now on; what was used before counts to the process."""
+    """Limit the processor time from now on, beyond what the process has used."""
     used = resource.getrusage(resource.RUSAGE_SELF)
     _, hard = resource.getrlimit(resource.RLIMIT_CPU)
     resource.setrlimit(resource.RLIMIT_CPU, (int(used.ru_utime + used.ru_stime) + 1 + seconds, hard))

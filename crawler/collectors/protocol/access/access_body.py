@@ -1,4 +1,4 @@
-"""The body of an access record: documents spliced in byte for byte, everything else our own canonical words."""
+"""The body of an access record: documents are spliced in byte for byte, the rest is our own canonical JSON."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _ADDRESSES: Final = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class AccessFindings:
-    """Everything that a look at the access of one server found."""
+    """Everything that was found about the access to one server."""
 
     target: Target
     door: AccessDecision
@@ -92,7 +92,7 @@ def _value(name: str, value: str) -> str:
 
 
 def _cut(door: AccessDecision) -> bool:
-    """Whether a header of the gate reached the length at which the wire stops keeping it."""
+    """Whether a header of the deciding answer reached the length at which the HTTP client stops keeping it."""
     headers = door.gate.reply.exchange.headers if door.gate else ()
     return any(name == "www-authenticate" and len(value) >= _LONGEST_VALUE for name, value in headers)
 

@@ -1,20 +1,17 @@
-"""Who gets in: the kind `access`, from what a visit has already asked and a few questions more.
+"""The kind `access`: who may use a server, from the requests of a probe and a few further ones.
 
-    content, observation = await look_at_access(visit, target, asked, courtesy=courtesy, gapless=own,
-                                                client_version=version, credential=credential, thorough=full)
+`requests` are those that the probe made first, in order: the openings `discover`, `initialize` and `sse-open` (steps of
+kind `exchanges`) and the first page of every list, each with its reply. An opening that succeeded has `opened` and
+names the `version`. Replies to a request with a `credential` do not show what others may do. With a credential
+configured they are therefore ignored, and the openings are repeated without it.
 
-`asked` is what the visit asked at the door, in order: the openings `discover`, `initialize` and `sse-open` (steps of
-kind `exchanges`) and the first page of every list, each with its reply. An opening that succeeded says so in `opened`
-and names the `version`. Replies that came for a `credential` tell nothing about the door, so with one configured they
-are passed over, and the openings are asked once more without it.
+Further requests: RFC 9728 and RFC 8414 or OpenID metadata by GET, at most `AccessLimits.metadata` documents of 256 KiB
+each, on guarded connections; of an open server only when `thorough`. On a locked server the refused question is
+repeated once with a bearer token that cannot be valid. No client is registered, no flow is started, and nothing is sent
+by POST to an advertised endpoint.
 
-Asked here: RFC 9728 and RFC 8414 or OpenID metadata by GET, at most `AccessLimits.metadata` documents and 256 KiB each,
-on connections of `visit` and so behind its guard, of an open server only when `thorough`; and on a locked server the
-refused question once more with a bearer token that cannot be valid. Nothing is registered, no flow is started, nothing
-is POSTed to an advertised endpoint.
-
-Observed whenever an HTTP answer says something about access; Absent with the reason of the listing when only timeouts,
-429, 5xx or failures of the wire were seen.
+The record is observed whenever an HTTP answer decides the class. It is absent with the reason of the listing when only
+timeouts, 429, 5xx or failures of the connection were seen.
 """
 
 from __future__ import annotations
@@ -56,7 +53,7 @@ async def collect_access(
     limits: AccessLimits | None = None,
     thorough: bool = True,
 ) -> tuple[Observed | Absent, Mapping[str, Json]]:
-    """The content of the record and its volatile observation. A remote target; raises nothing."""
+    """The content of the record and its volatile observation, of a remote target. Raises nothing."""
     try:
         server = parse_url(target.identifier)
     except InvalidTarget as error:
@@ -79,7 +76,7 @@ async def collect_access(
 async def _metadata(
     reader: MetadataReader, door: AccessDecision, server: Url
 ) -> tuple[tuple[MetadataAttempt, ...], tuple[IssuerMetadata, ...]]:
-    """The documents of a locked server, and of an open one what it says at the well-known addresses."""
+    """The metadata of a locked server, or what an open server publishes at the well-known addresses."""
     if not (door.access.is_gated or door.access is AccessClass.OPEN):
         return (), ()
     advertised = list(_advertised(door.gate.challenges if door.gate else ()))

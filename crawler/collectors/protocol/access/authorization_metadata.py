@@ -1,7 +1,7 @@
-"""Fetches the documents by which a locked server says who issues its tokens: RFC 9728, then RFC 8414 or OpenID.
+"""Fetches the documents in which a locked server names its token issuers: RFC 9728, then RFC 8414 or OpenID.
 
-Every address comes from the server that is looked at, so all of them go through the guard, none is followed elsewhere,
-and only GET is ever sent.
+Every address comes from the probed server. All requests therefore pass the address guard, redirects are not followed,
+and only GET is sent.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ MASK: Final = "[removed]"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AccessLimits:
-    """Bounds of one look: metadata requests, bytes of one document, seconds of one request and of all together."""
+    """Bounds of one access probe: metadata requests, bytes of one document, seconds of one request and of all."""
 
     metadata: int = 12
     document_bytes: int = 256 * 1024
@@ -52,7 +52,7 @@ class AccessLimits:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MetadataAttempt:
-    """One request for a document: `document` is its bytes when it is one, `problem` says what came instead."""
+    """One request for a document: `document` is its bytes if it is one, else `problem` names what came instead."""
 
     by: str
     url: str
@@ -65,7 +65,7 @@ class MetadataAttempt:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IssuerMetadata:
-    """One authorization server and how its metadata was looked for."""
+    """One authorization server and the requests for its metadata."""
 
     issuer: str
     layout: str
@@ -73,10 +73,10 @@ class IssuerMetadata:
 
 
 class MetadataReader:
-    """Reads metadata on the connections of one visit, at most `limits.metadata` documents.
+    """Reads metadata on the connections of one HTTP session, at most `limits.metadata` documents.
 
-    `home` is the server's own host. Where private addresses may be opened at all, that is for the operator's own
-    target; what it advertises may be on its own host, not anywhere in the operator's network.
+    `home` is the server's own host. Private addresses may be opened only for the operator's own target. What that
+    target advertises may be on its own host, but not elsewhere in the operator's network.
     """
 
     def __init__(self, visit: HttpSession, courtesy: HostRateLimiter, limits: AccessLimits, *, home: str) -> None:
@@ -119,7 +119,7 @@ class MetadataReader:
         return IssuerMetadata(issuer=mask_url(text), layout="discovered", attempts=attempts)
 
     async def _first(self, addresses: Sequence[tuple[str, str]], marks: frozenset[str]) -> tuple[MetadataAttempt, ...]:
-        """Ask one address after the other until a document is found."""
+        """Request one address after the other until a document is found."""
         attempts: list[MetadataAttempt] = []
         for by, address in addresses:
             attempts.append(await self._attempt(by, address, marks))
@@ -191,7 +191,7 @@ def _is_loopback(host: str) -> bool:
 
 
 def mask_url(text: str) -> str:
-    """An address without what may be a secret in it: values of the query, and a user before the host."""
+    """The address without possible secrets: values of the query, and a user before the host."""
     address, mark, fragment = text.partition("#")
     path, question, query = _USER.sub("", address).partition("?")
     masked = "&".join(_QUERY_VALUE.sub(MASK, part) if "=" in part else MASK for part in query.split("&") if part)

@@ -1,4 +1,4 @@
-"""Asks the questions of a server's door again: without any credential, or with one that cannot be valid."""
+"""Repeats the first questions to a server without any credential, or with one that cannot be valid."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _VERSION: Final = re.compile(r"[\x21-\x7e]{1,64}")
 
 
 class UnauthenticatedRequests:
-    """Asks with other headers than the visit did. What was said word for word is kept nowhere."""
+    """Asks with other headers than the probe did. The full text of these exchanges is not recorded."""
 
     def __init__(
         self, visit: HttpSession, target: Target, courtesy: HostRateLimiter, *, gapless: bool, client_version: str
@@ -47,7 +47,7 @@ class UnauthenticatedRequests:
         return (modern, *await self._legacy(channel, _TOOLS))
 
     async def ask_with_bearer(self, token: str, gate: AccessRequest) -> AccessRequest:
-        """The question that the gate refused, with a token; or an earlier one that is refused on the way to it."""
+        """The refused question with a token, or an earlier question that is refused on the way to it."""
         if gate.reply.exchange.transport == TargetType.SSE.value:
             answers = await self._sse(token, gate.step)
         elif gate.era == Era.LEGACY.value:
@@ -82,7 +82,7 @@ class UnauthenticatedRequests:
         )
 
     async def _legacy(self, channel: Channel, last: str) -> tuple[AccessRequest, ...]:
-        """Initialize, and when that opens and is not the `last` step wanted, the list."""
+        """Initialize; when that opens and is not the `last` step wanted, also request the list."""
         reply = await channel.ask("initialize", initialize_params(self._client_version), Era.LEGACY)
         result = reply.result.value if reply.result else None
         version = result.get("protocolVersion") if isinstance(result, Mapping) else None

@@ -1,4 +1,4 @@
-"""Texts out of what a server hands out: contents of resources, results of tools. Binary is counted and not kept."""
+"""Texts of resources and tool results. Binary content is counted and not kept."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def tool_result_row(tool: str, index: int, result: Mapping[str, Json]) -> dict[s
 
 
 def bounded_texts(texts: Iterable[str], binary: int, *, limit: int) -> dict[str, Json]:
-    """The members of a row that say what was handed out: at most `limit` bytes of text, without secrets."""
+    """The text members of a row: at most `limit` bytes of text, without secrets."""
     said = "\n".join(texts)
     seen = _cut(said, limit + _AHEAD)
     scrubbed = scrub_text(seen)
@@ -42,7 +42,7 @@ def bounded_texts(texts: Iterable[str], binary: int, *, limit: int) -> dict[str,
 
 
 def read_resource_texts(result: Json) -> tuple[list[str], int]:
-    """Texts of a read resource, and how many of its contents are none."""
+    """The texts of a read resource, and how many of its contents are binary."""
     members = result if isinstance(result, Mapping) else {}
     items = [item for item in _array(members.get("contents")) if isinstance(item, Mapping)]
     texts = [text for item in items if isinstance(text := item.get("text"), str)]
@@ -52,13 +52,14 @@ def read_resource_texts(result: Json) -> tuple[list[str], int]:
 def handouts_body(
     resources: Sequence[Mapping[str, Json]], results: Sequence[Mapping[str, Json]], *, unread: int, untried: str
 ) -> Observed:
-    """The body of schema 1."""
     body = {"resources": resources, "unread": unread, "results": results, "untried": untried}
     return Observed(json.dumps(body, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace"))
 
 
 def _texts(item: Json) -> Iterator[str]:
-    """What a model reads of one content: its text, that of an embedded resource, what is said of a linked one."""
+    """The text that a model reads of one content: its own, that of an embedded resource, the description of a linked
+    one.
+    """
     if not isinstance(item, Mapping):
         return
     inner = item.get("resource")
@@ -93,7 +94,7 @@ def _strings(value: Json) -> Iterator[str]:
 
 
 def _cut(text: str, limit: int) -> str:
-    """As much of the beginning as has so many bytes in UTF-8."""
+    """The beginning of the text, at most `limit` bytes in UTF-8."""
     return text[:limit].encode("utf-8", "replace")[:limit].decode("utf-8", "ignore")
 
 

@@ -1,4 +1,4 @@
-"""Reading resources: a few of those that a server lists, as a client does that shows them to a model."""
+"""Reads a few of the resources that a server lists, as a client does that shows them to a model."""
 
 from __future__ import annotations
 
@@ -25,16 +25,16 @@ _PICTURES: Final = ("image/", "audio/", "video/", "font/", "application/zip", "a
 
 @dataclass(frozen=True, slots=True)
 class WantedResource:
-    """One listed resource that is to be read: its place in the list and its address."""
+    """One listed resource to read: its place in the list and its address."""
 
     index: int
     uri: str
 
 
 def choose_resources(pages: Iterable[bytes]) -> tuple[Sequence[WantedResource], int]:
-    """The resources to read, in the order of the list, and how many are left. Those that say they are text go first.
+    """The resources to read, in the order of the list, and how many are left out. Declared texts go first.
 
-    Templates are in another list and never filled in.
+    Templates are in another list and are never filled in.
     """
     listed = list(_listed(pages))
     textual = [one for one, is_text in listed if is_text]
@@ -44,9 +44,9 @@ def choose_resources(pages: Iterable[bytes]) -> tuple[Sequence[WantedResource], 
 
 
 async def read_resources(dialogue: Dialogue, era: Era, wanted: Sequence[WantedResource]) -> list[dict[str, Json]]:
-    """A row for each resource that was asked for; one that is not answered ends the reading.
+    """One row per requested resource; the first request without an answer ends the reading.
 
-    Like calls of tools it has a bound of its own, so that the questions of a full probe are as many as before.
+    Like calls of tools these requests have a bound of their own, so that a full probe asks as many questions as before.
     """
     tick = asyncio.get_running_loop().time
     ends = tick() + _ALL
@@ -64,7 +64,6 @@ async def read_resources(dialogue: Dialogue, era: Era, wanted: Sequence[WantedRe
 
 
 def _read(reply: Reply) -> dict[str, Json]:
-    """What came of reading one resource."""
     result = reply.result.value if reply.result else None
     if isinstance(result, Mapping) and isinstance(result.get("contents"), list):
         texts, binary = read_resource_texts(result)

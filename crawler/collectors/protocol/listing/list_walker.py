@@ -1,4 +1,4 @@
-"""Walking the four lists page by page, within caps, tolerant of whatever a page holds."""
+"""Reads the four lists page by page within caps, tolerant of whatever a page holds."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ Reopen = Callable[[], Awaitable[bool]]
 class ListResult:
     """One list as it was received. `error` is the bytes of a JSON-RPC error, or our own words.
 
-    `items` are those of the tools, until they were tried; `paged`: a page named a next cursor.
+    `items` holds the tools until they were tried; `paged`: a page named a next cursor.
     """
 
     declared: bool
@@ -46,7 +46,7 @@ class ListResult:
 
 
 class ListWalker:
-    """Reads the lists of an opened server. `reopen` re-initialises a lost session and says whether that worked."""
+    """Reads the lists of an opened server. `reopen` initialises a lost session again and returns whether it worked."""
 
     def __init__(self, opened: Opened, reopen: Reopen) -> None:
         self._opened = opened
@@ -58,7 +58,7 @@ class ListWalker:
         self._reopened = False
 
     async def walk_all(self) -> dict[str, ListResult]:
-        """All four lists; one that is not declared is not asked for."""
+        """All four lists; a list that is not declared is not requested."""
         return {name: await self._walk(name) for name in LISTS}
 
     async def _walk(self, name: str) -> ListResult:
@@ -91,7 +91,7 @@ class ListWalker:
             params = {"cursor": cursor}
 
     def _too_much(self, span: bytes, items: Json) -> str | None:
-        """Why a page is not kept: it, or all lists with it, would cost every later reader too much."""
+        """The reason why a page is not kept: it, or all lists with it, would cost every later reader too much."""
         self._bytes_left -= len(span)
         self._values_left -= span.count(b",")
         if self._bytes_left < 0:
@@ -103,7 +103,7 @@ class ListWalker:
     def _stop(
         self, name: str, page: Mapping[str, Json], cursors: set[str], pages: int, items: int
     ) -> tuple[End, str | None] | None:
-        """How the walk ends with this page; None when the next one is to be read."""
+        """How the list ends with this page; None when the next page is to be read."""
         cursor = page.get("nextCursor")
         if not isinstance(page.get(name), list):
             return End.FAILED, f"the result has no {name} array"
@@ -138,13 +138,13 @@ def find_paged_method(lists: Mapping[str, ListResult]) -> str | None:
 
 
 def is_capability_declared(capabilities: Mapping[str, Json] | None, name: str) -> bool:
-    """True when the capability behind a list is there; any value but null and false counts."""
+    """True when the capability of a list is declared; any value but null and false counts."""
     value = capabilities.get(_CAPABILITY[name]) if capabilities else None
     return value is not None and value is not False
 
 
 def declares_no_list(capabilities: Mapping[str, Json] | None) -> bool:
-    """True when none of the lists is declared: such servers are still asked for their tools."""
+    """True when no list is declared: such a server is still asked for its tools."""
     return not any(is_capability_declared(capabilities, name) for name in LISTS)
 
 

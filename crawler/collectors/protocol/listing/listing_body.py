@@ -1,4 +1,4 @@
-"""The body of a listing record: results and errors spliced in byte for byte, everything else canonical."""
+"""The body of a listing record: results and errors are spliced in byte for byte, the rest is canonical JSON."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""What a core probe takes over from the last full one, so that a score never moves because of how deep we looked.
+"""Completes a core probe with the last full probe, so that a score does not depend on the depth of a probe.
 
-A body that took something over says depth `full`. It equals the full probe's body when nothing changed.
+A completed body has the depth `full`. It equals the body of the full probe when nothing changed.
 """
 
 from __future__ import annotations
@@ -46,12 +46,11 @@ def read_full_probe_time(earlier: Record | None) -> datetime | None:
 
 
 def is_full_probe_due(earlier: Record | None, at: datetime, weekday: int | None = None) -> bool:
-    """True when the last full probe is a week old, give or take a night, or there was none and it is the `weekday`.
+    """True when the last full probe is about a week old, or when there was none and it is `weekday`.
 
-    After a re-test, which asked for some of it again, it is due at once.
-
-    Weekdays are 0 to 6, of UTC; None: any day. They keep the first night from asking every server everything, and since
-    a night may come to a server earlier than the last one did, each stays on its day.
+    After a re-test, which repeats only some questions, it is due at once. Weekdays are 0 to 6 in UTC; None means any
+    day. They spread the first full probes over a week. Half a day of tolerance keeps each server on its day although
+    runs do not reach it at the same hour.
     """
     if earlier is not None and earlier.observation.get(FULL_DUE) is True:
         return True
@@ -64,11 +63,11 @@ def is_full_probe_due(earlier: Record | None, at: datetime, weekday: int | None 
 def carry_over_exchanges(
     fresh: Observed, note: Mapping[str, Json], earlier: Record | None, at: datetime, *, same_lists: bool
 ) -> tuple[Observed, Mapping[str, Json]]:
-    """The content and the observation of a probe, with what the last full one asked beyond it.
+    """The content and the observation of a probe, completed with what the last full probe asked beyond it.
 
-    So it is after a core probe, and after a full one that was cut short and contradicts nothing, which is due again.
-    Nothing is taken over from a probe of more than 14 days ago, nor when the server opens differently now.
-    `same_lists`: the listing is what it was then.
+    This applies to a core probe, and to a full one that was cut short and contradicts nothing; another full probe is
+    then due. Nothing is carried over from a probe older than 14 days, nor when the server opens differently now.
+    `same_lists`: the listing has not changed since.
     """
     asked = read_full_probe_time(earlier)
     if earlier is None or asked is None or not isinstance(earlier.content, Observed) or at - asked > MAX_CARRY_AGE:
@@ -92,9 +91,9 @@ def carry_over_exchanges(
 def carry_over_access(
     fresh: Observed, note: Mapping[str, Json], earlier: Record | None, asked: datetime | None, at: datetime
 ) -> tuple[Observed, Mapping[str, Json]]:
-    """The content and the observation of a look at an open server, with the metadata that the last full one found.
+    """The access finding of an open server, completed with the metadata that the last full probe found.
 
-    `asked` is when that was. What stands at the well-known addresses of a locked server is asked for every time.
+    `asked` is the time of that probe. The well-known addresses of a locked server are requested in every probe.
     """
     if earlier is None or asked is None or not isinstance(earlier.content, Observed) or at - asked > MAX_CARRY_AGE:
         return fresh, note
@@ -109,9 +108,10 @@ def carry_over_access(
 
 
 def carry_over_handouts(fresh: Finding | None, talked: Finding, earlier: Record | None) -> Finding | None:
-    """What a server handed out: now, else to the full probe from which its exchanges, `talked`, were taken over.
+    """The handouts of this probe, else those of the full probe from which `talked`, its exchanges, were carried over.
 
-    None when there is neither, so that it is absent for the reason of the listing. An opt-out ends what was kept.
+    None when there is neither: the record is then absent for the reason of the listing. An opt-out removes earlier
+    handouts.
     """
     if fresh is not None and (isinstance(fresh[0], Observed) or fresh[0].reason is Reason.OPTED_OUT):
         return fresh
@@ -129,7 +129,7 @@ def _without_metadata(body: bytes) -> dict[str, Json]:
 def _is_beginning(new: bytes, old: bytes) -> bool:
     """True when a full body begins with the rows of a core body byte for byte, as it does when nothing changed.
 
-    False proves nothing: then both are read and compared, which costs more than the probe itself.
+    False proves nothing: both bodies are then parsed and compared, which costs more than the probe itself.
     """
     (head, _, rows), (old_head, _, old_rows) = (body.partition(b'],"exchanges":[') for body in (new, old))
     core, full = (b'"depth":' + _own(depth) + b"," for depth in (CORE, FULL))
@@ -150,39 +150,37 @@ class _Row:
 
     @property
     def received(self) -> Sequence[Mapping[str, Json]]:
-        """What was received."""
         received = self.value["received"]
         return [_object(one) for one in received] if isinstance(received, list) else []
 
     @property
     def failed_in_passing(self) -> bool:
-        """True when nothing can be concluded from it: it came to no answer, for now."""
+        """True when the exchange failed transiently, so that nothing can be concluded from it."""
         status = self.value["status"]
         passing = isinstance(status, int) and (status in TRANSIENT_STATUSES or status == TOO_MANY_REQUESTS)
         return self.value["failure"] is not None or (passing and not self.value["received"])
 
     @property
     def is_unasked(self) -> bool:
-        """True when the question was never sent."""
         unsent = self.value["status"] is None and not self.value["received"]
         return unsent and _object(self.value["failure"]).get("reason") == Reason.NOT_COLLECTED.value
 
     def on(self, connection: int) -> bytes:
-        """The row on another connection."""
+        """The row with another connection number."""
         if connection == self.connection:
             return self.span
         parts = [(name, _own(connection) if name == "connection" else span) for name, span in split_members(self.span)]
         return _joined(parts)
 
     def pointing(self, moved: Mapping[int, int]) -> _Row:
-        """The row, whose answers may refer to those of others, when these have moved."""
+        """The row with references to other rows replaced by their places after the merge."""
         if b'"same_as"' not in self.span or not any("same_as" in one for one in self.received):
             return self
         span = _replaced(self.span, "received", lambda received: _elements_with(received, moved))
         return _Row(span, _object(parse_json(span)), self.key)
 
     def agrees(self, other: _Row) -> bool:
-        """True when nothing speaks against `other`, which may have been watched for longer."""
+        """True when this row does not contradict `other`, whose stream may have been watched for longer."""
         mine, theirs = dict(self.value), dict(other.value)
         received, then = mine.pop("received"), theirs.pop("received")
         if mine["ended"] is None:
@@ -192,7 +190,7 @@ class _Row:
         return same and mine == theirs
 
     def unclear(self, why: str) -> bytes:
-        """The row as something from which nothing can be concluded. Its result stays, since others may refer to it."""
+        """The row marked as inconclusive. Its result stays, since other rows may refer to it."""
         failure: Json = {"reason": Reason.NOT_COLLECTED.value, "detail": why}
         parts = [(name, _own(failure) if name == "failure" else span) for name, span in split_members(self.span)]
         return _joined(parts)
@@ -226,17 +224,17 @@ class _Talk:
         return _Talk(parts, str(parse_json(parts["depth"])), links, spans, rows)
 
     def openings(self) -> dict[_Key, Json]:
-        """By question, what a server says of itself on opening; what failed in passing says nothing."""
+        """For each opening question: what the server declares about itself. Transient failures are left out."""
         unclear = self.unclear()
         opened = (row for row in self.rows if row.key[2] in _OPENINGS and row.connection not in unclear)
         return {row.key: self._opening(row) for row in opened}
 
     def listed_in(self) -> str | None:
-        """The era whose lists are in the listing: a row of the other one must not be read with them."""
+        """The era of the lists in the listing; rows of the other era must not be read with them."""
         return next((row.key[1] for row in self.rows if any("listed" in one for one in row.received)), None)
 
     def unclear(self) -> set[int]:
-        """Connections whose opening failed in passing."""
+        """Connections whose opening failed transiently."""
         return {row.connection for row in self.rows if row.key[2] in _OPENINGS and row.failed_in_passing}
 
     def _opening(self, row: _Row) -> Json:
@@ -250,18 +248,18 @@ class _Talk:
 
     @property
     def is_cut_short(self) -> bool:
-        """True when not everything was asked: the server wanted a pause or fell silent, or time was over."""
+        """True when some questions were not sent: the server asked for a pause, stopped answering, or time was over."""
         return any(row.is_unasked for row in self.rows)
 
     def repeats(self, old: _Talk) -> bool:
-        """True when every answer of this probe was given in the old one too."""
+        """True when every answer of this probe is also in the old one."""
         return all(
             row.failed_in_passing or any(row.key == other.key and row.agrees(other) for other in old.rows)
             for row in self.rows
         )
 
     def opens_like(self, old: _Talk) -> bool:
-        """True when every opening of this probe, which asked for fewer, is what it was then."""
+        """True when every opening of this probe equals that of the old one, which may have more."""
         mine, theirs = self.openings(), old.openings()
         if self.parts["target"] != old.parts["target"] or self.listed_in() != old.listed_in():
             return False
@@ -290,7 +288,7 @@ def _merged(new: _Talk, old: _Talk, *, same_lists: bool) -> bytes:
 
 
 def _pointing(new: _Talk, old: _Talk) -> Iterator[_Row]:
-    """The rows of the new probe, where `same_as` in an answer names a row by its place after the merge."""
+    """The rows of the new probe, in which `same_as` names a row by its place after the merge."""
     places: dict[_Key, int] = {}
     for index, row in enumerate(old.rows):
         places.setdefault(row.key, index)
@@ -301,7 +299,7 @@ def _pointing(new: _Talk, old: _Talk) -> Iterator[_Row]:
 
 
 def _first_of_each(rows: Sequence[_Row], fresh: Mapping[_Key, _Row]) -> Iterator[_Row]:
-    """All rows; a second one under the same key, on a further connection, is left as it is."""
+    """All rows. A second row with the same key, on a further connection, gets a key that matches no fresh row."""
     seen: set[_Key] = set()
     for row in rows:
         yield _Row(row.span, row.value, (*row.key[:2], "", 0)) if row.key in seen and row.key in fresh else row
@@ -311,7 +309,7 @@ def _first_of_each(rows: Sequence[_Row], fresh: Mapping[_Key, _Row]) -> Iterator
 def _row(
     row: _Row, fresh: Mapping[_Key, _Row], asked: set[str], places: Mapping[int, int], *, same_lists: bool
 ) -> bytes:
-    """What stands in the place of a row of the full probe."""
+    """The bytes that replace a row of the full probe."""
     found = fresh.get(row.key)
     if found is not None:
         return row.span if found.agrees(row) else found.on(places[found.connection])
@@ -323,7 +321,7 @@ def _row(
 
 
 def _places(new: _Talk, old: _Talk) -> tuple[Mapping[int, int], Sequence[bytes]]:
-    """Where each connection of the core probe is among those of the full one; new ones come last."""
+    """The place of each connection of the core probe among those of the full one; new ones come last."""
     places: dict[int, int] = {}
     unclear = new.unclear()
     spans = list(old.spans)
@@ -352,7 +350,7 @@ def _elements_with(received: bytes, moved: Mapping[int, int]) -> bytes:
 
 
 def _replaced(span: bytes, name: str, change: Callable[[bytes], bytes]) -> bytes:
-    """An object with one member changed, if it has it."""
+    """The object with one member changed, if it has that member."""
     return _joined([(member, change(value) if member == name else value) for member, value in split_members(span)])
 
 

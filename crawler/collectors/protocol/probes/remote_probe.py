@@ -1,4 +1,4 @@
-"""A probe of a URL: modern, then legacy, then HTTP+SSE; the other way round when the registry says `sse`."""
+"""A probe of a URL: modern, then legacy, then HTTP+SSE; in the opposite order when the registry declares `sse`."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class RemoteProbe(Probe):
         self._ends = 0.0
 
     async def run(self, target: Target) -> ProbeResult:
-        """Open and list the target, and ask what the manner asks for."""
+        """Open and list the target, and ask what the options select."""
         try:
             url = parse_url(target.identifier)
         except InvalidTarget as error:
@@ -83,7 +83,7 @@ class RemoteProbe(Probe):
         return content
 
     async def _inquire(self, opened: Opened, other: Opened | None, made: int) -> None:
-        """Ask everything that only a full probe asks, or what was chosen of it, after so many requests."""
+        """Ask the questions that only a full probe or a re-test asks, after `made` requests."""
         ends = self._ends - self.limits.total * _SPARED
         interview = Interview(
             self.transcript,
@@ -180,7 +180,7 @@ class RemoteProbe(Probe):
         )
 
     async def _open_other_era(self, opened: Opened) -> Opened | None:
-        """Ask a modern server whether it is dual-era, and open it in the legacy era too when it is."""
+        """Test whether a modern server is dual-era, and open it in the legacy era too when it is."""
         self.notes["eras"] = [opened.era.value]
         channel = opened.dialogue.channel
         if opened.era is not Era.MODERN or not isinstance(channel, StreamableHttp):
@@ -198,5 +198,5 @@ def _sse_link() -> SessionLink:
 
 
 def _may_be_other_transport(reply: Reply) -> bool:
-    """True when a GET was answered by something that may speak streamable HTTP under the same URL."""
+    """True when a GET was answered by something that may speak streamable HTTP at the same URL."""
     return reply.status in SSE_FALLBACK or (reply.status == 200 and reply.failure is not None)

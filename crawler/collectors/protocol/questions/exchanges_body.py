@@ -1,4 +1,4 @@
-"""The body of an exchanges record: what was received is spliced in, all else is ours."""
+"""The body of an exchanges record: what was received is spliced in, the rest is our own JSON."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _RESULT_NAME: Final = re.compile(rb'\{?[ \t\r\n]*"result"[ \t\r\n]*:[ \t\r\n]*$'
 
 
 def exchanges_body(target: Target, depth: str, transcript: Transcript, lists: Mapping[str, ListResult]) -> bytes:
-    """The bytes of schema 1 (evidence/kinds/exchanges.py). `lists` are those of the listing of the same visit."""
+    """The bytes of schema 1 (evidence/kinds/exchanges.py). `lists` are those of the listing of the same probe."""
     about = {"type": target.type.value, "identifier": target.identifier, "version": target.version}
     writer = _Writer(transcript, lists, find_equal=depth == FULL)
     parts = {
@@ -45,7 +45,7 @@ def exchanges_body(target: Target, depth: str, transcript: Transcript, lists: Ma
 
 
 class _Writer:
-    """Writes rows, and knows where results lie that were already written. `find_equal`: also those in the listing."""
+    """Writes rows, and refers to results that were already written. `find_equal`: also to those in the listing."""
 
     def __init__(self, transcript: Transcript, lists: Mapping[str, ListResult], *, find_equal: bool) -> None:
         self._lists = lists
@@ -55,7 +55,6 @@ class _Writer:
         self._sessions = {one: name for one, name in self._assigned.items() if len(one) >= _SHORTEST_SESSION}
 
     def row(self, index: int, row: NamedExchange) -> bytes:
-        """One element of `exchanges`."""
         exchange = row.exchange
         received = [self._piece(index, row, piece) for piece in exchange.received]
         failure = exchange.failure
@@ -118,7 +117,7 @@ class _Writer:
         return _object({"message": bare} | _event(piece))[:-1] + b"," + where + b"}"
 
     def _place(self, index: int, row: NamedExchange, piece: Piece) -> Mapping[str, bytes] | None:
-        """Where the result lies already; None when it must be written here."""
+        """Where the result was already written; None when it must be written here."""
         name = row.step.removeprefix("list-")
         pages = self._lists[name].pages if name in self._lists else []
         listed = row.page < len(pages) and (piece.result == pages[row.page] or _same(piece, pages[row.page]))
@@ -144,7 +143,7 @@ class _Writer:
 
 
 def _sessions(transcript: Transcript) -> dict[str, str]:
-    """What to write instead of each session id: the connection that it was assigned to, if any."""
+    """The replacement for each session id: the connection to which it was assigned, if any."""
     names = {
         link.session: f"session {number}"
         for number, link in reversed(list(enumerate(transcript.links)))
@@ -195,7 +194,7 @@ def _same(piece: Piece, page: bytes) -> bool:
 
 
 def _without_result(before: bytes, after: bytes) -> bytes:
-    """The message as it was sent, its member `result` left out."""
+    """The message as it was received, without its member `result`."""
     cut = _RESULT_NAME.search(before)
     if cut is None:  # the name is written with escapes
         return b'{"jsonrpc":"2.0"}'

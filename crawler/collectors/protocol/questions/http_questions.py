@@ -1,4 +1,4 @@
-"""The full depth over HTTP: both eras, with the headers and bodies that the inquiries choose."""
+"""The full depth over HTTP: both eras, with the headers and bodies that the inquiries define."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _PLACELESS: Final = frozenset({"GET", "DELETE"})
 
 
 class HttpQuestions:
-    """Puts the inquiries of a full probe to a server over `post`."""
+    """Asks a server the inquiries of a full probe over `post`."""
 
     def __init__(self, post: JsonRpcPost, interview: Interview, transcript: Transcript, client_version: str) -> None:
         self._post = post
@@ -45,7 +45,7 @@ class HttpQuestions:
         self._client_version = client_version
 
     async def ask_modern(self, channel: StreamableHttp, link: int, facts: ServerFacts) -> None:
-        """Everything of the modern era, on the connection `link`; the tools once more on another one."""
+        """Everything of the modern era, on the connection `link`; the tools once more on another connection."""
         self._post.tail = STREAM_WATCH_SECONDS
         for inquiry in modern_inquiries(facts, self._client_version, channel.number):
             await self._interview.ask(link, inquiry, self._send)

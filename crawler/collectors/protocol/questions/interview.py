@@ -1,4 +1,4 @@
-"""Putting inquiries to a server: within the budget, politely, and no longer than it stays alive."""
+"""Asks a server inquiries within the budget, its rate limit and its time."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ _UNWELCOME: Final = "the server asked for fewer requests"
 
 
 class Interview:
-    """Asks inquiries one at a time. Once it has stopped, what is left is recorded as not collected.
+    """Asks inquiries one at a time. Once it has stopped, the rest is recorded as not collected.
 
-    `ends` is on the loop's clock; `pause` are the seconds before a second try. `hold_back` heeds a Retry-After. With
-    `chosen` only those inquiries are asked, and none is recorded that was not: what was heard earlier still stands.
+    `ends` is on the loop's clock; `pause` is in seconds, before a second try. `hold_back` obeys a Retry-After. With
+    `selection` only those inquiries are asked, and the others are not recorded: their earlier answers stand.
     """
 
     def __init__(
@@ -59,11 +59,12 @@ class Interview:
         return self._stopped == _UNWELCOME
 
     def wants(self, era: str, step: str) -> bool:
-        """Whether an inquiry is to be asked at all."""
         return self._chosen is None or self._chosen.has(era, step)
 
     async def ask(self, link: int, inquiry: Inquiry, send: Send) -> Reply | None:
-        """Ask on a connection; None when it is not wanted, or was not asked any more."""
+        """Ask on a connection; None when the inquiry is not selected, or was not asked because the interview has
+        stopped.
+        """
         if not self.wants(self._transcript.links[link].era, inquiry.step):
             return None
         if not self._stopped and asyncio.get_running_loop().time() >= self._ends:
@@ -85,7 +86,9 @@ class Interview:
         return reply
 
     async def leave(self, send: Callable[[], Awaitable[object]]) -> None:
-        """End a session that an inquiry opened; done also when nothing more is asked, but never recorded as a step."""
+        """End a session that an inquiry opened; done also after the interview has stopped, but never recorded as a
+        step.
+        """
         self._budget.spend()
         if self._down < _DOWN and not self.is_rate_limited:
             await send()
@@ -123,5 +126,5 @@ class Interview:
 
 
 def _is_late(reply: Reply) -> bool:
-    """True for a question that was not answered in time; asked again it would only take as long again."""
+    """True for a question that was not answered in time; a second try would only take as long again."""
     return isinstance(reply.failure, TimedOut) and reply.failure.connected

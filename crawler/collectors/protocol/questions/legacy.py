@@ -34,7 +34,7 @@ _VERSION: Final = "mcp-protocol-version"
 
 
 def legacy_inquiries(facts: ServerFacts, number: Number, *, lists: bool) -> Iterator[Inquiry]:
-    """Those that any transport carries. `lists`: ask for the tools too, since they were listed in the other era."""
+    """The inquiries that any transport carries. `lists`: also list the tools, which were listed in the other era."""
     yield Inquiry(step="ping", label="ping", body=encode_question(number(), "ping", {}), again=True)
     if lists and facts.declares("tools"):
         yield Inquiry(
@@ -50,14 +50,14 @@ def legacy_inquiries(facts: ServerFacts, number: Number, *, lists: bool) -> Iter
 
 
 def malformed_inquiry(number: Number) -> Inquiry:
-    """A text that is cut off."""
+    """A truncated JSON text."""
     return Inquiry(step=MALFORMED, label="ping", body=encode_truncated_question(number(), "ping"))
 
 
 def header_inquiries(
     facts: ServerFacts, number: Number, own: Sequence[tuple[str, str]], version: str
 ) -> Iterator[Inquiry]:
-    """Those about the headers of streamable HTTP. `own` are the headers of the connection, `version` the negotiated."""
+    """Inquiries about the headers of streamable HTTP. `own` are the connection's, `version` is the negotiated one."""
     headers = tuple(own)
 
     def ask(step: str, changes: Mapping[str, str | None]) -> Inquiry:
@@ -74,14 +74,14 @@ def header_inquiries(
 
 
 def process_openings(client_version: str) -> Iterator[tuple[str, Inquiry]]:
-    """Further openings, each with the version that it offers and for a connection, or process, of its own."""
+    """Further openings, each with the version that it offers, for a connection or process of its own."""
     for version in OLDER_VERSIONS:
         yield version, _opening(f"initialize-{version}", client_version, version)
     yield UNKNOWN_VERSION, _opening("initialize-unknown", client_version, UNKNOWN_VERSION)
 
 
 def http_openings(client_version: str) -> Iterator[tuple[str, Inquiry]]:
-    """Those of streamable HTTP: the same and one about its headers."""
+    """The further openings over streamable HTTP: the same, and one about its headers."""
     yield from process_openings(client_version)
     yield LEGACY_VERSION, _opening("initialize-origin", client_version, LEGACY_VERSION, ("origin", FOREIGN_ORIGIN))
 
@@ -94,7 +94,6 @@ def batch_inquiry(headers: Sequence[tuple[str, str]]) -> Inquiry:
 
 
 def session_end_inquiry(headers: Sequence[tuple[str, str]]) -> Inquiry:
-    """The end of a session."""
     return Inquiry(step="end", verb="DELETE", label="DELETE", headers=tuple(headers))
 
 

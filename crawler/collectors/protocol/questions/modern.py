@@ -41,7 +41,7 @@ _VERSION: Final = "mcp-protocol-version"
 
 
 def modern_inquiries(facts: ServerFacts, client_version: str, number: Number) -> Iterator[Inquiry]:
-    """All of them in the order in which they are asked; `number` hands out request ids."""
+    """All inquiries of the era, in the order in which they are asked; `number` hands out request ids."""
     maker = _Maker(client_version, number)
     yield from _envelopes(maker)
     yield from _headers(maker, facts)
@@ -55,7 +55,7 @@ def modern_inquiries(facts: ServerFacts, client_version: str, number: Number) ->
 
 
 def stdio_inquiries(facts: ServerFacts, client_version: str, number: Number) -> Iterator[Inquiry]:
-    """What is asked of a process, which sees no headers: the same bodies."""
+    """The same bodies for a process, which sees no headers."""
     maker = _Maker(client_version, number)
     yield from _envelopes(maker)
     yield from _bodies(maker, facts)
@@ -63,12 +63,12 @@ def stdio_inquiries(facts: ServerFacts, client_version: str, number: Number) -> 
 
 
 def malformed_discover(number: Number) -> Inquiry:
-    """A question of the modern era that is cut off."""
+    """A truncated question of the modern era."""
     return Inquiry(step=MALFORMED, label=_DISCOVER, body=encode_truncated_question(number(), _DISCOVER))
 
 
 def other_connection_inquiry(client_version: str, number: Number) -> Inquiry:
-    """The tools once more, for a connection of their own."""
+    """The list of tools once more, for a connection of its own."""
     return _Maker(client_version, number).make(ELSEWHERE, "tools/list", {}, again=True)
 
 

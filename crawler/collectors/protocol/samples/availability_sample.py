@@ -1,4 +1,4 @@
-"""A light check between two runs: a remote is opened and closed again, and nothing else is asked of it."""
+"""An availability sample between two runs: a remote is opened and closed again, and nothing else is asked."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ _OPENED: Final = Observed(b"{}")
 
 
 class AvailabilitySampler:
-    """Takes samples of remotes, with the courtesy and the second try of a probe."""
+    """Takes samples of remotes, with the rate limits and the second try of a probe."""
 
     def __init__(self, engine: HttpEngine, means: ProbeDependencies) -> None:
         self._engine = engine
         self._means = means
 
     async def sample(self, target: Target) -> Sample | None:
-        """One attempt to connect; None when it says nothing of the server's stability, or its host got enough today."""
+        """One attempt to connect; None when it shows nothing about stability, or its host's daily budget is spent."""
         if not await self._has_room(target):
             return None
         at = self._means.clock()

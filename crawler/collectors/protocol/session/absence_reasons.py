@@ -1,4 +1,4 @@
-"""From the reply that did not open a server to the reason that is recorded. Details are stable between runs."""
+"""Maps the reply of a server that did not open to the recorded reason. Details are stable between runs."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ _PLAIN_STATUS: Final = {
 
 
 def explain_reply(reply: Reply, asked: str) -> Absent:
-    """Why a server could not be listed, from the last reply to the question `asked`."""
+    """Why a server could not be listed, from the last reply to the method `asked`."""
     status = reply.status
     if _is_challenge(reply):
         return Absent(Reason.BLOCKED_BY_WAF, f"HTTP {status} with a bot challenge")
@@ -100,9 +100,9 @@ def explain_reply(reply: Reply, asked: str) -> Absent:
 def explain_exit(
     ended: ProcessExit | None, facts: Mapping[str, Json], noise: bytes, reply: Reply, asked: str
 ) -> Absent:
-    """Why a launched server could not be listed; one that ended and named missing credentials needs them.
+    """Why a launched server could not be listed. A process that ended and named missing credentials requires them.
 
-    `facts` are those of its launch; they tell when it ended for want of an install script.
+    `facts` are those of its launch; they show whether it ended because an install script did not run.
     """
     if reply.answer:
         return explain_reply(reply, asked)
@@ -125,7 +125,7 @@ def describe_missing_credentials(text: str) -> str | None:
 
 
 def find_credentials_request(text: str) -> str | None:
-    """Which credentials a process asks for or refuses, and its own words for it; None when it speaks of none."""
+    """Which credentials a process asks for or refuses, with the line that says so; None when it names none."""
     seen = text[:_LOOKED_AT]
     if named := describe_missing_credentials(seen):
         return _quoted(named, seen, _LACKS_CREDENTIALS)
@@ -135,12 +135,12 @@ def find_credentials_request(text: str) -> str | None:
 
 
 def explain_containment(absent: Absent, text: str) -> Absent:
-    """Why a process in our box did not open: our box, when its output tells so."""
+    """The reason why a process did not open in our sandbox: the sandbox itself, when the output shows that."""
     return (find_containment_cause(text) if absent.reason in {Reason.START_FAILED, Reason.TIMEOUT} else None) or absent
 
 
 def find_containment_cause(text: str) -> Absent | None:
-    """What a process in our box could not do without: the network, or more room to write than it has."""
+    """What the sandbox lacks for the process: the network, or more room for files. None when nothing shows that."""
     seen = text[-_LOOKED_AT:]
     for sentence, pattern in _CUT_OFF:
         if pattern.search(seen):
@@ -149,18 +149,18 @@ def find_containment_cause(text: str) -> Absent | None:
 
 
 def is_network_cause(blamed: Absent) -> bool:
-    """Whether it is the network that `box_blamed` found."""
+    """Whether the cause that `find_containment_cause` found is the missing network."""
     return blamed.detail.startswith(_NEEDS_NETWORK)
 
 
 def describe_needed_hosts(hosts: Sequence[str]) -> Absent | None:
-    """That a process could not do without the network, by the hosts that it asked for; None when there were none."""
+    """The network as the missing resource, with the hosts that a process asked for; None when there were none."""
     named = ", ".join(hosts[:_HOSTS])
     return Absent(Reason.SANDBOX_RESTRICTED, f"{_NEEDS_NETWORK}: it asked for {named}") if named else None
 
 
 def _quoted(sentence: str, text: str, pattern: re.Pattern[str]) -> str:
-    """A sentence of ours with the line in which the pattern says most, scrubbed and the same on every run."""
+    """The sentence with the most telling line that the pattern matches, scrubbed and equal in every run."""
     lines = [line for line in failure_messages.strip_colour_codes(text).splitlines()[:_LINES] if pattern.search(line)]
     spoken = [line for line in lines if not _MANUAL.match(line)]
     errors = [line for line in spoken if _ERROR.match(line)]

@@ -32,11 +32,12 @@ TRANSIENT_STATUSES: Final = frozenset({408, 425, 500, 502, 503, 504, *range(520,
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProbeLimits:
-    """Bounds of one probe. Times in seconds; `requests` counts questions other than further pages of a list, of a core
-    probe, and `full_requests` of a full one. `chosen_requests` bounds all requests of a re-test over HTTP.
+    """Bounds of one probe; times in seconds.
 
-    After `items` no further page is asked for; a page of more than `page_items` is not kept. `values` bounds the JSON
-    values of all lists together, since a few bytes of JSON can cost every reader kilobytes.
+    `requests` counts the questions of a core probe other than further pages of a list, and `full_requests` those of a
+    full probe. `chosen_requests` bounds all requests of a re-test over HTTP. After `items` no further page is
+    requested; a page of more than `page_items` is not kept. `values` bounds the JSON values of all lists together,
+    since a few bytes of JSON can cost every reader kilobytes.
     """
 
     requests: int = 12
@@ -57,7 +58,9 @@ class ProbeLimits:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AccessReply:
-    """One question at the door with its reply, for the look at access. `opened`: an opening that succeeded."""
+    """One question before or at the opening with its reply, for the access finding. `opened`: an opening that
+    succeeded.
+    """
 
     step: str
     era: str
@@ -67,13 +70,13 @@ class AccessReply:
 
 
 class QuestionBudget:
-    """How many more questions one server may be asked."""
+    """The number of questions that one server may still be asked."""
 
     def __init__(self, requests: int) -> None:
         self.left = requests
 
     def spend(self) -> bool:
-        """Take one; False when none is left."""
+        """Take one question from the budget; False when none is left."""
         self.left -= 1
         return self.left >= 0
 
@@ -83,7 +86,7 @@ class QuestionBudget:
 
 
 class Dialogue:
-    """Asks over a channel, at most as often as the budget allows, and once more after a passing failure."""
+    """Asks over a channel within the budget, and once more after a transient failure."""
 
     def __init__(
         self,
@@ -108,12 +111,12 @@ class Dialogue:
         self._budget = budget
 
     def connect(self, era: Era, offered: str, *, link: int | None = None) -> None:
-        """Begin a connection, or go on with one that was begun outside; what is asked from now on belongs to it."""
+        """Begin a connection, or continue `link`, which was begun elsewhere. Later questions belong to it."""
         begun = SessionLink(self.channel.transport, era.value, offered)
         self._links[era] = self.transcript.connect(begun) if link is None else link
 
     def opened(self, era: Era, version: str | None) -> None:
-        """The connection's opening succeeded."""
+        """Record that the connection's opening succeeded."""
         link = self.transcript.links[self._links[era]]
         link.opened, link.negotiated, link.session = True, version, self.channel.assigned
         for key, door in self.doors.items():
@@ -121,13 +124,13 @@ class Dialogue:
                 self.doors[key] = replace(door, opened=True, version=version)
 
     def link(self, era: Era) -> int:
-        """Number of the connection in an era."""
+        """The number of the connection of an era."""
         return self._links[era]
 
     async def ask(
         self, method: str, params: Mapping[str, Json], era: Era, *, seconds: float | None = None, retry: bool = True
     ) -> Reply:
-        """Ask a question that counts; `retry` allows the one second try."""
+        """Ask a question that counts against the budget; `retry` allows the one second try."""
         if not self._budget.spend():
             return _unasked(self.channel.transport, method)
         reply = await self.turn_page(method, params, era, seconds=seconds)
@@ -153,7 +156,7 @@ class Dialogue:
         return reply
 
     def note_access_reply(self, step: str, era: Era, reply: Reply) -> None:
-        """Keep a question at the door with its reply, for the look at access."""
+        """Keep a question and its reply for the access finding."""
         self.doors[step, era.value] = AccessReply(step=step, era=era.value, reply=_slim(reply))
 
     async def tell(self, method: str) -> None:
@@ -164,7 +167,6 @@ class Dialogue:
         self.transcript.name(since, STEP_NAMES[method], 0, self._links[Era.LEGACY])
 
     async def rest(self) -> None:
-        """Pause before a second try."""
         await self._courtesy.pause(self.limits.retry_pause)
 
     def hold_back(self, reply: Reply) -> float | None:
@@ -175,7 +177,7 @@ class Dialogue:
         return asked_for
 
     def _pause_before_retry(self, reply: Reply) -> float | None:
-        """Seconds until a second try; None when it would not help or is not welcome."""
+        """Seconds until a second try; None when it would not help or the server asked for a longer pause."""
         if reply.result:
             return None
         asked_for = read_requested_wait(reply, self._clock())
@@ -184,7 +186,7 @@ class Dialogue:
         return self.limits.retry_pause if is_transient_failure(reply) else None
 
     def _notice(self, reply: Reply) -> None:
-        """Heed a wish for a pause, and keep deviations that did not prevent an answer, for the observation."""
+        """Obey a Retry-After, and keep for the observation the deviations that did not prevent an answer."""
         self.hold_back(reply)
         if reply.answer is None:
             return
@@ -202,7 +204,7 @@ def is_transient_failure(reply: Reply) -> bool:
 
 
 def _slim(reply: Reply) -> Reply:
-    """The reply with as much of it as the look at access reads, since it is kept until then."""
+    """The reply cut to the part that the access finding reads, since it is kept until then."""
     if len(reply.exchange.body) <= _LOOKED_AT:
         return reply
     exchange = replace(reply.exchange, body=b"" if reply.result else reply.exchange.body[:_LOOKED_AT], received=())

@@ -1,4 +1,4 @@
-"""The processes of one target: one at a time, and all together no longer than one server may take."""
+"""The processes of one target: one at a time, and all together no longer than the limit for one server."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _SHORTEST: Final = 0.5  # seconds; a process with less before it is not started
 
 @dataclass(frozen=True, slots=True)
 class StartedProcess:
-    """One started process: how it is talked to, what contains it, and stable facts about it."""
+    """One started process: its channel, the runtime that contains it, and stable facts about it."""
 
     channel: StdioChannel
     runtime: str
@@ -30,15 +30,15 @@ class StartedProcess:
 
 
 def is_same_start(facts: Mapping[str, Json], others: Mapping[str, Json]) -> bool:
-    """Whether two starts were of the same thing, given the same; how it came to be installed does not matter."""
+    """Whether two starts were of the same files with the same input; how they were installed does not matter."""
     return all(facts.get(name) == others.get(name) for name in {*facts, *others} - _OF_ONE_START)
 
 
 class TargetProcesses:
-    """Starts a target on demand. No process may be held while another one is started.
+    """Starts a target on demand. A caller must not start a second process while one is running.
 
-    A server holds a place in the sandbox while its process lives, so two at a time would let servers wait for each
-    other for ever.
+    A server holds a slot of the sandbox while its process lives, so two at a time would let servers wait for each other
+    without end.
     """
 
     def __init__(self, launcher: Launcher, target: Target, limits: ProbeLimits, client_version: str) -> None:
@@ -51,10 +51,10 @@ class TargetProcesses:
 
     @asynccontextmanager
     async def started(self, transcript: Transcript) -> AsyncIterator[StartedProcess | Absent]:
-        """A process that is stopped when the context ends; Absent says why there is none.
+        """A process that is stopped when the context ends; Absent gives the reason why there is none.
 
-        Every process has a file system and a memory of its own. One that is not what was started first, such as a
-        package of which a new version came in between, is not used.
+        Every process has its own file system and memory. A process that differs from the first one, for example because
+        a new version of the package was published in between, is not used.
         """
         if self._left < _SHORTEST:
             yield Absent(Reason.NOT_COLLECTED, "the time for one server was over")

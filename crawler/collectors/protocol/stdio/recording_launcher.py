@@ -1,4 +1,4 @@
-"""What the processes of one target did beside answering, kept for the record of the kind `behaviour`."""
+"""Collects the monitored behaviour of one target's processes for the record of kind `behaviour`."""
 
 from __future__ import annotations
 
@@ -15,27 +15,26 @@ _ELSEWHERE: Final = Absent(Reason.TRANSPORT_UNSUPPORTED, "a remote server runs w
 
 @dataclass(frozen=True, slots=True)
 class RecordingLauncher:
-    """A launcher that remembers what it launched."""
+    """A launcher that keeps what it launched."""
 
     launcher: Launcher
     launched: list[LaunchedServer] = field(default_factory=list)
 
     async def launch(self, target: Target) -> LaunchedServer | Absent:
-        """Start it, as the launcher does."""
         found = await self.launcher.launch(target)
         if not isinstance(found, Absent):
             self.launched.append(found)
         return found
 
     def told(self) -> Observed | Absent | None:
-        """What all that were started and stopped did; None when nothing was started."""
+        """The merged behaviour of all processes that were started and stopped; None when none was started."""
         seen = [each.behaviour for each in self.launched]
         unseen = next((each for each in seen if isinstance(each, Absent)), None)
         known = [each for each in seen if isinstance(each, Behaviour)]
         return unseen or (merge_behaviours(known).observed() if known else None)
 
     def reached(self) -> Sequence[str]:
-        """The hosts beyond its own machine that what was started and stopped asked for, or else contacted; sorted."""
+        """The hosts other than its own machine that the processes looked up, else contacted; sorted."""
         known = [each.behaviour for each in self.launched if isinstance(each.behaviour, Behaviour)]
         names = {name for each in known for name in each.names}
         places = {each.to for one in known for each in one.contacts if each.port is not None and not _is_here(each.to)}
@@ -49,7 +48,7 @@ def _is_here(address: str) -> bool:
 def behaviour_content(
     told: Observed | Absent | None, targets: Sequence[Target], otherwise: Observed | Absent
 ) -> Observed | Absent:
-    """The content of the record: what was told, or why there is nothing to tell of such a target."""
+    """The content of the record: the behaviour, or the reason why there is none of such a target."""
     if told is None and targets and targets[0].type.is_remote:
         return _ELSEWHERE
     return told or otherwise

@@ -1,7 +1,8 @@
-"""Starts a package or command with placeholders for what it asks for, and looks at it once it opens.
+"""Starts a package or command with placeholders for the inputs that it requires, and probes it once it opens.
 
-What a registry declares as required is given at once. A server that does not open and says what it misses is started
-again with that. One that opens by nothing of ours is started once as it is, so that no failure is our placeholders'.
+Inputs that a registry declares as required are given at once. A server that does not open and names what it misses is
+started again with that. If it never opens with placeholders, it is started once without them, so that no failure is
+caused by our placeholders.
 """
 
 from __future__ import annotations
@@ -45,9 +46,9 @@ _REFUSED: Final = frozenset(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StartAttempt:
-    """One start with some placeholders, and what came of it. `said` is what the server wrote beside its answers.
+    """One start with some placeholders, and its result. `output` is what the server wrote beside its answers.
 
-    `reached` are the hosts that its processes tried to reach, in vain.
+    `hosts` are those that its processes tried to reach, in vain.
     """
 
     configured: Configured
@@ -59,7 +60,7 @@ class StartAttempt:
 
     @property
     def opened(self) -> bool:
-        """Whether it listed its tools, or none without saying that it lacks something for it."""
+        """Whether it listed its tools, or listed none without naming a missing input."""
         content = self.probed.listing
         if not isinstance(content, Observed):
             return False
@@ -68,10 +69,11 @@ class StartAttempt:
 
     @property
     def cut_off(self) -> Absent | None:
-        """What of our box kept it from opening, if something did.
+        """The restriction of our sandbox that kept it from opening, if there is one.
 
-        Words of a process that was stopped may still have been on their way, so what it did counts as much for one that
-        was silent too long, or owes us its list; one that ended by itself, or answered, has said what it had to say.
+        The output of a process that was stopped may be incomplete. For a process that was silent too long, or did not
+        send its list, the contacted hosts therefore count as well. A process that ended by itself, or answered, has
+        written all that it had to.
         """
         if _reason(self) in _ANSWERED:
             return None
@@ -82,33 +84,32 @@ class StartAttempt:
 
     @property
     def ended_early(self) -> bool:
-        """Whether it opened and did not get to answering what its tools are: the next time it may."""
+        """Whether it opened and did not answer with its tools: the next time it may."""
         content = self.probed.listing
         tools = Listing.parse(content.body).tools if isinstance(content, Observed) else None
         return tools is not None and tools.end is End.FAILED and str(tools.error).startswith(_UNANSWERED)
 
     @property
     def needs_credentials(self) -> bool:
-        """Whether it ended, or answered, for want of credentials."""
         return _reason(self) is Reason.CREDENTIALS_REQUIRED
 
     @property
     def refused(self) -> bool:
-        """Whether it may be for want of something that it did not open, in a box where it may be given anything."""
+        """Whether a missing input may have kept it from opening, in a sandbox where it may be given anything."""
         content = self.probed.listing
         telling = isinstance(content, Observed) or content.reason in _REFUSED
         return telling and not self.opened and self.runtime in CONTAINING
 
     @property
     def wanting(self) -> bool:
-        """Whether more may be had of it by giving it more: it did not open, or in silence lists nothing."""
+        """Whether more inputs may give a better result: it did not open, or it lists nothing without an error."""
         content = self.probed.listing
         silent = isinstance(content, Observed) and self.runtime in CONTAINING and _is_unlisted(content)
         return self.refused or silent
 
 
 class StartAttempts:
-    """The starts of one target on one visit. `earlier` tells what the server named the last time."""
+    """The starts of one target in one probe. `earlier` has the inputs that the server named in an earlier run."""
 
     def __init__(
         self, launcher: Launcher, means: ProbeDependencies, manner: ProbeOptions, earlier: Dossier | None = None
@@ -119,7 +120,7 @@ class StartAttempts:
         self._earlier = earlier
 
     async def run(self, target: Target) -> ProbeResult:
-        """What the first start that opens finds out, else why none does."""
+        """The result of the first start that opens, else the reason why none does."""
         first = last = await self._attempt(target, find_inputs_named_before(self._earlier))
         for _ in range(MAX_FURTHER_STARTS):
             more = find_still_missing_inputs(target, last.configured.given, last.said) if last.wanting else ()
@@ -152,7 +153,7 @@ class StartAttempts:
 
 
 def find_inputs_named_before(earlier: Dossier | None) -> Sequence[PackageInput]:
-    """What the server named on an earlier visit on which it opened with that: it need not refuse again."""
+    """The inputs that the server named in an earlier run in which it opened with them: it need not refuse again."""
     record = earlier.records.get(listing.KIND) if earlier else None
     if record is None or isinstance(record.content, Absent):
         return ()
@@ -161,7 +162,7 @@ def find_inputs_named_before(earlier: Dossier | None) -> Sequence[PackageInput]:
 
 
 def choose_probe_result(first: StartAttempt, last: StartAttempt) -> ProbeResult:
-    """What the last start found out; where none opened, why the server did not with as little from us as it got."""
+    """The result of the last start. If none opened, the reason of the start with the fewest placeholders."""
     if not last.refused:
         return last.probed
     words = find_credentials_request(first.said) or find_credentials_request(last.said)
@@ -175,7 +176,7 @@ def choose_probe_result(first: StartAttempt, last: StartAttempt) -> ProbeResult:
 
 
 def _unlisted(probed: ProbeResult, why: Absent) -> ProbeResult:
-    """What was found out of a server of which an empty listing tells nothing."""
+    """The result without the findings that an empty listing does not support."""
     return replace(probed, listing=why, exchanges=None, trials=None, handouts=None)
 
 
@@ -194,6 +195,6 @@ def _noted(attempt: StartAttempt, probed: ProbeResult) -> ProbeResult:
 
 
 def _is_unlisted(content: Observed) -> bool:
-    """Whether nothing was listed, or no tools for an error or the server's end."""
+    """Whether nothing was listed, or the tools were not listed because of an error or the end of the process."""
     listed = Listing.parse(content.body)
     return listed.tools.end in {End.ERROR, End.FAILED} or not any(listed.list_of(name).items for name in LISTS)

@@ -1,6 +1,6 @@
-"""A probe of a package or command: legacy first, since a process speaks one era and some die of an unknown method.
+"""A probe of a package or command: legacy first, since a process speaks one era and some exit on an unknown method.
 
-Everything that needs a fresh start gets one: the other era, every further offer of a version, tools that write.
+Everything that needs a fresh start gets its own process: the other era, every further version offer, mutating tools.
 """
 
 from __future__ import annotations
@@ -27,10 +27,11 @@ _DEED_REQUESTS: Final = 3  # what opening a process costs
 
 
 class StdioProbe(Probe):
-    """Probes one package or command. `earlier`: what was seen of its server before, of which some need not be redone.
+    """Probes one package or command. `earlier`: the server's earlier evidence, some of which need not be collected
+    again.
 
-    After `run`: `said` is what its first process wrote beside its answers and in the errors that it answered on opening
-    and listing; `runtime` what contained it, if it started.
+    After `run`, `output` is what its first process wrote beside its answers and in the errors that it answered on
+    opening and listing; `runtime` is the sandbox that contained it, if it started.
     """
 
     def __init__(
@@ -45,7 +46,7 @@ class StdioProbe(Probe):
         self.runtime: str | None = None
 
     async def run(self, target: Target) -> ProbeResult:
-        """Start, open, list and stop the target, and start it again for what else is to be asked."""
+        """Start, open, list and stop the target, and start it again for the other questions."""
         processes = TargetProcesses(self._launcher, target, self.limits, self.client_version)
         found = await self._listed(target, processes)
         if isinstance(found, Absent) and self._is_failure_of_known():
@@ -57,7 +58,7 @@ class StdioProbe(Probe):
         return self.result(target, found)
 
     async def _listed(self, target: Target, processes: TargetProcesses) -> Observed | Absent:
-        """What a process lists, or why it does not open. One that is locked in the other era gets a second process."""
+        """The lists of a process, or why it does not open. One that is locked in the other era gets a second process."""
         async with processes.started(self.transcript) as first:
             if isinstance(first, Absent):
                 return first
@@ -76,7 +77,7 @@ class StdioProbe(Probe):
         return absent
 
     def _note_end(self, channel: StdioChannel, content: Observed | Absent | OpeningRefused) -> None:
-        """Keep how the first process ended, and everything that it said but what was asked for."""
+        """Keep how the first process ended, and everything that it wrote without being asked."""
         written = b"\n".join(channel.noise)
         if channel.exit is not None:
             self.notes["exit"] = channel.exit.code
@@ -88,7 +89,9 @@ class StdioProbe(Probe):
         self.said = "\n".join((written.decode("utf-8", "replace"), refusal, error))
 
     def _judge_attempt(self, start: ProcessStart, why: Absent) -> None:
-        """Whether a failed start says anything: only of what is known to start here, else it may be our sandbox's."""
+        """Decide whether a failed start is evidence: only if the server is known to start here, else the cause may be
+        our sandbox.
+        """
         if why.reason not in {Reason.START_FAILED, Reason.TIMEOUT}:
             return
         if self._earlier and has_opened_before(self._earlier, start):
@@ -111,7 +114,7 @@ class StdioProbe(Probe):
         return opened if isinstance(opened, OpeningRefused) else await self._hear(target, opened, process, processes)
 
     async def _begin_modern(self, target: Target, processes: TargetProcesses) -> Observed | Absent | None:
-        """Open a second process in the modern era: a handshake that failed may have locked the first out of it."""
+        """Open a second process in the modern era, since a failed handshake may have locked the first one out of it."""
         async with processes.started(self.transcript) as process:
             if isinstance(process, Absent):
                 return None
@@ -136,7 +139,7 @@ class StdioProbe(Probe):
     async def _try_readers(
         self, opened: Opened, process: StartedProcess, content: Observed | Absent, start: ProcessStart
     ) -> None:
-        """Try the tools that read, unless what they did is known already."""
+        """Call the tools that only read, unless their earlier trials can be reused."""
         policy = choose_call_policy(self.manner.policy, process.runtime)
         if self._earlier and self.manner.may_reuse_trials:
             self.trials = reuse_trials(
@@ -146,7 +149,7 @@ class StdioProbe(Probe):
             await self.try_tools(opened, policy)
 
     async def _ask_further(self, processes: TargetProcesses) -> None:
-        """Ask of further processes what the first one cannot be asked any more: in the other era, and on opening."""
+        """Ask further processes what the first one can no longer be asked: the other era, and version offers."""
         opened, questions = self._opened, StdioQuestions(self, processes)
         if opened is None:
             return
@@ -162,7 +165,7 @@ class StdioProbe(Probe):
             await questions.offer_older_versions()
 
     async def _try_deeds(self, processes: TargetProcesses) -> None:
-        """Call the tools that do more than read, in a process of their own."""
+        """Call the tools that do more than read, in a separate process."""
         if self.trying is None or not self.trying.deeds:
             return
         process = MutatingCallProcess(processes, self._open_apart)
@@ -173,7 +176,7 @@ class StdioProbe(Probe):
         self.trials = self.trying.found()
 
     async def _open_apart(self, channel: StdioChannel, transcript: Transcript) -> Opened | None:
-        """Open a process in the era of the first one, off the record."""
+        """Open a process in the era of the first one, without recording it."""
         dialogue = Dialogue(
             channel,
             host="",

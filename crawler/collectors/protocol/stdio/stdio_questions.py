@@ -1,4 +1,4 @@
-"""The full depth over stdio: what any transport carries, asked of as many processes as it takes."""
+"""The full depth over stdio: the inquiries that every transport carries, asked of as many processes as needed."""
 
 from __future__ import annotations
 
@@ -36,14 +36,14 @@ _TRANSPORT: Final = "stdio"
 
 
 class StdioQuestions:
-    """Puts the inquiries of a probe to the processes of its target."""
+    """Asks the processes of a target the inquiries of a probe."""
 
     def __init__(self, probe: Probe, processes: TargetProcesses) -> None:
         self._probe = probe
         self._processes = processes
 
     async def ask(self, opened: Opened, channel: StdioChannel, *, dual: bool = False) -> None:
-        """Ask an opened process everything that may be asked of it, and let it go."""
+        """Ask an opened process all its inquiries, and let it exit."""
         interview, link = self._interview(channel), opened.dialogue.link(opened.era)
         for inquiry in self._inquiries(opened, channel, dual=dual):
             await self._put(interview, link, inquiry, channel)
@@ -52,7 +52,7 @@ class StdioQuestions:
         self._probe.transcript.name(since, "close", 0, link)
 
     async def ask_fresh_process(self, era: Era) -> None:
-        """Open one more process in an era and ask that one, when the first can be asked nothing any more."""
+        """Open one more process in an era and ask that one, when the first can no longer be asked."""
         async with self._processes.started(self._probe.transcript) as process:
             if isinstance(process, StartedProcess):
                 dialogue = self._probe.dialogue(process.channel)
@@ -64,7 +64,7 @@ class StdioQuestions:
                     await self.ask(opened, process.channel)
 
     async def try_modern_era(self) -> Opened | None:
-        """Open a process of a server of the legacy era in the modern one, list and ask; None when it does not open."""
+        """Open a process of a legacy server in the modern era, list and ask; None when it does not open."""
         async with self._processes.started(self._probe.transcript) as process:
             if isinstance(process, Absent):
                 return None
@@ -79,7 +79,7 @@ class StdioQuestions:
         return opened
 
     async def offer_older_versions(self) -> None:
-        """Offer each other version of the legacy era, and one that does not exist, to a process of its own."""
+        """Offer each other legacy version, and one that does not exist, to a process of its own."""
         for offered, inquiry in process_openings(self._probe.client_version):
             if self._wants(Era.LEGACY, inquiry.step):
                 link = SessionLink(_TRANSPORT, Era.LEGACY.value, offered)
@@ -91,9 +91,9 @@ class StdioQuestions:
                         note_negotiation(link, reply)
 
     async def ask_on_other_process(self, opened: Opened, *, dual: bool) -> None:
-        """List the tools of another process of the modern era; a line that is cut off comes last.
+        """List the tools of another process of the modern era; the truncated line comes last.
 
-        `dual`: such a line is sent in the other era.
+        `dual`: the truncated line is sent in the other era.
         """
         lists = _facts(opened).declares("tools") and self._wants(Era.MODERN, ELSEWHERE)
         breaks = not dual and self._wants(Era.MODERN, MALFORMED)
@@ -124,7 +124,7 @@ class StdioQuestions:
 
     @asynccontextmanager
     async def _another(self, link: SessionLink) -> AsyncIterator[tuple[int, Interview, StdioChannel | None]]:
-        """One more process on a connection of its own; without one what is asked is recorded as not collected."""
+        """One more process on a connection of its own; without one its questions are recorded as not collected."""
         transcript = self._probe.transcript
         async with self._processes.started(transcript) as process:
             channel = process.channel if isinstance(process, StartedProcess) else None
@@ -142,7 +142,7 @@ class StdioQuestions:
         return await interview.ask(connection, inquiry, send)
 
     def _interview(self, channel: StdioChannel | None) -> Interview:
-        """Half of the time that a process has left is for it to exit in; without a process there is none."""
+        """Half of the time that a process has left is reserved for its exit; without a process there is no time."""
         now = asyncio.get_running_loop().time()
         return Interview(
             self._probe.transcript,
@@ -160,7 +160,7 @@ def _facts(opened: Opened, *, paged: str | None = None, dual: bool = False) -> S
 
 
 def _no_pause(_: Reply) -> None:
-    """No process asks for a pause."""
+    """A process never asks for a pause."""
 
 
 def _none() -> int:

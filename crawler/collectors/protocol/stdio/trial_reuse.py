@@ -1,4 +1,4 @@
-"""What need not be asked again of a process: it is the same, contained alike, and cut off from what changes outside."""
+"""Reuse of earlier trials of a process that is the same, is contained in the same way, and has no network."""
 
 from __future__ import annotations
 
@@ -28,30 +28,33 @@ _OPENED: Final = "opened"
 
 @dataclass(frozen=True, slots=True)
 class ProcessStart:
-    """What was started: stable facts about it, and a digest of the arguments and the environment that it was given."""
+    """What was started: stable facts about it, and a digest of its arguments and environment."""
 
     facts: Mapping[str, Json]
     given: str
 
     @staticmethod
     def of(target: Target, facts: Mapping[str, Json]) -> ProcessStart:
-        """The start of a target that the launcher told these facts about."""
+        """The start of a target with the facts that its launcher gave."""
         return ProcessStart(
             facts, sha256(repr((target.arguments, sorted(target.environment))).encode("utf-8", "replace"))
         )
 
     @property
     def notes(self) -> Mapping[str, Json]:
-        """What a later visit compares, for an observation; of a command, whose variables are its user's, only facts."""
+        """The observation with which a later run compares; of a command, whose variables are its user's, only the
+        facts.
+        """
         return {_FACTS: dict(self.facts), **({_GIVEN: self.given} if self.facts.get(_LAYER) else {})}
 
 
 def reuse_trials(
     earlier: Dossier, listed: Observed | Absent, start: ProcessStart, *, runtime: str, policy: CallPolicy, at: datetime
 ) -> Finding | None:
-    """The trials of an earlier visit, when the same tools of the same package were tried by the same policy in a box.
+    """The trials of an earlier run, if the same tools of the same package were tried under the same policy in a
+    sandbox.
 
-    None when they are older than 14 days, met a call without an answer, or were cut short.
+    None when they are older than 14 days, include a call without an answer, or were cut short.
     """
     known = earlier.records.get(trials.KIND)
     if known is None or not isinstance(known.content, Observed) or runtime not in CONTAINING:
@@ -65,7 +68,7 @@ def reuse_trials(
 
 
 def has_opened_before(earlier: Dossier, start: ProcessStart) -> bool:
-    """Whether the same package opened on an earlier visit, so that it is able to in this sandbox."""
+    """Whether the same package opened in an earlier run, so that it is able to in this sandbox."""
     record = earlier.records.get(listing.KIND)
     if record is None or not _is_same(earlier, start):
         return False
@@ -73,14 +76,14 @@ def has_opened_before(earlier: Dossier, start: ProcessStart) -> bool:
 
 
 def is_same_evidence(one: Observed | Absent, other: Observed | Absent) -> bool:
-    """Whether two pieces of evidence say the same (docs/decisions/0001)."""
+    """Whether two contents are equal (docs/decisions/0001)."""
     if one.digest == other.digest or not (isinstance(one, Observed) and isinstance(other, Observed)):
         return one.digest == other.digest
     return one.canonical is not None and one.canonical == other.canonical
 
 
 def _is_same(earlier: Dossier, start: ProcessStart) -> bool:
-    """Whether what is started consists of the same files, given the same; never known of a command."""
+    """Whether the started files and inputs are those of the earlier record; never known of a command."""
     record = earlier.records.get(listing.KIND)
     if record is None or not start.facts.get(_LAYER):
         return False

@@ -1,4 +1,4 @@
-"""Arguments for a tool, made from its input schema: as few as it requires, the same every night, and harmless."""
+"""Arguments for a tool, made from its input schema: as few as it requires, equal in every run, and harmless."""
 
 from __future__ import annotations
 
@@ -38,8 +38,8 @@ class NoArguments:
 def make_arguments(schema: Json) -> Mapping[str, Json] | NoArguments:
     """Arguments that fit an untrusted schema.
 
-    Required members, and others whose author gives a harmless example or default. Values that name a place, an address,
-    a command or a deed are never taken from the schema.
+    They hold the required members, and others for which the author gives a harmless example or default. Values that
+    name a place, an address, a command or an action are never taken from the schema.
     """
     if not isinstance(schema, Mapping):
         return NoArguments("the input schema is not an object")
@@ -68,7 +68,6 @@ class _Maker:
         self._composer = SchemaFlattener(root, variant)
 
     def arguments(self) -> Mapping[str, Json]:
-        """The arguments as an object."""
         flat = self._composer.flat(self._root)
         return self._object(flat, 0)
 
@@ -173,7 +172,7 @@ class _Maker:
             return False
 
     def _vetted(self, options: Sequence[Json], name: str) -> Json:
-        """The first option that is harmless, those without any verb of changing before the others."""
+        """The first harmless option; those without a verb of changing come first."""
         kept = [value for value in options if _is_harmless(value)]
         quiet = [value for value in kept if not (isinstance(value, str) and sample_texts.may_mention_change(value))]
         if not quiet and (not kept or sample_texts.is_risky_parameter(name) or _is_choice_of_deed(name)):
@@ -207,7 +206,7 @@ def _is_dry(name: str) -> bool:
 
 
 def _type(flat: Mapping[str, Json]) -> str:
-    """The type to make: the first named one that is not null, else the one that the keywords speak of."""
+    """The type to make: the first named type that is not null, else the type to which the keywords belong."""
     named = flat.get("type")
     types = [named] if isinstance(named, str) else [each for each in _items(named) if isinstance(each, str)]
     told = next((kind for kind in types if kind != "null"), types[0] if types else "")

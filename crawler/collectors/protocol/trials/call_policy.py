@@ -1,8 +1,8 @@
-"""Which tools may be called at all: the class of every tool before the first call, and doubts on top of it.
+"""Which tools may be called: the class of every tool before the first call, and doubts about it.
 
-The class trusts `readOnlyHint: true` unless the name is an evident deed. Before a call a claim is doubted further: by
-any deed in the name, also one hidden by its spelling, by titles and descriptions that contradict the hint, by actions
-to choose from, and by two tools of one name.
+The class trusts `readOnlyHint: true` unless the name clearly states an action. Before a call a claim is doubted
+further: for any action in the name, also a disguised spelling, for titles and descriptions that contradict the hint,
+for actions among the parameters' values, and for two tools with the same name.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _LOOKED_AT: Final = 400
 
 
 class CallPolicy(StrEnum):
-    """Which tools may be called. Never one that is classed write, destructive, admin or unknown, save by the last."""
+    """Which tools may be called. Only the last policy allows tools of class write, destructive, admin or unknown."""
 
     OFF = "off"
     ANNOTATED = "annotated"  # those that read and say so themselves: readOnlyHint is true
@@ -38,7 +38,7 @@ class CallPolicy(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ClassifiedTool:
-    """One listed tool: its place, name, what was sent, its class, and whether it says itself that it reads."""
+    """One listed tool: its place, name, what was sent, its class, and whether it declares that it only reads."""
 
     index: int
     name: str
@@ -48,10 +48,10 @@ class ClassifiedTool:
 
 
 def choose_call_policy(chosen: CallPolicy, runtime: str) -> CallPolicy:
-    """The policy for a server in this runtime: one that contains, or anything else for the world outside.
+    """The policy for a server in this runtime, which is a sandbox or anything else.
 
-    A sandbox has no network and a file system that is thrown away, so by default every tool may be called in it; and
-    nowhere else may a tool that writes. An operator who chose another policy than the default is heeded in it too.
+    A sandbox has no network and a file system that is deleted, so by default every tool may be called in it. Elsewhere
+    no mutating tool may be called. An operator's choice other than the default also applies in a sandbox.
     """
     if runtime in CONTAINING:
         return CallPolicy.SANDBOXED_ALL if chosen is CallPolicy.ANNOTATED else chosen
@@ -59,7 +59,7 @@ def choose_call_policy(chosen: CallPolicy, runtime: str) -> CallPolicy:
 
 
 def classify_tools(tools: Sequence[Json]) -> tuple[ClassifiedTool, ...]:
-    """Every tool with its class, in the order of the listing; one that is doubted is unknown."""
+    """Every tool with its class, in the order of the listing; a doubted tool is unknown."""
     names = [_text(tool, "name") for tool in tools]
     counts, prefix = Counter(names), authority.find_shared_prefix(names)
     return tuple(
@@ -75,7 +75,7 @@ def classify_tools(tools: Sequence[Json]) -> tuple[ClassifiedTool, ...]:
 
 
 def explain_refusal(tool: ClassifiedTool, policy: CallPolicy) -> str:
-    """Why a policy keeps us from calling a tool; empty when we may."""
+    """Why a policy forbids calling a tool; empty when it allows it."""
     if policy is CallPolicy.OFF:
         return "policy_off"
     if policy is CallPolicy.SANDBOXED_ALL:
@@ -119,7 +119,7 @@ def _doubt_about_name(name: str, prefix: str, *, alone: bool) -> str:
 
 
 def _is_deed(word: str) -> bool:
-    """True for the forms of a deed's verb: sends, deletes, moving, overwritten."""
+    """True for the forms of an action verb: sends, deletes, moving, overwritten."""
     stems = {word, *(word.removesuffix(ending) for ending in ("s", "es", "d", "ed", "ing", "n"))}
     return sample_texts.mentions_destruction(word) or not UNAMBIGUOUS_ACTION_VERBS.isdisjoint(
         stems | {f"{stem}e" for stem in stems}

@@ -1,4 +1,4 @@
-"""What a call of a tool came to, without what the tool said: kinds of content, not content."""
+"""The outcome of a tool call without the tool's words: types of content, not the content."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def _result(value: Mapping[str, Json], tool: Mapping[str, Json]) -> dict[str, Js
 
 
 def _structured(value: Mapping[str, Json], tool: Mapping[str, Json]) -> tuple[Structured, str]:
-    """Whether the structured content is what `outputSchema` promises, and where in the schema it is not."""
+    """Whether the structured content fits `outputSchema`, and where in the schema it does not."""
     schema = tool.get("outputSchema")
     if not isinstance(schema, Mapping):
         return Structured.NOT_DECLARED, ""
@@ -78,7 +78,7 @@ def _structured(value: Mapping[str, Json], tool: Mapping[str, Json]) -> tuple[St
 
 
 def stabilise_text(text: str, *, keep_digits: bool = False) -> str:
-    """A server's words for a record: secrets masked, cut, and without the digits that change from night to night."""
+    """A server's text for a record: secrets masked, cut, and without digits that change from run to run."""
     masked = " ".join(mask_secrets(text[:_LOOKED_AT]).split())
     if not keep_digits:
         masked = _DIGITS.sub(lambda found: found[1] or "#", masked)

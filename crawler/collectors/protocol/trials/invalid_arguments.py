@@ -1,4 +1,4 @@
-"""Arguments that break a tool's input schema on purpose: one of a wrong type, or a required one left out."""
+"""Arguments that violate a tool's input schema on purpose: one of a wrong type, or a required one left out."""
 
 from __future__ import annotations
 
@@ -30,7 +30,9 @@ class InvalidArguments:
 
 
 def make_wrong_type_arguments(schema: Json, arguments: Mapping[str, Json]) -> InvalidArguments | None:
-    """The arguments with the first required parameter of one plain type given another; None when there is none."""
+    """The arguments with a wrong type for the first required parameter of one plain type; None without such a
+    parameter.
+    """
     for name, part in _required(schema, arguments):
         named = part.get("type")
         value = _WRONG.get(named) if isinstance(named, str) else None

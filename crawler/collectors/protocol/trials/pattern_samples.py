@@ -20,7 +20,7 @@ _SPECIAL: Final = frozenset("()[]{}|*+?.^$\\")
 
 
 class _TooHard(Exception):
-    """The pattern has something that is not generated here."""
+    """The pattern has a construct that is not supported here."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,8 +46,8 @@ _Part: TypeAlias = "_Letter | _Repeat | _Row"
 def make_matching_text(pattern: str, shortest: int = 0) -> str | None:
     """A text of at least `shortest` characters that matches; None for a pattern that is not simple.
 
-    It takes the first choice and the fewest repeats that suffice. A caller checks the text: anchors inside a pattern
-    are not understood.
+    It takes the first choice and the fewest repeats that suffice. The caller checks the text: anchors inside a pattern
+    are not interpreted.
     """
     if len(pattern) > _LONGEST_PATTERN:
         return None
@@ -63,8 +63,6 @@ def make_matching_text(pattern: str, shortest: int = 0) -> str | None:
 
 
 class _Parser:
-    """Reads a pattern left to right."""
-
     def __init__(self, pattern: str) -> None:
         self._left = list(reversed(pattern))
 
@@ -124,7 +122,7 @@ class _Parser:
         return inside
 
     def _escape(self) -> str:
-        """The letters that an escape stands for."""
+        """The letters for which an escape stands."""
         letter = self._take()
         if letter in _CLASSES:
             return _CLASSES[letter]

@@ -1,4 +1,4 @@
-"""Texts to call a reading tool with: they fit, and they name nothing real that could be opened, run or reached."""
+"""Texts for calls of a reading tool: they fit the schema and name nothing real that could be opened, run or reached."""
 
 from __future__ import annotations
 
@@ -80,12 +80,12 @@ def make_sample_texts(name: str, schema: Mapping[str, Json]) -> Iterator[str]:
 
 
 def is_risky_parameter(name: str) -> bool:
-    """True for a parameter that names a place or holds something to run: examples of its author are not used."""
+    """True for a parameter that names a place or holds code: its author's examples are not used."""
     return bool(_RISKY_NAME.search(name))
 
 
 def is_harmless_text(text: str) -> bool:
-    """True for a text that is no path, address, command or word for a deed."""
+    """True for a text that is no path, address, command or verb of an action."""
     return not _RISKY_TEXT.search(text) and not mentions_change(text)
 
 
@@ -95,7 +95,7 @@ def mentions_change(text: str) -> bool:
 
 
 def mentions_destruction(text: str) -> bool:
-    """True when a word of the text undoes something or runs what it is given, however it is cased or joined."""
+    """True when a word of the text undoes something or runs its input, in any case and joined to others."""
     joined = re.sub(r"[^a-z]", "", text.lower())
     return not _WORST.isdisjoint(_words(text)) or any(stem in joined for stem in _STEMS)
 

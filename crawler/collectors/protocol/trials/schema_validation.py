@@ -1,8 +1,8 @@
-"""Does a value fit a JSON Schema that a stranger wrote? Offline, and only when answering is cheap.
+"""Validates a value against an untrusted JSON Schema, offline, and only when that is cheap.
 
 A few hundred bytes of schema can keep a validator busy for years: references that branch at every level, regular
-expressions that backtrack. So what validating could cost is estimated first, and what would cost too much is not
-judged.
+expressions that backtrack. The cost of validating is therefore estimated first, and a schema that costs too much is not
+applied.
 """
 
 from __future__ import annotations
@@ -40,14 +40,13 @@ _MOVING: Final = frozenset({"$dynamicRef", "$recursiveRef"})
 
 
 class SchemaNotDecidable(Exception):
-    """The schema or the value is beyond what is judged here; the message says why in a few stable words."""
+    """The schema or the value is beyond what is validated here; the message says why in a few stable words."""
 
 
 def find_violation(schema: Json, value: Json, *, formats: bool = False) -> str | None:
-    """Where in the schema the value breaks it, None when it fits. Raise Unjudgeable when that cannot be said.
+    """The path in the schema that the value violates; None when it fits. Raise SchemaNotDecidable if undecidable.
 
-    The answer is a path of the schema, never a part of the value. `formats`: judge `format` too, which the newer
-    dialects leave open.
+    The answer never contains a part of the value. `formats`: also validate `format`, which newer dialects leave open.
     """
     _within(schema, MAX_VALUES, MAX_DEPTH, "schema")
     size, depth = _within(value, MAX_INSTANCE, MAX_INSTANCE_DEPTH, "value")
@@ -65,7 +64,7 @@ def find_violation(schema: Json, value: Json, *, formats: bool = False) -> str |
 
 
 def resolve_reference(root: Json, reference: Json) -> Json:
-    """The part of a schema that a local reference leads to; raise Unjudgeable for any other reference."""
+    """The part of a schema to which a local reference leads; raise SchemaNotDecidable for any other reference."""
     if not isinstance(reference, str) or not (reference == "#" or reference.startswith("#/")):
         raise SchemaNotDecidable("a reference leads out of the schema")
     found: Json = root
@@ -92,7 +91,7 @@ def _validator(schema: Json, *, formats: bool) -> jsonschema_rs.Validator:
 
 
 def _within(value: Json, values: int, depth: int, what: str) -> tuple[int, int]:
-    """How many values, and how many levels of them; raise Unjudgeable beyond the caps."""
+    """The number of values and of their levels; raise SchemaNotDecidable beyond the caps."""
     level: list[Json] = [value]
     seen, reached = 0, 0
     while level:
@@ -122,7 +121,7 @@ class _Cost:
         self._order = self._innermost_first()
 
     def at(self, depth: int) -> int:
-        """For an instance of so many levels, each with one value."""
+        """The cost for an instance of so many levels, each with one value."""
         below: dict[int, int] = {}
         for _ in range(depth):
             here: dict[int, int] = {}
@@ -133,7 +132,7 @@ class _Cost:
         return below.get(id(self._root), 1)
 
     def _look(self) -> None:
-        """Note for each schema that can be reached what applies to the same value and what to values inside it."""
+        """For each reachable schema, note the schemas for the same value and those for values inside it."""
         waiting: list[Json] = [self._root]
         while waiting:
             schema = waiting.pop()
@@ -149,7 +148,7 @@ class _Cost:
             waiting += here + below
 
     def _innermost_first(self) -> list[int]:
-        """All schemas, each after those that apply to the same value; raise Unjudgeable on a circle of them."""
+        """All schemas, each after those for the same value; raise SchemaNotDecidable on a cycle."""
         order: list[int] = []
         state: dict[int, bool] = {}  # False: begun, True: done
         for start in self._here:
@@ -191,5 +190,4 @@ def _mentions(schema: Json, keywords: frozenset[str] | set[str]) -> bool:
 
 
 def _has_inner_id(schema: Json) -> bool:
-    """Whether a part of the schema has an address of its own."""
     return any(_mentions(part, {"$id"}) for part in _inner(schema))

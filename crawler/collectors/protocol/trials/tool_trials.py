@@ -1,4 +1,4 @@
-"""Trying tools: a few calls, those of tools that only read first, and what comes back when the arguments are wrong."""
+"""Trial calls of tools: first of tools that only read, then of others, and calls with wrong arguments."""
 
 from __future__ import annotations
 
@@ -48,9 +48,9 @@ Ready: TypeAlias = Callable[[], Awaitable[None]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrialBounds:
-    """Bounds of the trials of one server: how many tools that read, how many others, and times in seconds.
+    """Bounds of the trials of one server: how many reading tools, how many others, and times in seconds.
 
-    `total` is that of either part.
+    `total` bounds each of the two parts.
     """
 
     tools: int = 8
@@ -67,7 +67,7 @@ class _Chosen:
 
 @dataclass(slots=True)
 class _Part:
-    """Tools chosen so far of at most `most`, and for how many more arguments may be made."""
+    """The tools chosen so far, at most `most`, and for how many more tools arguments may be made."""
 
     most: int
     left: int = _MADE_UP
@@ -90,8 +90,8 @@ async def try_tools(
 ) -> tuple[Observed | Absent, Mapping[str, Json]]:
     """The content and the observation of a `trials` record. `tools` is everything that the server listed, in order.
 
-    All tools are classed before the first call; `caution.policy_for` says which policy a server's runtime allows.
-    `handed_out` takes a row of a `handouts` record for each fitting call that succeeds.
+    All tools are classified before the first call; `choose_call_policy` gives the policy that a runtime allows.
+    `handed_out` takes a row of a `handouts` record for each successful call with fitting arguments.
     """
     trials = Trials(policy, tick, bounds or TrialBounds(), opted_out=opted_out, handed_out=handed_out)
     await trials.try_reading_tools(ask, tools)
@@ -101,9 +101,9 @@ async def try_tools(
 
 @dataclass
 class Trials:
-    """The trials of one server, one call at a time: of tools that read, then of all others that may be called.
+    """The trials of one server, one call at a time: of reading tools, then of all others that may be called.
 
-    The two parts may be asked of two processes, so that what a deed leaves behind is seen by nobody.
+    The two parts may use two processes, so that the effects of a mutating call do not show in the first.
     """
 
     policy: CallPolicy
@@ -123,7 +123,7 @@ class Trials:
     unlisted: int = 0
 
     async def try_reading_tools(self, ask: Ask, tools: Sequence[Json]) -> None:
-        """Choose of the listed tools, call those that read, then make two mistakes on one that answered."""
+        """Select among the listed tools, call those that only read, then call one that answered with two mistakes."""
         if self.opted_out or self.policy is CallPolicy.OFF:
             return
         known = classify_tools(tools[:_EXAMINED])
@@ -134,9 +134,9 @@ class Trials:
         self.skipped.sort(key=lambda row: row["index"])  # type: ignore[arg-type, return-value]
 
     async def try_mutating_tools(self, ask: Ask, ready: Ready | None = None) -> None:
-        """Call the other tools that may be called, and make the mistakes that no reading tool was there for.
+        """Call the other tools that may be called, and make the mistakes that no reading tool allowed.
 
-        `ready` is awaited before each call and takes none of the time: it may wait for a place in the sandbox.
+        `ready` is awaited before each call and its time is not counted: it may wait for a slot of the sandbox.
         """
         if not self.deeds:
             return
@@ -159,9 +159,9 @@ class Trials:
         await self._make_mistakes(ask, [chosen for _, chosen in answering])
 
     async def _choose(self, tools: Sequence[ClassifiedTool]) -> tuple[list[_Chosen], list[_Chosen]]:
-        """The first tools that read and the first others that may be called and that arguments can be made for.
+        """The first reading tools and the first others that may be called and for which arguments can be made.
 
-        All others are skipped. Deeds take the place of no tool that reads.
+        All others are skipped. Mutating tools do not use the places of reading tools.
         """
         parts = (_Part(self.bounds.tools), _Part(self.bounds.deeds))
         for tool in tools:
@@ -198,7 +198,7 @@ class Trials:
     async def _call(
         self, ask: Ask, tool: ClassifiedTool, kind: TrialKind, arguments: Mapping[str, Json], parameter: str = ""
     ) -> TrialOutcome | None:
-        """Call once and note what came of it; None when there was no time or budget left to ask."""
+        """Call once and record the outcome; None when there was no time or budget left to ask."""
         if self.ready:
             await self.ready()
         began = self.tick()
@@ -220,7 +220,7 @@ class Trials:
         return TrialOutcome(str(row["outcome"]))
 
     def _keep(self, tool: ClassifiedTool, reply: Reply) -> None:
-        """Keep what a tool answered, as far as it is text."""
+        """Keep the text of a tool's answer."""
         if self.handed_out is not None and reply.result and isinstance(reply.result.value, Mapping):
             self.handed_out.append(tool_result_row(tool.name, tool.index, reply.result.value))
 
@@ -235,7 +235,7 @@ class Trials:
             return Reply(Exchange(transport="", method=METHOD, request=b"", began=0, seconds=seconds, failure=late))
 
     def _stop_after(self, row: Mapping[str, Json]) -> None:
-        """Ask no more of a server that wants a pause, or that has stopped answering."""
+        """Stop when the server asks for a pause or has stopped answering."""
         self.unanswered = self.unanswered + 1 if row["outcome"] == TrialOutcome.FAILURE else 0
         if row["reason"] == Reason.RATE_LIMITED or self.unanswered >= _IN_A_ROW:
             self.stopped = SkipReason.STOPPED

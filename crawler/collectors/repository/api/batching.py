@@ -1,4 +1,4 @@
-"""Many questions about one repository each become few queries, and a query that is too heavy is cut in half."""
+"""Combines one question about each of many repositories into few queries, and halves a query that is too heavy."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ Ask: TypeAlias = Callable[[Sequence[str]], Awaitable[Answers[T]]]
 
 
 class Batcher(Generic[T]):
-    """Gathers names until a query is full, nobody else is known to be coming, or the first has waited `linger`.
+    """Gathers names until a query is full, no further question is announced, or the first has waited `linger`.
 
-    `ask` answers for every name it is given, or raises TooHeavy, TimedOut or another Prevented for all of them.
-    `pause` waits so many seconds.
+    `ask` answers for every given name, or raises QueryTooHeavy, GitHubTimedOut or another CollectionPrevented for all
+    of them. `pause` waits so many seconds.
     """
 
     def __init__(
@@ -56,12 +56,12 @@ class Batcher(Generic[T]):
 
     @property
     def size(self) -> int:
-        """How many repositories the next full query asks for: fewer after one was too heavy, then more again."""
+        """The number of repositories in the next full query: fewer after one was too heavy, then more again."""
         return self._size
 
     @contextmanager
     def coming(self) -> Iterator[Callable[[str], Awaitable[T]]]:
-        """Announce a question that may follow; yields how it is then asked. Raises what `ask` answers for the name."""
+        """Announce a possible question; yields the function that asks it, which raises the failure of the name."""
         self._coming += 1
         arrived = False
 
@@ -155,6 +155,6 @@ class Batcher(Generic[T]):
 
 
 def _look_at(done: asyncio.Future[Any]) -> None:
-    """Who asked may be gone by now; what went wrong is not asyncio's to report."""
+    """Retrieve the exception, so that asyncio does not report it when every caller has been cancelled."""
     if not done.cancelled():
         done.exception()

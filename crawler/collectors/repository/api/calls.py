@@ -43,7 +43,7 @@ class CallLimits:
 
 
 class Calls:
-    """The API at `base`. A token is sent to that host and to no other; redirects elsewhere are refused."""
+    """The API at `base`. A token is sent only to that host; redirects to other hosts are refused."""
 
     def __init__(
         self,
@@ -68,7 +68,6 @@ class Calls:
 
     @property
     def purse(self) -> TokenRotation:
-        """The tokens in use."""
         return self._purse
 
     @property
@@ -77,7 +76,6 @@ class Calls:
         return self._base
 
     def close(self) -> None:
-        """Give back threads and connections."""
         self._threads.shutdown(wait=False, cancel_futures=True)
         for session in self._sessions.values():
             session.close()
@@ -91,9 +89,9 @@ class Calls:
         etag: str | None = None,
         token: Token | None = None,
     ) -> ApiResponse:
-        """GET a path below the base; 1xx to 4xx are answers, but raise Prevented when we could not ask.
+        """GET a path below the base; 1xx to 4xx are answers, but raise CollectionPrevented for a failure of ours.
 
-        With `etag` an unchanged resource is answered by 304, which costs no quota. `token`: this one and no other.
+        With `etag` an unchanged resource is answered by 304, which costs no quota. `token`: use this one and no other.
         """
         headers = {"Accept": _ACCEPT} | ({"If-None-Match": etag} if etag else {})
         request = Request(verb="GET", path=path, parameters=parameters or {}, headers=headers)
@@ -107,9 +105,8 @@ class Calls:
         raise GitHubUnreachable("GitHub answered with server errors")
 
     async def graphql(self, query: str, variables: Mapping[str, Json], *, key: str, cost: int) -> ApiResponse:
-        """Send one GraphQL query; server errors are answers, TimedOut is raised for one that takes too long.
-
-        It costs at most `cost` points.
+        """Send one GraphQL query of at most `cost` points; server errors are answers, a query that takes too long
+        raises GitHubTimedOut.
         """
         payload: Json = {"query": query, "variables": dict(variables)}
         request = Request(verb="POST", path="", headers={"Accept": _ACCEPT}, payload=payload)
@@ -118,7 +115,7 @@ class Calls:
     async def _ask(
         self, request: Request, resource: Resource, key: str, only: Token | None = None, cost: int = 1
     ) -> ApiResponse:
-        """One answer that is not about tokens: those who are refused or rest are replaced on the way."""
+        """One answer that is not about tokens: refused and resting tokens are replaced on the way."""
         for _ in range(_AGAIN + len(self._purse.tokens)):
             self._breaker.check()
             taken = await self._purse.take(resource, key, only, cost)

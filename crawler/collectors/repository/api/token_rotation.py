@@ -1,4 +1,4 @@
-"""Tokens in rotation: each has a budget per resource, a pace, and rests when GitHub says so."""
+"""Tokens in rotation: each has a budget per resource and a pace, and rests when GitHub requires it."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class Token:
 
     @property
     def digest(self) -> str:
-        """What others may know it by: short, the same everywhere, and of no use to who reads it."""
+        """The token's public identifier: short, equal on every host, and not reversible."""
         if self.value is None:
             return _NOBODY
         return hashlib.sha256(f"hallmark:{self.value}".encode()).hexdigest()[:12]
@@ -58,7 +58,7 @@ class Token:
 
 @dataclass(frozen=True, slots=True)
 class GrantedToken:
-    """A token that one request is granted with."""
+    """A token with the reservation for one request."""
 
     token: Token
     granted: Granted
@@ -97,7 +97,6 @@ class TokenRotation:
 
     @property
     def anonymous(self) -> bool:
-        """True when there is no token to use."""
         return not self._tokens
 
     async def affords(self, requests: int) -> bool:
@@ -108,10 +107,10 @@ class TokenRotation:
         return False
 
     async def take(self, resource: Resource, key: str, only: Token | None = None, cost: int = 1) -> GrantedToken:
-        """A token for one request, at its pace; raise OutOfQuota when none is ready within the patience.
+        """A token for one request, at its pace; raise OutOfQuota when none is ready within the maximum wait.
 
-        The same `key` gets the same token while that has budget left: an ETag may be good with one token only. With
-        `only` it is this token or none, at once.
+        The same `key` gets the same token while that has budget left, since an ETag may be valid for one token only.
+        With `only` it is this token at once, or none.
         """
         until = self._tick() + (self._patience if only is None else 0)
         while isinstance(found := await self._reserve(resource, key, only, cost), float):
@@ -129,12 +128,12 @@ class TokenRotation:
         return found
 
     async def give_back(self, taken: GrantedToken, *, sent: bool = True) -> None:
-        """A request was not answered, or not even sent; one that was may have been counted."""
+        """Settle a request without an answer; one that was sent may have been counted."""
         granted = taken.granted
         await self._budgets.settle(granted, said=None, spent=granted.cost if sent else 0, rest=0)
 
     async def settle(self, taken: GrantedToken, answer: ApiResponse) -> bool:
-        """Learn from an answer's headers; True when the request is worth another try, now or with another token."""
+        """Apply an answer's headers; True when the request should be tried again, perhaps with another token."""
         token, resource = taken.token, taken.granted.resource
         rest = self._rest(token, resource, answer) if answer.limited else 0.0
         await self._budgets.settle(taken.granted, said=self._said(resource, answer), spent=0, rest=rest)
@@ -149,7 +148,7 @@ class TokenRotation:
         return False
 
     async def _reserve(self, resource: Resource, key: str, only: Token | None, cost: int) -> GrantedToken | float:
-        """The first token in its turn that is ready, or seconds until one may be."""
+        """The first ready token in rotation order, or the seconds until one may be ready."""
         waits: list[float] = []
         for token in self._turns(key, only):
             found = await self._budgets.reserve(token.digest, resource, cost, self._pace)
@@ -164,7 +163,7 @@ class TokenRotation:
         return (*tokens[first:], *tokens[:first])
 
     def _said(self, resource: Resource, answer: ApiResponse) -> ReportedBudget | None:
-        """What an answer says of the budget of a resource; None when it is about another one, or says too little."""
+        """The budget that an answer reports for a resource; None when it is about another one, or incomplete."""
         remaining = _whole(answer.headers.get("x-ratelimit-remaining"))
         reset = _whole(answer.headers.get("x-ratelimit-reset"))
         if remaining is None and answer.status < 400 and not answer.limited:
@@ -174,7 +173,7 @@ class TokenRotation:
         return ReportedBudget(remaining=remaining, resets_in=min(max(reset - self._github_now(answer), 1.0), _WINDOW))
 
     def _rest(self, token: Token, resource: Resource, answer: ApiResponse) -> float:
-        """Seconds that a token rests after a limit; 0 when its budget itself says until when."""
+        """Seconds that a token rests after a limit; 0 when its budget itself has the time."""
         stated = parse_retry_after(answer.headers.get("retry-after", ""), self._now())
         if stated is not None:
             rest = min(max(stated, 1.0), _WINDOW)
@@ -187,7 +186,7 @@ class TokenRotation:
         return rest
 
     def _github_now(self, answer: ApiResponse) -> float:
-        """GitHub's own clock, so that a wrong one of ours does not move the reset."""
+        """GitHub's clock, so that a wrong local clock does not move the reset."""
         try:
             return email.utils.parsedate_to_datetime(answer.headers.get("date", "")).timestamp()
         except (ValueError, TypeError, OverflowError):

@@ -1,4 +1,4 @@
-"""Persons and bots, maintainers and outsiders, and on how many persons a repository rests."""
+"""Persons and bots, maintainers and outsiders, and the bus factor of a repository."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Person:
 
 
 def is_bot(name: str, kind: Json = None) -> bool:
-    """True for an account that the host calls a bot, and for a name that is known to be one."""
+    """True for an account of type bot, and for the name of a known bot."""
     lowered = name.lower()
     return kind == "Bot" or lowered.endswith("[bot]") or lowered in _BOTS
 
@@ -46,7 +46,7 @@ def is_bot(name: str, kind: Json = None) -> bool:
 def list_commit_counts(listed: Sequence[Mapping[str, Json]]) -> list[int]:
     """Commits of each person in a list of GitHub's contributors, in falling order.
 
-    Who has no account is listed by name once per address and counts once; addresses are not kept.
+    A person without an account is listed once per address and counts once by name; addresses are not kept.
     """
     made: dict[str, int] = {}
     for entry in listed:

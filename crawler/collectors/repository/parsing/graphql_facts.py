@@ -1,4 +1,4 @@
-"""What GraphQL says of a repository, as members of the evidence body."""
+"""The members of the evidence body from a GraphQL answer."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _MERGER: Final = "COLLABORATOR"
 
 
 def read_graphql_facts(node: Mapping[str, Json], now: datetime) -> dict[str, Json]:
-    """Members of the body that GraphQL knows; the year counts back from `now`."""
+    """Members of the body from GraphQL; the year counts back from `now`."""
     branch = as_object(node.get("defaultBranchRef"))
     tip = as_object(branch.get("target"))
     files = _files(node)
@@ -70,7 +70,7 @@ def read_graphql_facts(node: Mapping[str, Json], now: datetime) -> dict[str, Jso
 
 
 def count_yearly_committers(node: Mapping[str, Json], now: datetime) -> int | None:
-    """How many persons committed in the last year, when all its commits were listed; None when there are more."""
+    """How many persons committed in the last year; None when the answer does not list all its commits."""
     total = _commits_year(node)
     listed = list_nodes(as_object(as_object(node.get("defaultBranchRef")).get("target")).get("latest"))
     if total is None or total > len(listed):
@@ -101,7 +101,7 @@ def summarise_releases(total: int | None, listed: Sequence[Mapping[str, Json]], 
 
 
 def _commits_year(node: Mapping[str, Json]) -> int | None:
-    """Commits of the last year; 0 of an empty repository, which has no branch to count them on."""
+    """Commits of the last year; 0 of an empty repository, which has no branch."""
     tip = as_object(as_object(node.get("defaultBranchRef")).get("target"))
     return 0 if node.get("isEmpty") is True else as_count(as_object(tip.get("year")).get("totalCount"))
 
@@ -185,7 +185,7 @@ def _files(node: Mapping[str, Json]) -> RepositoryFiles | None:
 
 
 def _community(node: Mapping[str, Json], files: RepositoryFiles | None) -> Json:
-    """Files of the repository, or those that its owner's `.github` repository lends it."""
+    """Community files of the repository, or those inherited from its owner's `.github` repository."""
     return {
         "health": None,
         "contributing": _either(files.contributing if files else None, _there(node, "contributingGuidelines")),
@@ -197,7 +197,7 @@ def _community(node: Mapping[str, Json], files: RepositoryFiles | None) -> Json:
 
 
 def _there(node: Mapping[str, Json], member: str) -> bool | None:
-    """True for an object or a list with something in it; a null says no, a member that is not there nothing."""
+    """True for a non-empty object or list, False for null; None when the member is missing."""
     return bool(node[member]) if member in node else None
 
 

@@ -1,4 +1,4 @@
-"""How outsiders' issues and pull requests are met: medians over a bounded sample of the newest of a year."""
+"""Responses to outsiders' issues and pull requests: medians over a bounded sample of the newest of a year."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ YEAR: Final = timedelta(days=365)
 
 @dataclass(frozen=True, slots=True)
 class ThreadEvent:
-    """Something said or done in a thread: when, by whom, and what they are to the repository."""
+    """One event of a thread: its time, its person, and their association with the repository."""
 
     at: datetime
     by: Person | None
@@ -25,7 +25,7 @@ class ThreadEvent:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Thread:
-    """An issue or a pull request. `whole` is false when there may be words that were not read."""
+    """An issue or a pull request. `whole` is false when some of its events may not have been read."""
 
     opened: datetime
     closed: datetime | None
@@ -41,7 +41,7 @@ class Thread:
 
     @property
     def answer(self) -> datetime | None:
-        """When a maintainer who is no bot, and not the author, first said or did something."""
+        """The first event by a maintainer who is neither a bot nor the author."""
         answers = [word.at for word in self.words if self._answers(word) and word.at >= self.opened]
         return min(answers, default=None)
 
@@ -52,7 +52,7 @@ class Thread:
 
 
 def summarise_threads(newest: Sequence[Thread], total: int | None, now: datetime) -> Json:
-    """The body's THREADS of the newest threads of a repository, of which it has `total`."""
+    """The body's THREADS from the newest threads of a repository, which has `total`."""
     since = now - YEAR
     recent = [thread for thread in newest if since <= thread.opened <= now]
     reaches_back = any(thread.opened < since for thread in newest) or (total is not None and total <= len(newest))

@@ -1,4 +1,4 @@
-"""The way without GraphQL: few REST calls per repository, for the public allowance and for an old Enterprise Server."""
+"""The facts without GraphQL: few REST calls per repository, for anonymous use and for an old Enterprise Server."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class RestPages:
 
 
 def read_rest_facts(pages: RestPages, now: datetime) -> dict[str, Json]:
-    """Members of the body, as `facts.facts` gives them of a GraphQL node."""
+    """Members of the body, as `read_graphql_facts` gives them of a GraphQL node."""
     said = pages.repository
     commits = list_objects(pages.commits)
     owner = as_object(said.get("owner"))
@@ -96,7 +96,7 @@ def read_rest_facts(pages: RestPages, now: datetime) -> dict[str, Json]:
 
 
 def count_listed_committers(commits: Json, now: datetime) -> int | None:
-    """How many persons committed in the last year; None when the page does not reach back so far."""
+    """How many persons committed in the last year; None when the page does not cover the year."""
     if _commits_year(commits, now) is None:
         return None
     since = now - YEAR
@@ -112,7 +112,7 @@ def _commits_year(commits: Json, now: datetime) -> int | None:
 
 
 def _by_persons(commits: Sequence[Mapping[str, Json]]) -> list[tuple[str, str]]:
-    """Who wrote each commit, as an account or by name, and when; without those of bots."""
+    """The author (account or name) and the time of each commit, without those of bots."""
     found: list[tuple[str, str]] = []
     for commit in commits:
         account = Person.of(commit.get("author"))
@@ -156,7 +156,7 @@ def _issues(pages: RestPages, now: datetime) -> Json:
 def _thread(
     entry: Mapping[str, Json], words: Mapping[str, Sequence[ThreadEvent]], since: datetime | None
 ) -> Thread | None:
-    """An issue; its words were all read when it is no older than the oldest word that fitted into the page."""
+    """An issue. All its comments were read if it is no older than the oldest comment on the page."""
     opened = as_datetime(entry.get("created_at"))
     if opened is None:
         return None
@@ -191,7 +191,7 @@ def _files(pages: RestPages) -> dict[str, Json]:
     complete = tree.get("truncated") is not True
 
     def there(name: str, stated: bool | None = None) -> bool | None:
-        """True when found or stated; False only when all was listed, or stated, to be missing."""
+        """True when found or stated; False only when a complete list, or the statement, lacks it."""
         seen = bool(getattr(found, name)) if found is not None else None
         if seen or stated:
             return True

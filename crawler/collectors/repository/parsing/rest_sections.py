@@ -1,4 +1,4 @@
-"""What only REST says of a repository: contributors, statistics, health, published advisories, Dependabot's alerts."""
+"""The facts that only REST has: contributors, statistics, health, published advisories, Dependabot's alerts."""
 
 from __future__ import annotations
 
