@@ -119,7 +119,7 @@ def _give_back(ctx: Context, retest: Retest, run: Run) -> None:
 async def _collect(ctx: Context, run: Run, retest: Retest, stopping: IsStopping) -> None:
     """Ask the server what cost it points; a lease keeps a second delivery from asking as well."""
     before = await asyncio.to_thread(read_retest_receipts, ctx.store, retest, retest.before)
-    outside = RetestWiring(ctx.outside, QuestionSelection.behind(find_lost_places(before)), ctx.clock.now)
+    outside = RetestWiring(ctx.outside, QuestionSelection.for_findings(find_lost_places(before)), ctx.clock.now)
     narrow = Context(ctx.settings, store=ctx.store, clock=ctx.clock, log=ctx.log, outside=outside)
     leases, halt = Leases(ctx, run.id, Stage.COLLECT), Halt()
     watching = asyncio.create_task(halt_when(stopping, halt))

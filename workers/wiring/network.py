@@ -122,7 +122,7 @@ class NetworkWiring:
     async def sampler(self) -> AvailabilitySampler:
         """Takes samples of remotes between two runs."""
         means = ProbeDependencies(
-            courtesy=self._courtesy,
+            limiter=self._courtesy,
             clock=self._clock.now,
             limits=_probe_limits(self._settings),
             client_version=read_code_version(),
@@ -152,7 +152,7 @@ class NetworkWiring:
             credentials=_credentials(self._settings),
             opted_out=self._settings.trials_opt_out,
             listen=self._settings.listen,
-            chosen=chosen,
+            retest=chosen,
         )
 
     @property

@@ -140,7 +140,7 @@ class ProjectCollectors:
             self._clock.now,
             rules=rules_digest(rules),
             tarballs=github,
-            boms=github,
+            sboms=github,
             installs=self._installs,
         )
 

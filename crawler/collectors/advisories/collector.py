@@ -32,7 +32,7 @@ CARRIED: Final = timedelta(days=14)
 REST: Final = 180.0
 """Seconds in which an API that did not answer is asked about no other server: each would wait for all retries."""
 
-_SILENT: Final = frozenset({Reason.UNREACHABLE, Reason.TIMEOUT, Reason.RATE_LIMITED})
+_OUTAGE_REASONS: Final = frozenset({Reason.UNREACHABLE, Reason.TIMEOUT, Reason.RATE_LIMITED})
 
 
 class AdvisoriesCollector:
@@ -62,7 +62,7 @@ class AdvisoriesCollector:
         self._clock = clock
         self._stale_after = stale_after
         self._tick = tick
-        self._silence: tuple[float, Absent] | None = None
+        self._outage: tuple[float, Absent] | None = None
 
     async def follow(self, found: Dossier, earlier: Dossier) -> list[Record]:
         """One record: the advisories that affect the packages of this run, or the reason why that is unknown."""
@@ -73,19 +73,19 @@ class AdvisoriesCollector:
         if isinstance(packages, Absent):
             content = packages
         else:
-            looked = await self._look(packages)
-            if isinstance(looked, Absent):
-                content, observation = _carried(earlier, now, looked)
+            result = await self._look_up(packages)
+            if isinstance(result, Absent):
+                content, observation = _carried(earlier, now, result)
             else:
                 content = Observed(
                     build_body(
-                        checked=looked.checked,
-                        groups=looked.groups,
-                        unknown=looked.unknown,
-                        ecosystems=looked.ecosystems,
+                        checked=result.checked,
+                        groups=result.groups,
+                        unknown=result.unknown,
+                        ecosystems=result.ecosystems,
                     )
                 )
-                observation = self._observation(looked, now)
+                observation = self._observation(result, now)
         return [
             Record(
                 server=found.server.id,
@@ -99,31 +99,31 @@ class AdvisoriesCollector:
             )
         ]
 
-    async def _look(self, packages: Sequence[Package]) -> LookupResult | Absent:
+    async def _look_up(self, packages: Sequence[Package]) -> LookupResult | Absent:
         missing = Absent(Reason.NOT_COLLECTED, "there is no mirror of advisories: `hallmark advisories refresh`")
         try:
-            looked = await asyncio.to_thread(look_up_in_mirror, self._mirror, packages, self._order)
+            result = await asyncio.to_thread(look_up_in_mirror, self._mirror, packages, self._order)
         except MirrorUnreadable as error:
-            looked, missing = None, Absent(Reason.NOT_COLLECTED, str(error))
-        if looked is not None or self._api is None:
-            return looked or missing
-        if self._silence is not None and self._tick() < self._silence[0]:
-            return self._silence[1]
+            result, missing = None, Absent(Reason.NOT_COLLECTED, str(error))
+        if result is not None or self._api is None:
+            return result or missing
+        if self._outage is not None and self._tick() < self._outage[0]:
+            return self._outage[1]
         try:
             return await look_up_by_api(self._api, packages, self._order)
         except AdvisoriesUnavailable as failure:
             absent = failure.absent()
-            if absent.reason in _SILENT:
-                self._silence = (self._tick() + REST, absent)
+            if absent.reason in _OUTAGE_REASONS:
+                self._outage = (self._tick() + REST, absent)
             return absent
 
-    def _observation(self, looked: LookupResult, now: datetime) -> Mapping[str, Json]:
-        seen: dict[str, Json] = {LOOKED_AT: now.isoformat(), "by": looked.by}
-        if looked.by == MIRROR:
-            seen["as_of"] = {state.name: state.refreshed_at.isoformat() for state in looked.states}
-            seen["stale"] = looked.stale(now, self._stale_after)
-            seen["partial"] = looked.partial()
-        return seen
+    def _observation(self, result: LookupResult, now: datetime) -> Mapping[str, Json]:
+        observation: dict[str, Json] = {LOOKED_AT: now.isoformat(), "by": result.by}
+        if result.by == MIRROR:
+            observation["as_of"] = {state.name: state.refreshed_at.isoformat() for state in result.states}
+            observation["stale"] = result.stale(now, self._stale_after)
+            observation["partial"] = result.partial()
+        return observation
 
 
 def _carried(earlier: Dossier, now: datetime, absent: Absent) -> tuple[Observed | Absent, Mapping[str, Json]]:

@@ -19,7 +19,7 @@ _START: Final = 15.0  # seconds for the process to start and to end, on top of i
 _ENVIRONMENT: Final = {"PATH": os.defpath, "LANG": "C.UTF-8", "MALLOC_ARENA_MAX": "1"}
 
 
-async def run_client_process(errand: InteropRequest, *, handles: Sequence[int] = ()) -> Observed | Absent:
+async def run_client_process(request: InteropRequest, *, handles: Sequence[int] = ()) -> Observed | Absent:
     """The client's answer to one request, for which it inherits `handles`; the process has ended when this returns."""
     process = await asyncio.create_subprocess_exec(
         *(sys.executable, "-I", "-m", "crawler.collectors.interop.client"),
@@ -31,24 +31,24 @@ async def run_client_process(errand: InteropRequest, *, handles: Sequence[int] =
         pass_fds=tuple(handles),
     )
     try:
-        async with asyncio.timeout(errand.wall + _START):
-            line = await _talk(process, errand)
+        async with asyncio.timeout(request.wall + _START):
+            line = await _talk(process, request)
             code = await process.wait()
     except TimeoutError:
-        return Absent(Reason.TIMEOUT, f"the client did not finish within {errand.wall:g} seconds")
+        return Absent(Reason.TIMEOUT, f"the client did not finish within {request.wall:g} seconds")
     finally:
         await _end(process)
     if code in {-signal.SIGXCPU, -signal.SIGKILL}:
-        return Absent(Reason.TOO_LARGE, f"the client needs more than {errand.cpu} s of processor time")
+        return Absent(Reason.TOO_LARGE, f"the client needs more than {request.cpu} s of processor time")
     return decode_answer(line)
 
 
-async def _talk(process: asyncio.subprocess.Process, errand: InteropRequest) -> bytes:
+async def _talk(process: asyncio.subprocess.Process, request: InteropRequest) -> bytes:
     """Send the request and read at most one line's worth of bytes."""
     assert process.stdin is not None
     assert process.stdout is not None
     with suppress(ConnectionError):
-        process.stdin.write(errand.to_json())
+        process.stdin.write(request.to_json())
         await process.stdin.drain()
         process.stdin.close()
     parts: list[bytes] = []

@@ -41,7 +41,7 @@ class InteropLimits:
     slots: int = 2
 
 
-_MEETING: Final = 10  # requests that the client makes at most, in a process of its own and so uncounted
+_MAX_REQUESTS: Final = 10  # requests that the client makes at most, in a process of its own and so uncounted
 
 
 class InteropCollector:
@@ -59,7 +59,7 @@ class InteropCollector:
         self,
         engine: HttpEngine,
         launcher: Launcher | None,
-        courtesy: HostRateLimiter,
+        limiter: HostRateLimiter,
         clock: Callable[[], datetime],
         limits: InteropLimits | None = None,
         *,
@@ -72,7 +72,7 @@ class InteropCollector:
         """
         self._engine = engine
         self._launcher = launcher
-        self._courtesy = courtesy
+        self._limiter = limiter
         self._clock = clock
         self._limits = limits or InteropLimits()
         self._user_agent = user_agent
@@ -90,8 +90,8 @@ class InteropCollector:
         content: Observed | Absent
         observation: Mapping[str, Json]
         if known is None or met_at is None or now - met_at >= self._every:
-            met = await self._meet(target)
-            content, observation = met.content, {**met.facts, MET_AT: now.isoformat()}
+            result = await self._connect(target)
+            content, observation = result.content, {**result.facts, MET_AT: now.isoformat()}
         else:
             content, observation = known.content, known.observation
         return [
@@ -107,41 +107,41 @@ class InteropCollector:
             )
         ]
 
-    async def _meet(self, server: Server) -> InteropResult:
+    async def _connect(self, server: Server) -> InteropResult:
         first: InteropResult | None = None
         for target in server.targets:
-            met = (
-                InteropResult(content=await self._meet_remote(target))
+            result = (
+                InteropResult(content=await self._connect_remote(target))
                 if target.type.is_remote
-                else await self._launch(target)
+                else await self._connect_launched(target)
             )
-            if isinstance(met.content, Observed):
-                return met
-            first = first or met
+            if isinstance(result.content, Observed):
+                return result
+            first = first or result
         return first or InteropResult(content=Absent(Reason.NO_PACKAGE, "neither a remote nor a package is declared"))
 
-    async def _meet_remote(self, remote: Target) -> Observed | Absent:
+    async def _connect_remote(self, remote: Target) -> Observed | Absent:
         try:
             origin = parse_url(remote.identifier).origin
         except InvalidTarget as error:
             return error.absent()
         async with self._engine.visit() as visit:
-            own = await visit.is_private(origin)
-        async with _turn(self._remotes), nullcontext() if own else self._courtesy.visit(origin.host):
-            if not own:
-                self._courtesy.charge(origin.host, _MEETING)
-            return await run_client_process(self._errand(remote, 0.0 if own else self._gap))
+            is_private = await visit.is_private(origin)
+        async with _slot(self._remotes), nullcontext() if is_private else self._limiter.visit(origin.host):
+            if not is_private:
+                self._limiter.charge(origin.host, _MAX_REQUESTS)
+            return await run_client_process(self._build_request(remote, 0.0 if is_private else self._gap))
 
-    async def _launch(self, target: Target) -> InteropResult:
+    async def _connect_launched(self, target: Target) -> InteropResult:
         if target.type not in _RUNNABLE:
             return InteropResult(content=Absent(Reason.RUNTIME_UNSUPPORTED, f"{target.type} packages are not run yet"))
         if self._launcher is None:
             return InteropResult(content=Absent(Reason.SANDBOX_RESTRICTED, "no sandbox is available here"))
         # This turn comes before the sandbox's slot, whose holders wait for nobody, so no two can wait for each other.
-        async with _turn(self._processes):
-            return await run_interop_over_stdio(self._launcher, target, self._errand(target, 0.0))
+        async with _slot(self._processes):
+            return await run_interop_over_stdio(self._launcher, target, self._build_request(target, 0.0))
 
-    def _errand(self, target: Target, gap: float) -> InteropRequest:
+    def _build_request(self, target: Target, gap: float) -> InteropRequest:
         return InteropRequest(
             url=target.identifier if target.type.is_remote else "",
             transport=target.type.value,
@@ -156,13 +156,13 @@ class InteropCollector:
 
 
 @asynccontextmanager
-async def _turn(room: asyncio.Semaphore) -> AsyncIterator[None]:
+async def _slot(slots: asyncio.Semaphore) -> AsyncIterator[None]:
     with pause_deadline():
-        await room.acquire()
+        await slots.acquire()
     try:
         yield
     finally:
-        room.release()
+        slots.release()
 
 
 def _met_at(known: Record | None) -> datetime | None:

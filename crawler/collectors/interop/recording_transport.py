@@ -28,14 +28,14 @@ class RecordingTransport(httpx2.AsyncBaseTransport):
         try:
             response = await self._inner.handle_async_request(request)
         except httpx2.TransportError as error:
-            self.note(error)
+            self.record_failure(error)
             raise
         self.statuses.append(response.status_code)
         assert isinstance(response.stream, httpx2.AsyncByteStream)
-        stream = _WatchedStream(response.stream, self)
+        stream = _RecordedStream(response.stream, self)
         return httpx2.Response(response.status_code, headers=response.headers, stream=stream)
 
-    def note(self, error: httpx2.TransportError) -> None:
+    def record_failure(self, error: httpx2.TransportError) -> None:
         """Keep the connection failure behind an exception of the library."""
         if isinstance(error.__cause__, WireFailure):
             self.failure = error.__cause__
@@ -44,17 +44,17 @@ class RecordingTransport(httpx2.AsyncBaseTransport):
         await self._inner.aclose()
 
 
-class _WatchedStream(httpx2.AsyncByteStream):
-    def __init__(self, inner: httpx2.AsyncByteStream, watch: RecordingTransport) -> None:
+class _RecordedStream(httpx2.AsyncByteStream):
+    def __init__(self, inner: httpx2.AsyncByteStream, recorder: RecordingTransport) -> None:
         self._inner = inner
-        self._watch = watch
+        self._recorder = recorder
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
         try:
             async for part in self._inner:
                 yield part
         except httpx2.TransportError as error:
-            self._watch.note(error)
+            self._recorder.record_failure(error)
             raise
 
     async def aclose(self) -> None:

@@ -33,7 +33,7 @@ from evidence.kinds.package import KIND, NPM, PYPI, SCHEMA
 from evidence.model import Absent, Dossier, Observed, Reason, Record, Server, Target, TargetType
 
 VERSION: Final = 1
-_WHO: Final = {NPM: "the npm index", PYPI: "the Python index"}
+_INDEX_NAMES: Final = {NPM: "the npm index", PYPI: "the Python index"}
 
 Sleep: TypeAlias = Callable[[float], Awaitable[object]]
 
@@ -54,7 +54,7 @@ class PackageLimits:
 
 
 @dataclass(frozen=True, slots=True)
-class _Looked:
+class _Collected:
     content: Observed | Absent
     archive: Archive | Absent
     observation: Mapping[str, Json] = field(default_factory=dict)
@@ -80,7 +80,7 @@ class PackageCollector:
         limits: PackageLimits | None = None,
         *,
         downloads: Mapping[str, str] | None = None,
-        patience: IndexRetryPolicy | None = None,
+        retries: IndexRetryPolicy | None = None,
         sleep: Sleep = asyncio.sleep,
     ) -> None:
         self._engine = engine
@@ -88,17 +88,17 @@ class PackageCollector:
         self._clock = clock
         self._limits = limits or PackageLimits()
         self._downloads = downloads or {}
-        self._patience = patience
+        self._retries = retries
         self._sleep = sleep
-        self._room = asyncio.Semaphore(self._limits.at_once)
-        self._looks: SharedResults[WantedPackage, _Looked] = SharedResults(
+        self._slots = asyncio.Semaphore(self._limits.at_once)
+        self._results: SharedResults[WantedPackage, _Collected] = SharedResults(
             clock, self._lifetime, most=self._limits.most_kept
         )
 
     async def collect(self, target: Server, earlier: Dossier) -> list[Record]:
         """One package record of the first npm or PyPI target; after a failure of ours the earlier record stands."""
         now = self._clock()
-        content, observation = await self._see(target, earlier.records.get(KIND), now)
+        content, observation = await self._collect_or_carry(target, earlier.records.get(KIND), now)
         return [
             Record(
                 server=target.id,
@@ -114,82 +114,82 @@ class PackageCollector:
 
     async def archive(self, target: Target) -> Archive | Absent:
         wanted = _wanted(target)
-        return wanted if isinstance(wanted, Absent) else (await self._look(wanted, None)).archive
+        return wanted if isinstance(wanted, Absent) else (await self._collect_shared(wanted, None)).archive
 
-    async def _see(
+    async def _collect_or_carry(
         self, server: Server, record: Record | None, now: datetime
     ) -> tuple[Observed | Absent, Mapping[str, Json]]:
         wanted = _first(server)
         if isinstance(wanted, Absent):
             return wanted, {}
-        earlier = EarlierPackageRecord.of(record, wanted)
-        looked = await self._look(wanted, earlier)
-        if earlier and earlier.instead_of(looked.content, looked.observation, now):
+        earlier = EarlierPackageRecord.if_same_package(record, wanted)
+        collected = await self._collect_shared(wanted, earlier)
+        if earlier and earlier.replaces(collected.content, collected.observation, now):
             return earlier.content, earlier.record.observation
-        return looked.content, looked.observation
+        return collected.content, collected.observation
 
-    async def _look(self, wanted: WantedPackage, earlier: EarlierPackageRecord | None) -> _Looked:
-        return await self._looks.get(wanted, lambda: self._bounded(wanted, earlier))
+    async def _collect_shared(self, wanted: WantedPackage, earlier: EarlierPackageRecord | None) -> _Collected:
+        return await self._results.get(wanted, lambda: self._collect_bounded(wanted, earlier))
 
-    async def _bounded(self, wanted: WantedPackage, earlier: EarlierPackageRecord | None) -> _Looked:
-        async with self._room:
+    async def _collect_bounded(self, wanted: WantedPackage, earlier: EarlierPackageRecord | None) -> _Collected:
+        async with self._slots:
             try:
                 async with asyncio.timeout(self._limits.seconds):
-                    return await self._visit(wanted, earlier)
+                    return await self._collect_package(wanted, earlier)
             except TimeoutError:
-                why = f"{_WHO[wanted.ecosystem]} took longer than {self._limits.seconds:g} seconds"
+                why = f"{_INDEX_NAMES[wanted.ecosystem]} took longer than {self._limits.seconds:g} seconds"
                 return _failed(Absent(Reason.TIMEOUT, why))
             except SandboxError as error:  # no index is configured
                 return _failed(Absent(Reason.NOT_COLLECTED, str(error)))
 
-    async def _visit(self, wanted: WantedPackage, earlier: EarlierPackageRecord | None) -> _Looked:
+    async def _collect_package(self, wanted: WantedPackage, earlier: EarlierPackageRecord | None) -> _Collected:
         index = await (self._indexes.npm() if wanted.ecosystem == NPM else self._indexes.python())
         most = self._limits.document
         transport = await index_transport(self._engine, index, most_bytes=most)
-        async with httpx.AsyncClient(transport=transport, trust_env=False) as client:
-            asking = IndexClient(
-                client, _WHO[wanted.ecosystem], clock=self._clock, sleep=self._sleep, patience=self._patience
+        async with httpx.AsyncClient(transport=transport, trust_env=False) as http:
+            client = IndexClient(
+                http, _INDEX_NAMES[wanted.ecosystem], clock=self._clock, sleep=self._sleep, retries=self._retries
             )
-            look = PackageProbe(asking, most_bytes=most)
-            known = earlier if earlier and earlier.repeatable(self.version) else None
-            if known and known.archive and await look.unchanged(known.sources(index)):
-                observation = {**known.record.observation, **await self._volatile(look, wanted)}
-                return _Looked(known.content, known.archive, observation)
+            probe = PackageProbe(client, most_bytes=most)
+            known = earlier if earlier and earlier.is_repeatable(self.version) else None
+            if known and known.archive and await probe.are_unchanged(known.read_documents(index)):
+                observation = {**known.record.observation, **await self._volatile(probe, wanted)}
+                return _Collected(known.content, known.archive, observation)
             if isinstance(index, NpmIndex):
-                found = await probe_npm_package(look, index, wanted.name, wanted.version)
+                found = await probe_npm_package(probe, index, wanted.name, wanted.version)
             else:
-                found = await probe_python_project(look, index, wanted.name, wanted.version)
+                found = await probe_python_project(probe, index, wanted.name, wanted.version)
             if isinstance(found, Absent):
                 return _failed(found)
-            return _Looked(
+            return _Collected(
                 Observed(canonical_json(found.body)),
                 found.archive,
-                {**_sources(look, found), **await self._volatile(look, wanted)},
+                {**_sources(probe, found), **await self._volatile(probe, wanted)},
             )
 
-    async def _volatile(self, look: PackageProbe, wanted: WantedPackage) -> dict[str, Json]:
+    async def _volatile(self, probe: PackageProbe, wanted: WantedPackage) -> dict[str, Json]:
         """Facts that change from run to run."""
         facts: dict[str, Json] = {earlier_record.LOOKED_AT: self._clock().isoformat()}
         template = self._downloads.get(wanted.ecosystem)
         if template:
-            answer = await look.members(
+            answer = await probe.fetch_object(
                 "downloads", template.replace("{name}", quote(wanted.name)), npm_metadata.FULL_PACKUMENT
             )
             facts["downloads"] = _monthly(answer) if isinstance(answer, Mapping) else None
         return facts
 
-    def _lifetime(self, looked: _Looked) -> timedelta:
-        return self._limits.keep_failure if isinstance(looked.content, Absent) else self._limits.keep
+    def _lifetime(self, collected: _Collected) -> timedelta:
+        return self._limits.keep_failure if isinstance(collected.content, Absent) else self._limits.keep
 
 
-def _failed(why: Absent) -> _Looked:
-    return _Looked(why, why)
+def _failed(why: Absent) -> _Collected:
+    return _Collected(why, why)
 
 
-def _sources(look: PackageProbe, found: PackageResult) -> dict[str, Json]:
+def _sources(probe: PackageProbe, found: PackageResult) -> dict[str, Json]:
     return {
-        earlier_record.DOCUMENTS: [source.written for source in look.read],
-        earlier_record.INCOMPLETE: list[Json](look.incomplete),
+        earlier_record.DOCUMENTS: [source.written for source in probe.read],
+        earlier_record.INCOMPLETE: list[Json](probe.incomplete),
         earlier_record.ARCHIVE: earlier_record.archive_to_json(found.archive)
         if isinstance(found.archive, Archive)
         else None,

@@ -47,7 +47,7 @@ class EarlierPackageRecord:
     content: Observed
 
     @staticmethod
-    def of(record: Record | None, wanted: WantedPackage) -> EarlierPackageRecord | None:
+    def if_same_package(record: Record | None, wanted: WantedPackage) -> EarlierPackageRecord | None:
         """The record, if it observed the wanted package."""
         if record is None or record.schema != SCHEMA or not isinstance(record.content, Observed):
             return None
@@ -62,17 +62,17 @@ class EarlierPackageRecord:
     def archive(self) -> Archive | None:
         return _archive(self.record.observation.get(ARCHIVE))
 
-    def repeatable(self, version: int) -> bool:
+    def is_repeatable(self, version: int) -> bool:
         """Whether this version of the collector would write the same again from unchanged documents."""
         return self.record.collector_version == version and not self.record.observation.get(INCOMPLETE)
 
-    def sources(self, index: NpmIndex | PythonIndex) -> tuple[SourceDocument, ...]:
+    def read_documents(self, index: NpmIndex | PythonIndex) -> tuple[SourceDocument, ...]:
         """The documents that were read then; none when one of them is not at an index that is configured now."""
         known = parse_source_documents(self.record.observation.get(DOCUMENTS))
-        doors = {parse_endpoint(url) for url in index.urls}
-        return known if all(parse_endpoint(source.address) in doors for source in known) else ()
+        endpoints = {parse_endpoint(url) for url in index.urls}
+        return known if all(parse_endpoint(source.address) in endpoints for source in known) else ()
 
-    def instead_of(self, content: Observed | Absent, observation: Mapping[str, Json], now: datetime) -> bool:
+    def replaces(self, content: Observed | Absent, observation: Mapping[str, Json], now: datetime) -> bool:
         """Whether it replaces the new content: that is our failure, and this record is recent and complete."""
         failed = content.reason in _OURS if isinstance(content, Absent) else bool(observation.get(INCOMPLETE))
         stated = self.record.observation.get(LOOKED_AT)

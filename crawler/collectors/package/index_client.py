@@ -65,23 +65,23 @@ class IndexClient:
     def __init__(
         self,
         client: httpx.AsyncClient,
-        who: str,
+        index_name: str,
         *,
         clock: Callable[[], datetime],
         sleep: Callable[[float], Awaitable[object]] = asyncio.sleep,
-        patience: IndexRetryPolicy | None = None,
+        retries: IndexRetryPolicy | None = None,
     ) -> None:
         self._client = client
-        self._who = who
+        self._index_name = index_name
         self._clock = clock
         self._sleep = sleep
-        self._patience = patience or IndexRetryPolicy()
+        self._retries = retries or IndexRetryPolicy()
 
     async def get(self, url: str, accept: str, etag: str | None = None) -> Answer:
         """The document; a refusal of the index is an Absent with a stable detail."""
-        wait, attempt = self._patience.first, 1
+        wait, attempt = self._retries.first, 1
         while isinstance(answer := await self._follow(url, accept, etag), _Passing):
-            if attempt == self._patience.attempts or (answer.wait or 0.0) > self._patience.longest:
+            if attempt == self._retries.attempts or (answer.wait or 0.0) > self._retries.longest:
                 return answer.why
             await self._sleep(wait if answer.wait is None else answer.wait)
             wait, attempt = wait * 2, attempt + 1
@@ -89,7 +89,7 @@ class IndexClient:
 
     def refusal(self, reason: Reason, what: str) -> Absent:
         """An absence with the name of this index."""
-        return Absent(reason, f"{self._who} {what}")
+        return Absent(reason, f"{self._index_name} {what}")
 
     async def _follow(self, url: str, accept: str, etag: str | None) -> Answer | _Passing:
         for _ in range(_MOST_REDIRECTS + 1):

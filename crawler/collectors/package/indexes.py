@@ -39,20 +39,20 @@ class ConfiguredIndexes:
 
     def __init__(self, environ: Mapping[str, str]) -> None:
         self._environ = environ
-        self._asking = asyncio.Lock()
+        self._client = asyncio.Lock()
         self._npm: NpmIndex | SandboxError | None = None
         self._python: PythonIndex | SandboxError | None = None
 
     async def npm(self) -> NpmIndex:
         """The index of `npm config`."""
-        async with self._asking:
+        async with self._client:
             if self._npm is None:
                 self._npm = await self._ask(read_npm_index)
             return _given(self._npm)
 
     async def python(self) -> PythonIndex:
         """The indexes of uv's or pip's configuration."""
-        async with self._asking:
+        async with self._client:
             if self._python is None:
                 self._python = await self._ask(read_python_index)
             return _given(self._python)
@@ -78,11 +78,11 @@ class IndexGuard(AddressGuard):
     address is opened.
     """
 
-    doors: frozenset[tuple[str, int]] = frozenset()
+    endpoints: frozenset[tuple[str, int]] = frozenset()
 
     def vet(self, addresses: Sequence[str], port: int) -> tuple[str, ...]:
         """The addresses when each may be dialled; else raise BlockedAddress."""
-        others = [address for address in addresses if (address, port) not in self.doors]
+        others = [address for address in addresses if (address, port) not in self.endpoints]
         if others:
             AddressGuard.vet(self, others, port)
         return tuple(addresses)
@@ -96,12 +96,12 @@ async def index_transport(
     It also downloads archives from `Archive.address`. Close it, or the client that holds it.
     """
     found: set[tuple[str, int]] = set()
-    for door in {door for url in index.urls if (door := parse_endpoint(url))}:
+    for endpoint in {endpoint for url in index.urls if (endpoint := parse_endpoint(url))}:
         try:
-            addresses = await engine.addresses(door.host)
+            addresses = await engine.addresses(endpoint.host)
         except WireFailure:
             continue  # the request itself will say so
-        found.update((address, door.port) for address in addresses if classify_address(address) not in _NEVER)
-    guard = IndexGuard(allow_private=engine.guard.allow_private, doors=frozenset(found))
+        found.update((address, endpoint.port) for address in addresses if classify_address(address) not in _NEVER)
+    guard = IndexGuard(allow_private=engine.guard.allow_private, endpoints=frozenset(found))
     limits = replace(engine.limits, total=seconds, wire_bytes=most_bytes, body_bytes=most_bytes)
     return GuardedTransport(engine, guard=guard, limits=limits)

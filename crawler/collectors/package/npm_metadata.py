@@ -49,7 +49,7 @@ class Packument:
     version: str | None
 
     @staticmethod
-    def read(name: str, declared: str | None, top: Members) -> Packument:
+    def from_document(name: str, declared: str | None, top: Members) -> Packument:
         """Resolve `declared`, which is a version, a tag, or None for `latest`, to a version of the packument."""
         return Packument(name, declared, top, _resolve(declared, top))
 
@@ -106,8 +106,8 @@ def list_install_scripts(manifest: Members) -> list[Json]:
     """The scripts that npm runs at an installation; `binding.gyp` when only a native build is declared."""
     scripts = as_object(manifest.get("scripts"))
     found: list[Json] = [name for name in _SCRIPTS if isinstance(text := scripts.get(name), str) and text.strip()]
-    builds = manifest.get("gypfile") is True or manifest.get("hasInstallScript") is True
-    return found or (["binding.gyp"] if builds else [])
+    builds_native = manifest.get("gypfile") is True or manifest.get("hasInstallScript") is True
+    return found or (["binding.gyp"] if builds_native else [])
 
 
 def find_npm_archive(packument: Packument, manifest: Members, base: str) -> Archive | None:

@@ -54,42 +54,42 @@ def parse_source_documents(value: Json) -> tuple[SourceDocument, ...]:
 class PackageProbe:
     """Reads documents; afterwards `read` lists them and `incomplete` names those that failed."""
 
-    def __init__(self, asking: IndexClient, *, most_bytes: int) -> None:
-        self._asking = asking
+    def __init__(self, client: IndexClient, *, most_bytes: int) -> None:
+        self._client = client
         self._most_bytes = most_bytes
-        self._at_hand: dict[tuple[str, str], Document | Missing | Absent] = {}
+        self._prefetched: dict[tuple[str, str], Document | Missing | Absent] = {}
         self.read: list[SourceDocument] = []
         self.incomplete: list[str] = []
 
-    async def unchanged(self, known: Sequence[SourceDocument]) -> bool:
+    async def are_unchanged(self, known: Sequence[SourceDocument]) -> bool:
         """Whether all documents are unchanged; the first changed one is kept for later use and ends the requests."""
         if not known or any(source.etag is None for source in known):
             return False
         for source in known:
-            answer = await self._asking.get(source.address, source.accept, source.etag)
+            answer = await self._client.get(source.address, source.accept, source.etag)
             if not isinstance(answer, Unchanged):
-                self._at_hand[source.address, source.accept] = answer
+                self._prefetched[source.address, source.accept] = answer
                 return False
         return True
 
     def refusal(self, reason: Reason, what: str) -> Absent:
-        return self._asking.refusal(reason, what)
+        return self._client.refusal(reason, what)
 
-    async def raw(self, name: str, address: str, accept: str) -> Document | Missing | Absent:
+    async def fetch_document(self, name: str, address: str, accept: str) -> Document | Missing | Absent:
         """A document as received."""
-        answer = self._at_hand.pop((address, accept), None) or await self._asking.get(address, accept)
+        answer = self._prefetched.pop((address, accept), None) or await self._client.get(address, accept)
         if isinstance(answer, Unchanged):  # to a question without an ETag
             return self.refusal(Reason.UNREACHABLE, "answered HTTP 304")
         if isinstance(answer, Document):
             self.read.append(SourceDocument(name, address, accept, answer.etag))
         return answer
 
-    async def members(self, name: str, address: str, accept: str) -> Members | Missing | Absent:
+    async def fetch_object(self, name: str, address: str, accept: str) -> Members | Missing | Absent:
         """A document that is a JSON object."""
-        answer = await self.raw(name, address, accept)
-        return await self.parsed(answer) if isinstance(answer, Document) else answer
+        answer = await self.fetch_document(name, address, accept)
+        return await self.parse_object(answer) if isinstance(answer, Document) else answer
 
-    async def parsed(self, document: Document) -> Members | Absent:
+    async def parse_object(self, document: Document) -> Members | Absent:
         """The document's JSON object, parsed in a thread because it may be large."""
         try:
             value = await asyncio.to_thread(parse_json, document.body, max_bytes=self._most_bytes)
@@ -99,9 +99,9 @@ class PackageProbe:
             return value
         return self.refusal(Reason.UNREACHABLE, "gave something that is no JSON object")
 
-    async def optional(self, name: str, address: str, accept: str) -> Members:
+    async def fetch_optional_object(self, name: str, address: str, accept: str) -> Members:
         """A document that is not essential; empty when there is none. A failure is added to `incomplete`."""
-        answer = await self.members(name, address, accept)
+        answer = await self.fetch_object(name, address, accept)
         if isinstance(answer, Absent):
             self.incomplete.append(name)
         return answer if isinstance(answer, Mapping) else {}

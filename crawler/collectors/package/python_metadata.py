@@ -45,13 +45,13 @@ class PythonProject:
     version: Version | None
 
     @staticmethod
-    def read(name: str, declared: str | None, page: ProjectPage) -> PythonProject:
+    def from_document(name: str, declared: str | None, page: ProjectPage) -> PythonProject:
         """Resolve `declared` to a version; by PEP 440 `1.0` and `1.0.0` are the same."""
         return PythonProject(name, declared, page, _resolve(declared, page))
 
     @property
     def files(self) -> tuple[IndexFile, ...]:
-        return self.page.of(self.version)
+        return self.page.files_of(self.version)
 
 
 def python_body(
@@ -72,7 +72,7 @@ def python_body(
         "versions": len(page.versions),
         "first_published": find_earliest_timestamp(file.uploaded for file in page.files),
         "published": find_earliest_timestamp(file.uploaded for file in files),
-        "latest_published": find_earliest_timestamp(file.uploaded for file in page.of(latest)),
+        "latest_published": find_earliest_timestamp(file.uploaded for file in page.files_of(latest)),
         "deprecated": page.notice,
         "yanked": _yanked(files),
         "install_scripts": _build(files),

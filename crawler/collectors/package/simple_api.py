@@ -84,7 +84,7 @@ class ProjectPage:
         final = [version for version in kept if not version.is_prerelease] or kept
         return final[-1] if final else None
 
-    def of(self, version: Version | None) -> tuple[IndexFile, ...]:
+    def files_of(self, version: Version | None) -> tuple[IndexFile, ...]:
         return tuple(file for file in self.files if file.version == version)
 
 

@@ -47,29 +47,29 @@ class RepositoryCollector:
 
     async def follow(self, found: Dossier, earlier: Dossier) -> list[Record]:
         """One record of each kind: the facts, why there are none, or those of the earlier record."""
-        place = find_declared_repository(found, self._github.host)
-        if isinstance(place, OtherRepository):
-            absent = Absent(Reason.NO_REPOSITORY, place.found)
+        declared = find_declared_repository(found, self._github.host)
+        if isinstance(declared, OtherRepository):
+            absent = Absent(Reason.NO_REPOSITORY, declared.found)
             return [self._record(found, kind, absent, {}) for kind in self.kinds]
         known = earlier.records.get(repository.KIND)
         try:
-            look = await self._github.look(place.name, self._known(known, place))
+            probed = await self._github.probe(declared.name, self._known(known, declared))
         except RepositoryGone as error:
-            looked_at: dict[str, Json] = {LOOKED_AT: self._clock().isoformat(), _ASKED: place.name}
-            return [self._record(found, kind, error.absent, looked_at) for kind in self.kinds]
+            observation: dict[str, Json] = {LOOKED_AT: self._clock().isoformat(), _ASKED: declared.name}
+            return [self._record(found, kind, error.absent, observation) for kind in self.kinds]
         except CollectionPrevented as error:
-            earlier = earlier if known and _is_about(known, place.name) else replace(earlier, records={})
+            earlier = earlier if known and _is_about(known, declared.name) else replace(earlier, records={})
             return [self._earlier(found, earlier, kind, error) for kind in self.kinds]
-        seen = self._record(found, repository.KIND, _body(look, place), _observation(look))
-        return [seen, await self._alerts(found, earlier, str(look.facts.get("name") or place.name))]
+        record = self._record(found, repository.KIND, _body(probed, declared), _observation(probed))
+        return [record, await self._alerts(found, earlier, str(probed.facts.get("name") or declared.name))]
 
     async def _alerts(self, found: Dossier, earlier: Dossier, name: str) -> Record:
         try:
             content = await self._github.alerts(name)
         except CollectionPrevented as error:
             return self._earlier(found, earlier, alerts.KIND, error)
-        looked_at = {LOOKED_AT: self._clock().isoformat()} if isinstance(content, Observed) else {}
-        return self._record(found, alerts.KIND, content, looked_at)
+        observation = {LOOKED_AT: self._clock().isoformat()} if isinstance(content, Observed) else {}
+        return self._record(found, alerts.KIND, content, observation)
 
     def _earlier(self, found: Dossier, earlier: Dossier, kind: str, error: CollectionPrevented) -> Record:
         """The earlier record when it is young enough: a score does not change because of a failure of ours.
@@ -78,24 +78,24 @@ class RepositoryCollector:
         observation.
         """
         record = earlier.records.get(kind)
-        at = _moment(record, LOOKED_AT)
-        if record is None or at is None or self._clock() - at > self._stands:
+        time = _read_time(record, LOOKED_AT)
+        if record is None or time is None or self._clock() - time > self._stands:
             return self._record(found, kind, error.absent, {})
         return self._record(found, kind, record.content, record.observation)
 
-    def _known(self, record: Record | None, place: DeclaredRepository) -> EarlierRepository | None:
+    def _known(self, record: Record | None, declared: DeclaredRepository) -> EarlierRepository | None:
         """The facts of an earlier record, if this version of the collector wrote it about the same address."""
         if record is None or not isinstance(record.content, Observed):
             return None
         if (record.collector, record.collector_version, record.schema) != (self.name, VERSION, repository.SCHEMA):
             return None
         body = _members(record)
-        if not _is_about(record, place.name):
+        if not _is_about(record, declared.name):
             return None
         return EarlierRepository(
             facts={name: value for name, value in body.items() if name not in _OF_THE_SERVER},
             etags=_texts(record.observation.get(_ETAGS)),
-            full_at=_moment(record, _FULL_AT),
+            full_at=_read_time(record, _FULL_AT),
         )
 
     def _record(self, found: Dossier, kind: str, content: Observed | Absent, observation: Mapping[str, Json]) -> Record:
@@ -133,31 +133,31 @@ def _texts(value: Json) -> Mapping[str, str]:
     return {name: text for name, text in stated.items() if isinstance(text, str)}
 
 
-def _body(look: RepositoryProbe, place: DeclaredRepository) -> Observed:
-    name = look.facts.get("name")
-    renamed = isinstance(name, str) and name.lower() != place.name.lower()
+def _body(probed: RepositoryProbe, declared: DeclaredRepository) -> Observed:
+    name = probed.facts.get("name")
+    renamed = isinstance(name, str) and name.lower() != declared.name.lower()
     body: dict[str, Json] = {
-        **look.facts,
-        _ASKED: place.name if renamed else None,
-        "subfolder": place.subfolder,
+        **probed.facts,
+        _ASKED: declared.name if renamed else None,
+        "subfolder": declared.subfolder,
     }
     return Observed(canonical_json(body))
 
 
-def _observation(look: RepositoryProbe) -> dict[str, Json]:
+def _observation(probed: RepositoryProbe) -> dict[str, Json]:
     observation: dict[str, Json] = {
-        LOOKED_AT: look.looked_at.isoformat(),
-        _FULL_AT: look.full_at.isoformat(),
-        _ETAGS: dict(look.etags),
-        "way": look.way,
+        LOOKED_AT: probed.looked_at.isoformat(),
+        _FULL_AT: probed.full_at.isoformat(),
+        _ETAGS: dict(probed.etags),
+        "way": probed.way,
     }
-    return observation | ({"unread": list(look.unread)} if look.unread else {})
+    return observation | ({"unread": list(probed.unread)} if probed.unread else {})
 
 
-def _moment(record: Record | None, member: str) -> datetime | None:
+def _read_time(record: Record | None, member: str) -> datetime | None:
     stated = record.observation.get(member) if record else None
     try:
-        at = datetime.fromisoformat(stated) if isinstance(stated, str) else None
+        time = datetime.fromisoformat(stated) if isinstance(stated, str) else None
     except ValueError:
         return None
-    return at if at is not None and at.tzinfo is not None else None
+    return time if time is not None and time.tzinfo is not None else None

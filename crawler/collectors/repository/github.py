@@ -46,7 +46,7 @@ class GitHubLimits:
     batch: int = BATCH_SIZE
     linger: float = BATCH_WAIT
     pace: float = REQUEST_INTERVAL
-    patience: float = MAX_TOKEN_WAIT
+    max_wait: float = MAX_TOKEN_WAIT
     failures: int = MAX_FAILURES
     rest: float = OPEN_SECONDS
     full_every: timedelta = FULL_EVERY
@@ -72,13 +72,13 @@ class GitHub:
         pause: Callable[[float], Awaitable[None]] = asyncio.sleep,
     ) -> None:
         bounds = limits or GitHubLimits()
-        purse = TokenRotation(
-            tokens, tick=tick, now=now, pause=pause, budgets=budgets, pace=bounds.pace, patience=bounds.patience
+        rotation = TokenRotation(
+            tokens, tick=tick, now=now, pause=pause, budgets=budgets, pace=bounds.pace, max_wait=bounds.max_wait
         )
         breaker = CircuitBreaker(tick, bounds.failures, bounds.rest)
-        self._calls = Calls(base, purse, breaker, pause, bounds.calls, user_agent=user_agent)
+        self._calls = Calls(base, rotation, breaker, pause, bounds.calls, user_agent=user_agent)
         batcher = Batcher(GraphQLClient(self._calls, now), pause, size=bounds.batch, linger=bounds.linger)
-        self._looks = SharedRepositoryProbes(
+        self._probes = SharedRepositoryProbes(
             GitHubRepositoryReader(self._calls, now, pause, batcher, full_every=bounds.full_every), now
         )
         self._alerts = AlertReader(self._calls)
@@ -89,17 +89,17 @@ class GitHub:
         host = urlsplit(self._calls.base).hostname or ""
         return "github.com" if host in _LOCAL else host.removeprefix("api.")
 
-    async def look(self, name: str, known: EarlierRepository | None) -> RepositoryProbe:
+    async def probe(self, name: str, known: EarlierRepository | None) -> RepositoryProbe:
         """The facts of `OWNER/REPO`, shared by all its servers; raise RepositoryGone or CollectionPrevented."""
-        return await self._looks.at(name, known)
+        return await self._probes.get(name, known)
 
     async def alerts(self, name: str) -> Observed | Absent:
         """The body of kind `alerts`, or why they are not read; raise CollectionPrevented for a failure of ours."""
-        return await self._alerts.read(name)
+        return await self._alerts.read_alerts(name)
 
     async def sbom(self, name: str) -> tuple[SbomPart, ...] | Absent:
         """Packages of `OWNER/REPO` by GitHub's dependency graph, or why there is no SBOM. It costs one request."""
-        answer = await self._asked(name, "dependency-graph/sbom")
+        answer = await self._request(name, "dependency-graph/sbom")
         if isinstance(answer, Absent):
             return answer
         if answer.status != 200:
@@ -112,7 +112,7 @@ class GitHub:
 
     async def tarball_address(self, name: str, ref: str) -> str | Absent:
         """The address of the tarball of `OWNER/REPO` at a ref, or why there is none. It costs one request."""
-        answer = await self._asked(name, f"tarball/{quote(ref, safe='/')}")
+        answer = await self._request(name, f"tarball/{quote(ref, safe='/')}")
         if isinstance(answer, Absent):
             public = answer.reason is Reason.RATE_LIMITED and self._calls.base == PUBLIC_API
             return f"{_ARCHIVES}/{name}/tar.gz/{quote(ref, safe='/')}" if public else answer
@@ -125,7 +125,7 @@ class GitHub:
 
     async def file(self, name: str, path: str) -> bytes | Absent:
         """A file of `OWNER/REPO` on its default branch (the README for no path), or why not. It costs one request."""
-        answer = await self._asked(name, f"contents/{quote(path)}" if path else "readme")
+        answer = await self._request(name, f"contents/{quote(path)}" if path else "readme")
         if isinstance(answer, Absent):
             return answer
         if answer.status in _MISSING:
@@ -140,7 +140,7 @@ class GitHub:
     def close(self) -> None:
         self._calls.close()
 
-    async def _asked(self, name: str, path: str) -> ApiResponse | Absent:
+    async def _request(self, name: str, path: str) -> ApiResponse | Absent:
         if parse_repository_name(name) is None:
             return Absent(Reason.NO_REPOSITORY, "no repository: the name is not that of one")
         try:

@@ -54,12 +54,12 @@ class GraphQLClient:
         data, errors = _read(answer)
         if data is None:
             raise _refusal(errors)
-        told = _by_alias(errors)
-        if len(names) > 1 and any(_heavy(error) for error in errors):
+        errors_by_alias = _by_alias(errors)
+        if len(names) > 1 and any(_is_too_heavy(error) for error in errors):
             raise QueryTooHeavy
         return {
-            name: _outcome(data.get(repository_alias(place)), told.get(repository_alias(place), []))
-            for place, name in enumerate(names)
+            name: _outcome(data.get(repository_alias(index)), errors_by_alias.get(repository_alias(index), []))
+            for index, name in enumerate(names)
         }
 
 
@@ -80,23 +80,23 @@ def _read(answer: ApiResponse) -> tuple[Mapping[str, Json] | None, Sequence[Mapp
 
 
 def _refusal(errors: Sequence[Mapping[str, Json]]) -> Exception:
-    if any(_heavy(error) for error in errors):
+    if any(_is_too_heavy(error) for error in errors):
         return QueryTooHeavy()
     return QueryUnsupported()
 
 
-def _heavy(error: Mapping[str, Json]) -> bool:
-    said = (as_text(error.get("message"), 2000) or "").lower()
-    return error.get("type") in _HEAVY or any(word in said for word in _TIMEOUTS)
+def _is_too_heavy(error: Mapping[str, Json]) -> bool:
+    message = (as_text(error.get("message"), 2000) or "").lower()
+    return error.get("type") in _HEAVY or any(word in message for word in _TIMEOUTS)
 
 
 def _by_alias(errors: Sequence[Mapping[str, Json]]) -> Mapping[str, list[Mapping[str, Json]]]:
-    told: dict[str, list[Mapping[str, Json]]] = {}
+    errors_by_alias: dict[str, list[Mapping[str, Json]]] = {}
     for error in errors:
         path = as_list(error.get("path"))
         if path and isinstance(path[0], str):
-            told.setdefault(path[0], []).append(error)
-    return told
+            errors_by_alias.setdefault(path[0], []).append(error)
+    return errors_by_alias
 
 
 def _outcome(value: Json, errors: Sequence[Mapping[str, Json]]) -> Outcome:

@@ -49,11 +49,11 @@ def find_declared_repository(found: Dossier, host: str = "github.com") -> Declar
     """The repository of a server on the GitHub at `host`: from the registration, else from its package."""
     others: list[OtherRepository] = []
     for address in _addresses(found):
-        place = _place(address, host)
-        if isinstance(place, DeclaredRepository):
-            return place
-        others.append(place)
-        if not place.found.startswith("no repository"):
+        declared = _parse_address(address, host)
+        if isinstance(declared, DeclaredRepository):
+            return declared
+        others.append(declared)
+        if not declared.found.startswith("no repository"):
             break
     return others[0] if others else OtherRepository("no repository is declared")
 
@@ -82,25 +82,25 @@ def _addresses(found: Dossier) -> Iterator[str]:
         yield f"{url}#{folder}" if folder else url
 
 
-def _place(address: str, host: str) -> DeclaredRepository | OtherRepository:
+def _parse_address(address: str, host: str) -> DeclaredRepository | OtherRepository:
     try:
         url, _, folder = normalise_repository_url(address).partition("#")
     except UnusableAddress:
         return OtherRepository("no repository: what is declared is not the address of one")
     parts = urlsplit(url)
-    where = parts.hostname or ""
+    repository_host = parts.hostname or ""
     steps = [step for step in unquote(parts.path).split("/") if step]
-    if where in _ALIASES and host == "github.com":
-        where, steps = host, steps[_ALIASES[where] :]
-    if where != host:
-        return OtherRepository(_elsewhere(where))
+    if repository_host in _ALIASES and host == "github.com":
+        repository_host, steps = host, steps[_ALIASES[repository_host] :]
+    if repository_host != host:
+        return OtherRepository(_describe_other_host(repository_host))
     name = parse_repository_name("/".join(steps[:2]))
     if name is None or steps[0].lower() in _PAGES:
         return OtherRepository("no repository: the address on GitHub is not that of one")
     return DeclaredRepository(name, _folder(folder))
 
 
-def _elsewhere(host: str) -> str:
+def _describe_other_host(host: str) -> str:
     if host.endswith(".github.io"):
         return "no repository: the address is a page of GitHub Pages"
     forge = _FORGES.get(host) or ("GitLab" if host.startswith("gitlab.") else None)

@@ -56,10 +56,10 @@ class RestPager:
         return rest_sections.count_committers_by_statistics(_json(answer), now) if answer.status == 200 else None
 
     async def _contributors(self) -> dict[str, Json]:
-        kept = ("contributors", "bus_factor")
+        names = ("contributors", "bus_factor")
         answer = await self._part("contributors", "contributors", {"per_page": rest_sections.PAGE, "anon": 1})
         if answer is None:
-            return self._as_it_was(kept)
+            return self._earlier_facts(names)
         # 204 is an empty repository, 403 one with too long a history to list.
         listed = [] if answer.status == 204 else _json(answer) if answer.status == 200 else None
         return rest_sections.read_contributors(listed, more='rel="next"' in answer.headers.get("link", ""), year=None)
@@ -78,10 +78,10 @@ class RestPager:
             "advisories", "security-advisories", {"state": "published", "per_page": rest_sections.PAGE}
         )
         if answer is None:
-            return self._as_it_was(("advisories",))
+            return self._earlier_facts(("advisories",))
         return {"advisories": rest_sections.read_advisories(_json(answer) if answer.status == 200 else None)}
 
-    def _as_it_was(self, names: tuple[str, ...]) -> dict[str, Json]:
+    def _earlier_facts(self, names: tuple[str, ...]) -> dict[str, Json]:
         known = self._known.facts if self._known else {}
         return {name: known.get(name) for name in names}
 

@@ -13,7 +13,7 @@ from crawler.collectors.repository.api.responses import CollectionPrevented, Rep
 from crawler.http.deadlines import isolate_shared_work, pause_deadline
 from evidence.canonical import Json
 
-REMEMBERED: Final = 2048
+MAX_KEPT: Final = 2048
 FRESH: Final = timedelta(hours=1)
 
 
@@ -53,27 +53,27 @@ class SharedRepositoryProbes:
     """
 
     def __init__(
-        self, read: RepositoryReader, now: Callable[[], datetime], *, fresh: timedelta = FRESH, most: int = REMEMBERED
+        self, read: RepositoryReader, now: Callable[[], datetime], *, fresh: timedelta = FRESH, most: int = MAX_KEPT
     ) -> None:
         self._read = read
         self._now = now
         self._fresh = fresh
         self._most = most
-        self._looks: OrderedDict[
+        self._probes: OrderedDict[
             str, tuple[datetime, asyncio.Task[RepositoryProbe | RepositoryGone | CollectionPrevented]]
         ] = OrderedDict()
 
-    async def at(self, name: str, known: EarlierRepository | None) -> RepositoryProbe:
+    async def get(self, name: str, known: EarlierRepository | None) -> RepositoryProbe:
         """The facts of a repository; raise RepositoryGone or CollectionPrevented. Cancelling one caller does not cancel
         others.
         """
         key = name.lower()
-        task = self._remembered(key)
+        task = self._kept_task(key)
         if task is None:
-            task = asyncio.get_running_loop().create_task(self._look(name, known), context=isolate_shared_work())
-            self._looks[key] = (self._now(), task)
-            while len(self._looks) > self._most:
-                self._looks.popitem(last=False)
+            task = asyncio.get_running_loop().create_task(self._probe(name, known), context=isolate_shared_work())
+            self._probes[key] = (self._now(), task)
+            while len(self._probes) > self._most:
+                self._probes.popitem(last=False)
         with pause_deadline():
             found = await asyncio.shield(task)
         if isinstance(found, RepositoryProbe):
@@ -81,8 +81,8 @@ class SharedRepositoryProbes:
         # One object for all who ask: without this, each raise would lengthen its traceback.
         raise found.with_traceback(None)
 
-    def _remembered(self, key: str) -> asyncio.Task[RepositoryProbe | RepositoryGone | CollectionPrevented] | None:
-        begun, task = self._looks.get(key, (None, None))
+    def _kept_task(self, key: str) -> asyncio.Task[RepositoryProbe | RepositoryGone | CollectionPrevented] | None:
+        begun, task = self._probes.get(key, (None, None))
         if begun is None or task is None or task.get_loop() is not asyncio.get_running_loop():
             return None
         if not task.done():
@@ -90,7 +90,7 @@ class SharedRepositoryProbes:
         stale = self._now() - begun > self._fresh or task.cancelled() or task.exception() is not None
         return None if stale or isinstance(task.result(), CollectionPrevented) else task
 
-    async def _look(
+    async def _probe(
         self, name: str, known: EarlierRepository | None
     ) -> RepositoryProbe | RepositoryGone | CollectionPrevented:
         try:

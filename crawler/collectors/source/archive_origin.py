@@ -75,24 +75,24 @@ class ArchiveDownloads:
         self._indexes = indexes
         self._limits = limits
         self._guard = guard
-        self._room = asyncio.Semaphore(limits.slots)
+        self._slots = asyncio.Semaphore(limits.slots)
         self._files: SharedResults[tuple[str, str, str], BinaryIO | Absent] = SharedResults(
             clock, _lifetime, most=_MOST_KEPT
         )
 
     async def fetch(self, origin: ArchiveOrigin) -> BinaryIO | Absent:
         """The archive of an origin. The file is shared: read it through a separate file position."""
-        return await self._files.get((origin.origin, origin.name, origin.ref), lambda: self._fetched(origin))
+        return await self._files.get((origin.origin, origin.name, origin.ref), lambda: self._download(origin))
 
-    async def _fetched(self, origin: ArchiveOrigin) -> BinaryIO | Absent:
+    async def _download(self, origin: ArchiveOrigin) -> BinaryIO | Absent:
         with pause_deadline():
-            await self._room.acquire()
+            await self._slots.acquire()
         try:
-            return await (self._packaged(origin.archive) if origin.archive else self._tarball(origin))
+            return await (self._download_package(origin.archive) if origin.archive else self._download_tarball(origin))
         finally:
-            self._room.release()
+            self._slots.release()
 
-    async def _tarball(self, origin: ArchiveOrigin) -> BinaryIO | Absent:
+    async def _download_tarball(self, origin: ArchiveOrigin) -> BinaryIO | Absent:
         if self._tarballs is None:
             return Absent(Reason.NOT_COLLECTED, "no access to repositories is configured")
         address = await self._tarballs.tarball_address(origin.name, origin.ref)
@@ -106,7 +106,7 @@ class ArchiveDownloads:
         async with httpx.AsyncClient(transport=transport, trust_env=False, timeout=self._limits.seconds) as client:
             return await download_archive(client, address, most=most, digest=None, missing=Reason.NO_REPOSITORY)
 
-    async def _packaged(self, archive: Archive) -> BinaryIO | Absent:
+    async def _download_package(self, archive: Archive) -> BinaryIO | Absent:
         if archive.size is not None and archive.size > self._limits.packed:
             return Absent(Reason.TOO_LARGE, f"the archive has more than {self._limits.packed} bytes")
         try:
@@ -128,15 +128,15 @@ def find_repository_archive(found: Dossier) -> ArchiveOrigin | Absent:
     content = found.read(repository.KIND)
     if isinstance(content, Absent):
         return content
-    seen = Repository.parse(content.body)
-    if not seen.head or not seen.name:
+    facts = Repository.parse(content.body)
+    if not facts.head or not facts.name:
         return Absent(Reason.NO_REPOSITORY, "the repository is empty")
     stated = found.records[repository.KIND].observation.get(_LOOKED_AT)
     return ArchiveOrigin(
         origin=GITHUB,
-        name=seen.name,
-        ref=seen.head,
-        subfolder=_folder(seen.subfolder),
+        name=facts.name,
+        ref=facts.head,
+        subfolder=_folder(facts.subfolder),
         seen_at=stated if isinstance(stated, str) else "",
     )
 

@@ -25,27 +25,27 @@ _SKETCH: Final = 2_000
 def read_archive(file: BinaryIO, task: ReadingTask, scanner: Scanner, salt: bytes) -> ReadingResult:
     """The bodies of an archive; raise ArchiveUnreadable for an empty one, FolderMissing when the folder is missing."""
     tree = FileTree(task.subfolder)
-    walk = ArchiveWalk(file, tree.room, strip=task.strip, bounds=task.bounds)
-    found = scan_files(_searched(walk, tree), scanner, salt=salt)
+    walk = ArchiveWalk(file, tree.max_bytes, strip=task.strip, bounds=task.bounds)
+    found = scan_files(_observe_files(walk, tree), scanner, salt=salt)
     if not tree.paths:
-        _complain(walk, tree, task)
+        _raise_empty(walk, tree, task)
     complete = walk.complete and not tree.cut
     head: dict[str, Json] = {"origin": task.origin, "name": task.name, "ref": task.ref}
-    needs = lockfiles.dependencies_body(tree.locks)
+    locked = lockfiles.dependencies_body(tree.locks)
     source = {**head, "subfolder": task.subfolder or None, "complete": complete, **_source(tree, walk)}
     return ReadingResult(
         source=_scrubbed(source, scanner.scrub),
         secrets={**head, **found, "complete": bool(found["complete"]) and complete},
-        dependencies=None if needs is None else _scrubbed({**head, **needs}, scanner.scrub),
+        dependencies=None if locked is None else _scrubbed({**head, **locked}, scanner.scrub),
     )
 
 
-def _searched(walk: ArchiveWalk, tree: FileTree) -> Iterator[tuple[str, bytes]]:
+def _observe_files(walk: ArchiveWalk, tree: FileTree) -> Iterator[tuple[str, bytes]]:
     for member in walk:
         yield from tree.observe(member)
 
 
-def _complain(walk: ArchiveWalk, tree: FileTree, task: ReadingTask) -> None:
+def _raise_empty(walk: ArchiveWalk, tree: FileTree, task: ReadingTask) -> None:
     if task.subfolder and walk.entries and not walk.ended:
         raise FolderMissing(f"the archive has no folder {task.subfolder}")
     raise ArchiveUnreadable(walk.ended or "there is no file in it")
@@ -82,14 +82,14 @@ def _conventions(tree: FileTree, paths: list[str]) -> dict[str, Json]:
     own_ci: list[Json] = [path for path in paths if project_files.is_ci(path)]
     root_ci: list[Json] = [f"/{path}" for path in sorted(tree.root) if project_files.is_ci(path)]
     found: dict[str, Json] = {"ci": (own_ci or root_ci)[: project_files.MAX_PATHS]}
-    for name, look in (
+    for name, find in (
         ("changelog", project_files.find_changelog),
         ("licence", project_files.find_licence),
         ("security_policy", project_files.find_security_policy),
         ("contributing", project_files.find_contributing_guide),
     ):
-        own, shared = look(paths), look(tree.root)
-        found[name] = own or (f"/{shared}" if shared else None)
+        own_path, shared = find(paths), find(tree.root)
+        found[name] = own_path or (f"/{shared}" if shared else None)
     if found["licence"] is None:
         # A wheel keeps it with its metadata.
         found["licence"] = project_files.find_licence(path.partition("/")[2] for path in paths if ".dist-info/" in path)

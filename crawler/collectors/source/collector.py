@@ -30,17 +30,17 @@ from evidence.kinds import dependencies, secrets, source
 from evidence.model import Absent, Dossier, Observed, Reason, Record
 
 VERSION: Final = 1
-STANDS: Final = timedelta(days=14)
+MAX_CARRY_AGE: Final = timedelta(days=14)
 LOOKED_AT: Final = "looked_at"
 CARRIED: Final = "carried"
 TOO_LARGE: Final = "too_large"
 
 _SCHEMAS: Final = {source.KIND: source.SCHEMA, dependencies.KIND: dependencies.SCHEMA, secrets.KIND: secrets.SCHEMA}
-_OURS: Final = frozenset(
+_OWN_FAILURES: Final = frozenset(
     {Reason.RATE_LIMITED, Reason.TIMEOUT, Reason.UNREACHABLE, Reason.TLS_ERROR, Reason.NOT_COLLECTED,
      Reason.COLLECTOR_ERROR, Reason.QUARANTINED, Reason.SANDBOX_RESTRICTED}
 )  # fmt: skip
-"""Why we could not look, as far as an absence tells: what was seen before stands for a while."""
+"""Reasons that are failures of ours: the earlier content then stands for some days."""
 
 _KEPT: Final = timedelta(minutes=5)
 _MOST_KEPT: Final = 8
@@ -83,7 +83,7 @@ class SourceCollector:
         rules: str,
         limits: SourceLimits | None = None,
         tarballs: TarballSource | None = None,
-        boms: SbomSource | None = None,
+        sboms: SbomSource | None = None,
         installs: InstallationSource | None = None,
         guard: AddressGuard | None = None,
     ) -> None:
@@ -95,7 +95,7 @@ class SourceCollector:
         self._clock = clock
         self._limits = limits or SourceLimits()
         self._rules = rules
-        self._boms = boms
+        self._sboms = sboms
         self._installs = installs
         self._fetches = ArchiveDownloads(engine, tarballs, indexes, clock, self._limits.fetching, guard=guard)
         self._readings: SharedResults[tuple[str, str, str, str], ReadingResult | Absent] = SharedResults(
@@ -104,11 +104,11 @@ class SourceCollector:
 
     async def follow(self, found: Dossier, earlier: Dossier) -> list[Record]:
         origin = find_repository_archive(found)
-        if isinstance(origin, Absent) and origin.reason in _OURS and self._stands(earlier, source.KIND):
-            # The repository may be there: its package would be another source, and move the score for our failure.
+        if isinstance(origin, Absent) and origin.reason in _OWN_FAILURES and self._is_still_valid(earlier, source.KIND):
+            # The repository may exist. Reading its package instead would change the score because of our failure.
             return [self._record(found, kind, self._earlier(earlier, kind, origin)) for kind in self.kinds]
-        seen, place = await self._read(found, earlier, origin)
-        contents = {**seen, dependencies.KIND: await self._needs(found, earlier, place, seen)}
+        contents, used_origin = await self._read(found, earlier, origin)
+        contents[dependencies.KIND] = await self._collect_dependencies(found, earlier, used_origin, contents)
         return [self._record(found, kind, contents[kind]) for kind in self.kinds]
 
     async def _read(
@@ -117,13 +117,13 @@ class SourceCollector:
         """Contents by kind of the repository, else of the package; `dependencies` only from a lockfile."""
         if isinstance(origin, Absent):
             return await self._read_package(found, earlier, refused=origin)
-        seen = await self._look(origin, earlier)
-        if not isinstance(seen, Absent):
-            return seen, origin
-        if seen.reason in _OURS:
-            return self._unread(earlier, seen), origin
-        instead, place = await self._read_package(found, earlier, refused=seen)
-        return self._remembering(instead, origin, seen, earlier), place
+        contents = await self._collect(origin, earlier)
+        if not isinstance(contents, Absent):
+            return contents, origin
+        if contents.reason in _OWN_FAILURES:
+            return self._unread(earlier, contents), origin
+        instead, used_origin = await self._read_package(found, earlier, refused=contents)
+        return self._with_too_large_note(instead, origin, contents, earlier), used_origin
 
     async def _read_package(
         self, found: Dossier, earlier: Dossier, *, refused: Absent
@@ -132,12 +132,12 @@ class SourceCollector:
         package = await find_package_archive(found, self._archives)
         if isinstance(package, Absent):
             return self._unread(earlier, refused if package.reason is Reason.NO_PACKAGE else package), None
-        seen = await self._look(package, earlier)
-        if not isinstance(seen, Absent):
-            return seen, package
-        return self._remembering(self._unread(earlier, seen), package, seen, earlier), None
+        contents = await self._collect(package, earlier)
+        if not isinstance(contents, Absent):
+            return contents, package
+        return self._with_too_large_note(self._unread(earlier, contents), package, contents, earlier), None
 
-    def _remembering(
+    def _with_too_large_note(
         self, contents: dict[str, _Content], origin: ArchiveOrigin, why: Absent, earlier: Dossier
     ) -> dict[str, _Content]:
         """The contents with a note that an archive was too large, so that the next runs do not download it again."""
@@ -151,14 +151,14 @@ class SourceCollector:
     def _too_large(self, origin: ArchiveOrigin, earlier: Dossier) -> Absent | None:
         """The note of an earlier run about this very archive; after some days it is tried again."""
         known = _note(earlier)
-        if known.get("of") != _key(origin) or not self._is_young(known.get("at")):
+        if known.get("of") != _key(origin) or not self._is_recent(known.get("at")):
             return None
         return Absent(Reason.TOO_LARGE, str(known.get("why", "")))
 
-    async def _look(self, origin: ArchiveOrigin, earlier: Dossier) -> dict[str, _Content] | Absent:
+    async def _collect(self, origin: ArchiveOrigin, earlier: Dossier) -> dict[str, _Content] | Absent:
         if (large := self._too_large(origin, earlier)) is not None:
             return large
-        # A head that was told again while GitHub could not be asked is as old as that look.
+        # If GitHub was unreachable and an earlier head was repeated, the source is as old as that head.
         observation: dict[str, Json] = {LOOKED_AT: origin.seen_at or self._clock().isoformat()}
         if self._is_known(earlier, origin):
             carried = {**observation, CARRIED: True}
@@ -168,7 +168,7 @@ class SourceCollector:
                 if kind in self.kinds and isinstance(record.content, Observed) and not _is_of_installation(record)
             }
         reading = await self._readings.get(
-            (origin.origin, origin.name, origin.ref, origin.subfolder), lambda: self._reading(origin)
+            (origin.origin, origin.name, origin.ref, origin.subfolder), lambda: self._read_archive(origin)
         )
         if isinstance(reading, Absent):
             return reading
@@ -179,7 +179,7 @@ class SourceCollector:
             if body is not None
         }
 
-    async def _reading(self, origin: ArchiveOrigin) -> ReadingResult | Absent:
+    async def _read_archive(self, origin: ArchiveOrigin) -> ReadingResult | Absent:
         file = await self._fetches.fetch(origin)
         if isinstance(file, Absent):
             return file
@@ -191,17 +191,17 @@ class SourceCollector:
             strip=origin.strip,
             bounds=self._limits.walking,
         )
-        return await self._readers.read(file, task)
+        return await self._readers.read_archive(file, task)
 
-    async def _needs(
-        self, found: Dossier, earlier: Dossier, origin: ArchiveOrigin | None, seen: Mapping[str, _Content]
+    async def _collect_dependencies(
+        self, found: Dossier, earlier: Dossier, origin: ArchiveOrigin | None, contents: Mapping[str, _Content]
     ) -> _Content:
-        known = seen.get(dependencies.KIND)
+        known = contents.get(dependencies.KIND)
         if known is not None and isinstance(known.content, Observed):
             return known
-        waits = self._stands(earlier, dependencies.KIND) and _taken_from(earlier) == dependencies.SBOM
+        keeps_sbom = self._is_still_valid(earlier, dependencies.KIND) and _taken_from(earlier) == dependencies.SBOM
         body = await find_dependencies_elsewhere(
-            found, origin, self._boms, self._installs, ours=_OURS if waits else frozenset()
+            found, origin, self._sboms, self._installs, own_failures=_OWN_FAILURES if keeps_sbom else frozenset()
         )
         if isinstance(body, Absent):
             return self._earlier(earlier, dependencies.KIND, body)
@@ -230,7 +230,7 @@ class SourceCollector:
 
     def _unread(self, earlier: Dossier, why: Absent) -> dict[str, _Content]:
         """The earlier contents; of dependencies only those from a lockfile, which no other source replaces."""
-        locked = why.reason in _OURS and self._stands(earlier, dependencies.KIND)
+        locked = why.reason in _OWN_FAILURES and self._is_still_valid(earlier, dependencies.KIND)
         locked = locked and _taken_from(earlier) == dependencies.LOCKFILE
         kinds = self.kinds if locked else (source.KIND, secrets.KIND)
         return {kind: self._earlier(earlier, kind, why) for kind in kinds}
@@ -238,19 +238,19 @@ class SourceCollector:
     def _earlier(self, earlier: Dossier, kind: str, why: Absent) -> _Content:
         """The earlier content when the failure is ours and that content is young enough; else the absence."""
         record = earlier.records.get(kind)
-        if record is None or why.reason not in _OURS or not self._stands(earlier, kind):
+        if record is None or why.reason not in _OWN_FAILURES or not self._is_still_valid(earlier, kind):
             return _Content(why, {})
         return _Content(record.content, record.observation)
 
-    def _stands(self, earlier: Dossier, kind: str) -> bool:
+    def _is_still_valid(self, earlier: Dossier, kind: str) -> bool:
         record = earlier.records.get(kind)
         if record is None or not isinstance(record.content, Observed):
             return False
-        return self._is_young(record.observation.get(LOOKED_AT))
+        return self._is_recent(record.observation.get(LOOKED_AT))
 
-    def _is_young(self, stated: Json) -> bool:
+    def _is_recent(self, stated: Json) -> bool:
         try:
-            return isinstance(stated, str) and self._clock() - datetime.fromisoformat(stated) <= STANDS
+            return isinstance(stated, str) and self._clock() - datetime.fromisoformat(stated) <= MAX_CARRY_AGE
         except (ValueError, TypeError):
             return False
 

@@ -59,7 +59,7 @@ class FileTree:
     code: int = 0
     cut: bool = False
 
-    def room(self, path: str) -> int:
+    def max_bytes(self, path: str) -> int:
         """How many bytes of a file to read."""
         inner = self.inner(path)
         if inner is None:

@@ -12,7 +12,7 @@ from evidence.model import Absent, Target
 class ArchiveReader(Protocol):
     """Reads untrusted archives within bounds."""
 
-    async def read(self, file: BinaryIO, task: ReadingTask) -> ReadingResult | Absent:
+    async def read_archive(self, file: BinaryIO, task: ReadingTask) -> ReadingResult | Absent:
         """The bodies of an archive, or why there are none."""
         ...
 

@@ -48,21 +48,21 @@ class ReaderPool:
         self._rules = rules
         self._limits = limits or ReaderLimits()
         self._idle: list[_Process] = []
-        self._room = asyncio.Semaphore(self._limits.slots)
+        self._slots = asyncio.Semaphore(self._limits.slots)
 
-    async def read(self, file: BinaryIO, task: ReadingTask) -> ReadingResult | Absent:
+    async def read_archive(self, file: BinaryIO, task: ReadingTask) -> ReadingResult | Absent:
         """The bodies of an archive, or why there are none. A reading that is cancelled leaves no process."""
         with pause_deadline():
-            await self._room.acquire()
+            await self._slots.acquire()
         try:
-            return _reading(await self._answer(file, task))
+            return _parse_answer(await self._answer(file, task))
         except TimeoutError:
             # Wall time is also what others on this machine take: a failure of ours, as far as can be told.
             return Absent(Reason.TIMEOUT, f"reading it takes more than {self._limits.wall:g} seconds")
         except _Died as died:
             return Absent(Reason.TOO_LARGE, died.why(self._limits))
         finally:
-            self._room.release()
+            self._slots.release()
 
     async def _answer(self, file: BinaryIO, task: ReadingTask) -> dict[str, Any]:
         """The answer of a process. One that was killed, perhaps because of other processes, is replaced once."""
@@ -83,7 +83,7 @@ class ReaderPool:
         for process in idle:
             await asyncio.to_thread(process.end)
 
-    async def _start(self, process: _Process, message: dict[str, Any]) -> None:
+    async def _start_process(self, process: _Process, message: dict[str, Any]) -> None:
         try:
             async with asyncio.timeout(_START):
                 await asyncio.to_thread(process.start, message)
@@ -99,7 +99,7 @@ class ReaderPool:
         try:
             if not process.started:
                 start = {"rules": self._rules, "memory": self._limits.memory}
-                await self._start(process, start)
+                await self._start_process(process, start)
             yield process
         except BaseException:
             process.kill()
@@ -193,7 +193,7 @@ class _Process:
         return answer
 
 
-def _reading(answer: dict[str, Any]) -> ReadingResult | Absent:
+def _parse_answer(answer: dict[str, Any]) -> ReadingResult | Absent:
     why = str(answer.get("why", ""))
     match answer["outcome"]:
         case "reading":

@@ -33,7 +33,7 @@ def main(descriptor: int) -> None:
     """Answer until the other side closes the socket."""
     with socket.socket(fileno=descriptor) as line:
         start, _ = receive_message(line)
-        _confine(start["memory"])
+        _limit_resources(start["memory"])
         scanner = Scanner(load_rules(start["rules"]) if start["rules"] else build_own_rules())
         send_message(line, {"ready": True})
         while True:
@@ -41,14 +41,14 @@ def main(descriptor: int) -> None:
                 message, handles = receive_message(line)
             except EOFError:
                 return
-            _allow(message["seconds"])
-            with _own(handles) as file:
-                answer = _answered(message, file, scanner)
+            _limit_processor_time(message["seconds"])
+            with _open_archive(handles) as file:
+                answer = _answer(message, file, scanner)
             send_message(line, answer)
 
 
 @contextmanager
-def _own(handles: Sequence[int]) -> Iterator[BinaryIO]:
+def _open_archive(handles: Sequence[int]) -> Iterator[BinaryIO]:
     """The file behind a descriptor with its own position, since others may read the same archive at the same time."""
     try:
         with Path(f"/proc/self/fd/{handles[0]}").open("rb") as file:
@@ -58,7 +58,7 @@ def _own(handles: Sequence[int]) -> Iterator[BinaryIO]:
             os.close(handle)
 
 
-def _answered(message: Mapping[str, Any], file: BinaryIO, scanner: Scanner) -> Mapping[str, Any]:
+def _answer(message: Mapping[str, Any], file: BinaryIO, scanner: Scanner) -> Mapping[str, Any]:
     task = ReadingTask(**{**message["task"], "bounds": Bounds(**message["task"]["bounds"])})
     try:
         found = read_archive(file, task, scanner, bytes.fromhex(message["salt"]))
@@ -72,7 +72,7 @@ def _answered(message: Mapping[str, Any], file: BinaryIO, scanner: Scanner) -> M
     return {"outcome": READING, "body": body}
 
 
-def _confine(megabytes: int) -> None:
+def _limit_resources(megabytes: int) -> None:
     """Forbid writing files and core dumps, and limit the memory."""
     size = megabytes * 1024 * 1024
     resource.setrlimit(resource.RLIMIT_AS, (size, size))
@@ -81,7 +81,7 @@ def _confine(megabytes: int) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
-def _allow(seconds: int) -> None:
+def _limit_processor_time(seconds: int) -> None:
     """Limit the processor time from now on, beyond what the process has used."""
     used = resource.getrusage(resource.RUSAGE_SELF)
     _, hard = resource.getrlimit(resource.RLIMIT_CPU)

@@ -81,12 +81,12 @@ async def look(
     async with engine.visit(seconds=30) as visit:
         own = await visit.is_private(parse_url(target.identifier).origin)
         knocker = UnauthenticatedRequests(visit, target, courtesy, gapless=own, client_version="0")
-        asked = await knocker.bare(over_sse=target.type is TargetType.SSE)
+        asked = await knocker.ask_without_credentials(over_sse=target.type is TargetType.SSE)
         content, observation = await collect_access(
             visit,
             target,
             asked,
-            courtesy=courtesy,
+            limiter=courtesy,
             gapless=own,
             client_version="0",
             credential=credential,

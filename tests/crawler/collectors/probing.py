@@ -70,7 +70,7 @@ def collector(
     courtesy = HostRateLimiter(tick=hand.tick, sleep=hand.sleep)
     bounds = BRISK_PROBE if brisk else limits
     return ProtocolCollector(
-        engine, launcher, courtesy, lambda: at, bounds, depth=depth, chosen=chosen, opted_out=opted_out
+        engine, launcher, courtesy, lambda: at, bounds, depth=depth, retest=chosen, opted_out=opted_out
     )
 
 

@@ -23,7 +23,7 @@ LOST = """
     discover-origin list-tools-elsewhere discover-version-unknown discover-meta-missing discover-method-mismatch get
     removed-ping delete list-tools-again call-name-mismatch call-name-encoded read-nonexistent cursor-invented
 """
-EVERYTHING = QuestionSelection.behind(
+EVERYTHING = QuestionSelection.for_findings(
     f"exchanges/{era}/{step}" for era in ("legacy", "modern") for step in LOST.split()
 )
 
@@ -59,7 +59,7 @@ def retested(
 
 def test_an_unchanged_server_leaves_the_body_of_its_full_probe() -> None:
     full, again = retested(
-        Counting(), QuestionSelection.behind(["exchanges/legacy/ping", "exchanges/modern/discover-origin"])
+        Counting(), QuestionSelection.for_findings(["exchanges/legacy/ping", "exchanges/modern/discover-origin"])
     )
     assert body(again) == body(full)
     assert talk(again).depth == "full"
@@ -74,7 +74,7 @@ def test_only_what_was_chosen_is_asked_and_a_repair_shows() -> None:
 
         server.inner.overrides["ping"] = pong
 
-    full, again = retested(server, QuestionSelection.behind(["exchanges/legacy/ping"]), repair)
+    full, again = retested(server, QuestionSelection.for_findings(["exchanges/legacy/ping"]), repair)
     assert server.arrived.count("ping") == 1
     assert "hallmark/unknown" not in server.arrived
     assert not rows(full)["legacy", "ping", 0].succeeded
@@ -106,7 +106,7 @@ def test_a_server_that_asks_for_fewer_requests_keeps_what_it_said_before() -> No
 
         server.inner.overrides["hallmark/unknown"] = refuse
 
-    chosen = QuestionSelection.behind(["exchanges/legacy/unknown-method", "exchanges/legacy/malformed"])
+    chosen = QuestionSelection.for_findings(["exchanges/legacy/unknown-method", "exchanges/legacy/malformed"])
     full, again = retested(Counting(), chosen, limit)
     assert rows(again)["legacy", "malformed", 0].status == rows(full)["legacy", "malformed", 0].status
 
@@ -120,19 +120,19 @@ def test_a_server_that_asks_for_fewer_requests_keeps_what_it_said_before() -> No
     ],
 )
 def test_what_can_only_be_asked_after_others_brings_them(places: Sequence[str], steps: set[str]) -> None:
-    assert {step for _, step in QuestionSelection.behind(places).steps} == steps
+    assert {step for _, step in QuestionSelection.for_findings(places).steps} == steps
 
 
 def test_findings_about_access_bring_the_metadata() -> None:
-    assert QuestionSelection.behind(["access/resource_metadata"]).metadata
-    assert not QuestionSelection.behind(["accessories/x"]).metadata
+    assert QuestionSelection.for_findings(["access/resource_metadata"]).metadata
+    assert not QuestionSelection.for_findings(["accessories/x"]).metadata
 
 
 def test_a_process_is_asked_what_was_chosen_of_it() -> None:
     async def run() -> Sequence[Mapping[str, Record]]:
         where = module("tests.servers.scripted_stdio")
         full = await records_of(collector(depth="full", launcher=PipeLauncher()), where)
-        chosen = QuestionSelection.behind(["exchanges/legacy/ping"])
+        chosen = QuestionSelection.for_findings(["exchanges/legacy/ping"])
         return full, await records_of(collector(launcher=PipeLauncher(), chosen=chosen), where, earlier=full)
 
     full, again = asyncio.run(run())

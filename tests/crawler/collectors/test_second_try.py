@@ -68,7 +68,7 @@ def sampled(behaviour: Behaviour) -> Sample | None:
     engine = HttpEngine(user_agent=AGENT, guard=AddressGuard(allow_private=True), limits=limits)
     courtesy = HostRateLimiter(tick=hand.tick, sleep=hand.sleep)
     means = ProbeDependencies(
-        courtesy=courtesy, clock=lambda: NOW, limits=ProbeLimits(discover=0.3, total=10), client_version="0"
+        limiter=courtesy, clock=lambda: NOW, limits=ProbeLimits(discover=0.3, total=10), client_version="0"
     )
 
     async def run() -> Sample | None:

@@ -243,14 +243,16 @@ def test_who_asks_for_credentials_before_anything_else_wants_them_however_a_made
     broken_off: Observed,
 ) -> None:
     words = "CHAT_TOKEN environment variable is required"
-    bare = attempt(Reason.CREDENTIALS_REQUIRED, words)
-    found = {choose_probe_result(bare, way).listing for way in ways_to_fail(broken_off)}
+    ask_without_credentials = attempt(Reason.CREDENTIALS_REQUIRED, words)
+    found = {choose_probe_result(ask_without_credentials, way).listing for way in ways_to_fail(broken_off)}
     assert found == {Absent(Reason.CREDENTIALS_REQUIRED, f"the server asks for CHAT_TOKEN: {words}")}
 
 
 def test_who_only_mentions_credentials_and_waits_for_a_host_is_cut_off(broken_off: Observed) -> None:
-    bare = attempt(Reason.TIMEOUT, "Warning: no API key provided, using the free tier", "notes.example")
-    assert {choose_probe_result(bare, way).listing for way in ways_to_fail(broken_off)} == {CUT_OFF}
+    ask_without_credentials = attempt(
+        Reason.TIMEOUT, "Warning: no API key provided, using the free tier", "notes.example"
+    )
+    assert {choose_probe_result(ask_without_credentials, way).listing for way in ways_to_fail(broken_off)} == {CUT_OFF}
 
 
 def test_who_ended_of_something_else_is_not_excused_by_a_call_home() -> None:

@@ -31,40 +31,43 @@ class AccessFindings:
     """Everything that was found about the access to one server."""
 
     target: Target
-    door: AccessDecision
-    asked: tuple[AccessRequest, ...]
+    decision: AccessDecision
+    requests: tuple[AccessRequest, ...]
     resource: tuple[MetadataAttempt, ...]
     issuers: tuple[IssuerMetadata, ...]
     bogus: AccessRequest | None
     metadata_cut: bool
 
 
-def access_body(look: AccessFindings) -> bytes:
+def access_body(findings: AccessFindings) -> bytes:
     """The bytes of schema 1 (evidence/kinds/access.py)."""
+    gate = findings.decision.gate
+    versions = {one.era: one.version for one in findings.requests if one.opened and one.step != "sse-open"}
+    cut = [*(["challenges"] if _cut(findings.decision) else []), *(["metadata"] if findings.metadata_cut else [])]
     return _object(
         {
-            "registered": _own(mask_url(look.target.identifier)),
-            "class": _own(look.door.access.value),
-            "gate": _own(_gate(look.door)),
-            "versions": _own({one.era: one.version for one in look.asked if one.opened and one.step != "sse-open"}),
-            "answers": _own([_answer(one) for one in look.asked]),
-            "challenges": _own([_challenge(one) for one in look.door.gate.challenges] if look.door.gate else []),
-            "resource_metadata": _list(_attempt(one) for one in look.resource),
-            "authorization_servers": _list(_issuer(one) for one in look.issuers),
-            "bogus": _own(_bogus(look.bogus) if look.bogus else None),
-            "cut": _own([*(["challenges"] if _cut(look.door) else []), *(["metadata"] if look.metadata_cut else [])]),
+            "registered": _own(mask_url(findings.target.identifier)),
+            "class": _own(findings.decision.access.value),
+            "gate": _own(_gate(findings.decision)),
+            "versions": _own(versions),
+            "answers": _own([_answer(one) for one in findings.requests]),
+            "challenges": _own([_challenge(one) for one in gate.challenges] if gate else []),
+            "resource_metadata": _list(_attempt(one) for one in findings.resource),
+            "authorization_servers": _list(_issuer(one) for one in findings.issuers),
+            "bogus": _own(_bogus(findings.bogus) if findings.bogus else None),
+            "cut": _own(cut),
         }
     )
 
 
-def _gate(door: AccessDecision) -> Json:
-    if door.gate is None or door.refusal is None:
+def _gate(decision: AccessDecision) -> Json:
+    if decision.gate is None or decision.refusal is None:
         return None
-    reason, detail = door.refusal.reason.value, door.refusal.detail
+    reason, detail = decision.refusal.reason.value, decision.refusal.detail
     return {
-        "step": door.gate.step,
-        "era": door.gate.era,
-        "status": door.gate.reply.status,
+        "step": decision.gate.step,
+        "era": decision.gate.era,
+        "status": decision.gate.reply.status,
         "reason": reason,
         "detail": detail,
     }
@@ -91,9 +94,9 @@ def _value(name: str, value: str) -> str:
     return shown[:_LONGEST_VALUE]
 
 
-def _cut(door: AccessDecision) -> bool:
+def _cut(decision: AccessDecision) -> bool:
     """Whether a header of the deciding answer reached the length at which the HTTP client stops keeping it."""
-    headers = door.gate.reply.exchange.headers if door.gate else ()
+    headers = decision.gate.reply.exchange.headers if decision.gate else ()
     return any(name == "www-authenticate" and len(value) >= _LONGEST_VALUE for name, value in headers)
 
 

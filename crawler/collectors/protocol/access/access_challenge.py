@@ -31,7 +31,7 @@ _CLASSES: Final[Mapping[Reason, AccessClass]] = {
     Reason.BLOCKED_BY_WAF: AccessClass.BLOCKED_BY_WAF,
     Reason.NOT_MCP: AccessClass.NOT_MCP,
 }
-_TELLING: Final = (*sorted(LOCKED_REASONS), Reason.PAYMENT_REQUIRED, Reason.FORBIDDEN, Reason.BLOCKED_BY_WAF)
+_DECISIVE: Final = (*sorted(LOCKED_REASONS), Reason.PAYMENT_REQUIRED, Reason.FORBIDDEN, Reason.BLOCKED_BY_WAF)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,15 +82,15 @@ class AccessDecision:
     refusal: Absent | None = None
 
 
-def classify_access(asked: Sequence[AccessRequest]) -> AccessDecision | Absent:
+def classify_access(requests: Sequence[AccessRequest]) -> AccessDecision | Absent:
     """The class of a server from all its first answers; Absent when no answer decides anything.
 
     An era that opens outweighs one that does not. Among refusals, the first that names a way in decides.
     """
-    refused = [(one, refusal) for one in asked if (refusal := one.refusal)]
-    opened = any(one.opened and one.step != "sse-open" for one in asked)
+    refused = [(one, refusal) for one in requests if (refusal := one.refusal)]
+    opened = any(one.opened and one.step != "sse-open" for one in requests)
     deciding = [pair for pair in refused if not (opened and pair[0].is_opening)]
-    for reasons in (LOCKED_REASONS, *({reason} for reason in _TELLING)):
+    for reasons in (LOCKED_REASONS, *({reason} for reason in _DECISIVE)):
         for one, refusal in deciding:
             if refusal.reason in reasons:
                 return AccessDecision(_class_of(one, refusal), one, refusal)

@@ -42,11 +42,11 @@ __all__ = ["BOGUS_BEARER", "AccessLimits", "AccessRequest", "collect_access"]
 
 
 async def collect_access(
-    visit: HttpSession,
+    session: HttpSession,
     target: Target,
-    asked: Sequence[AccessRequest],
+    requests: Sequence[AccessRequest],
     *,
-    courtesy: HostRateLimiter,
+    limiter: HostRateLimiter,
     gapless: bool,
     client_version: str,
     credential: Credential | None = None,
@@ -58,33 +58,33 @@ async def collect_access(
         server = parse_url(target.identifier)
     except InvalidTarget as error:
         return error.absent(), {}
-    knocker = UnauthenticatedRequests(visit, target, courtesy, gapless=gapless, client_version=client_version)
+    unauthenticated = UnauthenticatedRequests(session, target, limiter, gapless=gapless, client_version=client_version)
     if credential is not None:
-        opened = [one.reply.exchange.transport for one in asked if one.opened] or [target.type.value]
-        asked = await knocker.bare(over_sse=opened[0] == TargetType.SSE.value)
-    door = classify_access(asked)
-    if isinstance(door, Absent):
-        return door, _observation(knocker, 0, credential)
-    reader = MetadataReader(visit, courtesy, limits or AccessLimits(), home=server.origin.host)
-    resource, issuers = await _metadata(reader, door, server) if thorough or door.gate else ((), ())
-    gated = door.gate if door.access.is_gated else None
-    bogus = await knocker.ask_with_bearer(BOGUS_BEARER, gated) if gated else None
-    look = AccessFindings(target, door, tuple(asked), resource, issuers, bogus, metadata_cut=reader.cut)
-    return Observed(access_body(look)), _observation(knocker, reader.requests, credential)
+        opened = [one.reply.exchange.transport for one in requests if one.opened] or [target.type.value]
+        requests = await unauthenticated.ask_without_credentials(over_sse=opened[0] == TargetType.SSE.value)
+    decision = classify_access(requests)
+    if isinstance(decision, Absent):
+        return decision, _observation(unauthenticated, 0, credential)
+    reader = MetadataReader(session, limiter, limits or AccessLimits(), home=server.origin.host)
+    resource, issuers = await _metadata(reader, decision, server) if thorough or decision.gate else ((), ())
+    gated = decision.gate if decision.access.is_gated else None
+    bogus = await unauthenticated.ask_with_bearer(BOGUS_BEARER, gated) if gated else None
+    findings = AccessFindings(target, decision, tuple(requests), resource, issuers, bogus, metadata_cut=reader.cut)
+    return Observed(access_body(findings)), _observation(unauthenticated, reader.requests, credential)
 
 
 async def _metadata(
-    reader: MetadataReader, door: AccessDecision, server: Url
+    reader: MetadataReader, decision: AccessDecision, server: Url
 ) -> tuple[tuple[MetadataAttempt, ...], tuple[IssuerMetadata, ...]]:
     """The metadata of a locked server, or what an open server publishes at the well-known addresses."""
-    if not (door.access.is_gated or door.access is AccessClass.OPEN):
+    if not (decision.access.is_gated or decision.access is AccessClass.OPEN):
         return (), ()
-    advertised = list(_advertised(door.gate.challenges if door.gate else ()))
-    resource = await reader.resource(server, advertised)
+    advertised = list(_advertised(decision.gate.challenges if decision.gate else ()))
+    resource = await reader.read_resource_metadata(server, advertised)
     document = resource[-1].document
     if document is not None:
-        return resource, await reader.issuers(parse_json(document))
-    return resource, await reader.legacy(server) if door.access.is_gated else ()
+        return resource, await reader.read_issuers(parse_json(document))
+    return resource, await reader.root_metadata(server) if decision.access.is_gated else ()
 
 
 def _advertised(challenges: Sequence[Challenge]) -> Iterator[str]:
@@ -93,7 +93,13 @@ def _advertised(challenges: Sequence[Challenge]) -> Iterator[str]:
             yield url
 
 
-def _observation(knocker: UnauthenticatedRequests, metadata: int, credential: Credential | None) -> dict[str, Json]:
-    again = knocker.transcript.summary()
-    observation: dict[str, Json] = {"requests": metadata + len(again), "metadata_requests": metadata, "asked": again}
+def _observation(
+    unauthenticated: UnauthenticatedRequests, metadata: int, credential: Credential | None
+) -> dict[str, Json]:
+    summary = unauthenticated.transcript.summary()
+    observation: dict[str, Json] = {
+        "requests": metadata + len(summary),
+        "metadata_requests": metadata,
+        "asked": summary,
+    }
     return observation | ({"credentials": "configured"} if credential else {})

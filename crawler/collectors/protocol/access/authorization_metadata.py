@@ -79,20 +79,20 @@ class MetadataReader:
     target advertises may be on its own host, but not elsewhere in the operator's network.
     """
 
-    def __init__(self, visit: HttpSession, courtesy: HostRateLimiter, limits: AccessLimits, *, home: str) -> None:
-        self._visit = visit
+    def __init__(self, session: HttpSession, limiter: HostRateLimiter, limits: AccessLimits, *, home: str) -> None:
+        self._session = session
         self._home = home
-        self._courtesy = courtesy
+        self._limiter = limiter
         self._limits = limits
         self._end = asyncio.get_running_loop().time() + limits.total
         self.requests = 0
         self.cut = False
 
-    async def resource(self, server: Url, advertised: Sequence[str]) -> tuple[MetadataAttempt, ...]:
+    async def read_resource_metadata(self, server: Url, advertised: Sequence[str]) -> tuple[MetadataAttempt, ...]:
         """Protected resource metadata: what challenges advertise, else below the path, else at the root."""
-        return await self._first(_resource_addresses(server, advertised), _MARKS_RESOURCE)
+        return await self._fetch_first(_resource_addresses(server, advertised), _MARKS_RESOURCE)
 
-    async def issuers(self, document: Json) -> tuple[IssuerMetadata, ...]:
+    async def read_issuers(self, document: Json) -> tuple[IssuerMetadata, ...]:
         """The authorization servers that a document names, each with its metadata."""
         named = document.get("authorization_servers") if isinstance(document, Mapping) else None
         texts = [text[:_LONGEST_ISSUER] for text in named if isinstance(text, str)] if isinstance(named, list) else []
@@ -100,9 +100,11 @@ class MetadataReader:
         self.cut = self.cut or len(wanted) > _MOST_ISSUERS
         return tuple([await self._issuer(text) for text in wanted[:_MOST_ISSUERS]])
 
-    async def legacy(self, server: Url) -> tuple[IssuerMetadata, ...]:
+    async def root_metadata(self, server: Url) -> tuple[IssuerMetadata, ...]:
         """Authorization server metadata at the root of the server's own origin (2025-03-26); empty without any."""
-        attempts = await self._first([("rfc8414", str(_at(server.origin, AUTHORIZATION_METADATA_PATH)))], _MARKS_SERVER)
+        attempts = await self._fetch_first(
+            [("rfc8414", str(_at(server.origin, AUTHORIZATION_METADATA_PATH)))], _MARKS_SERVER
+        )
         if attempts[-1].document is None:
             return ()
         return (
@@ -115,10 +117,12 @@ class MetadataReader:
         except InvalidTarget as error:
             broken = MetadataAttempt(by="rfc8414", url=mask_url(text), problem=error.detail)
             return IssuerMetadata(issuer=mask_url(text), layout="discovered", attempts=(broken,))
-        attempts = await self._first(addresses, _MARKS_SERVER)
+        attempts = await self._fetch_first(addresses, _MARKS_SERVER)
         return IssuerMetadata(issuer=mask_url(text), layout="discovered", attempts=attempts)
 
-    async def _first(self, addresses: Sequence[tuple[str, str]], marks: frozenset[str]) -> tuple[MetadataAttempt, ...]:
+    async def _fetch_first(
+        self, addresses: Sequence[tuple[str, str]], marks: frozenset[str]
+    ) -> tuple[MetadataAttempt, ...]:
         """Request one address after the other until a document is found."""
         attempts: list[MetadataAttempt] = []
         for by, address in addresses:
@@ -129,8 +133,8 @@ class MetadataReader:
 
     async def _attempt(self, by: str, address: str, marks: frozenset[str]) -> MetadataAttempt:
         shown = mask_url(address)
-        left = self._end - asyncio.get_running_loop().time()
-        if self.requests >= self._limits.metadata or left <= 0:
+        seconds_left = self._end - asyncio.get_running_loop().time()
+        if self.requests >= self._limits.metadata or seconds_left <= 0:
             self.cut = True
             return MetadataAttempt(by=by, url=shown, failure=BudgetSpent("the request budget is spent"))
         try:
@@ -139,7 +143,7 @@ class MetadataReader:
             return MetadataAttempt(by=by, url=shown, problem=error.detail)
         self.requests += 1
         try:
-            async with asyncio.timeout(left):
+            async with asyncio.timeout(seconds_left):
                 return await self._get(by, url, shown, marks)
         except TimeoutError:
             return MetadataAttempt(by=by, url=shown, failure=TimedOut("no answer in time"))
@@ -147,11 +151,11 @@ class MetadataReader:
             return MetadataAttempt(by=by, url=shown, failure=error)
 
     async def _get(self, by: str, url: Url, shown: str, marks: frozenset[str]) -> MetadataAttempt:
-        own = await self._visit.is_private(url.origin)
-        if own and not _is_same_host(url.origin.host, self._home):
+        is_private = await self._session.is_private(url.origin)
+        if is_private and not _is_same_host(url.origin.host, self._home):
             raise BlockedAddress("the name leads to another private host than the server's own")
-        async with nullcontext() if own else self._courtesy.turn(url.origin.host):
-            response = await self._visit.open(Request("GET", url, _ACCEPT, limits=self._wire()))
+        async with nullcontext() if is_private else self._limiter.turn(url.origin.host):
+            response = await self._session.open(Request("GET", url, _ACCEPT, limits=self._http_limits()))
             try:
                 status = response.head.status
                 if status != 200:
@@ -168,9 +172,9 @@ class MetadataReader:
         document, problem = _read(body, marks)
         return MetadataAttempt(by=by, url=shown, status=status, document=document, problem=problem)
 
-    def _wire(self) -> Limits:
+    def _http_limits(self) -> Limits:
         seconds, most = self._limits.seconds, self._limits.document_bytes
-        known = self._visit.engine.limits
+        known = self._session.engine.limits
         return dataclasses.replace(
             known,
             connect=min(known.connect, seconds),

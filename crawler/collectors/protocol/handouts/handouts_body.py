@@ -11,7 +11,7 @@ from evidence.derive.secret_scrubbing import scrub_text
 from evidence.kinds.handouts import MAX_RESULT_BYTES
 from evidence.model import Observed
 
-_AHEAD: Final = 4 * 1024  # bytes beyond a cut that are scrubbed with it: half a secret is known by nothing
+_SCRUB_MARGIN: Final = 4 * 1024  # bytes beyond a cut that are scrubbed with it: half a secret is known by nothing
 _MOST_STRINGS: Final = 2_000
 _DEEPEST: Final = 32
 _LONGEST_NAME: Final = 200
@@ -21,7 +21,7 @@ def tool_result_row(tool: str, index: int, result: Mapping[str, Json]) -> dict[s
     """The row of a tool's result (evidence/kinds/handouts.py)."""
     items = _array(result.get("content"))
     texts = [text for item in items for text in _texts(item)]
-    known = _cut("\n".join(texts), MAX_RESULT_BYTES + _AHEAD)
+    known = _cut("\n".join(texts), MAX_RESULT_BYTES + _SCRUB_MARGIN)
     more = (text for text in _strings(result.get("structuredContent")) if text not in known)
     binary = sum(_is_binary(item) for item in items)
     return {
@@ -33,10 +33,10 @@ def tool_result_row(tool: str, index: int, result: Mapping[str, Json]) -> dict[s
 
 def bounded_texts(texts: Iterable[str], binary: int, *, limit: int) -> dict[str, Json]:
     """The text members of a row: at most `limit` bytes of text, without secrets."""
-    said = "\n".join(texts)
-    seen = _cut(said, limit + _AHEAD)
-    scrubbed = scrub_text(seen)
-    margin = _AHEAD if len(seen) < len(said) else 0
+    joined = "\n".join(texts)
+    cut = _cut(joined, limit + _SCRUB_MARGIN)
+    scrubbed = scrub_text(cut)
+    margin = _SCRUB_MARGIN if len(cut) < len(joined) else 0
     text = _cut(scrubbed, min(limit, max(0, len(scrubbed.encode()) - margin)))
     return {"text": text, "whole": not margin and len(text) == len(scrubbed), "binary": binary}
 
@@ -64,8 +64,8 @@ def _texts(item: Json) -> Iterator[str]:
         return
     inner = item.get("resource")
     found = (item.get("text"), inner.get("text") if isinstance(inner, Mapping) else None)
-    told = (item.get(name) for name in ("title", "description")) if item.get("type") == "resource_link" else ()
-    yield from (text for text in (*found, *told) if isinstance(text, str))
+    described = (item.get(name) for name in ("title", "description")) if item.get("type") == "resource_link" else ()
+    yield from (text for text in (*found, *described) if isinstance(text, str))
 
 
 def _is_binary(item: Json) -> bool:
@@ -77,12 +77,12 @@ def _is_binary(item: Json) -> bool:
 
 def _strings(value: Json) -> Iterator[str]:
     """Strings and keys of structured content, breadth first within bounds."""
-    level, seen = [value], 0
+    level, cut = [value], 0
     for _ in range(_DEEPEST):
         following: list[Json] = []
         for part in level:
-            seen += 1
-            if seen > _MOST_STRINGS:
+            cut += 1
+            if cut > _MOST_STRINGS:
                 return
             if isinstance(part, str):
                 yield part

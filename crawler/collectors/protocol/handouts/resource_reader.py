@@ -17,10 +17,10 @@ from evidence.kinds.handouts import MAX_RESOURCE_BYTES, MAX_RESOURCES
 
 METHOD: Final = "resources/read"
 _SECONDS: Final = 8.0
-_ALL: Final = 10.0  # seconds after which no further one is asked for
+_TOTAL_SECONDS: Final = 10.0  # seconds after which no further one is asked for
 _LONGEST_URI: Final = 2_000
 _LONGEST_WHY: Final = 200
-_PICTURES: Final = ("image/", "audio/", "video/", "font/", "application/zip", "application/pdf")
+_BINARY_TYPES: Final = ("image/", "audio/", "video/", "font/", "application/zip", "application/pdf")
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +49,7 @@ async def read_resources(dialogue: Dialogue, era: Era, wanted: Sequence[WantedRe
     Like calls of tools these requests have a bound of their own, so that a full probe asks as many questions as before.
     """
     tick = asyncio.get_running_loop().time
-    ends = tick() + _ALL
+    ends = tick() + _TOTAL_SECONDS
     rows: list[dict[str, Json]] = []
     for one in wanted:
         if tick() >= ends:
@@ -80,8 +80,8 @@ def _why(reply: Reply) -> str:
         and reply.status not in {401, 402, 403, TOO_MANY_REQUESTS}
     ):
         return f"code {reply.answer.code}"
-    gone = explain_reply(reply, METHOD)
-    return gone.reason.value
+    absent = explain_reply(reply, METHOD)
+    return absent.reason.value
 
 
 def _listed(pages: Iterable[bytes]) -> Iterator[tuple[WantedResource, bool]]:
@@ -96,7 +96,7 @@ def _listed(pages: Iterable[bytes]) -> Iterator[tuple[WantedResource, bool]]:
                 continue
             seen.add(uri)
             kind = item.get("mimeType") if isinstance(item, Mapping) else None
-            yield WantedResource(index, uri), not (isinstance(kind, str) and kind.lower().startswith(_PICTURES))
+            yield WantedResource(index, uri), not (isinstance(kind, str) and kind.lower().startswith(_BINARY_TYPES))
 
 
 def _items(page: bytes) -> Sequence[Json]:

@@ -40,7 +40,7 @@ class ProbeOptions:
     """How to probe one target: how deep, which tools may be called, and with which credentials.
 
     `depth` is the depth of the exchanges, `core` or `full`. `opted_out`: no tool of this server may be called.
-    `listen`: a full probe also opens a subscription for some seconds. `selection`: what a core probe asks in addition,
+    `listen`: a full probe also opens a subscription for some seconds. `retest`: what a core probe asks in addition,
     in a re-test.
     """
 
@@ -48,7 +48,7 @@ class ProbeOptions:
     policy: CallPolicy = CallPolicy.ANNOTATED
     opted_out: bool = False
     listen: bool = False
-    chosen: QuestionSelection | None = None
+    retest: QuestionSelection | None = None
     credentials: Credentials = field(default_factory=Credentials)
 
     @property
@@ -58,26 +58,26 @@ class ProbeOptions:
     @property
     def inquires(self) -> bool:
         """True when more is asked than in a core probe."""
-        return self.is_full or bool(self.chosen and self.chosen.steps)
+        return self.is_full or bool(self.retest and self.retest.steps)
 
     def asks_questions_in(self, era: Era) -> bool:
         """True when some of it is asked in this era."""
-        return self.is_full or any(era.value == one for one, _ in (self.chosen.steps if self.chosen else ()))
+        return self.is_full or any(era.value == one for one, _ in (self.retest.steps if self.retest else ()))
 
     @property
     def is_metadata_read(self) -> bool:
         """True when an open server is also asked for the metadata that a locked server must have."""
-        return self.is_full or bool(self.chosen and self.chosen.metadata)
+        return self.is_full or bool(self.retest and self.retest.metadata)
 
     @property
     def may_reuse_trials(self) -> bool:
         """True when the trials of an unchanged tool may be reused."""
-        return not self.is_full and self.chosen is None
+        return not self.is_full and self.retest is None
 
     @property
     def selection(self) -> QuestionSelection | None:
         """The inquiries to ask; None: all of them."""
-        return None if self.is_full else self.chosen or QuestionSelection()
+        return None if self.is_full else self.retest or QuestionSelection()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -101,15 +101,15 @@ class ProbeResult:
     @property
     def attempted(self) -> Observed | Absent:
         """The outcome of connecting, for the availability sample."""
-        said = self.listing.reason if isinstance(self.listing, Absent) else None
-        return self.attempt if self.attempt and said in {Reason.START_FAILED, Reason.TIMEOUT} else self.listing
+        reason = self.listing.reason if isinstance(self.listing, Absent) else None
+        return self.attempt if self.attempt and reason in {Reason.START_FAILED, Reason.TIMEOUT} else self.listing
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProbeDependencies:
     """What all probes of one collector share. `client_version` is what the client sends about itself."""
 
-    courtesy: HostRateLimiter
+    limiter: HostRateLimiter
     clock: Callable[[], datetime]
     limits: ProbeLimits
     client_version: str
@@ -118,20 +118,20 @@ class ProbeDependencies:
 class Probe:
     """The parts that the probes of all transports share: limits, budget and transcript."""
 
-    def __init__(self, means: ProbeDependencies, manner: ProbeOptions) -> None:
-        self.courtesy = means.courtesy
-        self.clock = means.clock
-        self.limits = means.limits
-        self.client_version = means.client_version
-        self.manner = manner
-        self.budget = QuestionBudget(self.limits.full_requests if manner.is_full else self.limits.requests)
+    def __init__(self, dependencies: ProbeDependencies, options: ProbeOptions) -> None:
+        self.limiter = dependencies.limiter
+        self.clock = dependencies.clock
+        self.limits = dependencies.limits
+        self.client_version = dependencies.client_version
+        self.options = options
+        self.budget = QuestionBudget(self.limits.full_requests if options.is_full else self.limits.requests)
         self.transcript = Transcript()
         self.notes: dict[str, Json] = {}
         self.lists: Mapping[str, ListResult] = {}
         self.dialogues: list[Dialogue] = []
         self.access: Finding | None = None
         self.trials: Finding | None = None
-        self.trying: Trials | None = None
+        self.tool_trials: Trials | None = None
         self.handouts: Finding | None = None
         self.attempt: Observed | Absent | None = None
 
@@ -143,7 +143,7 @@ class Probe:
         dialogue = Dialogue(
             channel,
             host=post.url.origin.host if post else "",
-            courtesy=self.courtesy,
+            limiter=self.limiter,
             clock=self.clock,
             limits=limits,
             budget=self.budget,
@@ -154,17 +154,17 @@ class Probe:
 
     def make_question_budget(self, made: int) -> QuestionBudget:
         """The budget that is left after so many requests: a re-test is bounded as a whole."""
-        return self.budget if self.manner.is_full else QuestionBudget(max(0, self.limits.chosen_requests - made))
+        return self.budget if self.options.is_full else QuestionBudget(max(0, self.limits.retest_requests - made))
 
     @property
-    def asked(self) -> Sequence[AccessRequest]:
+    def access_requests(self) -> Sequence[AccessRequest]:
         return [
-            AccessRequest(step=door.step, era=door.era, reply=door.reply, opened=door.opened, version=door.version)
+            AccessRequest(step=reply.step, era=reply.era, reply=reply.reply, opened=reply.opened, version=reply.version)
             for dialogue in self.dialogues
-            for door in dialogue.doors.values()
+            for reply in dialogue.access_replies.values()
         ]
 
-    async def read(self, target: Target, opened: Opened, sandbox: str) -> Observed | Absent:
+    async def read_lists(self, target: Target, opened: Opened, sandbox: str) -> Observed | Absent:
         """Read the lists of an opened server into a listing body, which stays within what `Listing` can parse."""
         if len(opened.answer.span) > self.limits.opening_bytes:
             return Absent(Reason.TOO_LARGE, f"an opening of more than {self.limits.opening_bytes} bytes")
@@ -188,10 +188,10 @@ class Probe:
         resources.
         """
         handed_out: list[dict[str, Json]] = []
-        await self._try_tools(opened, policy, handed_out if self.manner.is_full else None)
-        if self.manner.opted_out:
+        await self._try_tools(opened, policy, handed_out if self.options.is_full else None)
+        if self.options.opted_out:
             self.handouts = Absent(Reason.OPTED_OUT, "nobody may call this server's tools or read what it holds"), {}
-        elif self.manner.is_full:
+        elif self.options.is_full:
             self.handouts = await self._read_resources(opened, handed_out)
 
     async def _try_tools(self, opened: Opened, policy: CallPolicy, handed_out: list[dict[str, Json]] | None) -> None:
@@ -209,9 +209,9 @@ class Probe:
             return reply
 
         tick = asyncio.get_running_loop().time
-        self.trying = Trials(policy, tick, opted_out=self.manner.opted_out, handed_out=handed_out)
-        await self.trying.try_reading_tools(ask, tools)
-        self.trials = self.trying.found()
+        self.tool_trials = Trials(policy, tick, opted_out=self.options.opted_out, handed_out=handed_out)
+        await self.tool_trials.try_reading_tools(ask, tools)
+        self.trials = self.tool_trials.record_content()
         tools.clear()
 
     async def _read_resources(self, opened: Opened, handed_out: list[dict[str, Json]]) -> Finding:
@@ -255,9 +255,9 @@ class Probe:
     def _exchanges(self, target: Target) -> Finding | None:
         if not any(link.opened for link in self.transcript.links):
             return None
-        body = exchanges_body.exchanges_body(target, self.manner.depth, self.transcript, self.lists)
+        body = exchanges_body.exchanges_body(target, self.options.depth, self.transcript, self.lists)
         note: dict[str, Json] = {"requests": len(self.transcript.exchanges)}
-        if self.manner.is_full:
+        if self.options.is_full:
             note["full_at"] = self.clock().isoformat()
         return Observed(body), note
 

@@ -21,7 +21,7 @@ CORE: Final = "core"
 FULL: Final = "full"
 
 # Headers about which a rule can ask and which are the same every night.
-_TOLD: Final = (
+_RECORDED_HEADERS: Final = (
     *("allow", "cf-mitigated", "content-encoding", "content-type", "location", "mcp-protocol-version"),
     *("mcp-session-id", "x-accel-buffering", "x-endpoint"),
 )
@@ -36,9 +36,9 @@ def exchanges_body(target: Target, depth: str, transcript: Transcript, lists: Ma
     about = {"type": target.type.value, "identifier": target.identifier, "version": target.version}
     writer = _Writer(transcript, lists, find_equal=depth == FULL)
     parts = {
-        "target": _own(about),
-        "depth": _own(depth),
-        "connections": _array(_own(_link(transcript.links, at)) for at in range(len(transcript.links))),
+        "target": _encode(about),
+        "depth": _encode(depth),
+        "connections": _array(_encode(_link(transcript.links, at)) for at in range(len(transcript.links))),
         "exchanges": _array(writer.row(index, row) for index, row in enumerate(transcript.rows)),
     }
     return _object(parts)
@@ -61,11 +61,11 @@ class _Writer:
         reason, detail = (failure.reason, failure.detail) if failure else (None, "")
         if reason is None and any(_is_lost(piece) for piece in exchange.received):
             reason, detail = Reason.TOO_LARGE, "a message of more bytes than the transcript keeps"
-        told = {name: value for name, value in exchange.headers if name in _TOLD}
+        headers = {name: value for name, value in exchange.headers if name in _RECORDED_HEADERS}
         asked: Mapping[str, Json] = {"step": row.step, "page": row.page, "connection": row.link, "verb": exchange.verb}
         answered: Mapping[str, Json] = {
             "status": exchange.status,
-            "headers": self._headers((name, told[name]) for name in _TOLD if name in told),
+            "headers": self._headers((name, headers[name]) for name in _RECORDED_HEADERS if name in headers),
             "form": exchange.form.value,
             "utf8": exchange.utf8,
             "batch": exchange.batch,
@@ -80,7 +80,7 @@ class _Writer:
                 b"," + _open(answered)[1:],
                 b',"received":',
                 _array(received),
-                b"," + _own(last)[1:],
+                b"," + _encode(last)[1:],
             )
         )
 
@@ -89,30 +89,30 @@ class _Writer:
         broken = step == MALFORMED or (step == REDIRECTED and not _is_json(exchange.request))
         text = exchange.request.decode("utf-8", "replace") if broken and exchange.request else None
         message = b"null" if broken or not exchange.request else exchange.request
-        headers = _own(self._headers(exchange.sent))
-        return _object({"headers": headers, "message": message, "text": _own(text)})
+        headers = _encode(self._headers(exchange.sent))
+        return _object({"headers": headers, "message": message, "text": _encode(text)})
 
     def _headers(self, headers: Iterable[tuple[str, str]]) -> Mapping[str, Json]:
-        told: dict[str, Json] = {}
+        recorded: dict[str, Json] = {}
         for name, value in headers:
             if value:
-                seen = mask_url(mask_secrets(value)) if name == "location" else value
+                shown = mask_url(mask_secrets(value)) if name == "location" else value
                 if name.lower() == _SESSION:
-                    seen = self._assigned.get(value, value)
-                told[name] = self._without_sessions(seen)[:_LONGEST_HEADER]
-        return told
+                    shown = self._assigned.get(value, value)
+                recorded[name] = self._without_sessions(shown)[:_LONGEST_HEADER]
+        return recorded
 
     def _piece(self, index: int, row: NamedExchange, piece: Piece) -> bytes:
         if piece.text is not None or _is_lost(piece):
             text = self._without_sessions(piece.text or "")
-            return _object({"text": _own(text)} | _event(piece))
+            return _object({"text": _encode(text)} | _event(piece))
         if not piece.size:
             return _object({"message": self._clean(piece.before)} | _event(piece))
         place = self._place(index, row, piece)
         if place is None and piece.result is not None:
             whole = piece.before + piece.result + piece.after
             return _object({"message": self._clean(whole)} | _event(piece))
-        where = _object(place or {"too_large": _own(piece.size)})[1:-1]
+        where = _object(place or {"too_large": _encode(piece.size)})[1:-1]
         bare = self._clean(_without_result(piece.before, piece.after))
         return _object({"message": bare} | _event(piece))[:-1] + b"," + where + b"}"
 
@@ -122,13 +122,15 @@ class _Writer:
         pages = self._lists[name].pages if name in self._lists else []
         listed = row.page < len(pages) and (piece.result == pages[row.page] or _same(piece, pages[row.page]))
         if listed and not self._find_equal:
-            return {"listed": _own([name, row.page])}
+            return {"listed": _encode([name, row.page])}
         digest = (canonical_digest(piece.result) if piece.result is not None else None) or piece.digest
-        alone = sum(one.is_answer for one in row.exchange.received) == 1  # else a reader could take the other one
-        first = self._known.setdefault(digest, index) if digest and alone else index
+        is_only_answer = (
+            sum(one.is_answer for one in row.exchange.received) == 1
+        )  # else a reader could take the other one
+        first = self._known.setdefault(digest, index) if digest and is_only_answer else index
         if listed:
-            return {"listed": _own([name, row.page])}
-        return {"same_as": _own(first)} if first < index else None
+            return {"listed": _encode([name, row.page])}
+        return {"same_as": _encode(first)} if first < index else None
 
     def _clean(self, data: bytes) -> bytes:
         cleaned = data
@@ -186,7 +188,7 @@ def _is_lost(piece: Piece) -> bool:
 
 
 def _event(piece: Piece) -> dict[str, bytes]:
-    return {"event": _own(piece.event), "id": _own(piece.has_id)} if piece.event else {}
+    return {"event": _encode(piece.event), "id": _encode(piece.has_id)} if piece.event else {}
 
 
 def _same(piece: Piece, page: bytes) -> bool:
@@ -208,19 +210,19 @@ def _without_result(before: bytes, after: bytes) -> bytes:
 
 
 def _object(members: Mapping[str, bytes]) -> bytes:
-    return b"{" + b",".join(_own(name) + b":" + value for name, value in members.items()) + b"}"
+    return b"{" + b",".join(_encode(name) + b":" + value for name, value in members.items()) + b"}"
 
 
 def _open(members: Mapping[str, Json]) -> bytes:
     """An object without its closing brace."""
-    return _own(members)[:-1]
+    return _encode(members)[:-1]
 
 
 def _array(values: Iterable[bytes]) -> bytes:
     return b"[" + b",".join(values) + b"]"
 
 
-def _own(value: Json) -> bytes:
+def _encode(value: Json) -> bytes:
     try:
         return orjson.dumps(value)
     except TypeError:  # a lone surrogate in what a server named

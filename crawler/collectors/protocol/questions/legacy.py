@@ -28,7 +28,7 @@ BATCHING_VERSION: Final = "2025-03-26"
 """The one revision with batches."""
 
 OLDER_VERSIONS: Final = ("2024-11-05", BATCHING_VERSION, "2025-06-18")
-_NAMING: Final = frozenset({"2025-06-18", LEGACY_VERSION})  # revisions with a version header
+_WITH_VERSION_HEADER: Final = frozenset({"2025-06-18", LEGACY_VERSION})  # revisions with a version header
 _SESSION: Final = "mcp-session-id"
 _VERSION: Final = "mcp-protocol-version"
 
@@ -64,8 +64,8 @@ def header_inquiries(
         body = encode_question(number(), facts.question, {})
         return Inquiry(step=step, label=facts.question, body=body, headers=replace_headers(headers, changes))
 
-    yield Inquiry(step="stream", verb="GET", label="GET", headers=_listening(headers))
-    if version in _NAMING:
+    yield Inquiry(step="stream", verb="GET", label="GET", headers=_stream_headers(headers))
+    if version in _WITH_VERSION_HEADER:
         yield ask("version-unknown", {_VERSION: UNKNOWN_VERSION})
         yield ask("version-missing", {_VERSION: None})
     if any(name == _SESSION for name, _ in headers):
@@ -109,6 +109,6 @@ def _opening(step: str, client_version: str, version: str, *headers: tuple[str, 
     return Inquiry(step=step, label="initialize", body=body, headers=(*CONTENT, *headers), again=not headers)
 
 
-def _listening(headers: Headers) -> Headers:
+def _stream_headers(headers: Headers) -> Headers:
     kept = tuple((name, value) for name, value in headers if name not in {"accept", "content-type"})
     return (("accept", "text/event-stream"), *kept)

@@ -24,12 +24,12 @@ class QuestionSelection:
     metadata: bool = False
 
     @classmethod
-    def behind(cls, places: Iterable[str]) -> Self:
+    def for_findings(cls, places: Iterable[str]) -> Self:
         """The questions to ask again for findings at these paths, such as `exchanges/legacy/ping`."""
         parts = [place.split("/") for place in places]
         named = {(part[1], part[2]) for part in parts if part[0] == exchanges.KIND and len(part) > 2}
         needed = {(era, first) for era, step in named for first in _NEEDS.get(step, ())}
         return cls(frozenset(named | needed), any(part[0] == access.KIND for part in parts))
 
-    def has(self, era: str, step: str) -> bool:
+    def contains(self, era: str, step: str) -> bool:
         return (era, step) in self.steps

@@ -25,7 +25,7 @@ STEP_NAMES: Final[Mapping[str, str]] = {
 }
 """The questions of a core probe and the steps under which they are recorded (evidence/kinds/exchanges.py)."""
 
-_LOOKED_AT: Final = 64 * 1024  # bytes
+_MAX_SEARCHED: Final = 64 * 1024  # bytes
 TRANSIENT_STATUSES: Final = frozenset({408, 425, 500, 502, 503, 504, *range(520, 531)})
 """Statuses that are likely gone on a second try."""
 
@@ -42,7 +42,7 @@ class ProbeLimits:
 
     requests: int = 12
     full_requests: int = 60
-    chosen_requests: int = 30
+    retest_requests: int = 30
     pages: int = 50
     items: int = 5_000
     page_items: int = 20_000
@@ -93,7 +93,7 @@ class Dialogue:
         channel: Channel,
         *,
         host: str,
-        courtesy: HostRateLimiter,
+        limiter: HostRateLimiter,
         clock: Callable[[], datetime],
         limits: ProbeLimits,
         budget: QuestionBudget,
@@ -103,10 +103,10 @@ class Dialogue:
         self.limits = limits
         self.transcript = transcript
         self.oddities: set[str] = set()
-        self.doors: dict[tuple[str, str], AccessReply] = {}
+        self.access_replies: dict[tuple[str, str], AccessReply] = {}
         self._links: dict[Era, int] = {}
         self._host = host
-        self._courtesy = courtesy
+        self._limiter = limiter
         self._clock = clock
         self._budget = budget
 
@@ -119,9 +119,9 @@ class Dialogue:
         """Record that the connection's opening succeeded."""
         link = self.transcript.links[self._links[era]]
         link.opened, link.negotiated, link.session = True, version, self.channel.assigned
-        for key, door in self.doors.items():
-            if door.era == era.value and door.step in {"initialize", "discover"}:
-                self.doors[key] = replace(door, opened=True, version=version)
+        for key, reply_to in self.access_replies.items():
+            if reply_to.era == era.value and reply_to.step in {"initialize", "discover"}:
+                self.access_replies[key] = replace(reply_to, opened=True, version=version)
 
     def link(self, era: Era) -> int:
         """The number of the connection of an era."""
@@ -132,12 +132,12 @@ class Dialogue:
     ) -> Reply:
         """Ask a question that counts against the budget; `retry` allows the one second try."""
         if not self._budget.spend():
-            return _unasked(self.channel.transport, method)
+            return _budget_spent(self.channel.transport, method)
         reply = await self.turn_page(method, params, era, seconds=seconds)
         pause = self._pause_before_retry(reply) if retry and self._host else None
         if pause is None or not self._budget.spend():
             return reply
-        await self._courtesy.pause(pause)
+        await self._limiter.pause(pause)
         return await self.turn_page(method, params, era, seconds=seconds)
 
     async def turn_page(
@@ -147,7 +147,7 @@ class Dialogue:
         since = len(self.transcript.exchanges)
         reply = await self.channel.ask(method, params, era, seconds=seconds)
         self._budget.charge(self.transcript.exchanges[since:-1])
-        self._notice(reply)
+        self._process_headers(reply)
         if method in STEP_NAMES:
             listed = STEP_NAMES[method].startswith("list-") and reply.result is not None
             self.transcript.name(since, STEP_NAMES[method], page, self._links[era], shared=listed)
@@ -157,7 +157,7 @@ class Dialogue:
 
     def note_access_reply(self, step: str, era: Era, reply: Reply) -> None:
         """Keep a question and its reply for the access finding."""
-        self.doors[step, era.value] = AccessReply(step=step, era=era.value, reply=_slim(reply))
+        self.access_replies[step, era.value] = AccessReply(step=step, era=era.value, reply=_slim(reply))
 
     async def tell(self, method: str) -> None:
         """Send a notification."""
@@ -166,14 +166,14 @@ class Dialogue:
         await self.channel.tell(method)
         self.transcript.name(since, STEP_NAMES[method], 0, self._links[Era.LEGACY])
 
-    async def rest(self) -> None:
-        await self._courtesy.pause(self.limits.retry_pause)
+    async def pause_before_retry(self) -> None:
+        await self._limiter.pause(self.limits.retry_pause)
 
     def hold_back(self, reply: Reply) -> float | None:
         """Block requests to this host for the seconds of its Retry-After; None without one."""
         asked_for = read_requested_wait(reply, self._clock())
         if asked_for is not None and self._host:
-            self._courtesy.defer(self._host, asked_for)
+            self._limiter.defer(self._host, asked_for)
         return asked_for
 
     def _pause_before_retry(self, reply: Reply) -> float | None:
@@ -182,10 +182,10 @@ class Dialogue:
             return None
         asked_for = read_requested_wait(reply, self._clock())
         if asked_for is not None:
-            return asked_for if self._courtesy.accepts(asked_for) else None
+            return asked_for if self._limiter.accepts(asked_for) else None
         return self.limits.retry_pause if is_transient_failure(reply) else None
 
-    def _notice(self, reply: Reply) -> None:
+    def _process_headers(self, reply: Reply) -> None:
         """Obey a Retry-After, and keep for the observation the deviations that did not prevent an answer."""
         self.hold_back(reply)
         if reply.answer is None:
@@ -205,15 +205,15 @@ def is_transient_failure(reply: Reply) -> bool:
 
 def _slim(reply: Reply) -> Reply:
     """The reply cut to the part that the access finding reads, since it is kept until then."""
-    if len(reply.exchange.body) <= _LOOKED_AT:
+    if len(reply.exchange.body) <= _MAX_SEARCHED:
         return reply
-    exchange = replace(reply.exchange, body=b"" if reply.result else reply.exchange.body[:_LOOKED_AT], received=())
-    if reply.answer is None or len(reply.answer.span) <= _LOOKED_AT:
+    exchange = replace(reply.exchange, body=b"" if reply.result else reply.exchange.body[:_MAX_SEARCHED], received=())
+    if reply.answer is None or len(reply.answer.span) <= _MAX_SEARCHED:
         return Reply(exchange, reply.answer)
-    code: Mapping[str, Json] = {"code": reply.answer.code, "message": reply.answer.message[:_LOOKED_AT]}
+    code: Mapping[str, Json] = {"code": reply.answer.code, "message": reply.answer.message[:_MAX_SEARCHED]}
     return Reply(exchange, replace(reply.answer, span=b"", value=code if reply.answer.is_error else {}))
 
 
-def _unasked(transport: str, method: str) -> Reply:
+def _budget_spent(transport: str, method: str) -> Reply:
     failure = BudgetSpent("the request budget is spent")
     return Reply(Exchange(transport=transport, method=method, request=b"", began=0, seconds=0, failure=failure))

@@ -58,7 +58,7 @@ async def discover(
     dialogue.connect(Era.MODERN, MODERN_VERSION, link=link)
     reply = await dialogue.ask("server/discover", {}, Era.MODERN, seconds=seconds, retry=False)
     if retry and reply.failure and not reply.failure.connected and reply.failure.passing:
-        await dialogue.rest()
+        await dialogue.pause_before_retry()
         reply = await dialogue.ask("server/discover", {}, Era.MODERN, seconds=seconds, retry=False)
     if reply.result and supports_modern_version(reply.result.value):
         dialogue.opened(Era.MODERN, MODERN_VERSION)

@@ -15,9 +15,9 @@ from crawler.mcp.transcript import Transcript
 from evidence.canonical import Json
 from evidence.model import Absent, Reason, Target
 
-_TOGETHER: Final = 2.5  # times the time for one server, which is what a single process may live
-_OF_ONE_START: Final = frozenset({"reinstalled"})
-_SHORTEST: Final = 0.5  # seconds; a process with less before it is not started
+_TOTAL_FACTOR: Final = 2.5  # times the time for one server, which is what a single process may live
+_VOLATILE_FACTS: Final = frozenset({"reinstalled"})
+_MIN_SECONDS: Final = 0.5  # seconds; a process with less before it is not started
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +31,7 @@ class StartedProcess:
 
 def is_same_start(facts: Mapping[str, Json], others: Mapping[str, Json]) -> bool:
     """Whether two starts were of the same files with the same input; how they were installed does not matter."""
-    return all(facts.get(name) == others.get(name) for name in {*facts, *others} - _OF_ONE_START)
+    return all(facts.get(name) == others.get(name) for name in {*facts, *others} - _VOLATILE_FACTS)
 
 
 class TargetProcesses:
@@ -46,7 +46,7 @@ class TargetProcesses:
         self._target = target
         self._limits = limits
         self._client_version = client_version
-        self._left = limits.total * _TOGETHER
+        self._seconds_left = limits.total * _TOTAL_FACTOR
         self._facts: Mapping[str, Json] | None = None
 
     @asynccontextmanager
@@ -56,7 +56,7 @@ class TargetProcesses:
         Every process has its own file system and memory. A process that differs from the first one, for example because
         a new version of the package was published in between, is not used.
         """
-        if self._left < _SHORTEST:
+        if self._seconds_left < _MIN_SECONDS:
             yield Absent(Reason.NOT_COLLECTED, "the time for one server was over")
             return
         launched = await self._launcher.launch(self._target)
@@ -70,7 +70,7 @@ class TargetProcesses:
             transcript,
             self._client_version,
             seconds=self._limits.stdio_answer,
-            total=min(self._limits.total, self._left),
+            total=min(self._limits.total, self._seconds_left),
             line_bytes=self._limits.line_bytes,
         )
         try:
@@ -82,4 +82,4 @@ class TargetProcesses:
                 yield Absent(Reason.NOT_COLLECTED, "what is started has changed in between")
         finally:
             await channel.close()
-            self._left -= loop.time() - began
+            self._seconds_left -= loop.time() - began

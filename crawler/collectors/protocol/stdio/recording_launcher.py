@@ -10,7 +10,7 @@ from crawler.launcher import LaunchedServer, Launcher
 from evidence.kinds.behaviour import Behaviour, merge_behaviours
 from evidence.model import Absent, Observed, Reason, Target
 
-_ELSEWHERE: Final = Absent(Reason.TRANSPORT_UNSUPPORTED, "a remote server runs where nobody observes it")
+_REMOTE: Final = Absent(Reason.TRANSPORT_UNSUPPORTED, "a remote server runs where nobody observes it")
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,29 +26,34 @@ class RecordingLauncher:
             self.launched.append(found)
         return found
 
-    def told(self) -> Observed | Absent | None:
+    def behaviour(self) -> Observed | Absent | None:
         """The merged behaviour of all processes that were started and stopped; None when none was started."""
-        seen = [each.behaviour for each in self.launched]
-        unseen = next((each for each in seen if isinstance(each, Absent)), None)
-        known = [each for each in seen if isinstance(each, Behaviour)]
-        return unseen or (merge_behaviours(known).observed() if known else None)
+        behaviours = [one.behaviour for one in self.launched]
+        unobserved = next((one for one in behaviours if isinstance(one, Absent)), None)
+        known = [one for one in behaviours if isinstance(one, Behaviour)]
+        return unobserved or (merge_behaviours(known).observed() if known else None)
 
-    def reached(self) -> Sequence[str]:
+    def contacted_hosts(self) -> Sequence[str]:
         """The hosts other than its own machine that the processes looked up, else contacted; sorted."""
-        known = [each.behaviour for each in self.launched if isinstance(each.behaviour, Behaviour)]
-        names = {name for each in known for name in each.names}
-        places = {each.to for one in known for each in one.contacts if each.port is not None and not _is_here(each.to)}
-        return sorted(names or places)
+        known = [one.behaviour for one in self.launched if isinstance(one.behaviour, Behaviour)]
+        names = {name for one in known for name in one.names}
+        addresses = {
+            contact.to
+            for one in known
+            for contact in one.contacts
+            if contact.port is not None and not _is_own_machine(contact.to)
+        }
+        return sorted(names or addresses)
 
 
-def _is_here(address: str) -> bool:
+def _is_own_machine(address: str) -> bool:
     return address in {"::1", "::", "0.0.0.0"} or address.startswith("127.")  # noqa: S104
 
 
 def behaviour_content(
-    told: Observed | Absent | None, targets: Sequence[Target], otherwise: Observed | Absent
+    behaviour: Observed | Absent | None, targets: Sequence[Target], otherwise: Observed | Absent
 ) -> Observed | Absent:
     """The content of the record: the behaviour, or the reason why there is none of such a target."""
-    if told is None and targets and targets[0].type.is_remote:
-        return _ELSEWHERE
-    return told or otherwise
+    if behaviour is None and targets and targets[0].type.is_remote:
+        return _REMOTE
+    return behaviour or otherwise

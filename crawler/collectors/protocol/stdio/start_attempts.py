@@ -54,9 +54,9 @@ class StartAttempt:
     configured: Configured
     named: Sequence[PackageInput]
     probed: ProbeResult
-    said: str
+    output: str
     runtime: str
-    reached: Sequence[str] = ()
+    hosts: Sequence[str] = ()
 
     @property
     def opened(self) -> bool:
@@ -64,11 +64,11 @@ class StartAttempt:
         content = self.probed.listing
         if not isinstance(content, Observed):
             return False
-        lacks = bool(find_credentials_request(self.said) or self.cut_off)
-        return not (lacks and _is_unlisted(content))
+        is_limited = bool(find_credentials_request(self.output) or self.containment)
+        return not (is_limited and _is_unlisted(content))
 
     @property
-    def cut_off(self) -> Absent | None:
+    def containment(self) -> Absent | None:
         """The restriction of our sandbox that kept it from opening, if there is one.
 
         The output of a process that was stopped may be incomplete. For a process that was silent too long, or did not
@@ -78,9 +78,9 @@ class StartAttempt:
         if _reason(self) in _ANSWERED:
             return None
         stopped = _reason(self) is Reason.TIMEOUT or self.ended_early
-        if said := find_containment_cause(self.said):
-            return describe_needed_hosts(self.reached) or said if is_network_cause(said) else said
-        return describe_needed_hosts(self.reached) if stopped else None
+        if output := find_containment_cause(self.output):
+            return describe_needed_hosts(self.hosts) or output if is_network_cause(output) else output
+        return describe_needed_hosts(self.hosts) if stopped else None
 
     @property
     def ended_early(self) -> bool:
@@ -97,11 +97,11 @@ class StartAttempt:
     def refused(self) -> bool:
         """Whether a missing input may have kept it from opening, in a sandbox where it may be given anything."""
         content = self.probed.listing
-        telling = isinstance(content, Observed) or content.reason in _REFUSED
-        return telling and not self.opened and self.runtime in CONTAINING
+        is_conclusive = isinstance(content, Observed) or content.reason in _REFUSED
+        return is_conclusive and not self.opened and self.runtime in CONTAINING
 
     @property
-    def wanting(self) -> bool:
+    def may_need_more(self) -> bool:
         """Whether more inputs may give a better result: it did not open, or it lists nothing without an error."""
         content = self.probed.listing
         silent = isinstance(content, Observed) and self.runtime in CONTAINING and _is_unlisted(content)
@@ -112,43 +112,45 @@ class StartAttempts:
     """The starts of one target in one probe. `earlier` has the inputs that the server named in an earlier run."""
 
     def __init__(
-        self, launcher: Launcher, means: ProbeDependencies, manner: ProbeOptions, earlier: Dossier | None = None
+        self, launcher: Launcher, dependencies: ProbeDependencies, options: ProbeOptions, earlier: Dossier | None = None
     ) -> None:
         self._launcher = launcher
-        self._means = means
-        self._manner = manner
+        self._dependencies = dependencies
+        self._options = options
         self._earlier = earlier
 
     async def run(self, target: Target) -> ProbeResult:
         """The result of the first start that opens, else the reason why none does."""
         first = last = await self._attempt(target, find_inputs_named_before(self._earlier))
         for _ in range(MAX_FURTHER_STARTS):
-            more = find_still_missing_inputs(target, last.configured.given, last.said) if last.wanting else ()
-            if not more:
+            missing = (
+                find_still_missing_inputs(target, last.configured.given, last.output) if last.may_need_more else ()
+            )
+            if not missing:
                 break
-            last = await self._attempt(target, (*last.named, *more))
+            last = await self._attempt(target, (*last.named, *missing))
         if last.ended_early and last.refused:
             again = await self._start(last.configured, last.named)
             last = again if again.opened else last
         if last.refused and first.configured.given:
             first = await self._start(Configured(replace(target, inputs=()), ()), ())
             last = first if first.opened else last
-        return _noted(last, choose_probe_result(first, last))
+        return _add_placeholders_note(last, choose_probe_result(first, last))
 
     async def _attempt(self, target: Target, named: Sequence[PackageInput]) -> StartAttempt:
         return await self._start(configure_target(target, named), named)
 
     async def _start(self, configured: Configured, named: Sequence[PackageInput]) -> StartAttempt:
-        observing = RecordingLauncher(self._launcher)
-        probe = StdioProbe(observing, self._means, self._manner, self._earlier)
+        recorder = RecordingLauncher(self._launcher)
+        probe = StdioProbe(recorder, self._dependencies, self._options, self._earlier)
         probed = await probe.run(configured.target)
         return StartAttempt(
             configured=configured,
             named=named,
             probed=probed,
-            said=probe.said,
+            output=probe.output,
             runtime=probe.runtime or "",
-            reached=observing.reached(),
+            hosts=recorder.contacted_hosts(),
         )
 
 
@@ -165,17 +167,17 @@ def choose_probe_result(first: StartAttempt, last: StartAttempt) -> ProbeResult:
     """The result of the last start. If none opened, the reason of the start with the fewest placeholders."""
     if not last.refused:
         return last.probed
-    words = find_credentials_request(first.said) or find_credentials_request(last.said)
-    cut_off = last.cut_off or first.cut_off
-    if words and (first.needs_credentials or not cut_off):
-        return _unlisted(last.probed, Absent(Reason.CREDENTIALS_REQUIRED, words))
-    if cut_off is None:
+    words = find_credentials_request(first.output) or find_credentials_request(last.output)
+    containment = last.containment or first.containment
+    if words and (first.needs_credentials or not containment):
+        return _without_findings(last.probed, Absent(Reason.CREDENTIALS_REQUIRED, words))
+    if containment is None:
         return first.probed
     silent = isinstance(first.probed.listing, Absent)
-    return replace(first.probed, listing=cut_off) if silent else _unlisted(first.probed, cut_off)
+    return replace(first.probed, listing=containment) if silent else _without_findings(first.probed, containment)
 
 
-def _unlisted(probed: ProbeResult, why: Absent) -> ProbeResult:
+def _without_findings(probed: ProbeResult, why: Absent) -> ProbeResult:
     """The result without the findings that an empty listing does not support."""
     return replace(probed, listing=why, exchanges=None, trials=None, handouts=None)
 
@@ -185,7 +187,7 @@ def _reason(attempt: StartAttempt) -> Reason | None:
     return content.reason if isinstance(content, Absent) else None
 
 
-def _noted(attempt: StartAttempt, probed: ProbeResult) -> ProbeResult:
+def _add_placeholders_note(attempt: StartAttempt, probed: ProbeResult) -> ProbeResult:
     facts = object_or_empty(attempt.configured.facts.get(PLACEHOLDERS))
     if not facts:
         return probed

@@ -28,10 +28,10 @@ from crawler.mcp.transcript import Reply, SessionLink
 from evidence.kinds.listing import LISTS
 from evidence.model import Absent
 
-_PATIENCE: Final = 10.0  # seconds until an inquiry is answered
+_ANSWER_SECONDS: Final = 10.0  # seconds until an inquiry is answered
 # A line that cannot be read need not be answered, and a subscription is only heard.
 _WAITS: Final[Mapping[str, float]] = {MALFORMED: 2.0, LISTEN: 3.0}
-_LEAVING: Final = 5.0  # seconds to exit after the end of input (2026-07-28 transports, Shutdown)
+_EXIT_SECONDS: Final = 5.0  # seconds to exit after the end of input (2026-07-28 transports, Shutdown)
 _TRANSPORT: Final = "stdio"
 
 
@@ -46,9 +46,9 @@ class StdioQuestions:
         """Ask an opened process all its inquiries, and let it exit."""
         interview, link = self._interview(channel), opened.dialogue.link(opened.era)
         for inquiry in self._inquiries(opened, channel, dual=dual):
-            await self._put(interview, link, inquiry, channel)
+            await self._ask(interview, link, inquiry, channel)
         since = len(self._probe.transcript.exchanges)
-        await channel.leave(_LEAVING)
+        await channel.leave(_EXIT_SECONDS)
         self._probe.transcript.name(since, "close", 0, link)
 
     async def ask_fresh_process(self, era: Era) -> None:
@@ -83,10 +83,10 @@ class StdioQuestions:
         for offered, inquiry in process_openings(self._probe.client_version):
             if self._wants(Era.LEGACY, inquiry.step):
                 link = SessionLink(_TRANSPORT, Era.LEGACY.value, offered)
-                async with self._another(link) as (number, interview, channel):
+                async with self._further_process(link) as (number, interview, channel):
                     if channel is not None:
                         channel.number()  # that of an opening
-                    reply = await self._put(interview, number, inquiry, channel)
+                    reply = await self._ask(interview, number, inquiry, channel)
                     if reply is not None:
                         note_negotiation(link, reply)
 
@@ -96,26 +96,26 @@ class StdioQuestions:
         `dual`: the truncated line is sent in the other era.
         """
         lists = _facts(opened).declares("tools") and self._wants(Era.MODERN, ELSEWHERE)
-        breaks = not dual and self._wants(Era.MODERN, MALFORMED)
-        if not (lists or breaks):
+        asks_malformed = not dual and self._wants(Era.MODERN, MALFORMED)
+        if not (lists or asks_malformed):
             return
         link = SessionLink(_TRANSPORT, Era.MODERN.value, MODERN_VERSION, True, MODERN_VERSION)
-        async with self._another(link) as (connection, interview, channel):
-            count = channel.number if channel is not None else _none
+        async with self._further_process(link) as (connection, interview, channel):
+            count = channel.number if channel is not None else _no_number
             if lists:
                 inquiry = other_connection_inquiry(self._probe.client_version, count)
-                await self._put(interview, connection, inquiry, channel)
-            if breaks:
-                await self._put(interview, connection, malformed_discover(count), channel)
+                await self._ask(interview, connection, inquiry, channel)
+            if asks_malformed:
+                await self._ask(interview, connection, malformed_discover(count), channel)
 
     def _wants(self, era: Era, step: str) -> bool:
-        chosen = self._probe.manner.selection
-        return chosen is None or chosen.has(era.value, step)
+        selection = self._probe.options.selection
+        return selection is None or selection.contains(era.value, step)
 
     def _inquiries(self, opened: Opened, channel: StdioChannel, *, dual: bool) -> Iterator[Inquiry]:
         if opened.era is Era.MODERN:
             paged = None if dual else find_paged_method(self._probe.lists)
-            facts = replace(_facts(opened, paged=paged, dual=dual), listen=self._probe.manner.listen)
+            facts = replace(_facts(opened, paged=paged, dual=dual), listen=self._probe.options.listen)
             yield from stdio_inquiries(facts, self._probe.client_version, channel.number)
         else:
             facts = _facts(opened, paged=find_paged_method(self._probe.lists))
@@ -123,20 +123,20 @@ class StdioQuestions:
             yield malformed_inquiry(channel.number)
 
     @asynccontextmanager
-    async def _another(self, link: SessionLink) -> AsyncIterator[tuple[int, Interview, StdioChannel | None]]:
+    async def _further_process(self, link: SessionLink) -> AsyncIterator[tuple[int, Interview, StdioChannel | None]]:
         """One more process on a connection of its own; without one its questions are recorded as not collected."""
         transcript = self._probe.transcript
         async with self._processes.started(transcript) as process:
             channel = process.channel if isinstance(process, StartedProcess) else None
             yield transcript.connect(link), self._interview(channel), channel
 
-    async def _put(
+    async def _ask(
         self, interview: Interview, connection: int, inquiry: Inquiry, channel: StdioChannel | None
     ) -> Reply | None:
         async def send(asked: Inquiry) -> Reply:
             if channel is None:
                 raise AssertionError("an interview without time asks nothing")
-            seconds = _WAITS.get(asked.step, _PATIENCE)
+            seconds = _WAITS.get(asked.step, _ANSWER_SECONDS)
             return await channel.put(asked.label, asked.body, seconds=min(seconds, self._probe.limits.stdio_answer))
 
         return await interview.ask(connection, inquiry, send)
@@ -147,11 +147,11 @@ class StdioQuestions:
         return Interview(
             self._probe.transcript,
             self._probe.make_question_budget(len(self._probe.transcript.exchanges)),
-            self._probe.courtesy,
+            self._probe.limiter,
             ends=now if channel is None else now + channel.left / 2,
             pause=0,
             hold_back=_no_pause,
-            chosen=self._probe.manner.selection,
+            selection=self._probe.options.selection,
         )
 
 
@@ -163,5 +163,5 @@ def _no_pause(_: Reply) -> None:
     """A process never asks for a pause."""
 
 
-def _none() -> int:
+def _no_number() -> int:
     return 0

@@ -34,7 +34,7 @@ class ProcessStart:
     given: str
 
     @staticmethod
-    def of(target: Target, facts: Mapping[str, Json]) -> ProcessStart:
+    def from_launch(target: Target, facts: Mapping[str, Json]) -> ProcessStart:
         """The start of a target with the facts that its launcher gave."""
         return ProcessStart(
             facts, sha256(repr((target.arguments, sorted(target.environment))).encode("utf-8", "replace"))

@@ -20,7 +20,7 @@ _MOST_ITEMS: Final = 16
 _MOST_MEMBERS: Final = 64
 _MOST_BYTES: Final = 16 * 1024
 _EMPTY: Final[tuple[Json, ...]] = (None, "")
-_DRY: Final = frozenset({"dryrun", "dry", "readonly", "preview", "simulate"})
+_DRY_RUN: Final = frozenset({"dryrun", "dry", "readonly", "preview", "simulate"})
 _TYPED: Final = (
     ("object", ("properties", "required", "additionalProperties", "patternProperties", "minProperties")),
     ("array", ("items", "prefixItems", "minItems", "maxItems", "uniqueItems")),
@@ -51,10 +51,10 @@ def make_arguments(schema: Json) -> Mapping[str, Json] | NoArguments:
                 return NoArguments("the arguments would be very long")
             if schema_validation.find_violation(schema, made, formats=True) is None:
                 return made
-        except SchemaNotFlattened as given:
-            why = why or str(given)
-        except schema_validation.SchemaNotDecidable as unjudged:
-            return NoArguments(str(unjudged))
+        except SchemaNotFlattened as failure:
+            why = why or str(failure)
+        except schema_validation.SchemaNotDecidable as undecidable:
+            return NoArguments(str(undecidable))
         except (OverflowError, RecursionError):
             return NoArguments("the schema holds extreme values")
     return NoArguments(why or "no simple value fits the schema")
@@ -65,16 +65,16 @@ class _Maker:
 
     def __init__(self, root: Mapping[str, Json], variant: int) -> None:
         self._root = root
-        self._composer = SchemaFlattener(root, variant)
+        self._flattener = SchemaFlattener(root, variant)
 
     def arguments(self) -> Mapping[str, Json]:
-        flat = self._composer.flat(self._root)
+        flat = self._flattener.flatten(self._root)
         return self._object(flat, 0)
 
     def _value(self, schema: Json, name: str, depth: int, nth: int = 0) -> Json:
         if depth > _DEEPEST:
             raise SchemaNotFlattened("the schema requires itself, or more levels than are made")
-        flat = self._composer.flat(schema)
+        flat = self._flattener.flatten(schema)
         if "const" in flat:
             return self._vetted([flat["const"]], name)
         if isinstance(options := flat.get("enum"), list):
@@ -91,7 +91,7 @@ class _Maker:
             case "integer" | "number" as kind:
                 return _number(flat, nth, whole=kind == "integer")
             case "boolean":
-                return _is_dry(name) is (nth % 2 == 0)
+                return _is_dry_run(name) is (nth % 2 == 0)
             case "null":
                 return None
         return self._text(flat, name, nth)
@@ -125,7 +125,7 @@ class _Maker:
         if schema is False:
             raise SchemaNotFlattened("a required member is not allowed")
         value = self._value(schema, name, depth + 1)
-        if value is True and sample_texts.mentions_change(name) and not _is_dry(name):
+        if value is True and sample_texts.mentions_change(name) and not _is_dry_run(name):
             raise SchemaNotFlattened("a required switch asks for a deed")
         return value
 
@@ -175,7 +175,7 @@ class _Maker:
         """The first harmless option; those without a verb of changing come first."""
         kept = [value for value in options if _is_harmless(value)]
         quiet = [value for value in kept if not (isinstance(value, str) and sample_texts.may_mention_change(value))]
-        if not quiet and (not kept or sample_texts.is_risky_parameter(name) or _is_choice_of_deed(name)):
+        if not quiet and (not kept or sample_texts.is_risky_parameter(name) or _is_choice_of_action(name)):
             raise SchemaNotFlattened("every allowed value names a place or a deed")
         return (quiet or kept)[0]
 
@@ -197,44 +197,44 @@ def _is_harmless(value: Json) -> bool:
     return False
 
 
-def _is_choice_of_deed(name: str) -> bool:
+def _is_choice_of_action(name: str) -> bool:
     return name.lower().rstrip("s") in {"action", "command", "method", "mode", "op", "operation", "verb"}
 
 
-def _is_dry(name: str) -> bool:
-    return name.lower().replace("_", "").replace("-", "") in _DRY
+def _is_dry_run(name: str) -> bool:
+    return name.lower().replace("_", "").replace("-", "") in _DRY_RUN
 
 
 def _type(flat: Mapping[str, Json]) -> str:
     """The type to make: the first named type that is not null, else the type to which the keywords belong."""
     named = flat.get("type")
     types = [named] if isinstance(named, str) else [each for each in _items(named) if isinstance(each, str)]
-    told = next((kind for kind in types if kind != "null"), types[0] if types else "")
-    return told or next((kind for kind, words in _TYPED if any(word in flat for word in words)), "string")
+    plain = next((kind for kind in types if kind != "null"), types[0] if types else "")
+    return plain or next((kind for kind, words in _TYPED if any(word in flat for word in words)), "string")
 
 
 def _number(flat: Mapping[str, Json], nth: int, *, whole: bool) -> int | float:
     keywords = ("minimum", "maximum", "multipleOf", "exclusiveMinimum", "exclusiveMaximum")
-    told = {name: flat[name] for name in keywords if name in flat}
-    if any(isinstance(value, float) and not math.isfinite(value) for value in told.values()):
+    bounds = {name: flat[name] for name in keywords if name in flat}
+    if any(isinstance(value, float) and not math.isfinite(value) for value in bounds.values()):
         raise SchemaNotFlattened("the schema holds extreme values")
     left = nth
-    for number in _numbers(told, whole=whole):
+    for number in _numbers(bounds, whole=whole):
         plain: int | float = int(number) if number.denominator == 1 else float(number)
-        if schema_validation.find_violation(told, plain) is None:
+        if schema_validation.find_violation(bounds, plain) is None:
             if not left:
                 return plain
             left -= 1
     raise SchemaNotFlattened("no simple number fits the bounds")
 
 
-def _numbers(told: Mapping[str, Any], *, whole: bool) -> Iterator[Fraction]:
-    bounds = {name: Fraction(value) for name, value in told.items() if not isinstance(value, bool)}
-    step = abs(bounds.get("multipleOf", Fraction(1))) or Fraction(1)
+def _numbers(bounds: Mapping[str, Any], *, whole: bool) -> Iterator[Fraction]:
+    limits = {name: Fraction(value) for name, value in bounds.items() if not isinstance(value, bool)}
+    step = abs(limits.get("multipleOf", Fraction(1))) or Fraction(1)
     if whole and step.denominator != 1:
         step = Fraction(step.numerator)
-    low = max((bounds[name] for name in ("minimum", "exclusiveMinimum") if name in bounds), default=None)
-    high = min((bounds[name] for name in ("maximum", "exclusiveMaximum") if name in bounds), default=None)
+    low = max((limits[name] for name in ("minimum", "exclusiveMinimum") if name in limits), default=None)
+    high = min((limits[name] for name in ("maximum", "exclusiveMaximum") if name in limits), default=None)
     yield from (step * count for count in range(1, _MOST_ITEMS + 1))
     yield Fraction(0)
     if low is not None:

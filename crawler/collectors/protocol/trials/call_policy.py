@@ -24,7 +24,7 @@ from evidence.kinds.listing import CONTAINING
 _NAME: Final = re.compile(r"[A-Za-z0-9_./-]{1,128}")
 _LOOKALIKES: Final = str.maketrans("01345678@$!|", "oleasbtbasil")
 _FIRST_WORD: Final = re.compile(r"\W*(?:\w{2,40}ly\W+)?(\w{2,40})")  # after an adverb, as in "Permanently deletes"
-_LOOKED_AT: Final = 400
+_MAX_SEARCHED: Final = 400
 
 
 class CallPolicy(StrEnum):
@@ -43,7 +43,7 @@ class ClassifiedTool:
     index: int
     name: str
     raw: Mapping[str, Json]
-    found: Classification
+    classification: Classification
     annotated: bool
 
 
@@ -67,10 +67,10 @@ def classify_tools(tools: Sequence[Json]) -> tuple[ClassifiedTool, ...]:
             index=index,
             name=names[index],
             raw=tool if isinstance(tool, Mapping) else {},
-            found=_doubted(tool, found, prefix, alone=counts[names[index]] == 1),
+            classification=_with_doubts(tool, classification, prefix, alone=counts[names[index]] == 1),
             annotated=_annotations(tool).get("readOnlyHint") is True,
         )
-        for index, (tool, found) in enumerate(zip(tools, authority.classify_tools(tools), strict=True))
+        for index, (tool, classification) in enumerate(zip(tools, authority.classify_tools(tools), strict=True))
     )
 
 
@@ -80,33 +80,33 @@ def explain_refusal(tool: ClassifiedTool, policy: CallPolicy) -> str:
         return "policy_off"
     if policy is CallPolicy.SANDBOXED_ALL:
         return "" if tool.name else "not_read"
-    if tool.found.authority is not Authority.READ:
+    if tool.classification.authority is not Authority.READ:
         return "not_read"
     return "not_annotated" if policy is CallPolicy.ANNOTATED and not tool.annotated else ""
 
 
-def _doubted(tool: Json, found: Classification, prefix: str, *, alone: bool) -> Classification:
-    if found.authority is not Authority.READ:
-        return found
-    doubt = _doubt(tool, prefix, alone=alone)
-    return Classification(Authority.UNKNOWN, doubt[0], doubt[1]) if doubt else found
+def _with_doubts(tool: Json, classification: Classification, prefix: str, *, alone: bool) -> Classification:
+    if classification.authority is not Authority.READ:
+        return classification
+    doubt = _find_doubt(tool, prefix, alone=alone)
+    return Classification(Authority.UNKNOWN, doubt[0], doubt[1]) if doubt else classification
 
 
-def _doubt(tool: Json, prefix: str, *, alone: bool) -> tuple[Basis, str] | None:
-    if odd := _doubt_about_name(_text(tool, "name"), prefix, alone=alone):
-        return Basis.NAME, odd
+def _find_doubt(tool: Json, prefix: str, *, alone: bool) -> tuple[Basis, str] | None:
+    if doubt_about_name := _find_doubt_about_name(_text(tool, "name"), prefix, alone=alone):
+        return Basis.NAME, doubt_about_name
     titles = (_text(tool, "title"), _text(_annotations(tool), "title"))
-    if any(sample_texts.mentions_destruction(title[:_LOOKED_AT]) for title in titles):
+    if any(sample_texts.mentions_destruction(title[:_MAX_SEARCHED]) for title in titles):
         return Basis.NAME, "the title holds a word for destroying"
-    first = _FIRST_WORD.match(_text(tool, "description")[:_LOOKED_AT])
-    if first and _is_deed(first[1].lower()):
+    first = _FIRST_WORD.match(_text(tool, "description")[:_MAX_SEARCHED])
+    if first and _is_action(first[1].lower()):
         return Basis.DESCRIPTION, "the description begins with a deed"
     if any(each.changes_state for each in authority.classify_actions(tool)):
         return Basis.PARAMETERS, "it offers deeds to choose from"
     return None
 
 
-def _doubt_about_name(name: str, prefix: str, *, alone: bool) -> str:
+def _find_doubt_about_name(name: str, prefix: str, *, alone: bool) -> str:
     if not _NAME.fullmatch(name):
         return "the name is outside the protocol's grammar"
     if not alone:
@@ -118,7 +118,7 @@ def _doubt_about_name(name: str, prefix: str, *, alone: bool) -> str:
     return ""
 
 
-def _is_deed(word: str) -> bool:
+def _is_action(word: str) -> bool:
     """True for the forms of an action verb: sends, deletes, moving, overwritten."""
     stems = {word, *(word.removesuffix(ending) for ending in ("s", "es", "d", "ed", "ing", "n"))}
     return sample_texts.mentions_destruction(word) or not UNAMBIGUOUS_ACTION_VERBS.isdisjoint(
@@ -132,5 +132,5 @@ def _annotations(tool: Json) -> Mapping[str, Json]:
 
 
 def _text(value: Json, member: str) -> str:
-    found = value.get(member) if isinstance(value, Mapping) else None
-    return found if isinstance(found, str) else ""
+    text = value.get(member) if isinstance(value, Mapping) else None
+    return text if isinstance(text, str) else ""

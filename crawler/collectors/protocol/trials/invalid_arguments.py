@@ -53,14 +53,14 @@ def make_incomplete_arguments(schema: Json, arguments: Mapping[str, Json]) -> In
 def _required(schema: Json, arguments: Mapping[str, Json]) -> Iterator[tuple[str, Mapping[str, Json]]]:
     if not isinstance(schema, Mapping):
         return
-    composer = SchemaFlattener(schema, 0)
+    flattener = SchemaFlattener(schema, 0)
     try:
-        flat = composer.flat(schema)
+        flat = flattener.flatten(schema)
         properties = flat.get("properties")
         required = flat.get("required")
         for name in required if isinstance(required, list) else ():
             if isinstance(name, str) and name in arguments and isinstance(properties, Mapping) and name in properties:
-                yield name, composer.flat(properties[name])
+                yield name, flattener.flatten(properties[name])
     except (SchemaNotFlattened, schema_validation.SchemaNotDecidable):
         return
 

@@ -36,11 +36,11 @@ class _Repeat:
 
 
 @dataclass(frozen=True, slots=True)
-class _Row:
+class _Sequence:
     parts: tuple[_Part, ...]
 
 
-_Part: TypeAlias = "_Letter | _Repeat | _Row"
+_Part: TypeAlias = "_Letter | _Repeat | _Sequence"
 
 
 def make_matching_text(pattern: str, shortest: int = 0) -> str | None:
@@ -83,20 +83,20 @@ class _Parser:
     def _choice(self, depth: int) -> _Part:
         if depth > _DEEPEST:
             raise _TooHard
-        first = self._row(depth)
+        first = self._sequence(depth)
         while self._peek() == "|":
             self._take()
-            self._row(depth)
+            self._sequence(depth)
         return first
 
-    def _row(self, depth: int) -> _Part:
+    def _sequence(self, depth: int) -> _Part:
         parts: list[_Part] = []
         while self._left and self._peek() not in "|)":
             letter = self._take()
             if letter in "^$":
                 continue
             parts.append(self._repeated(self._part(letter, depth)))
-        return _Row(tuple(parts))
+        return _Sequence(tuple(parts))
 
     def _part(self, letter: str, depth: int) -> _Part:
         if letter == "(":
@@ -127,7 +127,7 @@ class _Parser:
         if letter in _CLASSES:
             return _CLASSES[letter]
         if letter.lower() in _CLASSES:
-            return "".join(each for each in _PREFERRED if each not in _CLASSES[letter.lower()])
+            return "".join(character for character in _PREFERRED if character not in _CLASSES[letter.lower()])
         if letter.isalnum():
             raise _TooHard
         return letter
@@ -147,7 +147,10 @@ class _Parser:
                     raise _TooHard
                 found = "".join(map(chr, range(ord(found), ord(last) + 1)))
             letters.update(found)
-        return _pick("".join(each for each in _PREFERRED if (each in letters) is not without) or "".join(letters)[:1])
+        return _pick(
+            "".join(character for character in _PREFERRED if (character in letters) is not without)
+            or "".join(letters)[:1]
+        )
 
     def _repeated(self, part: _Part) -> _Part:
         mark = self._peek()
@@ -168,7 +171,9 @@ class _Parser:
         while (letter := self._take()) != "}":
             text += letter
         low, comma, high = text.partition(",")
-        if not all(each.isascii() and each.isdigit() and len(each) < 5 for each in (low, high or "0")):
+        if not all(
+            character.isascii() and character.isdigit() and len(character) < 5 for character in (low, high or "0")
+        ):
             raise _TooHard
         return int(low), (int(high) if high else None) if comma else int(low)
 
@@ -191,7 +196,7 @@ def _write(part: _Part, more: int) -> str:
             if len(text) * count > _LONGEST_TEXT:
                 raise _TooHard
             return text * count
-        case _Row(parts):
+        case _Sequence(parts):
             text = ""
             for inner in parts:
                 text += _write(inner, more)

@@ -27,7 +27,7 @@ class SchemaFlattener:
         self._variant = variant
         self._left = _MOST_STEPS
 
-    def flat(self, schema: Json, depth: int = 0) -> dict[str, Json]:
+    def flatten(self, schema: Json, depth: int = 0) -> dict[str, Json]:
         """The schema as one object without references and unions; raise SchemaNotFlattened when nothing can fit it."""
         self._left -= 1
         if self._left < 0 or depth > _DEEPEST:
@@ -38,14 +38,16 @@ class SchemaFlattener:
             return {}
         flat = {name: value for name, value in schema.items() if name not in _COMPOSED}
         if "$ref" in schema:
-            flat = _merge(flat, self.flat(schema_validation.resolve_reference(self._root, schema["$ref"]), depth + 1))
+            flat = _merge(
+                flat, self.flatten(schema_validation.resolve_reference(self._root, schema["$ref"]), depth + 1)
+            )
         branches = schema.get("allOf")
         for part in branches if isinstance(branches, list) else ():
-            flat = _merge(flat, self.flat(part, depth + 1))
+            flat = _merge(flat, self.flatten(part, depth + 1))
         for union in ("anyOf", "oneOf"):
             options = schema.get(union)
             if isinstance(options, list) and options:
-                flat = _merge(flat, self.flat(self._chosen(options), depth + 1))
+                flat = _merge(flat, self.flatten(self._chosen(options), depth + 1))
         return flat
 
     def _chosen(self, options: list[Json]) -> Json:

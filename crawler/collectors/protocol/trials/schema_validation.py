@@ -30,8 +30,8 @@ _DIALECTS: Final[Mapping[str, type[jsonschema_rs.Validator]]] = {
     "http://json-schema.org/draft-04/schema": jsonschema_rs.Draft4Validator,
 }
 _NEWEST: Final = jsonschema_rs.Draft202012Validator
-_HERE: Final = ("allOf", "anyOf", "oneOf", "not", "if", "then", "else", "dependentSchemas", "dependencies")
-_BELOW: Final = (
+_SAME_VALUE: Final = ("allOf", "anyOf", "oneOf", "not", "if", "then", "else", "dependentSchemas", "dependencies")
+_INNER_VALUES: Final = (
     *("properties", "patternProperties", "additionalProperties", "propertyNames", "unevaluatedProperties"),
     *("items", "prefixItems", "additionalItems", "contains", "unevaluatedItems"),
 )
@@ -115,51 +115,53 @@ class _Cost:
         self._root = root
         if _mentions(root, _MOVING) or (_mentions(root, {"$ref"}) and _has_inner_id(root)):
             raise SchemaNotDecidable("a reference that depends on where it is read from")
-        self._here: dict[int, list[int]] = {}
-        self._below: dict[int, list[int]] = {}
-        self._look()
+        self._same_value: dict[int, list[int]] = {}
+        self._inner_values: dict[int, list[int]] = {}
+        self._collect_parts()
         self._order = self._innermost_first()
 
     def at(self, depth: int) -> int:
         """The cost for an instance of so many levels, each with one value."""
-        below: dict[int, int] = {}
+        inner: dict[int, int] = {}
         for _ in range(depth):
-            here: dict[int, int] = {}
+            same_value: dict[int, int] = {}
             for each in self._order:
-                deeper = sum(below.get(part, 1) for part in self._below[each])
-                here[each] = min(MAX_COST + 1, 1 + sum(here[part] for part in self._here[each]) + deeper)
-            below = here
-        return below.get(id(self._root), 1)
+                deeper = sum(inner.get(part, 1) for part in self._inner_values[each])
+                same_value[each] = min(
+                    MAX_COST + 1, 1 + sum(same_value[part] for part in self._same_value[each]) + deeper
+                )
+            inner = same_value
+        return inner.get(id(self._root), 1)
 
-    def _look(self) -> None:
+    def _collect_parts(self) -> None:
         """For each reachable schema, note the schemas for the same value and those for values inside it."""
         waiting: list[Json] = [self._root]
         while waiting:
             schema = waiting.pop()
-            if id(schema) in self._here:
+            if id(schema) in self._same_value:
                 continue
             members = schema if isinstance(schema, Mapping) else {}
-            here, below = list(_parts(members, _HERE)), list(_parts(members, _BELOW))
+            same_value, inner = list(_parts(members, _SAME_VALUE)), list(_parts(members, _INNER_VALUES))
             if "$ref" in members:
-                here.append(resolve_reference(self._root, members["$ref"]))
+                same_value.append(resolve_reference(self._root, members["$ref"]))
             twice = 2 if any(name.startswith("unevaluated") for name in members) else 1
-            self._here[id(schema)] = [id(part) for part in here] * twice
-            self._below[id(schema)] = [id(part) for part in below] * twice
-            waiting += here + below
+            self._same_value[id(schema)] = [id(part) for part in same_value] * twice
+            self._inner_values[id(schema)] = [id(part) for part in inner] * twice
+            waiting += same_value + inner
 
     def _innermost_first(self) -> list[int]:
         """All schemas, each after those for the same value; raise SchemaNotDecidable on a cycle."""
         order: list[int] = []
         state: dict[int, bool] = {}  # False: begun, True: done
-        for start in self._here:
+        for start in self._same_value:
             waiting = [start]
             while waiting:
                 each = waiting[-1]
                 if each not in state:
                     state[each] = False
-                    if any(state.get(part) is False for part in self._here[each]):
+                    if any(state.get(part) is False for part in self._same_value[each]):
                         raise SchemaNotDecidable("a reference leads back to itself")
-                    waiting += [part for part in self._here[each] if part not in state]
+                    waiting += [part for part in self._same_value[each] if part not in state]
                     continue
                 waiting.pop()
                 if not state[each]:

@@ -26,9 +26,9 @@ METHOD: Final = "tools/call"
 TIME_EXCEEDED: Final = "the time was up"
 """Detail of a tool that was skipped although there was room for it."""
 
-_EXAMINED: Final = 2_000  # tools of one server
-_MADE_UP: Final = 32  # input schemas that arguments are made for; a hostile one costs a tenth of a second
-_IN_A_ROW: Final = 2  # calls without an answer after which no more is asked
+_MAX_TOOLS: Final = 2_000  # tools of one server
+_MAX_SCHEMAS: Final = 32  # input schemas that arguments are made for; a hostile one costs a tenth of a second
+_MAX_UNANSWERED: Final = 2  # calls without an answer after which no more is asked
 _GRACE: Final = 1.0  # seconds beyond its deadline after which a call is given up from here
 _LOCKED: Final = frozenset(
     {Reason.OAUTH_REQUIRED, Reason.CREDENTIALS_REQUIRED, Reason.PAYMENT_REQUIRED, Reason.FORBIDDEN}
@@ -54,7 +54,7 @@ class TrialBounds:
     """
 
     tools: int = 8
-    deeds: int = 8
+    mutating: int = 8
     call: float = 15.0
     total: float = 60.0
 
@@ -70,7 +70,7 @@ class _Part:
     """The tools chosen so far, at most `most`, and for how many more tools arguments may be made."""
 
     most: int
-    left: int = _MADE_UP
+    left: int = _MAX_SCHEMAS
     chosen: list[_Chosen] = field(default_factory=list)
 
     @property
@@ -96,7 +96,7 @@ async def try_tools(
     trials = Trials(policy, tick, bounds or TrialBounds(), opted_out=opted_out, handed_out=handed_out)
     await trials.try_reading_tools(ask, tools)
     await trials.try_mutating_tools(ask)
-    return trials.found()
+    return trials.record_content()
 
 
 @dataclass
@@ -118,19 +118,21 @@ class Trials:
     unanswered: int = 0
     left: float = 0.0
     ready: Ready | None = None
-    deeds_only: bool = False
-    deeds: list[_Chosen] = field(default_factory=list)
+    only_mutating: bool = False
+    mutating: list[_Chosen] = field(default_factory=list)
     unlisted: int = 0
 
     async def try_reading_tools(self, ask: Ask, tools: Sequence[Json]) -> None:
         """Select among the listed tools, call those that only read, then call one that answered with two mistakes."""
         if self.opted_out or self.policy is CallPolicy.OFF:
             return
-        known = classify_tools(tools[:_EXAMINED])
-        self.unlisted = len(tools[_EXAMINED:])
-        self.deeds_only = bool(known) and all(tool.found.authority.changes_state for tool in known)
-        readers, self.deeds = await self._choose(known)
-        await self._try(ask, readers)
+        classified = classify_tools(tools[:_MAX_TOOLS])
+        self.unlisted = len(tools[_MAX_TOOLS:])
+        self.only_mutating = bool(classified) and all(
+            tool.classification.authority.changes_state for tool in classified
+        )
+        readers, self.mutating = await self._choose(classified)
+        await self._call_all(ask, readers)
         self.skipped.sort(key=lambda row: row["index"])  # type: ignore[arg-type, return-value]
 
     async def try_mutating_tools(self, ask: Ask, ready: Ready | None = None) -> None:
@@ -138,14 +140,14 @@ class Trials:
 
         `ready` is awaited before each call and its time is not counted: it may wait for a slot of the sandbox.
         """
-        if not self.deeds:
+        if not self.mutating:
             return
         self.stopped, self.unanswered, self.ready = None, 0, ready  # it is another process
         self.handed_out = None  # what a deed answers is about what we made up
-        await self._try(ask, self.deeds)
+        await self._call_all(ask, self.mutating)
         self.skipped.sort(key=lambda row: row["index"])  # type: ignore[arg-type, return-value]
 
-    async def _try(self, ask: Ask, wanted: Sequence[_Chosen]) -> None:
+    async def _call_all(self, ask: Ask, wanted: Sequence[_Chosen]) -> None:
         self.left = self.bounds.total
         answering: list[tuple[str, _Chosen]] = []
         for chosen in wanted:
@@ -156,16 +158,16 @@ class Trials:
             if outcome in {TrialOutcome.RESULT, TrialOutcome.TOOL_ERROR}:
                 answering.append((outcome, chosen))
         answering.sort(key=lambda pair: pair[0] != TrialOutcome.RESULT)
-        await self._make_mistakes(ask, [chosen for _, chosen in answering])
+        await self._call_with_mistakes(ask, [chosen for _, chosen in answering])
 
     async def _choose(self, tools: Sequence[ClassifiedTool]) -> tuple[list[_Chosen], list[_Chosen]]:
         """The first reading tools and the first others that may be called and for which arguments can be made.
 
         All others are skipped. Mutating tools do not use the places of reading tools.
         """
-        parts = (_Part(self.bounds.tools), _Part(self.bounds.deeds))
+        parts = (_Part(self.bounds.tools), _Part(self.bounds.mutating))
         for tool in tools:
-            part = parts[tool.found.authority is not Authority.READ]
+            part = parts[tool.classification.authority is not Authority.READ]
             if reason := explain_refusal(tool, self.policy):
                 self._skip(tool, SkipReason(reason))
                 continue
@@ -181,7 +183,7 @@ class Trials:
                 part.chosen.append(_Chosen(tool, made))
         return parts[0].chosen, parts[1].chosen
 
-    async def _make_mistakes(self, ask: Ask, answering: Sequence[_Chosen]) -> None:
+    async def _call_with_mistakes(self, ask: Ask, answering: Sequence[_Chosen]) -> None:
         for kind, make in (
             (TrialKind.INVALID_TYPE, invalid_arguments.make_wrong_type_arguments),
             (TrialKind.MISSING_REQUIRED, invalid_arguments.make_incomplete_arguments),
@@ -216,10 +218,10 @@ class Trials:
         self.calls.append({"tool": tool.name, "kind": kind.value, "ms": round((self.tick() - began) * 1000, 1)})
         self._stop_after(row)
         if self.handed_out is not None and kind is TrialKind.CALL and row["outcome"] == TrialOutcome.RESULT:
-            self._keep(tool, reply)
+            self._keep_result(tool, reply)
         return TrialOutcome(str(row["outcome"]))
 
-    def _keep(self, tool: ClassifiedTool, reply: Reply) -> None:
+    def _keep_result(self, tool: ClassifiedTool, reply: Reply) -> None:
         """Keep the text of a tool's answer."""
         if self.handed_out is not None and reply.result and isinstance(reply.result.value, Mapping):
             self.handed_out.append(tool_result_row(tool.name, tool.index, reply.result.value))
@@ -237,13 +239,13 @@ class Trials:
     def _stop_after(self, row: Mapping[str, Json]) -> None:
         """Stop when the server asks for a pause or has stopped answering."""
         self.unanswered = self.unanswered + 1 if row["outcome"] == TrialOutcome.FAILURE else 0
-        if row["reason"] == Reason.RATE_LIMITED or self.unanswered >= _IN_A_ROW:
+        if row["reason"] == Reason.RATE_LIMITED or self.unanswered >= _MAX_UNANSWERED:
             self.stopped = SkipReason.STOPPED
 
     def _skip(self, tool: ClassifiedTool, reason: SkipReason, detail: str = "") -> None:
         self.skipped.append(_about(tool) | {"reason": reason.value, "detail": detail})
 
-    def found(self) -> tuple[Observed | Absent, Mapping[str, Json]]:
+    def record_content(self) -> tuple[Observed | Absent, Mapping[str, Json]]:
         """Content and observation of the `trials` record; durations in milliseconds."""
         return self._content(), {"calls": self.calls}
 
@@ -252,7 +254,7 @@ class Trials:
             return Absent(Reason.OPTED_OUT, "nobody may call this server's tools")
         if self.policy is CallPolicy.OFF:
             return Absent(Reason.NOT_COLLECTED, "calling tools is switched off")
-        if not self.rows and self.deeds_only and not self.unlisted and self.policy is not CallPolicy.SANDBOXED_ALL:
+        if not self.rows and self.only_mutating and not self.unlisted and self.policy is not CallPolicy.SANDBOXED_ALL:
             return Absent(Reason.WRITE_ONLY, "every tool changes something")
         if self.rows and all(row["reason"] in _LOCKED or row["locked"] for row in self.rows):
             first = self.rows[0]
@@ -270,7 +272,7 @@ def _about(tool: ClassifiedTool) -> dict[str, Json]:
     return {
         "tool": tool.name[:_LONGEST_NAME],  # as the listing has it, where masking would only hide which tool it is
         "index": tool.index,
-        "class": tool.found.authority.value,
-        "basis": tool.found.basis.value,
-        "why": tool.found.why,
+        "class": tool.classification.authority.value,
+        "basis": tool.classification.basis.value,
+        "why": tool.classification.why,
     }

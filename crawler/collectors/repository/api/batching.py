@@ -49,10 +49,10 @@ class Batcher(Generic[T]):
         self._full = size
         self._size = size
         self._linger = linger
-        self._coming = 0
+        self._announced = 0
         self._waiting: dict[str, asyncio.Future[T]] = {}
         self._timer: asyncio.Task[None] | None = None
-        self._departed: set[asyncio.Task[None]] = set()
+        self._sent: set[asyncio.Task[None]] = set()
 
     @property
     def size(self) -> int:
@@ -60,75 +60,75 @@ class Batcher(Generic[T]):
         return self._size
 
     @contextmanager
-    def coming(self) -> Iterator[Callable[[str], Awaitable[T]]]:
+    def announce(self) -> Iterator[Callable[[str], Awaitable[T]]]:
         """Announce a possible question; yields the function that asks it, which raises the failure of the name."""
-        self._coming += 1
-        arrived = False
+        self._announced += 1
+        withdrawn = False
 
-        def arrive() -> None:
-            nonlocal arrived
-            if not arrived:
-                arrived = True
-                self._coming -= 1
-                self._consider()
+        def withdraw() -> None:
+            nonlocal withdrawn
+            if not withdrawn:
+                withdrawn = True
+                self._announced -= 1
+                self._check_batch()
 
         async def ask(name: str) -> T:
             answer = self._waiting.get(name)
             if answer is None:
                 answer = self._waiting[name] = asyncio.get_running_loop().create_future()
-                answer.add_done_callback(_look_at)
-            arrive()
+                answer.add_done_callback(_retrieve_exception)
+            withdraw()
             with pause_deadline():
                 return await asyncio.shield(answer)
 
         try:
             yield ask
         finally:
-            arrive()
+            withdraw()
 
-    def _consider(self) -> None:
+    def _check_batch(self) -> None:
         if not self._waiting:
             return
         if len(self._waiting) >= self._size:
-            self._depart()
-        elif not self._coming:
+            self._send_batch()
+        elif not self._announced:
             # Requests of the same turn of the event loop join the batch.
-            asyncio.get_running_loop().call_soon(self._leave, context=isolate_shared_work())
+            asyncio.get_running_loop().call_soon(self._send_if_complete, context=isolate_shared_work())
         elif self._timer is None:
             self._timer = asyncio.get_running_loop().create_task(self._wait(), context=isolate_shared_work())
 
-    def _leave(self) -> None:
-        if not self._coming:
-            self._depart()
+    def _send_if_complete(self) -> None:
+        if not self._announced:
+            self._send_batch()
 
     async def _wait(self) -> None:
         await self._pause(self._linger)
         self._timer = None
-        self._depart()
+        self._send_batch()
 
-    def _depart(self) -> None:
+    def _send_batch(self) -> None:
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
         names = list(self._waiting)[: self._size]
-        asked = {name: self._waiting.pop(name) for name in names}
-        if asked:
+        futures = {name: self._waiting.pop(name) for name in names}
+        if futures:
             # What many wait for must not be bounded by the time of the one who happened to complete it.
-            task = asyncio.get_running_loop().create_task(self._answer(asked), context=isolate_shared_work())
-            self._departed.add(task)
-            task.add_done_callback(self._departed.discard)
-            task.add_done_callback(_look_at)
-            self._consider()
+            task = asyncio.get_running_loop().create_task(self._answer(futures), context=isolate_shared_work())
+            self._sent.add(task)
+            task.add_done_callback(self._sent.discard)
+            task.add_done_callback(_retrieve_exception)
+            self._check_batch()
 
-    async def _answer(self, asked: Mapping[str, asyncio.Future[T]]) -> None:
+    async def _answer(self, futures: Mapping[str, asyncio.Future[T]]) -> None:
         try:
-            answers = await self._read(tuple(asked))
+            answers = await self._read(tuple(futures))
         except BaseException as error:
-            for future in asked.values():
+            for future in futures.values():
                 if not future.done():
                     future.set_exception(error) if isinstance(error, Exception) else future.cancel()
             raise
-        for name, future in asked.items():
+        for name, future in futures.items():
             answer = answers.get(name)
             if future.done():
                 continue
@@ -154,7 +154,7 @@ class Batcher(Generic[T]):
         return answers
 
 
-def _look_at(done: asyncio.Future[Any]) -> None:
+def _retrieve_exception(done: asyncio.Future[Any]) -> None:
     """Retrieve the exception, so that asyncio does not report it when every caller has been cancelled."""
     if not done.cancelled():
         done.exception()

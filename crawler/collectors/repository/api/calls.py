@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 PUBLIC_API: Final = "https://api.github.com"
 _ACCEPT: Final = "application/vnd.github+json"
 _TRIES: Final = 3  # of a request that GitHub answers with a server error
-_AGAIN: Final = 8  # changes of token, rests and errors that one request lives through
+_MAX_REPEATS: Final = 8  # changes of token, rests and errors that one request lives through
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,7 +48,7 @@ class Calls:
     def __init__(
         self,
         base: str,
-        purse: TokenRotation,
+        rotation: TokenRotation,
         breaker: CircuitBreaker,
         pause: Callable[[float], Awaitable[None]],
         limits: CallLimits | None = None,
@@ -56,19 +56,19 @@ class Calls:
         user_agent: str,
     ) -> None:
         self._base = base.rstrip("/")
-        self._purse = purse
+        self._rotation = rotation
         self._breaker = breaker
         self._pause = pause
         self._limits = limits or CallLimits()
         self._user_agent = user_agent
         self._threads = ThreadPoolExecutor(self._limits.threads, thread_name_prefix="github")
-        self._room = asyncio.Semaphore(self._limits.threads)
+        self._slots = asyncio.Semaphore(self._limits.threads)
         self._opening = threading.Lock()
         self._sessions: dict[int, GitHubSession] = {}
 
     @property
-    def purse(self) -> TokenRotation:
-        return self._purse
+    def rotation(self) -> TokenRotation:
+        return self._rotation
 
     @property
     def base(self) -> str:
@@ -101,7 +101,7 @@ class Calls:
                 return answer
             if again + 1 < _TRIES:
                 await self._pause(self._limits.pause * 2**again)
-        self._breaker.failed()
+        self._breaker.record_failure()
         raise GitHubUnreachable("GitHub answered with server errors")
 
     async def graphql(self, query: str, variables: Mapping[str, Json], *, key: str, cost: int) -> ApiResponse:
@@ -116,17 +116,17 @@ class Calls:
         self, request: Request, resource: Resource, key: str, only: Token | None = None, cost: int = 1
     ) -> ApiResponse:
         """One answer that is not about tokens: refused and resting tokens are replaced on the way."""
-        for _ in range(_AGAIN + len(self._purse.tokens)):
+        for _ in range(_MAX_REPEATS + len(self._rotation.tokens)):
             self._breaker.check()
-            taken = await self._purse.take(resource, key, only, cost)
+            taken = await self._rotation.take(resource, key, only, cost)
             try:
                 answer = await self._send(taken.token, request)
             except BaseException:
-                await self._purse.give_back(taken)
+                await self._rotation.give_back(taken)
                 raise
             if answer.status < 500:
-                self._breaker.worked()
-            if not await self._purse.settle(taken, answer):
+                self._breaker.record_success()
+            if not await self._rotation.settle(taken, answer):
                 return answer
             if only is not None and answer.status == 401:
                 raise AccessRefused("GitHub refused the token")
@@ -134,12 +134,12 @@ class Calls:
 
     async def _send(self, token: Token, request: Request) -> ApiResponse:
         with pause_deadline():
-            await self._room.acquire()
+            await self._slots.acquire()
         try:
             self._breaker.enter()  # it may have opened while this request waited
             return await self._sent(token, request)
         finally:
-            self._room.release()
+            self._slots.release()
 
     async def _sent(self, token: Token, request: Request) -> ApiResponse:
         try:
@@ -148,10 +148,10 @@ class Calls:
         except (TimeoutError, GitHubTimedOut) as error:
             # A query that takes too long is cut in half and sent again; that says nothing about GitHub.
             if request.verb == "GET":
-                self._breaker.failed()
+                self._breaker.record_failure()
             raise GitHubTimedOut("GitHub took too long") from error
         except GitHubUnreachable:
-            self._breaker.failed()
+            self._breaker.record_failure()
             raise
 
     def _exchange(self, token: Token, request: Request) -> ApiResponse:

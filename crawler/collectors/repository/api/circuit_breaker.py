@@ -33,12 +33,12 @@ class CircuitBreaker:
         if self._failed >= self.failures:
             self._open_until = self.tick() + self.rest
 
-    def failed(self) -> None:
+    def record_failure(self) -> None:
         """Count a request that was not answered."""
         self._failed += 1
         if self._failed >= self.failures:
             self._open_until = self.tick() + self.rest
 
-    def worked(self) -> None:
+    def record_success(self) -> None:
         """Close the circuit after an answer."""
         self._failed = 0

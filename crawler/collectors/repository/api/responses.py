@@ -53,8 +53,8 @@ class ApiResponse:
             if "retry-after" in self.headers:
                 return True
             # The last request of an hour may be forbidden for what it asks: then the message says so.
-            said = self.message
-            return bool(_LIMITED.search(said)) or (not said and self.headers.get("x-ratelimit-remaining") == "0")
+            message = self.message
+            return bool(_LIMITED.search(message)) or (not message and self.headers.get("x-ratelimit-remaining") == "0")
         return self.status == 200 and '"RATE_LIMITED"' in self.text and self._type_of_first_error() == "RATE_LIMITED"
 
     def _type_of_first_error(self) -> Json:

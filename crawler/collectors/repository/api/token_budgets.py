@@ -48,7 +48,7 @@ class TokenBudgets(Protocol):
         """Reserve `cost` of a token's budget for a request, at least `pace` seconds after the one before it."""
         ...
 
-    async def settle(self, granted: Granted, *, said: ReportedBudget | None, spent: int, rest: float) -> None:
+    async def settle(self, granted: Granted, *, reported: ReportedBudget | None, spent: int, rest: float) -> None:
         """End a request. Without a report of GitHub, `spent` is what it may have cost.
 
         `rest`: seconds in which the token must not be used.
@@ -68,13 +68,13 @@ class TokenBudget:
     resets_at: float = 0.0
     on_their_way: int = 0
 
-    def hear(self, said: ReportedBudget, now: float) -> None:
+    def apply(self, reported: ReportedBudget, now: float) -> None:
         """Apply a report. Answers may arrive out of order: within a window the smallest number is the newest."""
-        resets_at = now + said.resets_in
+        resets_at = now + reported.resets_in
         if self.remaining is None or resets_at > self.resets_at + SAME_WINDOW:
-            self.remaining, self.resets_at = said.remaining, resets_at
+            self.remaining, self.resets_at = reported.remaining, resets_at
         elif resets_at >= self.resets_at - SAME_WINDOW:
-            self.remaining = min(self.remaining, said.remaining)
+            self.remaining = min(self.remaining, reported.remaining)
 
 
 @dataclass(slots=True)
@@ -105,12 +105,12 @@ class LocalTokenBudgets:
         account.budgets[resource].on_their_way += cost
         return Granted(token=token, resource=resource, cost=cost, starts_in=starts - now)
 
-    async def settle(self, granted: Granted, *, said: ReportedBudget | None, spent: int, rest: float) -> None:
+    async def settle(self, granted: Granted, *, reported: ReportedBudget | None, spent: int, rest: float) -> None:
         now, account = self._tick(), self._account(granted.token)
         budget = account.budgets[granted.resource]
         budget.on_their_way -= granted.cost
-        if said is not None:
-            self._hear(budget, said, granted.cost, now)
+        if reported is not None:
+            self._apply(budget, reported, granted.cost, now)
         elif budget.remaining is not None:
             budget.remaining -= spent
         if rest > 0:
@@ -130,5 +130,5 @@ class LocalTokenBudgets:
         spent = budget.remaining is not None and budget.remaining - budget.on_their_way < cost
         return max(account.rests_until - now, budget.resets_at - now if spent else 0.0, 0.0)
 
-    def _hear(self, budget: TokenBudget, said: ReportedBudget, _cost: int, now: float) -> None:
-        budget.hear(said, now)
+    def _apply(self, budget: TokenBudget, reported: ReportedBudget, _cost: int, now: float) -> None:
+        budget.apply(reported, now)

@@ -30,7 +30,7 @@ class Person:
     bot: bool
 
     @staticmethod
-    def of(value: Json) -> Person | None:
+    def from_account(value: Json) -> Person | None:
         """The account of a GraphQL actor (`__typename`) or a REST user (`type`)."""
         actor = as_object(value)
         login = as_text(actor.get("login"))
@@ -48,23 +48,23 @@ def list_commit_counts(listed: Sequence[Mapping[str, Json]]) -> list[int]:
 
     A person without an account is listed once per address and counts once by name; addresses are not kept.
     """
-    made: dict[str, int] = {}
+    commit_counts: dict[str, int] = {}
     for entry in listed:
         login, name, commits = as_text(entry.get("login")), as_text(entry.get("name")), entry.get("contributions")
-        who = login or name
-        if who is None or not isinstance(commits, int) or isinstance(commits, bool) or commits < 1:
+        person = login or name
+        if person is None or not isinstance(commits, int) or isinstance(commits, bool) or commits < 1:
             continue
-        if not is_bot(who, entry.get("type")):
-            key = f"@{login.lower()}" if login else who
-            made[key] = made.get(key, 0) + commits
-    return sorted(made.values(), reverse=True)
+        if not is_bot(person, entry.get("type")):
+            key = f"@{login.lower()}" if login else person
+            commit_counts[key] = commit_counts.get(key, 0) + commits
+    return sorted(commit_counts.values(), reverse=True)
 
 
 def compute_bus_factor(shares: Sequence[int]) -> int | None:
     """The smallest number of persons who together made at least half of the commits; None when no person is known."""
-    half, made = sum(shares) / 2, 0
+    half, covered = sum(shares) / 2, 0
     for persons, share in enumerate(sorted(shares, reverse=True), start=1):
-        made += share
-        if made >= half:
+        covered += share
+        if covered >= half:
             return persons
     return None

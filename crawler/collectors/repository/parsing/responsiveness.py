@@ -31,24 +31,24 @@ class Thread:
     closed: datetime | None
     author: Person | None
     association: str
-    words: tuple[ThreadEvent, ...] = ()
-    whole: bool = True
+    events: tuple[ThreadEvent, ...] = ()
+    is_complete: bool = True
 
     @property
-    def outside(self) -> bool:
+    def is_from_outsider(self) -> bool:
         """True when it was opened by neither a maintainer nor a bot."""
         return self.association not in MAINTAINERS and not (self.author and self.author.bot)
 
     @property
     def answer(self) -> datetime | None:
         """The first event by a maintainer who is neither a bot nor the author."""
-        answers = [word.at for word in self.words if self._answers(word) and word.at >= self.opened]
+        answers = [event.at for event in self.events if self._answers(event) and event.at >= self.opened]
         return min(answers, default=None)
 
-    def _answers(self, word: ThreadEvent) -> bool:
-        if word.association not in MAINTAINERS or word.by is None or word.by.bot:
+    def _answers(self, event: ThreadEvent) -> bool:
+        if event.association not in MAINTAINERS or event.by is None or event.by.bot:
             return False
-        return self.author is None or word.by.login.lower() != self.author.login.lower()
+        return self.author is None or event.by.login.lower() != self.author.login.lower()
 
 
 def summarise_threads(newest: Sequence[Thread], total: int | None, now: datetime) -> Json:
@@ -56,8 +56,9 @@ def summarise_threads(newest: Sequence[Thread], total: int | None, now: datetime
     since = now - YEAR
     recent = [thread for thread in newest if since <= thread.opened <= now]
     reaches_back = any(thread.opened < since for thread in newest) or (total is not None and total <= len(newest))
-    # A thread whose words were not all read may have been answered in one that was not: it decides nothing.
-    sample = [thread for thread in recent if thread.outside and (thread.whole or thread.answer is not None)]
+    # An incomplete thread without an answer may have been answered in an event that was not read: it is left out.
+    outside = [thread for thread in recent if thread.is_from_outsider]
+    sample = [thread for thread in outside if thread.is_complete or thread.answer is not None]
     responses = [_seconds(thread.opened, thread.answer) for thread in sample if thread.answer is not None]
     closings = [_seconds(thread.opened, thread.closed) for thread in sample if thread.closed is not None]
     return {

@@ -140,7 +140,7 @@ def test_a_body_that_breaks_off_is_unreachable(index: PackageIndex, bench: Bench
 def test_no_configured_index_is_absent() -> None:
     engine = HttpEngine(user_agent="hallmark-test")
     indexes = ConfiguredIndexes({"PATH": "/nonexistent", "npm_config_registry": "https://user:secret@127.0.0.1:1/"})
-    collector = PackageCollector(engine, indexes, lambda: NOON, patience=IndexRetryPolicy(attempts=1))
+    collector = PackageCollector(engine, indexes, lambda: NOON, retries=IndexRetryPolicy(attempts=1))
     server = Server(ref="test:1", name="1", targets=(npm(),))
     (record,) = asyncio.run(collector.collect(server, dossier(server)))
     assert absent(record).reason is Reason.NOT_COLLECTED
@@ -163,7 +163,7 @@ def test_the_users_tools_are_asked_once_even_when_they_know_nothing(tmp_path: Pa
 
 
 def test_the_guard_opens_the_doors_of_the_index_and_nothing_beside_them() -> None:
-    guard = IndexGuard(doors=frozenset({("10.0.0.5", 4873)}))
+    guard = IndexGuard(endpoints=frozenset({("10.0.0.5", 4873)}))
     assert guard.vet(["10.0.0.5"], 4873) == ("10.0.0.5",)
     assert guard.vet(["10.0.0.5", "1.1.1.1"], 4873) == ("10.0.0.5", "1.1.1.1")
     for addresses, port in ((["10.0.0.5"], 6379), (["10.0.0.6"], 4873), (["10.0.0.5", "10.0.0.6"], 4873)):

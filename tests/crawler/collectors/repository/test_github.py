@@ -150,8 +150,8 @@ def test_a_spent_quota_leaves_the_host_of_public_archives() -> None:
         spent = LocalTokenBudgets(lambda: 0.0)
         granted = await spent.reserve(Token(0, None).digest, "core", 1, 0)
         assert isinstance(granted, Granted)
-        await spent.settle(granted, said=ReportedBudget(remaining=0, resets_in=3600), spent=0, rest=0)
-        limits = GitHubLimits(patience=0)
+        await spent.settle(granted, reported=ReportedBudget(remaining=0, resets_in=3600), spent=0, rest=0)
+        limits = GitHubLimits(max_wait=0)
         github = GitHub(now=lambda: NOW, user_agent="x", limits=limits, budgets=spent, tick=lambda: 0.0)
         return await github.tarball_address("octo/lively", "v1.0 beta")
 

@@ -122,9 +122,9 @@ def test_thousands_do_not_each_wait_for_a_dead_network() -> None:
 def test_the_breaker_lets_one_try_after_its_rest_and_closes_when_that_works() -> None:
     now = 0.0
     breaker = CircuitBreaker(lambda: now, failures=2, rest=10)
-    breaker.failed()
+    breaker.record_failure()
     breaker.enter()
-    breaker.failed()
+    breaker.record_failure()
     for refuse in (breaker.check, breaker.enter):
         with pytest.raises(GitHubUnreachable):
             refuse()
@@ -133,7 +133,7 @@ def test_the_breaker_lets_one_try_after_its_rest_and_closes_when_that_works() ->
     breaker.enter()
     with pytest.raises(GitHubUnreachable):
         breaker.enter()
-    breaker.worked()
+    breaker.record_success()
     breaker.enter()
 
 

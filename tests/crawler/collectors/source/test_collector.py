@@ -77,7 +77,7 @@ class World:
             address=f"{self.http.url}/files/one-1.0.0.tgz", digest=digest,
         )  # fmt: skip
 
-    async def read(self, file: BinaryIO, task: ReadingTask) -> ReadingResult | Absent:
+    async def read_archive(self, file: BinaryIO, task: ReadingTask) -> ReadingResult | Absent:
         self.readings += 1
         try:
             return read_archive(file, task, scanner(), b"salt")
@@ -91,7 +91,7 @@ class World:
         engine = HttpEngine(user_agent="hallmark-test", guard=guard, resolver=SystemResolver())
         return SourceCollector(
             engine, self, self, self, lambda: self.now,
-            rules=self.rules, limits=self.limits, tarballs=self, boms=self, installs=self,
+            rules=self.rules, limits=self.limits, tarballs=self, sboms=self, installs=self,
         )  # fmt: skip
 
     def follow(self, found: Dossier, earlier: Dossier | None = None) -> dict[str, Record]:
