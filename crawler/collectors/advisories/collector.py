@@ -26,11 +26,11 @@ from evidence.model import Absent, Dossier, Observed, Reason, Record
 VERSION: Final = 1
 LOOKED_AT: Final = "looked_at"
 CARRIED: Final = timedelta(days=14)
-"""How long what an earlier night found stands when we could not look (docs/decisions/0015)."""
+"""How long an earlier result stands after a failure of ours (docs/decisions/0015)."""
 
 
 REST: Final = 180.0
-"""Seconds in which an API that did not answer is asked about no other server: each would wait for all retries."""
+"""Seconds without requests after the API did not answer; else every server would wait for all retries."""
 
 _OUTAGE_REASONS: Final = frozenset({Reason.UNREACHABLE, Reason.TIMEOUT, Reason.RATE_LIMITED})
 
@@ -67,7 +67,7 @@ class AdvisoriesCollector:
     async def follow(self, found: Dossier, earlier: Dossier) -> list[Record]:
         """One record: the advisories that affect the packages of this run, or the reason why that is unknown."""
         now = self._clock()
-        packages = await asyncio.to_thread(list_used_packages, found)  # thousands, of a large lockfile
+        packages = await asyncio.to_thread(list_used_packages, found)  # a large lockfile has thousands
         content: Observed | Absent
         observation: Mapping[str, Json] = {}
         if isinstance(packages, Absent):

@@ -15,7 +15,7 @@ from evidence.model import Absent, Observed, Reason
 
 _LINE: Final = 64 * 1024
 _START: Final = 15.0  # seconds for the process to start and to end, on top of its own wall
-# Nothing of our environment; one malloc arena, so that the bound on memory is one on use.
+# Our environment is not passed on. One malloc arena makes the limit on memory a limit on use.
 _ENVIRONMENT: Final = {"PATH": os.defpath, "LANG": "C.UTF-8", "MALLOC_ARENA_MAX": "1"}
 
 

@@ -41,7 +41,7 @@ class InteropLimits:
     slots: int = 2
 
 
-_MAX_REQUESTS: Final = 10  # requests that the client makes at most, in a process of its own and so uncounted
+_MAX_REQUESTS: Final = 10  # requests that the client makes at most; its process does not count them
 
 
 class InteropCollector:
@@ -78,7 +78,7 @@ class InteropCollector:
         self._user_agent = user_agent
         self._gap = gap
         self._every = every
-        # Two rooms: who waits for a sandbox must not keep remotes waiting.
+        # Separate slots, so that clients that wait for a sandbox do not block those of remotes.
         self._remotes = asyncio.Semaphore(self._limits.slots)
         self._processes = asyncio.Semaphore(self._limits.slots)
 
@@ -137,7 +137,7 @@ class InteropCollector:
             return InteropResult(content=Absent(Reason.RUNTIME_UNSUPPORTED, f"{target.type} packages are not run yet"))
         if self._launcher is None:
             return InteropResult(content=Absent(Reason.SANDBOX_RESTRICTED, "no sandbox is available here"))
-        # This turn comes before the sandbox's slot, whose holders wait for nobody, so no two can wait for each other.
+        # Taken before the sandbox's slot, whose holder never waits for this one: no deadlock is possible.
         async with _slot(self._processes):
             return await run_interop_over_stdio(self._launcher, target, self._build_request(target, 0.0))
 

@@ -52,7 +52,7 @@ async def _receive(reader: asyncio.StreamReader, inbox: MemoryObjectSendStream[S
                 for line in lines.feed(data):
                     await inbox.send(_read(line))
     except (ConnectionError, anyio.ClosedResourceError, anyio.BrokenResourceError):
-        return  # one of the two sides is gone
+        return  # one side has ended
 
 
 async def _send(writer: asyncio.StreamWriter, outbox: MemoryObjectReceiveStream[SessionMessage]) -> None:
@@ -62,7 +62,7 @@ async def _send(writer: asyncio.StreamWriter, outbox: MemoryObjectReceiveStream[
                 writer.write(sent.message.model_dump_json(by_alias=True, exclude_unset=True).encode() + b"\n")
                 await writer.drain()
     except ConnectionError:
-        return  # the reader notices the end, and says so
+        return  # the reader reports the end
 
 
 def _read(line: bytes) -> SessionMessage | Exception:

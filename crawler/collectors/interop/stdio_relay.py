@@ -75,5 +75,5 @@ class StdioRelay:
             while data := await reader.read(_READ):
                 await self._launched.write(data)
         except ConnectionError:
-            return  # one of the two is gone, which the other direction tells
+            return  # one side has ended, which the other direction reports
         await self._launched.close_stdin()

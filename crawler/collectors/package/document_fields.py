@@ -22,7 +22,7 @@ _NAMES: Final = 100
 
 _MAIL: Final = re.compile(r"<?[^\s<>@,;()]{1,64}@[^\s<>@,;()]{1,255}>?")
 _UNPRINTABLE: Final = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]+")
-# RFC 3339, section 5.6; what a calendar does not have is refused by fromisoformat.
+# RFC 3339, section 5.6; fromisoformat rejects dates that do not exist.
 _TIME: Final = re.compile(r"\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:[Zz]|[+-]\d\d:\d\d)")
 _SHORTHAND: Final = re.compile(r"[\w.-]+/[\w.-]+")
 _MCP_NAME: Final = re.compile(r"mcp-name:\s{0,8}([A-Za-z0-9][A-Za-z0-9.-]{0,200}/[A-Za-z0-9._-]{1,200})")
@@ -106,7 +106,7 @@ def as_repository_url(text: Json, directory: Json = None) -> dict[str, Json] | N
     if _SHORTHAND.fullmatch(declared):
         declared = f"github:{declared}"  # https://docs.npmjs.com/cli/configuring-npm/package-json#repository
     try:
-        # A fragment is a branch or a place on a page here, not a folder.
+        # Here a fragment is a branch or an anchor, not a folder.
         url, _, folder = normalise_repository_url(declared.partition("#")[0]).partition("#")
         named = as_exact_text(directory, _URL)
         return {"url": url, "directory": (normalise_folder(named) if named else folder) or None}

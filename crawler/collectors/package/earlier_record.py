@@ -21,7 +21,7 @@ DOCUMENTS: Final = "documents"
 INCOMPLETE: Final = "incomplete"
 ARCHIVE: Final = "archive"
 
-# What says nothing about the package: the index or the way to it was not there for us.
+# Failures of ours or of the index, which show nothing about the package.
 _OURS: Final = frozenset(
     {
         Reason.RATE_LIMITED, Reason.UNREACHABLE, Reason.TIMEOUT, Reason.TLS_ERROR, Reason.BLOCKED_ADDRESS,

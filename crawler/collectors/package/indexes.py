@@ -22,7 +22,7 @@ from crawler.sandbox.toolchain.package_indexes import (
 
 Given = TypeVar("Given", NpmIndex, PythonIndex)
 
-# Never opened, not even for an index that the user configured.
+# Never dialled, not even for an index that the user configured.
 _NEVER: Final = frozenset({"metadata", "link-local", "multicast", "unspecified", "malformed"})
 
 
@@ -100,7 +100,7 @@ async def index_transport(
         try:
             addresses = await engine.addresses(endpoint.host)
         except WireFailure:
-            continue  # the request itself will say so
+            continue  # the request itself reports the failure
         found.update((address, endpoint.port) for address in addresses if classify_address(address) not in _NEVER)
     guard = IndexGuard(allow_private=engine.guard.allow_private, endpoints=frozenset(found))
     limits = replace(engine.limits, total=seconds, wire_bytes=most_bytes, body_bytes=most_bytes)

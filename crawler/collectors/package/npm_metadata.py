@@ -31,7 +31,7 @@ from evidence.kinds.package import NPM
 FULL_PACKUMENT: Final = "application/json"
 SHORT_PACKUMENT: Final = "application/vnd.npm.install-v1+json; q=1.0, application/json; q=0.8"
 
-# What runs when a package is installed as somebody's dependency; `prepare` runs for its authors only.
+# Scripts that run when a package is installed as a dependency; `prepare` runs only for its authors.
 # https://docs.npmjs.com/cli/using-npm/scripts#npm-install
 _SCRIPTS: Final = ("preinstall", "install", "postinstall")
 _NO_README: Final = "ERROR: No README"
@@ -135,7 +135,7 @@ def _resolve(declared: str | None, top: Members) -> str | None:
 
 
 def _deprecated(value: Json) -> str | None:
-    # An empty text is how a deprecation is taken back.
+    # An empty text withdraws a deprecation.
     return (
         (as_masked_notice(value) or "deprecated")
         if value is True or (isinstance(value, str) and value.strip())

@@ -78,7 +78,7 @@ class PackageProbe:
     async def fetch_document(self, name: str, address: str, accept: str) -> Document | Missing | Absent:
         """A document as received."""
         answer = self._prefetched.pop((address, accept), None) or await self._client.get(address, accept)
-        if isinstance(answer, Unchanged):  # to a question without an ETag
+        if isinstance(answer, Unchanged):  # to a request without an ETag
             return self.refusal(Reason.UNREACHABLE, "answered HTTP 304")
         if isinstance(answer, Document):
             self.read.append(SourceDocument(name, address, accept, answer.etag))

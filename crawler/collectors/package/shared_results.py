@@ -34,7 +34,7 @@ class SharedResults(Generic[Key, Value]):
             return kept[1]
         task = self._making.get(key)
         if task is None:
-            # A context of its own: the deadline of the first who asked must not end what others wait for.
+            # A separate context: the deadline of the first caller must not end the task of the others.
             task = asyncio.get_running_loop().create_task(self._make(key, make), context=isolate_shared_work())
             self._making[key] = task
             task.add_done_callback(lambda _: self._making.pop(key, None))

@@ -32,7 +32,7 @@ ACCEPT: Final = "application/vnd.pypi.simple.v1+json, application/vnd.pypi.simpl
 
 MOST_TAGS: Final = 200_000
 LONGEST_PAGE: Final = 8 << 20
-"""Tags and bytes of a page in HTML, whose parser takes seconds for what JSON's takes a moment."""
+"""Tags and bytes of an HTML page; the HTML parser is much slower than that of JSON."""
 
 _MOST_FILES: Final = 50_000
 _FILENAME: Final = 300

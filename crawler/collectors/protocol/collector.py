@@ -84,7 +84,7 @@ class ProtocolCollector:
         """One record per kind of the first target that opens; if none opens, the reasons of the first target."""
         options = self._build_options(target, earlier)
         first: ProbeResult | None = None
-        unreachable: set[str] = set()  # addresses that are not asked again over another transport
+        unreachable: set[str] = set()  # addresses that are not tried again over another transport
         for position, candidate in enumerate(target.targets):
             if candidate.identifier in unreachable:
                 continue

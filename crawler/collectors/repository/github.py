@@ -27,7 +27,7 @@ from crawler.collectors.repository.shared_probes import EarlierRepository, Repos
 from evidence.canonical import NotJson
 from evidence.model import Absent, Observed, Reason
 
-# Where GitHub's API sends those who ask for an archive; it serves public ones without asking for a quota.
+# The host to which GitHub's API redirects for archives; public archives cost no quota there.
 _ARCHIVES: Final = "https://codeload.github.com"
 _LOCAL: Final = frozenset({"127.0.0.1", "::1", "localhost"})
 _MISSING: Final = frozenset({404, 410, 451})

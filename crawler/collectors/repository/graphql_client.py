@@ -25,7 +25,7 @@ Node: TypeAlias = Mapping[str, Json]
 Outcome: TypeAlias = Node | RepositoryGone | CollectionPrevented
 
 PARTIAL: Final = "partial"
-"""Member of a node that says that GitHub left something out of it; never a name of GitHub's own."""
+"""Our own member of a node, for a node that GitHub answered incompletely; GitHub never uses the name."""
 
 _HEAVY: Final = frozenset({"MAX_NODE_LIMIT_EXCEEDED", "RESOURCE_LIMITS_EXCEEDED", "EXCESSIVE_PAGINATION", "TIMEOUT"})
 _TIMEOUTS: Final = ("timeout", "something went wrong", "timed out", "too large")

@@ -9,7 +9,7 @@ from typing import Final
 from evidence.canonical import Json
 
 SAMPLED_THREADS: Final = 30  # newest issues, and pull requests
-SAMPLED_REPLIES: Final = 8  # first words of each
+SAMPLED_REPLIES: Final = 8  # first comments of each
 COMMITS: Final = 100
 RELEASES: Final = 30
 

@@ -16,7 +16,7 @@ from evidence.model import Dossier, Observed
 _NAME: Final = re.compile(r"([A-Za-z0-9](?:[A-Za-z0-9_-]{0,99}))/([A-Za-z0-9._-]{1,100})")
 _LONGEST_FOLDER: Final = 300
 
-# First steps of paths at github.com that are no accounts: https://github.com/features/... is nobody's repository.
+# First path segments at github.com that are no accounts, such as https://github.com/features/...
 _PAGES: Final = frozenset({
     "about", "apps", "collections", "contact", "customer-stories", "enterprise", "events", "explore", "features",
     "login", "marketplace", "notifications", "orgs", "pricing", "search", "settings", "site", "sponsors", "stars",
@@ -76,7 +76,7 @@ def _addresses(found: Dossier) -> Iterator[str]:
     except NotJson:
         return
     if stated is not None:
-        # npm's shorthand; and what follows its `#` is a commit, not a folder.
+        # npm's shorthand, in which the part after `#` is a commit and not a folder.
         url = (f"github:{stated.url}" if _NAME.fullmatch(stated.url) else stated.url).partition("#")[0]
         folder = _folder(stated.directory or "")
         yield f"{url}#{folder}" if folder else url

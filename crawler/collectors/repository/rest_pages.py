@@ -14,7 +14,7 @@ from crawler.collectors.repository.shared_probes import EarlierRepository
 from evidence.canonical import Json, NotJson
 
 STATISTICS_TRIES: Final = 3
-STATISTICS_PAUSE: Final = 3.0  # seconds, in which GitHub counts
+STATISTICS_PAUSE: Final = 3.0  # seconds
 
 
 class RestPager:
@@ -60,7 +60,7 @@ class RestPager:
         answer = await self._part("contributors", "contributors", {"per_page": rest_sections.PAGE, "anon": 1})
         if answer is None:
             return self._earlier_facts(names)
-        # 204 is an empty repository, 403 one with too long a history to list.
+        # 204: an empty repository. 403: a history that is too long to list.
         listed = [] if answer.status == 204 else _json(answer) if answer.status == 200 else None
         return rest_sections.read_contributors(listed, more='rel="next"' in answer.headers.get("link", ""), year=None)
 
@@ -69,7 +69,7 @@ class RestPager:
         if answer is None:
             known = self._known.facts if self._known else {}
             return {"health": as_object(known.get("community")).get("health")}
-        # 404 is a fork, of which GitHub keeps no profile.
+        # 404: a fork, for which GitHub has no profile.
         self.profile = _json(answer) if answer.status == 200 else None
         return {"health": rest_sections.read_health_percentage(self.profile)}
 
@@ -106,7 +106,7 @@ class RestPager:
         if answer is None:
             self.unread.add(part)
             return None
-        # 409 is an empty repository, 404 and 410 are issues that are switched off.
+        # 409: an empty repository. 404 and 410: issues are switched off.
         return _json(answer) if answer.status == 200 else [] if answer.status in {404, 409, 410} else None
 
     async def _get(self, path: str, query: Mapping[str, str | int], etag: str | None = None) -> ApiResponse | None:

@@ -78,7 +78,7 @@ class SharedRepositoryProbes:
             found = await asyncio.shield(task)
         if isinstance(found, RepositoryProbe):
             return found
-        # One object for all who ask: without this, each raise would lengthen its traceback.
+        # All callers share this exception: without this, each raise would lengthen its traceback.
         raise found.with_traceback(None)
 
     def _kept_task(self, key: str) -> asyncio.Task[RepositoryProbe | RepositoryGone | CollectionPrevented] | None:

@@ -91,7 +91,7 @@ def _conventions(tree: FileTree, paths: list[str]) -> dict[str, Json]:
         own_path, shared = find(paths), find(tree.root)
         found[name] = own_path or (f"/{shared}" if shared else None)
     if found["licence"] is None:
-        # A wheel keeps it with its metadata.
+        # A wheel has the licence beside its metadata.
         found["licence"] = project_files.find_licence(path.partition("/")[2] for path in paths if ".dist-info/" in path)
     return found
 

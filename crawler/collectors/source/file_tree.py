@@ -17,10 +17,10 @@ from evidence.derive.source.readme import ReadmeParts
 from evidence.kinds.source import SSE, STDIO, STREAMABLE_HTTP
 
 MAX_CODE: Final = 32 * 1024 * 1024
-"""Of all code that is kept for its tools; more is not looked at."""
+"""Bytes of all code that is searched for tools."""
 
 MAX_BUNDLE: Final = 256 * 1024
-"""A longer script holds libraries too, the SDK's own parts of OAuth among them: no sign of the server's."""
+"""Bytes. A longer script includes libraries, such as the OAuth parts of the SDK: no evidence about the server."""
 
 _PLACES: Final = 20
 _MARKERS: Final = 50
@@ -33,7 +33,7 @@ _UNREAD: Final = (
     ".node", ".wasm", ".class", ".pyc", ".pyd", ".bin", ".dat", ".onnx", ".pt", ".safetensors", ".parquet", ".sqlite",
     ".db", ".pdf", ".lockb",
 )  # fmt: skip
-"""Media, programs and archives: nothing in them is text, and an archive in an archive is never opened."""
+"""Media, programs and archives: they hold no text, and an archive inside an archive is never opened."""
 
 
 @dataclass(slots=True)
@@ -117,7 +117,7 @@ class FileTree:
         if _is_readme(path):
             self.readmes[path] = readme.parse_readme(_text(data))
         elif path.endswith(_METADATA) and path.count("/") == 1:
-            # A wheel keeps its README as the body of its metadata (core metadata, Description).
+            # A wheel has its README as the body of its metadata (core metadata, Description).
             _, _, body = _text(data).replace("\r\n", "\n").partition("\n\n")
             if body.strip():
                 self.readmes[path] = readme.parse_readme(body)

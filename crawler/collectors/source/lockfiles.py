@@ -103,7 +103,7 @@ class FoundLockfiles:
             lock
             for lock in own
             if (lock.is_lock or (lock.folder, lock.form.ecosystem) not in names)
-            # go.sum also names versions that are not chosen.
+            # go.sum also lists versions that are not selected.
             and not (lock.form.id == "go.sum" and lock.folder in modules)
         ]
 

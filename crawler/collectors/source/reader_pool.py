@@ -18,7 +18,7 @@ from crawler.collectors.source.reading_task import ReadingResult, ReadingTask
 from crawler.http.deadlines import pause_deadline
 from evidence.model import Absent, Reason
 
-# Nothing of our environment; one malloc arena, so that the bound on memory is one on use.
+# Our environment is not passed on. One malloc arena makes the limit on memory a limit on use.
 _ENVIRONMENT: Final = {"PATH": os.defpath, "LANG": "C.UTF-8", "MALLOC_ARENA_MAX": "1"}
 _START: Final = 30.0
 
@@ -57,7 +57,7 @@ class ReaderPool:
         try:
             return _parse_answer(await self._answer(file, task))
         except TimeoutError:
-            # Wall time is also what others on this machine take: a failure of ours, as far as can be told.
+            # Wall time also depends on other processes of this machine, so this may be a failure of ours.
             return Absent(Reason.TIMEOUT, f"reading it takes more than {self._limits.wall:g} seconds")
         except _Died as died:
             return Absent(Reason.TOO_LARGE, died.why(self._limits))

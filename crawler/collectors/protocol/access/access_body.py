@@ -16,7 +16,7 @@ from evidence.kinds.access import ACCEPTED
 from evidence.model import Target
 
 _LONGEST_VALUE: Final = 2048
-# New on every answer, or a secret by its meaning.
+# Different in every answer, or secret by definition.
 _VOLATILE: Final = frozenset(
     {"nonce", "nextnonce", "cnonce", "opaque", "rspauth", "response", "ticket", "request_id", "trace_id", "token"}
     | {"request-id", "trace-id", "correlation-id", "correlation_id", "timestamp", "invoice", "macaroon", "state"}

@@ -21,7 +21,7 @@ METHODS: Final = {
     "list-resourceTemplates": "resources/templates/list",
     "list-prompts": "prompts/list",
 }
-"""What each step of the door asks."""
+"""The method of each step before or at the opening."""
 
 OPENING_STEPS: Final = frozenset({"discover", "initialize", "sse-open"})
 LOCKED_REASONS: Final = frozenset({Reason.OAUTH_REQUIRED, Reason.CREDENTIALS_REQUIRED})

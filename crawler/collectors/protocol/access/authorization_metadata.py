@@ -31,7 +31,7 @@ _MOST_FROM_HEADERS: Final = 2
 _LONGEST_ISSUER: Final = 2048
 _DEEPEST: Final = 64
 _ACCEPT: Final = (("accept", "application/json"),)
-# A JSON object without any of these is an error message, or the answer to every address of the host.
+# A JSON object without any of these members is an error message, or the host's answer to every address.
 _MARKS_RESOURCE: Final = frozenset({"resource", "authorization_servers"})
 _MARKS_SERVER: Final = frozenset({"issuer", "authorization_endpoint", "token_endpoint"})
 _LOOPBACK: Final = re.compile(r"127(?:\.[0-9]{1,3}){3}")

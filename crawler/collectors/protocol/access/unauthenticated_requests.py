@@ -55,7 +55,7 @@ class UnauthenticatedRequests:
         elif gate.is_opening:
             modern = await self._discover(channel := self._streamable(token))
             is_unknown_method = modern.refusal is not None and modern.refusal.reason is Reason.NOT_MCP
-            # A legacy server behind the lock does not know the question; whether the token opened it shows here.
+            # A legacy server does not know `server/discover`; `initialize` shows whether the token was accepted.
             return (await self._legacy(channel, "initialize"))[0] if is_unknown_method else modern
         else:
             return await self._list(self._streamable(token), Era.MODERN, gate.step)

@@ -11,7 +11,7 @@ from evidence.derive.secret_scrubbing import scrub_text
 from evidence.kinds.handouts import MAX_RESULT_BYTES
 from evidence.model import Observed
 
-_SCRUB_MARGIN: Final = 4 * 1024  # bytes beyond a cut that are scrubbed with it: half a secret is known by nothing
+_SCRUB_MARGIN: Final = 4 * 1024  # bytes beyond a cut that are scrubbed too, since a cut secret is not recognised
 _MOST_STRINGS: Final = 2_000
 _DEEPEST: Final = 32
 _LONGEST_NAME: Final = 200

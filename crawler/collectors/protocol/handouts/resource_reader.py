@@ -17,7 +17,7 @@ from evidence.kinds.handouts import MAX_RESOURCE_BYTES, MAX_RESOURCES
 
 METHOD: Final = "resources/read"
 _SECONDS: Final = 8.0
-_TOTAL_SECONDS: Final = 10.0  # seconds after which no further one is asked for
+_TOTAL_SECONDS: Final = 10.0  # seconds after which no further resource is requested
 _LONGEST_URI: Final = 2_000
 _LONGEST_WHY: Final = 200
 _BINARY_TYPES: Final = ("image/", "audio/", "video/", "font/", "application/zip", "application/pdf")

@@ -159,7 +159,7 @@ def _count(items: Json) -> int:
 def _failed(reply: Reply, asked: str) -> tuple[End, bytes | str]:
     status = reply.status or 200
     if reply.answer and reply.answer.is_error and status < 500 and status not in _STATUS_WINS:
-        span = scrub_body(reply.answer.span)  # nothing else scrubs a listing
+        span = scrub_body(reply.answer.span)  # the only place where a listing is scrubbed
         return End.ERROR, span if len(span) <= _LONGEST_ERROR else f"an error of more than {_LONGEST_ERROR} bytes"
     if isinstance(reply.failure, TooLarge):
         return End.CAPPED, f"{reply.failure.reason}: {reply.failure.detail}"

@@ -33,7 +33,7 @@ _MODERN_INFO: Final = "io.modelcontextprotocol/serverInfo"
 _LISTS_AGAIN: Final = frozenset({"list-tools-again", "list-tools-elsewhere"})
 
 _Key: TypeAlias = tuple[str, str, str, int]
-"""Transport, era, step and page: what one row answers."""
+"""Transport, era, step and page of a row."""
 
 
 def read_full_probe_time(earlier: Record | None) -> datetime | None:

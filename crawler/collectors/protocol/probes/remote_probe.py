@@ -33,9 +33,7 @@ from crawler.mcp.streamable_http import JsonRpcPost, StreamableHttp
 from crawler.mcp.transcript import Reply, SessionLink
 from evidence.model import Absent, Observed, Reason, Target, TargetType
 
-_RESERVED_SHARE: Final = (
-    0.1  # share of the time for one server in which no inquiry begins, so that sessions can be ended
-)
+_RESERVED_SHARE: Final = 0.1  # share of the server's time in which no inquiry begins, so that sessions can be ended
 _ENDINGS: Final = 2  # requests that end the sessions of both eras
 _DECISIVE: Final = frozenset(
     {Reason.OAUTH_REQUIRED, Reason.CREDENTIALS_REQUIRED, Reason.PAYMENT_REQUIRED, Reason.FORBIDDEN}
@@ -149,7 +147,8 @@ class RemoteProbe(Probe):
         legacy = await initialize(dialogue, self.client_version)
         if isinstance(legacy, Opened) or not is_transient_failure(modern.reply) or is_transient_failure(legacy.reply):
             return legacy
-        # It had to be woken, and what refuses the old era may still speak the new one. One that says so is just slow.
+        # The first request woke a sleeping server: one that refuses the legacy era may still speak the modern one. One
+        # that answers with a version error speaks MCP and is only slow.
         speaks_mcp = legacy.reply.answer is not None and legacy.reply.answer.code == UNSUPPORTED_VERSION
         again = await discover(dialogue, retry=False, link=dialogue.link(Era.MODERN), patient=speaks_mcp)
         return again if speaks_mcp or isinstance(again, Opened) else legacy

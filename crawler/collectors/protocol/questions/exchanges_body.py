@@ -20,14 +20,14 @@ from evidence.model import Reason, Target
 CORE: Final = "core"
 FULL: Final = "full"
 
-# Headers about which a rule can ask and which are the same every night.
+# Headers that rules use and that are equal in every run.
 _RECORDED_HEADERS: Final = (
     *("allow", "cf-mitigated", "content-encoding", "content-type", "location", "mcp-protocol-version"),
     *("mcp-session-id", "x-accel-buffering", "x-endpoint"),
 )
 _SESSION: Final = "mcp-session-id"
 _LONGEST_HEADER: Final = 300
-_SHORTEST_SESSION: Final = 8  # characters; in a text a shorter id cannot be told from other words
+_SHORTEST_SESSION: Final = 8  # characters; a shorter id could be part of another word
 _RESULT_NAME: Final = re.compile(rb'\{?[ \t\r\n]*"result"[ \t\r\n]*:[ \t\r\n]*$')
 
 
@@ -85,7 +85,7 @@ class _Writer:
         )
 
     def _sent(self, step: str, exchange: Exchange) -> bytes:
-        # A redirected question may have been the broken one too.
+        # The redirected question may be the malformed one.
         broken = step == MALFORMED or (step == REDIRECTED and not _is_json(exchange.request))
         text = exchange.request.decode("utf-8", "replace") if broken and exchange.request else None
         message = b"null" if broken or not exchange.request else exchange.request
@@ -126,7 +126,7 @@ class _Writer:
         digest = (canonical_digest(piece.result) if piece.result is not None else None) or piece.digest
         is_only_answer = (
             sum(one.is_answer for one in row.exchange.received) == 1
-        )  # else a reader could take the other one
+        )  # else a reader could use the other answer
         first = self._known.setdefault(digest, index) if digest and is_only_answer else index
         if listed:
             return {"listed": _encode([name, row.page])}
@@ -136,7 +136,7 @@ class _Writer:
         cleaned = data
         for session, name in self._sessions.items():
             cleaned = cleaned.replace(session.encode("utf-8", "replace"), name.encode())
-        return cleaned if cleaned == data or _is_json(cleaned) else data  # a server may choose an id that is no text
+        return cleaned if cleaned == data or _is_json(cleaned) else data  # a session id may be part of the JSON syntax
 
     def _without_sessions(self, text: str) -> str:
         for session, name in self._sessions.items():
@@ -198,7 +198,7 @@ def _same(piece: Piece, page: bytes) -> bool:
 def _without_result(before: bytes, after: bytes) -> bytes:
     """The message as it was received, without its member `result`."""
     cut = _RESULT_NAME.search(before)
-    if cut is None:  # the name is written with escapes
+    if cut is None:  # the name has escape sequences
         return b'{"jsonrpc":"2.0"}'
     head = before[: cut.start()].rstrip(b" \t\r\n") or b"{"
     tail = after.lstrip(b" \t\r\n")
@@ -225,5 +225,5 @@ def _array(values: Iterable[bytes]) -> bytes:
 def _encode(value: Json) -> bytes:
     try:
         return orjson.dumps(value)
-    except TypeError:  # a lone surrogate in what a server named
+    except TypeError:  # a lone surrogate from the server
         return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace")

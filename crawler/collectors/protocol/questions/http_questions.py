@@ -29,9 +29,13 @@ from crawler.mcp.streamable_http import CONTENT, JsonRpcPost, StreamableHttp, is
 from crawler.mcp.transcript import Reply, SessionLink, Transcript
 
 _FIRST_BYTE_SECONDS: Final = 10.0  # seconds until the first byte of an answer to an inquiry
-_TOTAL_SECONDS: Final = 15.0  # seconds for all of it: an answer may drip for ever
-_MALFORMED_SECONDS: Final = 3.0  # a text that cannot be read need not be answered on a stream
-_WATCH_SECONDS: Final[Mapping[str, float]] = {"stream": 0, "get": 0, "listen": 3.0}  # seconds; no answer comes on these
+_TOTAL_SECONDS: Final = 15.0  # seconds for the whole answer
+_MALFORMED_SECONDS: Final = 3.0  # seconds; a malformed text need not be answered on a stream
+_WATCH_SECONDS: Final[Mapping[str, float]] = {
+    "stream": 0,
+    "get": 0,
+    "listen": 3.0,
+}  # seconds; these steps get no answer
 _WITHOUT_ID: Final = frozenset({"GET", "DELETE"})
 
 
@@ -50,7 +54,7 @@ class HttpQuestions:
         for inquiry in modern_inquiries(facts, self._client_version, channel.number):
             await self._interview.ask(link, inquiry, self._send)
         if facts.declares("tools") and self._interview.wants(Era.MODERN.value, ELSEWHERE):
-            self._post.visit.close()  # nothing is in flight: the next request opens a connection of its own
+            self._post.visit.close()  # no request is pending: the next one opens a new connection
             other = SessionLink(channel.transport, Era.MODERN.value, MODERN_VERSION, True, MODERN_VERSION)
             number = self._transcript.connect(other)
             await self._interview.ask(

@@ -25,7 +25,7 @@ UNKNOWN_VERSION: Final = "1900-01-01"
 TEXT_ID: Final = "hallmark-id"
 
 MALFORMED: Final = "malformed"
-"""The one step whose request is no JSON text."""
+"""The only step whose request is no JSON text."""
 
 _LISTED: Final = ("tools", "resources", "prompts")
 

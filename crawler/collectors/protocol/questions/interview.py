@@ -15,11 +15,9 @@ from crawler.mcp.transcript import TOO_MANY_REQUESTS, Exchange, NamedExchange, R
 
 Send = Callable[[Inquiry], Awaitable[Reply]]
 
-_MAX_SILENT_METHODS: Final = (
-    2  # after questions of so many methods in a row that were not answered in time, no more is asked
-)
-_MAX_TIMEOUTS: Final = 3  # or after so many such questions in all
-_MAX_UNREACHED: Final = 2  # or after so many connections in a row that failed
+_MAX_SILENT_METHODS: Final = 2  # stop after questions of so many methods in a row were not answered in time
+_MAX_TIMEOUTS: Final = 3  # or after so many such questions in total
+_MAX_UNREACHED: Final = 2  # or after so many failed connections in a row
 _MAX_RETRIES: Final = 3  # second tries of one interview
 _RATE_LIMITED: Final = "the server asked for fewer requests"
 

@@ -28,10 +28,10 @@ from crawler.mcp.streamable_http import encode_base64_text, modern_headers
 from evidence.canonical import Json
 
 ELSEWHERE: Final = "list-tools-elsewhere"
-"""The one step on a further connection."""
+"""The only step on a further connection."""
 
 LISTEN: Final = "listen"
-"""The one step that is not answered but heard."""
+"""The only step that is watched and not answered."""
 
 _DISCOVER: Final = "server/discover"
 _META: Final = "io.modelcontextprotocol"

@@ -13,7 +13,7 @@ _NEEDS: Final[Mapping[str, tuple[str, ...]]] = {
     "initialized": ("initialize-2025-03-26",),
     "after-end": ("end",),
 }
-"""Questions that can only be asked after others."""
+"""Questions that others must precede."""
 
 
 @dataclass(frozen=True, slots=True)

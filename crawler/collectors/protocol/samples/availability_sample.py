@@ -38,7 +38,7 @@ class AvailabilitySampler:
         try:
             return budgets is None or await budgets.has_room(parse_url(target.identifier).origin.host)
         except InvalidTarget:
-            return True  # the probe says what is wrong with it
+            return True  # the probe reports the reason
 
 
 class _ConnectProbe(RemoteProbe):

@@ -11,7 +11,7 @@ from evidence.kinds import samples
 from evidence.kinds.samples import Sample
 from evidence.model import Absent, Observed, Reason, Record
 
-# The server answered, and to go on it asks for something that we do not have.
+# The server answered and requires something that we do not have.
 _GATED: Final = frozenset(
     {Reason.OAUTH_REQUIRED, Reason.CREDENTIALS_REQUIRED, Reason.PAYMENT_REQUIRED, Reason.FORBIDDEN}
 )

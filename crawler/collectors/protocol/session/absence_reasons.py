@@ -57,7 +57,7 @@ _REACHES_NO_HOST: Final = re.compile(
 )
 _HOSTS: Final = 3
 _LINES: Final = 400
-_MANUAL: Final = re.compile(r"\s{0,20}-{1,2}[A-Za-z]")  # a line of a table of options
+_MANUAL: Final = re.compile(r"\s{0,20}-{1,2}[A-Za-z]")  # a line of a help text
 _ERROR: Final = re.compile(r"\W{0,8}(?:\w{1,40})?(?:error|exception|fatal)\b", re.IGNORECASE)
 _HAS_NO_ROOM: Final = re.compile(
     r"\bENOSPC\b|\bEDQUOT\b|\bEFBIG\b|no space left on device|disk quota exceeded|file too large"

@@ -16,7 +16,7 @@ from evidence.canonical import Json
 # A 4xx that an HTTP+SSE server answers to a POST (2025-11-25 transports, "Backwards Compatibility").
 SSE_FALLBACK: Final = frozenset({400, 404, 405, 406, 411})
 UNSUPPORTED_VERSION: Final = -32022
-"""The error by which a server that speaks MCP refuses the era that it was asked in (2026-07-28, versioning)."""
+"""The error code of an MCP server for a version that it does not support (2026-07-28, versioning)."""
 
 _LONGEST_VERSION: Final = 100
 _VERSION: Final = re.compile(r"[\x21-\x7e]{1,64}")

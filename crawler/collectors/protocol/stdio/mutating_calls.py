@@ -18,7 +18,7 @@ from evidence.model import Absent
 OpenProcess: TypeAlias = Callable[[StdioChannel, Transcript], Awaitable[Opened | None]]
 """Opens a process in the era of the first one; None when it does not open."""
 
-_STARTS: Final = 3  # of one server: a call that ends a process must not spoil the next one
+_STARTS: Final = 3  # processes per server: a call that ends its process must not prevent the next call
 
 
 class MutatingCallProcess:

@@ -15,9 +15,9 @@ from crawler.mcp.transcript import Transcript
 from evidence.canonical import Json
 from evidence.model import Absent, Reason, Target
 
-_TOTAL_FACTOR: Final = 2.5  # times the time for one server, which is what a single process may live
+_TOTAL_FACTOR: Final = 2.5  # times the limit for one server, which bounds a single process
 _VOLATILE_FACTS: Final = frozenset({"reinstalled"})
-_MIN_SECONDS: Final = 0.5  # seconds; a process with less before it is not started
+_MIN_SECONDS: Final = 0.5  # seconds; with less time left no process is started
 
 
 @dataclass(frozen=True, slots=True)

@@ -31,10 +31,10 @@ from evidence.model import Absent, Dossier, Observed, Reason, Target
 from evidence.package_inputs import PackageInput
 
 PLACEHOLDERS: Final = "placeholders"
-"""Of a listing's observation: names and kinds of what was made up, and what the server's own words named."""
+"""Member of a listing's observation: names and kinds of the placeholders, and the inputs that the server named."""
 
 MAX_FURTHER_STARTS: Final = 3
-"""Starts with what a server named; each must name something new, since many check one after another."""
+"""Starts with inputs that a server named. Each must name a new one, since many servers check them one by one."""
 
 _NAMED: Final = "named"
 _UNANSWERED: Final = (Reason.UNREACHABLE.value, Reason.TIMEOUT.value)

@@ -23,7 +23,7 @@ from crawler.mcp.transcript import Transcript
 from crawler.secret_masking import mask_tail
 from evidence.model import Absent, Dossier, Observed, Reason, Target
 
-_OPENING_REQUESTS: Final = 3  # what opening a process costs
+_OPENING_REQUESTS: Final = 3  # requests to open a process
 
 
 class StdioProbe(Probe):
@@ -158,7 +158,7 @@ class StdioProbe(Probe):
         if opened is None:
             return
         if self.options.inquires and not self._is_asked:
-            await questions.ask_fresh_process(opened.era)  # the first one ended of a call, or hangs in it
+            await questions.ask_fresh_process(opened.era)  # a call ended the first one, or it hangs in it
         modern = opened if opened.era is Era.MODERN else None
         if modern is None and self.options.asks_questions_in(Era.MODERN):
             modern = await questions.try_modern_era()

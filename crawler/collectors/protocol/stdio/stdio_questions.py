@@ -29,7 +29,7 @@ from evidence.kinds.listing import LISTS
 from evidence.model import Absent
 
 _ANSWER_SECONDS: Final = 10.0  # seconds until an inquiry is answered
-# A line that cannot be read need not be answered, and a subscription is only heard.
+# A malformed line need not be answered, and a subscription is only watched.
 _WAITS: Final[Mapping[str, float]] = {MALFORMED: 2.0, LISTEN: 3.0}
 _EXIT_SECONDS: Final = 5.0  # seconds to exit after the end of input (2026-07-28 transports, Shutdown)
 _TRANSPORT: Final = "stdio"
@@ -85,7 +85,7 @@ class StdioQuestions:
                 link = SessionLink(_TRANSPORT, Era.LEGACY.value, offered)
                 async with self._further_process(link) as (number, interview, channel):
                     if channel is not None:
-                        channel.number()  # that of an opening
+                        channel.number()  # the id of the opening
                     reply = await self._ask(interview, number, inquiry, channel)
                     if reply is not None:
                         note_negotiation(link, reply)

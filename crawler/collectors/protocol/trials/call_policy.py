@@ -31,9 +31,9 @@ class CallPolicy(StrEnum):
     """Which tools may be called. Only the last policy allows tools of class write, destructive, admin or unknown."""
 
     OFF = "off"
-    ANNOTATED = "annotated"  # those that read and say so themselves: readOnlyHint is true
-    READ = "read"  # all that are classed read
-    SANDBOXED_ALL = "sandboxed_all"  # everything, of a process that has neither network nor a file system that stays
+    ANNOTATED = "annotated"  # those that read and declare it: readOnlyHint is true
+    READ = "read"  # all of class read
+    SANDBOXED_ALL = "sandboxed_all"  # every tool of a process without a network and with a temporary file system
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,7 +23,7 @@ _LOCKED: Final = re.compile(
     r"|credential|permission denied|forbidden|subscription|quota|rate.?limit|too many requests|payment required",
     re.IGNORECASE,
 )
-# Counts, times and ids change from night to night; codes of HTTP and JSON-RPC do not.
+# Counts, times and ids change from run to run; codes of HTTP and JSON-RPC do not.
 _DIGITS: Final = re.compile(
     r"((?:\b(?:http|status|code)\b[ /:=]{1,2}|-32)\d{3}\b)"
     r"|(?<![0-9a-f-])[0-9a-f-]*\d[0-9a-f]*(?:[.:,-][0-9a-f]*\d[0-9a-f]*)*",

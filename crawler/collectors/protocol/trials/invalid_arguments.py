@@ -10,7 +10,7 @@ from crawler.collectors.protocol.trials import schema_validation
 from crawler.collectors.protocol.trials.schema_flattening import SchemaFlattener, SchemaNotFlattened
 from evidence.canonical import Json
 
-# What no server takes for another type, not even one that reads numbers out of text.
+# Values that no server converts to the declared type, not even one that parses numbers in texts.
 _WRONG: Final[Mapping[str, Json]] = {
     "string": {"hallmark": "invalid"},
     "integer": "not-a-number",

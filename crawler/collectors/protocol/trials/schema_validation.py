@@ -19,8 +19,8 @@ MAX_DEPTH: Final = 64  # of a schema
 MAX_VALUES: Final = 4_000  # of a schema
 MAX_INSTANCE: Final = 20_000  # values of an instance
 MAX_INSTANCE_DEPTH: Final = 32
-MAX_COST: Final = 5_000_000  # times that a part of the schema meets a value
-_DETAILED: Final = 50_000  # the same, to say where: a union keeps every complaint of every branch
+MAX_COST: Final = 5_000_000  # times that a part of the schema is applied to a value
+_DETAILED: Final = 50_000  # the same, for a violation with its path: a union keeps every error of every branch
 
 _DIALECTS: Final[Mapping[str, type[jsonschema_rs.Validator]]] = {
     "https://json-schema.org/draft/2020-12/schema": jsonschema_rs.Draft202012Validator,
@@ -82,7 +82,7 @@ def resolve_reference(root: Json, reference: Json) -> Json:
 def _validator(schema: Json, *, formats: bool) -> jsonschema_rs.Validator:
     named = schema.get("$schema") if isinstance(schema, Mapping) else None
     dialect = _DIALECTS.get(named.removesuffix("#") if isinstance(named, str) else "", _NEWEST)
-    # Without `$schema`: an address that nobody knows is read as the default dialect instead of being looked for.
+    # Without `$schema`: the validator would try to fetch an unknown dialect instead of applying the default.
     plain: Any = schema
     if isinstance(schema, Mapping):
         plain = {name: part for name, part in schema.items() if name != "$schema"}

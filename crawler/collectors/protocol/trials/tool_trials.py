@@ -24,12 +24,12 @@ __all__ = ["Ask", "CallPolicy", "TrialBounds", "Trials", "try_tools"]
 
 METHOD: Final = "tools/call"
 TIME_EXCEEDED: Final = "the time was up"
-"""Detail of a tool that was skipped although there was room for it."""
+"""Detail of a tool that was skipped only for lack of time."""
 
-_MAX_TOOLS: Final = 2_000  # tools of one server
-_MAX_SCHEMAS: Final = 32  # input schemas that arguments are made for; a hostile one costs a tenth of a second
-_MAX_UNANSWERED: Final = 2  # calls without an answer after which no more is asked
-_GRACE: Final = 1.0  # seconds beyond its deadline after which a call is given up from here
+_MAX_TOOLS: Final = 2_000  # tools per server
+_MAX_SCHEMAS: Final = 32  # input schemas for which arguments are made; a hostile one costs a tenth of a second
+_MAX_UNANSWERED: Final = 2  # unanswered calls in a row after which the trials stop
+_GRACE: Final = 1.0  # seconds beyond a call's deadline after which it is cancelled
 _LOCKED: Final = frozenset(
     {Reason.OAUTH_REQUIRED, Reason.CREDENTIALS_REQUIRED, Reason.PAYMENT_REQUIRED, Reason.FORBIDDEN}
 )
@@ -142,8 +142,8 @@ class Trials:
         """
         if not self.mutating:
             return
-        self.stopped, self.unanswered, self.ready = None, 0, ready  # it is another process
-        self.handed_out = None  # what a deed answers is about what we made up
+        self.stopped, self.unanswered, self.ready = None, 0, ready  # a new process
+        self.handed_out = None  # a mutating call's result depends on our made-up arguments
         await self._call_all(ask, self.mutating)
         self.skipped.sort(key=lambda row: row["index"])  # type: ignore[arg-type, return-value]
 
@@ -176,7 +176,7 @@ class Trials:
                 continue
             part.left -= 1
             made = make_arguments(tool.raw.get("inputSchema", {}))
-            await asyncio.sleep(0)  # hundreds of other probes wait for this loop
+            await asyncio.sleep(0)  # lets other probes on this event loop continue
             if isinstance(made, NoArguments):
                 self._skip(tool, SkipReason.NO_ARGUMENTS, made.why)
             else:
@@ -270,7 +270,7 @@ _LONGEST_NAME: Final = 200
 
 def _about(tool: ClassifiedTool) -> dict[str, Json]:
     return {
-        "tool": tool.name[:_LONGEST_NAME],  # as the listing has it, where masking would only hide which tool it is
+        "tool": tool.name[:_LONGEST_NAME],  # unmasked, as in the listing
         "index": tool.index,
         "class": tool.classification.authority.value,
         "basis": tool.classification.basis.value,

@@ -92,7 +92,7 @@ class Batcher(Generic[T]):
         if len(self._waiting) >= self._size:
             self._send_batch()
         elif not self._announced:
-            # Requests of the same turn of the event loop join the batch.
+            # Requests of the same event loop iteration join the batch.
             asyncio.get_running_loop().call_soon(self._send_if_complete, context=isolate_shared_work())
         elif self._timer is None:
             self._timer = asyncio.get_running_loop().create_task(self._wait(), context=isolate_shared_work())
@@ -113,7 +113,7 @@ class Batcher(Generic[T]):
         names = list(self._waiting)[: self._size]
         futures = {name: self._waiting.pop(name) for name in names}
         if futures:
-            # What many wait for must not be bounded by the time of the one who happened to complete it.
+            # A shared task must not end at the deadline of the caller that completed the batch.
             task = asyncio.get_running_loop().create_task(self._answer(futures), context=isolate_shared_work())
             self._sent.add(task)
             task.add_done_callback(self._sent.discard)

@@ -29,8 +29,8 @@ if TYPE_CHECKING:
 
 PUBLIC_API: Final = "https://api.github.com"
 _ACCEPT: Final = "application/vnd.github+json"
-_TRIES: Final = 3  # of a request that GitHub answers with a server error
-_MAX_REPEATS: Final = 8  # changes of token, rests and errors that one request lives through
+_TRIES: Final = 3  # tries of a request that gets server errors
+_MAX_REPEATS: Final = 8  # repeats of one request because of tokens and limits
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -146,7 +146,7 @@ class Calls:
             async with asyncio.timeout(self._limits.timeout * 2):
                 return await asyncio.get_running_loop().run_in_executor(self._threads, self._exchange, token, request)
         except (TimeoutError, GitHubTimedOut) as error:
-            # A query that takes too long is cut in half and sent again; that says nothing about GitHub.
+            # A query that takes too long is halved and sent again; it is no sign of an outage.
             if request.verb == "GET":
                 self._breaker.record_failure()
             raise GitHubTimedOut("GitHub took too long") from error

@@ -52,7 +52,7 @@ class ApiResponse:
         if self.status == 403:
             if "retry-after" in self.headers:
                 return True
-            # The last request of an hour may be forbidden for what it asks: then the message says so.
+            # The last request of an hour may be forbidden for another reason: then the message says so.
             message = self.message
             return bool(_LIMITED.search(message)) or (not message and self.headers.get("x-ratelimit-remaining") == "0")
         return self.status == 200 and '"RATE_LIMITED"' in self.text and self._type_of_first_error() == "RATE_LIMITED"

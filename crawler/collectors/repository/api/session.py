@@ -44,7 +44,7 @@ class GitHubSession:
     """One token's connections to the API at `base`; `timeout` in seconds bounds each wait for a byte."""
 
     def __init__(self, base: str, token: str | None, *, timeout: int, connections: int, user_agent: str) -> None:
-        # PyGithub writes whole answers, and where signed archives are, into its debug log.
+        # PyGithub writes whole answers and the addresses of signed archives to its debug log.
         logging.getLogger("github").setLevel(logging.WARNING)
         self._github = Github(
             auth=Auth.Token(token) if token is not None else None,
@@ -72,7 +72,7 @@ class GitHubSession:
         except OSError as error:
             raise GitHubUnreachable from error
         except (RuntimeError, ValueError, AssertionError) as error:
-            # What PyGithub makes of a redirect to another host or in a circle, and of headers that are no numbers.
+            # PyGithub's errors for a redirect to another host or in a circle, and for non-numeric headers.
             raise GitHubUnreachable("GitHub's answer cannot be followed") from error
 
     def close(self) -> None:

@@ -9,7 +9,7 @@ from typing import Final, Literal, Protocol, TypeAlias
 Resource: TypeAlias = Literal["core", "graphql"]
 
 SAME_WINDOW: Final = 60.0
-"""Seconds by which two answers of one window differ at most in when it ends."""
+"""The largest difference in seconds between the ends of one window that two answers report."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -26,13 +26,13 @@ from crawler.http.rate_limiting import parse_retry_after
 
 # 900 points a minute, one for a read: https://docs.github.com/en/rest/using-the-rest-api/rate-limits-for-the-rest-api
 REQUEST_INTERVAL: Final = 60 / 900
-MAX_TOKEN_WAIT: Final = 75.0  # one secondary limit is waited for, the reset of an hour's quota is not
+MAX_TOKEN_WAIT: Final = 75.0  # long enough for one secondary limit, not for the reset of an hour's quota
 _UNTIMED_REST: Final = 60.0  # "wait for at least one minute", then longer each time
 _LONGEST_REST: Final = 900.0
 _WINDOW: Final = 3600.0 + 60.0
 
 UNLIMITED_REQUESTS: Final = 1_000_000_000
-"""What is left with a GitHub that states no quota, as an Enterprise Server whose limits are switched off."""
+"""The remaining requests of a GitHub without quotas, such as an Enterprise Server with limits switched off."""
 
 _UNLIMITED_SECONDS: Final = 60.0
 _ANONYMOUS: Final = "anonymous"

@@ -13,7 +13,7 @@ from evidence.canonical import Json
 MAINTAINERS: Final = frozenset({"OWNER", "MEMBER", "COLLABORATOR"})
 TOP: Final = 10
 
-# Bots that work through an ordinary account, or as an author of commits without one.
+# Bots with an ordinary account, or without an account as authors of commits.
 _BOTS: Final = frozenset({
     "allcontributors", "claassistant", "codecov-commenter", "codecov-io", "copilot", "coveralls", "dependabot",
     "dependabot-preview", "github-actions", "github-merge-queue", "gitlab-bot", "greenkeeper", "imgbot", "mergify",

@@ -25,7 +25,7 @@ from evidence.canonical import Json
 
 HOST: Final = "github"
 
-# A merge is a maintainer's act: nobody else may.
+# Only a maintainer may merge.
 _MERGER: Final = "COLLABORATOR"
 
 

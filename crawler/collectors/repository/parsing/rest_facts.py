@@ -33,10 +33,10 @@ PATHS: Final[Mapping[str, tuple[str, Mapping[str, str | int]]]] = {
     "comments": ("issues/comments", {"sort": "created", "direction": "desc", "per_page": PAGE}),
     "tree": ("git/trees/HEAD", {"recursive": 1}),
 }
-"""What is asked below `/repos/OWNER/REPO`, besides the parts that GraphQL lacks as well."""
+"""Paths below `/repos/OWNER/REPO`, without the parts that GraphQL lacks as well."""
 
 CALLS: Final = len(PATHS) + 3
-"""What a repository costs on this way after the first call: the pages, and the three parts that GraphQL lacks."""
+"""Calls per repository after the first one: the pages, and the three parts that GraphQL lacks."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
