@@ -18,7 +18,7 @@ from redis.asyncio import Redis
 
 from crawler.collectors.repository.api.token_budgets import Denied, Granted, ReportedBudget, Resource, TokenBudgets
 from crawler.collectors.repository.api.token_rotation import Token
-from tests.crawler.collectors.repository.looking import lively
+from tests.crawler.collectors.repository.local_github import lively
 from tests.servers.daemon import free_port
 from tests.servers.github.server import Local, serve
 from tests.servers.valkey import ValkeyServer, valkey_server

@@ -15,7 +15,7 @@ from crawler.collectors.repository.api.token_budgets import Granted, LocalTokenB
 from crawler.collectors.repository.api.token_rotation import Token
 from crawler.collectors.repository.parsing.sbom import parse_package_url
 from evidence.model import Absent
-from tests.crawler.collectors.repository.looking import NOW, Looker, lively
+from tests.crawler.collectors.repository.local_github import NOW, Looker, lively
 from tests.servers.github.server import Local, serve
 from tests.servers.github.world import Answer, Fault
 

@@ -29,7 +29,7 @@ from evidence.kinds.dependencies import Dependencies
 from evidence.kinds.source import Source
 from evidence.model import Absent, Dossier, Observed, Reason, Record, Server, Target, TargetType
 from tests.crawler.archives.building import files
-from tests.crawler.collectors.source.reading import scanner
+from tests.crawler.collectors.source.local_reading import scanner
 from tests.servers.indexes import Answer, PackageIndex
 
 NOON = datetime(2026, 11, 22, 12, 0, tzinfo=UTC)

@@ -13,7 +13,7 @@ from crawler.collectors.source.reader_pool import ReaderBroken, ReaderLimits, Re
 from crawler.collectors.source.reading_task import ReadingResult, ReadingTask
 from evidence.model import Absent, Reason
 from tests.crawler.archives.building import block, tarball
-from tests.crawler.collectors.source.reading import archive
+from tests.crawler.collectors.source.local_reading import archive
 from tests.processes import children
 
 TASK = ReadingTask(origin="npm", name="x", ref="1")

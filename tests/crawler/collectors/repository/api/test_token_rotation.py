@@ -10,7 +10,7 @@ import pytest
 
 from crawler.collectors.repository.api.responses import ApiResponse, OutOfQuota
 from crawler.collectors.repository.api.token_rotation import UNLIMITED_REQUESTS, GrantedToken, TokenRotation
-from tests.crawler.collectors.repository.looking import NOW, Time
+from tests.crawler.collectors.repository.local_github import NOW, Time
 
 
 def purse(time: Time, *values: str, max_wait: float = 75) -> TokenRotation:

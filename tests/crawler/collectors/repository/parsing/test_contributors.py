@@ -9,7 +9,7 @@ import pytest
 from crawler.collectors.repository.parsing.contributors import Person, compute_bus_factor, is_bot, list_commit_counts
 from crawler.collectors.repository.parsing.responsiveness import Thread, ThreadEvent, summarise_threads
 from evidence.canonical import Json
-from tests.crawler.collectors.repository.looking import NOW
+from tests.crawler.collectors.repository.local_github import NOW
 
 ANN, CAT = Person("Ann", bot=False), Person("cat", bot=False)
 ROBOT = Person("robot[bot]", bot=True)
@@ -54,7 +54,7 @@ def event(by: Person | None, association: str, hours: float = 1) -> ThreadEvent:
 
 
 @pytest.mark.parametrize(
-    ("words", "answered"),
+    ("events", "answered"),
     [
         ([event(ANN, "MEMBER")], True),
         ([event(ANN, "COLLABORATOR")], True),
