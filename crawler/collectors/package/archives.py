@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Final, Literal, Protocol, TypeAlias
-
-from evidence.model import Absent, Target
+from typing import Final, Literal, TypeAlias
 
 ArchiveKind: TypeAlias = Literal["tgz", "sdist", "wheel"]
 KINDS: Final[tuple[ArchiveKind, ...]] = ("tgz", "sdist", "wheel")
@@ -29,16 +27,3 @@ class Archive:
     address: str
     digest: tuple[str, str] | None = None
     size: int | None = None
-
-
-class Archives(Protocol):
-    """Finds the archive of a package target."""
-
-    async def archive(self, target: Target) -> Archive | Absent:
-        """The archive of an npm or PyPI target's version, the latest where none is declared.
-
-        Absent(no_package) when the target is no npm or PyPI package, or the index does not have it or no file of it;
-        the reason of the network when the index could not be read. It costs no request when the target was collected in
-        the same run.
-        """
-        ...

@@ -20,7 +20,7 @@ from crawler.collectors.package.document_fields import VERSION as LONGEST_VERSIO
 from crawler.collectors.package.document_fields import Members, as_object, as_plain_text
 from crawler.collectors.package.earlier_record import EarlierPackageRecord, WantedPackage
 from crawler.collectors.package.index_client import IndexClient, IndexRetryPolicy
-from crawler.collectors.package.indexes import Indexes, index_transport
+from crawler.collectors.package.indexes import ConfiguredIndexes, index_transport
 from crawler.collectors.package.npm_probe import probe_npm_package
 from crawler.collectors.package.package_probe import PackageProbe, PackageResult
 from crawler.collectors.package.python_probe import probe_python_project
@@ -61,7 +61,7 @@ class _Collected:
 
 
 class PackageCollector:
-    """Collects kind `package`, and finds the archive of a package (`Archives`).
+    """Collects kind `package`, and finds the archive of a package.
 
     `downloads` maps an ecosystem (`npm`, `PyPI`) to the address of a JSON document with `{name}` in it, whose monthly
     count goes into the observation; without one no count is requested.
@@ -75,7 +75,7 @@ class PackageCollector:
     def __init__(
         self,
         engine: HttpEngine,
-        indexes: Indexes,
+        indexes: ConfiguredIndexes,
         clock: Callable[[], datetime],
         limits: PackageLimits | None = None,
         *,
@@ -113,6 +113,12 @@ class PackageCollector:
         ]
 
     async def archive(self, target: Target) -> Archive | Absent:
+        """The archive of an npm or PyPI target's version, the latest where none is declared.
+
+        Absent(no_package) when the target is no npm or PyPI package, or the index lacks it or any file of it; the
+        reason of the network when the index could not be read. It costs no request when the target was collected in the
+        same run.
+        """
         wanted = _wanted(target)
         return wanted if isinstance(wanted, Absent) else (await self._collect_shared(wanted, None)).archive
 

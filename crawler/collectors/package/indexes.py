@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Final, Protocol, TypeVar
+from typing import Final, TypeVar
 
 from crawler.http.adapters import GuardedTransport
 from crawler.http.address_guard import AddressGuard, classify_address
@@ -26,16 +26,11 @@ Given = TypeVar("Given", NpmIndex, PythonIndex)
 _NEVER: Final = frozenset({"metadata", "link-local", "multicast", "unspecified", "malformed"})
 
 
-class Indexes(Protocol):
-    """The indexes of both ecosystems; raises SandboxError when none is configured."""
-
-    async def npm(self) -> NpmIndex: ...
-
-    async def python(self) -> PythonIndex: ...
-
-
 class ConfiguredIndexes:
-    """Reads the configuration of the user's tools once. `environ` is the environment in which they run."""
+    """Reads the configuration of the user's tools once; its methods raise SandboxError when none is configured.
+
+    `environ` is the environment in which the tools run.
+    """
 
     def __init__(self, environ: Mapping[str, str]) -> None:
         self._environ = environ

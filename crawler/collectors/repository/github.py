@@ -19,8 +19,7 @@ from crawler.collectors.repository.api.responses import ApiResponse, CollectionP
 from crawler.collectors.repository.api.token_budgets import TokenBudgets
 from crawler.collectors.repository.api.token_rotation import MAX_TOKEN_WAIT, REQUEST_INTERVAL, TokenRotation
 from crawler.collectors.repository.graphql_client import GraphQLClient
-from crawler.collectors.repository.interfaces import SbomPart
-from crawler.collectors.repository.parsing.sbom import parse_sbom
+from crawler.collectors.repository.parsing.sbom import SbomPart, parse_sbom
 from crawler.collectors.repository.repository_address import parse_repository_name
 from crawler.collectors.repository.repository_reader import FULL_EVERY, GitHubRepositoryReader
 from crawler.collectors.repository.shared_probes import EarlierRepository, RepositoryProbe, SharedRepositoryProbes
@@ -56,7 +55,7 @@ class GitHub:
     """The API at `base` (that of an Enterprise Server is `https://HOST/api/v3`).
 
     Use one per process and event loop: it holds the repositories that were read, and the budgets of the tokens unless
-    `budgets` are shared. Implements SbomSource and TarballSource.
+    `budgets` are shared.
     """
 
     def __init__(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from datetime import datetime, timedelta
-from typing import Final, TypeAlias
+from typing import Final, TypeAlias, TypeVar
 
 from crawler.collectors.repository.api.batching import Batcher
 from crawler.collectors.repository.api.calls import Calls
@@ -16,7 +16,6 @@ from crawler.collectors.repository.api.responses import (
     OutOfQuota,
     RepositoryGone,
 )
-from crawler.collectors.repository.concurrency import run_together
 from crawler.collectors.repository.graphql_client import PARTIAL, GraphQLClient, Node, QueryUnsupported
 from crawler.collectors.repository.parsing import graphql_facts, rest_facts
 from crawler.collectors.repository.parsing.json_values import as_object, as_text
@@ -35,6 +34,8 @@ _GONE: Final = {
     451: "HTTP 451: the repository is blocked for legal reasons",
 }
 
+A = TypeVar("A")
+B = TypeVar("B")
 Ask: TypeAlias = Callable[[str], Awaitable[Node]]
 
 
@@ -122,7 +123,7 @@ class GitHubRepositoryReader:
         return await self._by_rest(repository, pager), "rest"
 
     async def _by_graphql(self, pager: RestPager, ask: Ask) -> dict[str, Json]:
-        node, rest_parts = await run_together(ask(pager.name), pager.parts())
+        node, rest_parts = await _run_together(ask(pager.name), pager.parts())
         now = self._now()
         if node.get(PARTIAL):
             pager.unread.add("graphql")
@@ -136,12 +137,23 @@ class GitHubRepositoryReader:
         """All or nothing: a partial reading for want of quota would be scored for the missing parts."""
         if not await self._calls.rotation.affords(rest_facts.CALLS):
             raise OutOfQuota
-        pages, rest_parts = await run_together(pager.pages(), pager.parts(whole=True))
+        pages, rest_parts = await _run_together(pager.pages(), pager.parts(whole=True))
         now = self._now()
         read = rest_facts.RestPages(repository=repository, profile=pager.profile, **pages)
         return _merge(
             rest_facts.read_rest_facts(read, now), rest_parts, rest_facts.count_listed_committers(read.commits, now)
         )
+
+
+async def _run_together(first: Awaitable[A], second: Awaitable[B]) -> tuple[A, B]:
+    """Both results. When one fails the other is cancelled, and its exception is raised without a group."""
+    tasks = asyncio.ensure_future(first), asyncio.ensure_future(second)
+    try:
+        return await tasks[0], await tasks[1]
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
 
 
 def _public(answer: ApiResponse) -> Mapping[str, Json]:

@@ -53,7 +53,7 @@ class RestPager:
         if answer is None or answer.status == 202:
             self.unread.add("statistics")
             return None
-        return rest_sections.count_committers_by_statistics(_json(answer), now) if answer.status == 200 else None
+        return rest_sections.count_committers_by_statistics(answer.json(), now) if answer.status == 200 else None
 
     async def _contributors(self) -> dict[str, Json]:
         names = ("contributors", "bus_factor")
@@ -61,7 +61,7 @@ class RestPager:
         if answer is None:
             return self._earlier_facts(names)
         # 204: an empty repository. 403: a history that is too long to list.
-        listed = [] if answer.status == 204 else _json(answer) if answer.status == 200 else None
+        listed = [] if answer.status == 204 else answer.json() if answer.status == 200 else None
         return rest_sections.read_contributors(listed, more='rel="next"' in answer.headers.get("link", ""), year=None)
 
     async def _health(self, whole: bool) -> dict[str, Json]:
@@ -70,7 +70,7 @@ class RestPager:
             known = self._known.facts if self._known else {}
             return {"health": as_object(known.get("community")).get("health")}
         # 404: a fork, for which GitHub has no profile.
-        self.profile = _json(answer) if answer.status == 200 else None
+        self.profile = answer.json() if answer.status == 200 else None
         return {"health": rest_sections.read_health_percentage(self.profile)}
 
     async def _advisories(self) -> dict[str, Json]:
@@ -79,7 +79,7 @@ class RestPager:
         )
         if answer is None:
             return self._earlier_facts(("advisories",))
-        return {"advisories": rest_sections.read_advisories(_json(answer) if answer.status == 200 else None)}
+        return {"advisories": rest_sections.read_advisories(answer.json() if answer.status == 200 else None)}
 
     def _earlier_facts(self, names: tuple[str, ...]) -> dict[str, Json]:
         known = self._known.facts if self._known else {}
@@ -107,7 +107,7 @@ class RestPager:
             self.unread.add(part)
             return None
         # 409: an empty repository. 404 and 410: issues are switched off.
-        return _json(answer) if answer.status == 200 else [] if answer.status in {404, 409, 410} else None
+        return answer.json() if answer.status == 200 else [] if answer.status in {404, 409, 410} else None
 
     async def _get(self, path: str, query: Mapping[str, str | int], etag: str | None = None) -> ApiResponse | None:
         try:
@@ -117,7 +117,3 @@ class RestPager:
         except (GitHubUnreachable, NotJson):
             return None
         return answer
-
-
-def _json(answer: ApiResponse) -> Json:
-    return answer.json()

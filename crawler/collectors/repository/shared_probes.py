@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import asyncio
 from collections import OrderedDict
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from typing import Final, Protocol
+from typing import Final, TypeAlias
 
 from crawler.collectors.repository.api.responses import CollectionPrevented, RepositoryGone
 from crawler.http.deadlines import isolate_shared_work, pause_deadline
@@ -38,12 +38,8 @@ class RepositoryProbe:
     unread: tuple[str, ...] = ()
 
 
-class RepositoryReader(Protocol):
-    """Reads a repository; raises RepositoryGone or CollectionPrevented."""
-
-    async def __call__(self, name: str, known: EarlierRepository | None) -> RepositoryProbe:
-        """The facts of `OWNER/REPO`."""
-        ...
+RepositoryReader: TypeAlias = Callable[[str, EarlierRepository | None], Awaitable[RepositoryProbe]]
+"""Reads `OWNER/REPO`; raises RepositoryGone or CollectionPrevented."""
 
 
 class SharedRepositoryProbes:

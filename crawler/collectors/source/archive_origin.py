@@ -10,10 +10,11 @@ from typing import BinaryIO, Final
 
 import httpx
 
-from crawler.collectors.package.archives import Archive, Archives
-from crawler.collectors.package.indexes import Indexes, index_transport
+from crawler.collectors.package.archives import Archive
+from crawler.collectors.package.collector import PackageCollector
+from crawler.collectors.package.indexes import ConfiguredIndexes, index_transport
 from crawler.collectors.package.shared_results import SharedResults
-from crawler.collectors.repository.interfaces import TarballSource
+from crawler.collectors.repository.github import GitHub
 from crawler.collectors.source.archive_download import download_archive
 from crawler.http.adapters import GuardedTransport
 from crawler.http.address_guard import AddressGuard
@@ -63,8 +64,8 @@ class ArchiveDownloads:
     def __init__(
         self,
         engine: HttpEngine,
-        tarballs: TarballSource | None,
-        indexes: Indexes,
+        tarballs: GitHub | None,
+        indexes: ConfiguredIndexes,
         clock: Callable[[], datetime],
         limits: FetchLimits,
         *,
@@ -146,12 +147,12 @@ def _folder(stated: str | None) -> str:
     return "/".join(part for part in (stated or "").replace("\\", "/").split("/") if part not in {"", "."})
 
 
-async def find_package_archive(found: Dossier, archives: Archives) -> ArchiveOrigin | Absent:
+async def find_package_archive(found: Dossier, packages: PackageCollector) -> ArchiveOrigin | Absent:
     """The archive of the server's first package."""
     target = find_package_target(found)
     if target is None:
         return Absent(Reason.NO_PACKAGE, "no npm or PyPI package is declared")
-    archive = await archives.archive(target)
+    archive = await packages.archive(target)
     if isinstance(archive, Absent):
         return archive
     strip = 0 if archive.kind == "wheel" else 1

@@ -9,10 +9,10 @@ from typing import Final
 
 from crawler.archives import Bounds
 from crawler.collector import Scarce
-from crawler.collectors.package.archives import Archives
-from crawler.collectors.package.indexes import Indexes
+from crawler.collectors.package.collector import PackageCollector
+from crawler.collectors.package.indexes import ConfiguredIndexes
 from crawler.collectors.package.shared_results import SharedResults
-from crawler.collectors.repository.interfaces import SbomSource, TarballSource
+from crawler.collectors.repository.github import GitHub
 from crawler.collectors.source.archive_origin import (
     ArchiveDownloads,
     ArchiveOrigin,
@@ -20,8 +20,8 @@ from crawler.collectors.source.archive_origin import (
     find_package_archive,
     find_repository_archive,
 )
-from crawler.collectors.source.dependencies import find_dependencies_elsewhere
-from crawler.collectors.source.interfaces import ArchiveReader, InstallationSource
+from crawler.collectors.source.dependencies import InstallationSource, find_dependencies_elsewhere
+from crawler.collectors.source.reader_pool import ReaderPool
 from crawler.collectors.source.reading_task import ReadingResult, ReadingTask
 from crawler.http.address_guard import AddressGuard
 from crawler.http.engine import HttpEngine
@@ -75,15 +75,15 @@ class SourceCollector:
     def __init__(
         self,
         engine: HttpEngine,
-        readers: ArchiveReader,
-        archives: Archives,
-        indexes: Indexes,
+        readers: ReaderPool,
+        packages: PackageCollector,
+        indexes: ConfiguredIndexes,
         clock: Callable[[], datetime],
         *,
         rules: str,
         limits: SourceLimits | None = None,
-        tarballs: TarballSource | None = None,
-        sboms: SbomSource | None = None,
+        tarballs: GitHub | None = None,
+        sboms: GitHub | None = None,
         installs: InstallationSource | None = None,
         guard: AddressGuard | None = None,
     ) -> None:
@@ -91,7 +91,7 @@ class SourceCollector:
         dependencies.
         """
         self._readers = readers
-        self._archives = archives
+        self._packages = packages
         self._clock = clock
         self._limits = limits or SourceLimits()
         self._rules = rules
@@ -129,7 +129,7 @@ class SourceCollector:
         self, found: Dossier, earlier: Dossier, *, refused: Absent
     ) -> tuple[dict[str, _Content], ArchiveOrigin | None]:
         """The same of the package; `refused` is why the repository was not read."""
-        package = await find_package_archive(found, self._archives)
+        package = await find_package_archive(found, self._packages)
         if isinstance(package, Absent):
             return self._unread(earlier, refused if package.reason is Reason.NO_PACKAGE else package), None
         contents = await self._collect(package, earlier)

@@ -3,23 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Protocol
 
-from crawler.collectors.repository.interfaces import SbomPart, SbomSource
+from crawler.collectors.repository.github import GitHub
+from crawler.collectors.repository.parsing.sbom import SbomPart
 from crawler.collectors.source.archive_origin import GITHUB, ArchiveOrigin, find_package_target
-from crawler.collectors.source.interfaces import InstallationSource
 from crawler.collectors.source.lockfiles import sort_dependency_rows
 from crawler.sandbox.install.package_inventory import InstalledTree
 from evidence.canonical import Json
 from evidence.kinds.dependencies import INSTALLED, MAX_DEPENDENCIES, SBOM
-from evidence.model import Absent, Dossier, Reason
+from evidence.model import Absent, Dossier, Reason, Target
 
 _BY_MANIFEST = "manifests"
+
+
+class InstallationSource(Protocol):
+    """A sandbox that lists the packages of an installation."""
+
+    async def installed(self, target: Target) -> InstalledTree | Absent:
+        """The packages of an installation, which is made first if needed."""
+        ...
 
 
 async def find_dependencies_elsewhere(
     found: Dossier,
     origin: ArchiveOrigin | None,
-    sboms: SbomSource | None,
+    sboms: GitHub | None,
     installs: InstallationSource | None,
     *,
     own_failures: frozenset[Reason] = frozenset(),

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Final, TypeAlias
 
-from crawler.collectors.protocol.access.access_probe import AccessRequest
+from crawler.collectors.protocol.access.access_challenge import AccessRequest
 from crawler.collectors.protocol.handouts import resource_reader
 from crawler.collectors.protocol.handouts.handouts_body import handouts_body
 from crawler.collectors.protocol.listing.list_walker import ListResult, ListWalker
@@ -158,11 +158,7 @@ class Probe:
 
     @property
     def access_requests(self) -> Sequence[AccessRequest]:
-        return [
-            AccessRequest(step=reply.step, era=reply.era, reply=reply.reply, opened=reply.opened, version=reply.version)
-            for dialogue in self.dialogues
-            for reply in dialogue.access_replies.values()
-        ]
+        return [request for dialogue in self.dialogues for request in dialogue.access_replies.values()]
 
     async def read_lists(self, target: Target, opened: Opened, sandbox: str) -> Observed | Absent:
         """Read the lists of an opened server into a listing body, which stays within what `Listing` can parse."""

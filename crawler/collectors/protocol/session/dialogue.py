@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Final
 
+from crawler.collectors.protocol.access.access_challenge import AccessRequest
 from crawler.http.failures import BudgetSpent
 from crawler.http.rate_limiting import HostRateLimiter
 from crawler.mcp.channel import Channel, Era
@@ -56,19 +57,6 @@ class ProbeLimits:
     retry_pause: float = 5.0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AccessReply:
-    """One question before or at the opening with its reply, for the access finding. `opened`: an opening that
-    succeeded.
-    """
-
-    step: str
-    era: str
-    reply: Reply
-    opened: bool = False
-    version: str | None = None
-
-
 class QuestionBudget:
     """The number of questions that one server may still be asked."""
 
@@ -103,7 +91,7 @@ class Dialogue:
         self.limits = limits
         self.transcript = transcript
         self.oddities: set[str] = set()
-        self.access_replies: dict[tuple[str, str], AccessReply] = {}
+        self.access_replies: dict[tuple[str, str], AccessRequest] = {}
         self._links: dict[Era, int] = {}
         self._host = host
         self._limiter = limiter
@@ -157,7 +145,7 @@ class Dialogue:
 
     def note_access_reply(self, step: str, era: Era, reply: Reply) -> None:
         """Keep a question and its reply for the access finding."""
-        self.access_replies[step, era.value] = AccessReply(step=step, era=era.value, reply=_slim(reply))
+        self.access_replies[step, era.value] = AccessRequest(step=step, era=era.value, reply=_slim(reply))
 
     async def tell(self, method: str) -> None:
         """Send a notification."""

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Final
 from urllib.parse import unquote
 
-from crawler.collectors.repository.interfaces import SbomPart
 from crawler.collectors.repository.parsing.json_values import as_object, as_text, list_objects
 from evidence.canonical import Json
 
@@ -20,6 +20,19 @@ _ECOSYSTEMS: Final = {
     "golang": "Go", "hackage": "Hackage", "hex": "Hex", "maven": "Maven", "npm": "npm", "nuget": "NuGet", "pub": "Pub",
     "pypi": "PyPI", "swift": "SwiftURL",
 }  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SbomPart:
+    """One resolved dependency of an SBOM, as its package URL names it.
+
+    `ecosystem` is spelled as in OSV (`npm`, `PyPI`, `Go`, `crates.io`, ...); `version` is None where the SBOM has a
+    range or nothing. The SBOM does not separate direct from transitive dependencies.
+    """
+
+    ecosystem: str
+    name: str
+    version: str | None
 
 
 def parse_sbom(document: Json) -> tuple[SbomPart, ...] | None:

@@ -10,7 +10,7 @@ from typing import TypeVar
 
 import pytest
 
-from crawler.collectors.repository import GitHub, GitHubLimits, SbomPart, SbomSource, TarballSource
+from crawler.collectors.repository import GitHub, GitHubLimits, SbomPart
 from crawler.collectors.repository.api.token_budgets import Granted, LocalTokenBudgets, ReportedBudget
 from crawler.collectors.repository.api.token_rotation import Token
 from crawler.collectors.repository.parsing.sbom import parse_package_url
@@ -31,12 +31,6 @@ def ask(local: Local, question: Callable[[GitHub], Awaitable[T]], tokens: tuple[
             github.close()
 
     return asyncio.run(run())
-
-
-def test_github_is_both_ports() -> None:
-    bills: type[SbomSource] = GitHub
-    archives: type[TarballSource] = GitHub
-    assert (bills, archives) == (GitHub, GitHub)
 
 
 def test_a_bill_is_parts_by_package_url() -> None:

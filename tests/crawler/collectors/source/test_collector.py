@@ -14,7 +14,7 @@ from typing import Any, BinaryIO
 import pytest
 
 from crawler.collectors.package.archives import Archive
-from crawler.collectors.repository.interfaces import SbomPart
+from crawler.collectors.repository.parsing.sbom import SbomPart
 from crawler.collectors.source import SourceCollector, SourceLimits
 from crawler.collectors.source.archive_origin import FetchLimits
 from crawler.collectors.source.archive_reader import read_archive
