@@ -5,8 +5,9 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Final
 
+from crawler.collector import make_record
 from evidence.derive.drift import ApprovalCheck, derive_drift, no_approval
-from evidence.kinds.drift import KIND, SCHEMA
+from evidence.kinds.drift import KIND
 from evidence.model import Dossier, Record
 
 VERSION: Final = 1
@@ -24,14 +25,4 @@ class DriftDeriver:
 
     def derive(self, found: Dossier, earlier: Dossier, at: datetime) -> list[Record]:
         """One drift record; it is absent only when there is neither a listing nor an earlier record."""
-        return [
-            Record(
-                server=found.server.id,
-                kind=KIND,
-                schema=SCHEMA,
-                collector=self.name,
-                collector_version=self.version,
-                observed_at=at,
-                content=derive_drift(found, earlier, self._approved),
-            )
-        ]
+        return [make_record(self, found.server, KIND, derive_drift(found, earlier, self._approved), at=at)]

@@ -13,14 +13,14 @@ from crawler.advisories.lookup import MIRROR, STALE_AFTER, LookupResult, look_up
 from crawler.advisories.mirror import Mirror
 from crawler.advisories.mirror_database import MirrorUnreadable
 from crawler.advisories.osv_api import OsvApi
-from crawler.collector import Scarce
+from crawler.collector import Scarce, make_record
 from crawler.collectors.advisories.used_packages import list_used_packages
 from evidence.advisories.evidence_body import build_body
 from evidence.advisories.osv_record import is_timestamp, parse_timestamp
 from evidence.advisories.package_matching import Package
 from evidence.advisories.version_matching import VersionOrder
 from evidence.canonical import Json
-from evidence.kinds.advisories import KIND, SCHEMA
+from evidence.kinds.advisories import KIND
 from evidence.model import Absent, Dossier, Observed, Reason, Record
 
 VERSION: Final = 1
@@ -86,18 +86,7 @@ class AdvisoriesCollector:
                     )
                 )
                 observation = self._observation(result, now)
-        return [
-            Record(
-                server=found.server.id,
-                kind=KIND,
-                schema=SCHEMA,
-                collector=self.name,
-                collector_version=self.version,
-                observed_at=now,
-                content=content,
-                observation=observation,
-            )
-        ]
+        return [make_record(self, found.server, KIND, content, observation, at=now)]
 
     async def _look_up(self, packages: Sequence[Package]) -> LookupResult | Absent:
         missing = Absent(Reason.NOT_COLLECTED, "there is no mirror of advisories: `hallmark advisories refresh`")

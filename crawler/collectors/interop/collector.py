@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
 
-from crawler.collector import Scarce
+from crawler.collector import Scarce, make_record
+from crawler.collectors.earlier_values import read_time
 from crawler.collectors.interop.client_process import run_client_process
 from crawler.collectors.interop.request import InteropRequest
 from crawler.collectors.interop.stdio_session import InteropResult, run_interop_over_stdio
@@ -20,7 +21,7 @@ from crawler.http.rate_limiting import REQUEST_GAP, HostRateLimiter
 from crawler.http.url import parse_url
 from crawler.launcher import Launcher
 from evidence.canonical import Json
-from evidence.kinds.interop import KIND, SCHEMA
+from evidence.kinds.interop import KIND
 from evidence.model import Absent, Dossier, Observed, Reason, Record, Server, Target, TargetType
 
 VERSION: Final = 2
@@ -86,7 +87,7 @@ class InteropCollector:
         """One interop record of the first target to which the client connected, else the reason of the first target."""
         now = self._clock()
         known = earlier.records.get(KIND)
-        met_at = _met_at(known)
+        met_at = read_time(known, MET_AT)
         content: Observed | Absent
         observation: Mapping[str, Json]
         if known is None or met_at is None or now - met_at >= self._every:
@@ -94,18 +95,7 @@ class InteropCollector:
             content, observation = result.content, {**result.facts, MET_AT: now.isoformat()}
         else:
             content, observation = known.content, known.observation
-        return [
-            Record(
-                server=target.id,
-                kind=KIND,
-                schema=SCHEMA,
-                collector=self.name,
-                collector_version=self.version,
-                observed_at=now,
-                content=content,
-                observation=observation,
-            )
-        ]
+        return [make_record(self, target, KIND, content, observation, at=now)]
 
     async def _connect(self, server: Server) -> InteropResult:
         first: InteropResult | None = None
@@ -163,12 +153,3 @@ async def _slot(slots: asyncio.Semaphore) -> AsyncIterator[None]:
         yield
     finally:
         slots.release()
-
-
-def _met_at(known: Record | None) -> datetime | None:
-    """When the client last connected to the server of an earlier record; None when it is not recorded."""
-    stated = known.observation.get(MET_AT) if known else None
-    try:
-        return datetime.fromisoformat(stated) if isinstance(stated, str) else None
-    except ValueError:
-        return None

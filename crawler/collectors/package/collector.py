@@ -13,7 +13,7 @@ import httpx
 from packaging.utils import canonicalize_name
 
 from crawler.addresses import UnusableAddress, normalise_npm_name, normalise_pypi_name
-from crawler.collector import Scarce
+from crawler.collector import Scarce, make_record
 from crawler.collectors.package import earlier_record, npm_metadata
 from crawler.collectors.package.archives import Archive
 from crawler.collectors.package.document_fields import VERSION as LONGEST_VERSION
@@ -29,7 +29,7 @@ from crawler.http.engine import HttpEngine
 from crawler.sandbox.errors import SandboxError
 from crawler.sandbox.toolchain.package_indexes import NpmIndex
 from evidence.canonical import Json, canonical_json
-from evidence.kinds.package import KIND, NPM, PYPI, SCHEMA
+from evidence.kinds.package import KIND, NPM, PYPI
 from evidence.model import Absent, Dossier, Observed, Reason, Record, Server, Target, TargetType
 
 VERSION: Final = 1
@@ -99,18 +99,7 @@ class PackageCollector:
         """One package record of the first npm or PyPI target; after a failure of ours the earlier record stands."""
         now = self._clock()
         content, observation = await self._collect_or_carry(target, earlier.records.get(KIND), now)
-        return [
-            Record(
-                server=target.id,
-                kind=KIND,
-                schema=SCHEMA,
-                collector=self.name,
-                collector_version=self.version,
-                observed_at=now,
-                content=content,
-                observation=observation,
-            )
-        ]
+        return [make_record(self, target, KIND, content, observation, at=now)]
 
     async def archive(self, target: Target) -> Archive | Absent:
         """The archive of an npm or PyPI target's version, the latest where none is declared.

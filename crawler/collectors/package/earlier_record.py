@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final, Literal
 
+from crawler.collectors.earlier_values import read_time
 from crawler.collectors.package.archives import KINDS, Archive
 from crawler.collectors.package.document_fields import as_exact_text, as_object, as_web_url
 from crawler.collectors.package.package_probe import SourceDocument, parse_source_documents
@@ -75,12 +76,8 @@ class EarlierPackageRecord:
     def replaces(self, content: Observed | Absent, observation: Mapping[str, Json], now: datetime) -> bool:
         """Whether it replaces the new content: that is our failure, and this record is recent and complete."""
         failed = content.reason in _OURS if isinstance(content, Absent) else bool(observation.get(INCOMPLETE))
-        stated = self.record.observation.get(LOOKED_AT)
-        try:
-            looked_at = datetime.fromisoformat(stated) if isinstance(stated, str) else None
-        except ValueError:
-            return False
-        if looked_at is None or looked_at.tzinfo is None or not failed:
+        looked_at = read_time(self.record, LOOKED_AT)
+        if looked_at is None or not failed:
             return False
         whole_then = isinstance(content, Absent) or not self.record.observation.get(INCOMPLETE)
         return whole_then and timedelta() <= now - looked_at <= CARRIED

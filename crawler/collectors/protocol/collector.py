@@ -7,7 +7,7 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Final
 
-from crawler.collector import Scarce
+from crawler.collector import Scarce, make_record
 from crawler.collectors.protocol.probes import carry_over
 from crawler.collectors.protocol.probes.probe import Finding, ProbeDependencies, ProbeOptions, ProbeResult
 from crawler.collectors.protocol.probes.remote_probe import RemoteProbe
@@ -30,9 +30,6 @@ from evidence.model import Absent, Dossier, Observed, Reason, Record, Server, Ta
 VERSION: Final = 4
 _RUNNABLE: Final = frozenset({TargetType.NPM, TargetType.PYPI, TargetType.OCI, TargetType.COMMAND})
 _WEEKLY: Final = "weekly"
-_SCHEMAS: Final[Mapping[str, int]] = {
-    kind.KIND: kind.SCHEMA for kind in (listing, exchanges, access, trials, handouts, samples, behaviour)
-}
 
 
 class ProtocolCollector:
@@ -46,7 +43,7 @@ class ProtocolCollector:
 
     name: Final = "protocol"
     version: Final = VERSION
-    kinds: Final = tuple(_SCHEMAS)
+    kinds: Final = tuple(kind.KIND for kind in (listing, exchanges, access, trials, handouts, samples, behaviour))
     needs: Final = Scarce.SERVER
 
     def __init__(
@@ -151,7 +148,7 @@ class ProtocolCollector:
                 {},
             ),
         }
-        return [self._record(server, kind, at, *found[kind]) for kind in self.kinds]
+        return [make_record(self, server, kind, *found[kind], at=at) for kind in self.kinds]
 
     def _exchanges(self, probed: ProbeResult, earlier: Dossier, at: datetime) -> Finding | None:
         """The exchanges, completed with what an earlier full probe asked beyond them."""
@@ -169,20 +166,6 @@ class ProtocolCollector:
             return probed.access
         asked = carry_over.read_full_probe_time(earlier.records.get(exchanges.KIND))
         return carry_over.carry_over_access(fresh, probed.access[1], earlier.records.get(access.KIND), asked, at)
-
-    def _record(
-        self, server: Server, kind: str, at: datetime, content: Observed | Absent, observation: Mapping[str, Json]
-    ) -> Record:
-        return Record(
-            server=server.id,
-            kind=kind,
-            schema=_SCHEMAS[kind],
-            collector=self.name,
-            collector_version=self.version,
-            observed_at=at,
-            content=content,
-            observation=observation,
-        )
 
 
 def _is_full(probed: ProbeResult) -> bool:

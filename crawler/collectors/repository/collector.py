@@ -7,7 +7,8 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Final
 
-from crawler.collector import Scarce
+from crawler.collector import Scarce, make_record
+from crawler.collectors.earlier_values import parse_body, read_time
 from crawler.collectors.repository.api.responses import CollectionPrevented, RepositoryGone
 from crawler.collectors.repository.github import GitHub
 from crawler.collectors.repository.repository_address import (
@@ -16,7 +17,7 @@ from crawler.collectors.repository.repository_address import (
     find_declared_repository,
 )
 from crawler.collectors.repository.shared_probes import EarlierRepository, RepositoryProbe
-from evidence.canonical import Json, NotJson, canonical_json, parse_json
+from evidence.canonical import Json, canonical_json
 from evidence.kinds import alerts, repository
 from evidence.model import Absent, Dossier, Observed, Reason, Record
 
@@ -28,7 +29,6 @@ _FULL_AT: Final = "full_at"
 _ETAGS: Final = "etags"
 _ASKED: Final = "asked"
 _OF_THE_SERVER: Final = (_ASKED, "subfolder")
-_SCHEMAS: Final = {repository.KIND: repository.SCHEMA, alerts.KIND: alerts.SCHEMA}
 
 
 class RepositoryCollector:
@@ -78,7 +78,7 @@ class RepositoryCollector:
         observation.
         """
         record = earlier.records.get(kind)
-        time = _read_time(record, LOOKED_AT)
+        time = read_time(record, LOOKED_AT)
         if record is None or time is None or self._clock() - time > self._stands:
             return self._record(found, kind, error.absent, {})
         return self._record(found, kind, record.content, record.observation)
@@ -89,41 +89,22 @@ class RepositoryCollector:
             return None
         if (record.collector, record.collector_version, record.schema) != (self.name, VERSION, repository.SCHEMA):
             return None
-        body = _members(record)
+        body = parse_body(record)
         if not _is_about(record, declared.name):
             return None
         return EarlierRepository(
             facts={name: value for name, value in body.items() if name not in _OF_THE_SERVER},
             etags=_texts(record.observation.get(_ETAGS)),
-            full_at=_read_time(record, _FULL_AT),
+            full_at=read_time(record, _FULL_AT),
         )
 
     def _record(self, found: Dossier, kind: str, content: Observed | Absent, observation: Mapping[str, Json]) -> Record:
-        return Record(
-            server=found.server.id,
-            kind=kind,
-            schema=_SCHEMAS[kind],
-            collector=self.name,
-            collector_version=self.version,
-            observed_at=self._clock(),
-            content=content,
-            observation=observation,
-        )
-
-
-def _members(record: Record) -> Mapping[str, Json]:
-    if not isinstance(record.content, Observed):
-        return {}
-    try:
-        body = parse_json(record.content.body)
-    except NotJson:
-        return {}
-    return body if isinstance(body, Mapping) else {}
+        return make_record(self, found.server, kind, content, observation, at=self._clock())
 
 
 def _is_about(record: Record, name: str) -> bool:
     """True when a record of kind `repository` is about the repository that is declared now."""
-    body = _members(record)
+    body = parse_body(record)
     known = (body.get("name"), body.get(_ASKED), record.observation.get(_ASKED))
     return name.lower() in {one.lower() for one in known if isinstance(one, str)}
 
@@ -152,12 +133,3 @@ def _observation(probed: RepositoryProbe) -> dict[str, Json]:
         "way": probed.way,
     }
     return observation | ({"unread": list(probed.unread)} if probed.unread else {})
-
-
-def _read_time(record: Record | None, member: str) -> datetime | None:
-    stated = record.observation.get(member) if record else None
-    try:
-        time = datetime.fromisoformat(stated) if isinstance(stated, str) else None
-    except ValueError:
-        return None
-    return time if time is not None and time.tzinfo is not None else None

@@ -8,7 +8,8 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from crawler.archives import Bounds
-from crawler.collector import Scarce
+from crawler.collector import Scarce, make_record
+from crawler.collectors.earlier_values import parse_body, parse_time
 from crawler.collectors.package.collector import PackageCollector
 from crawler.collectors.package.indexes import ConfiguredIndexes
 from crawler.collectors.package.shared_results import SharedResults
@@ -25,8 +26,9 @@ from crawler.collectors.source.reader_pool import ReaderPool
 from crawler.collectors.source.reading_task import ReadingResult, ReadingTask
 from crawler.http.address_guard import AddressGuard
 from crawler.http.engine import HttpEngine
-from evidence.canonical import Json, NotJson, canonical_json, parse_json
+from evidence.canonical import Json, canonical_json
 from evidence.kinds import dependencies, secrets, source
+from evidence.kinds.traits import schemas
 from evidence.model import Absent, Dossier, Observed, Reason, Record
 
 VERSION: Final = 1
@@ -35,7 +37,6 @@ LOOKED_AT: Final = "looked_at"
 CARRIED: Final = "carried"
 TOO_LARGE: Final = "too_large"
 
-_SCHEMAS: Final = {source.KIND: source.SCHEMA, dependencies.KIND: dependencies.SCHEMA, secrets.KIND: secrets.SCHEMA}
 _OWN_FAILURES: Final = frozenset(
     {Reason.RATE_LIMITED, Reason.TIMEOUT, Reason.UNREACHABLE, Reason.TLS_ERROR, Reason.NOT_COLLECTED,
      Reason.COLLECTOR_ERROR, Reason.QUARANTINED, Reason.SANDBOX_RESTRICTED}
@@ -211,10 +212,10 @@ class SourceCollector:
         """Whether an earlier run read this very archive with this version and these rules."""
         for kind in (source.KIND, secrets.KIND):
             record = earlier.records.get(kind)
-            stated = _members(record) if record else {}
+            stated = parse_body(record)
             if record is None or (record.collector, record.collector_version) != (self.name, VERSION):
                 return False
-            if record.schema != _SCHEMAS[kind] or not isinstance(record.content, Observed):
+            if record.schema != schemas()[kind] or not isinstance(record.content, Observed):
                 return False
             if (stated.get("origin"), stated.get("name"), stated.get("ref")) != (
                 origin.origin,
@@ -249,32 +250,20 @@ class SourceCollector:
         return self._is_recent(record.observation.get(LOOKED_AT))
 
     def _is_recent(self, stated: Json) -> bool:
-        try:
-            return isinstance(stated, str) and self._clock() - datetime.fromisoformat(stated) <= MAX_CARRY_AGE
-        except (ValueError, TypeError):
-            return False
+        time = parse_time(stated)
+        return time is not None and self._clock() - time <= MAX_CARRY_AGE
 
     def _record(self, found: Dossier, kind: str, content: _Content) -> Record:
-        return Record(
-            server=found.server.id,
-            kind=kind,
-            schema=_SCHEMAS[kind],
-            collector=self.name,
-            collector_version=self.version,
-            observed_at=self._clock(),
-            content=content.content,
-            observation=content.observation,
-        )
+        return make_record(self, found.server, kind, content.content, content.observation, at=self._clock())
 
 
 def _is_of_installation(record: Record) -> bool:
     """Whether the dependencies are those of an installation, which changes without the source."""
-    return record.kind == dependencies.KIND and _members(record).get("from") == dependencies.INSTALLED
+    return record.kind == dependencies.KIND and parse_body(record).get("from") == dependencies.INSTALLED
 
 
 def _taken_from(earlier: Dossier) -> Json:
-    record = earlier.records.get(dependencies.KIND)
-    return _members(record).get("from") if record else None
+    return parse_body(earlier.records.get(dependencies.KIND)).get("from")
 
 
 def _note(earlier: Dossier) -> Mapping[str, Json]:
@@ -290,13 +279,3 @@ def _key(origin: ArchiveOrigin) -> str:
 
 def _lifetime(reading: ReadingResult | Absent) -> timedelta:
     return timedelta(0) if isinstance(reading, Absent) else _KEPT
-
-
-def _members(record: Record) -> Mapping[str, Json]:
-    if not isinstance(record.content, Observed):
-        return {}
-    try:
-        body = parse_json(record.content.body)
-    except NotJson:
-        return {}
-    return body if isinstance(body, Mapping) else {}

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Final
 
 from crawler.collectors.protocol.access.access_challenge import AccessDecision, AccessRequest
 from crawler.collectors.protocol.access.authorization_metadata import MASK, IssuerMetadata, MetadataAttempt, mask_url
+from crawler.collectors.protocol.json_splicing import encode_json, splice_array, splice_object
 from crawler.http.authentication_challenges import Challenge
 from crawler.secret_masking import mask_secrets
 from evidence.canonical import Json
@@ -44,18 +43,18 @@ def access_body(findings: AccessFindings) -> bytes:
     gate = findings.decision.gate
     versions = {one.era: one.version for one in findings.requests if one.opened and one.step != "sse-open"}
     cut = [*(["challenges"] if _cut(findings.decision) else []), *(["metadata"] if findings.metadata_cut else [])]
-    return _object(
+    return splice_object(
         {
-            "registered": _own(mask_url(findings.target.identifier)),
-            "class": _own(findings.decision.access.value),
-            "gate": _own(_gate(findings.decision)),
-            "versions": _own(versions),
-            "answers": _own([_answer(one) for one in findings.requests]),
-            "challenges": _own([_challenge(one) for one in gate.challenges] if gate else []),
-            "resource_metadata": _list(_attempt(one) for one in findings.resource),
-            "authorization_servers": _list(_issuer(one) for one in findings.issuers),
-            "bogus": _own(_bogus(findings.bogus) if findings.bogus else None),
-            "cut": _own(cut),
+            "registered": encode_json(mask_url(findings.target.identifier)),
+            "class": encode_json(findings.decision.access.value),
+            "gate": encode_json(_gate(findings.decision)),
+            "versions": encode_json(versions),
+            "answers": encode_json([_answer(one) for one in findings.requests]),
+            "challenges": encode_json([_challenge(one) for one in gate.challenges] if gate else []),
+            "resource_metadata": splice_array(_attempt(one) for one in findings.resource),
+            "authorization_servers": splice_array(_issuer(one) for one in findings.issuers),
+            "bogus": encode_json(_bogus(findings.bogus) if findings.bogus else None),
+            "cut": encode_json(cut),
         }
     )
 
@@ -108,31 +107,21 @@ def _bogus(one: AccessRequest) -> Json:
 
 def _attempt(attempt: MetadataAttempt) -> bytes:
     failure = attempt.failure
-    return _object(
+    return splice_object(
         {
-            "by": _own(attempt.by),
-            "url": _own(attempt.url),
-            "status": _own(attempt.status),
-            "location": _own(attempt.location),
+            "by": encode_json(attempt.by),
+            "url": encode_json(attempt.url),
+            "status": encode_json(attempt.status),
+            "location": encode_json(attempt.location),
             "document": attempt.document if attempt.document is not None else b"null",
-            "problem": _own(attempt.problem),
-            "failure": _own({"reason": failure.reason.value, "detail": failure.detail} if failure else None),
+            "problem": encode_json(attempt.problem),
+            "failure": encode_json({"reason": failure.reason.value, "detail": failure.detail} if failure else None),
         }
     )
 
 
 def _issuer(issuer: IssuerMetadata) -> bytes:
-    attempts = _list(_attempt(one) for one in issuer.attempts)
-    return _object({"issuer": _own(issuer.issuer), "layout": _own(issuer.layout), "attempts": attempts})
-
-
-def _object(members: Mapping[str, bytes]) -> bytes:
-    return b"{" + b",".join(_own(name) + b":" + value for name, value in members.items()) + b"}"
-
-
-def _list(values: Iterable[bytes]) -> bytes:
-    return b"[" + b",".join(values) + b"]"
-
-
-def _own(value: Json) -> bytes:
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace")
+    attempts = splice_array(_attempt(one) for one in issuer.attempts)
+    return splice_object(
+        {"issuer": encode_json(issuer.issuer), "layout": encode_json(issuer.layout), "attempts": attempts}
+    )

@@ -8,6 +8,7 @@ from typing import Final
 
 from evidence.canonical import Json
 from evidence.derive.secret_scrubbing import scrub_text
+from evidence.json_members import array_or_empty, object_or_empty, objects_in
 from evidence.kinds.handouts import MAX_RESULT_BYTES
 from evidence.model import Observed
 
@@ -19,7 +20,7 @@ _LONGEST_NAME: Final = 200
 
 def tool_result_row(tool: str, index: int, result: Mapping[str, Json]) -> dict[str, Json]:
     """The row of a tool's result (evidence/kinds/handouts.py)."""
-    items = _array(result.get("content"))
+    items = array_or_empty(result.get("content"))
     texts = [text for item in items for text in _texts(item)]
     known = _cut("\n".join(texts), MAX_RESULT_BYTES + _SCRUB_MARGIN)
     more = (text for text in _strings(result.get("structuredContent")) if text not in known)
@@ -43,8 +44,7 @@ def bounded_texts(texts: Iterable[str], binary: int, *, limit: int) -> dict[str,
 
 def read_resource_texts(result: Json) -> tuple[list[str], int]:
     """The texts of a read resource, and how many of its contents are binary."""
-    members = result if isinstance(result, Mapping) else {}
-    items = [item for item in _array(members.get("contents")) if isinstance(item, Mapping)]
+    items = objects_in(object_or_empty(result).get("contents"))
     texts = [text for item in items if isinstance(text := item.get("text"), str)]
     return texts, sum("blob" in item for item in items)
 
@@ -96,7 +96,3 @@ def _strings(value: Json) -> Iterator[str]:
 def _cut(text: str, limit: int) -> str:
     """The beginning of the text, at most `limit` bytes in UTF-8."""
     return text[:limit].encode("utf-8", "replace")[:limit].decode("utf-8", "ignore")
-
-
-def _array(value: Json) -> Sequence[Json]:
-    return value if isinstance(value, list) else []

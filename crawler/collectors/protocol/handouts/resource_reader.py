@@ -13,6 +13,7 @@ from crawler.collectors.protocol.session.dialogue import Dialogue
 from crawler.mcp.channel import Era
 from crawler.mcp.transcript import TOO_MANY_REQUESTS, Reply
 from evidence.canonical import Json, NotJson, parse_json
+from evidence.json_members import array_or_empty, object_or_empty
 from evidence.kinds.handouts import MAX_RESOURCE_BYTES, MAX_RESOURCES
 
 METHOD: Final = "resources/read"
@@ -104,8 +105,7 @@ def _items(page: bytes) -> Sequence[Json]:
         result = parse_json(page)
     except NotJson:
         return []
-    items = result.get("resources") if isinstance(result, Mapping) else None
-    return items if isinstance(items, list) else []
+    return array_or_empty(object_or_empty(result).get("resources"))
 
 
 def _is_sendable(uri: str) -> bool:

@@ -13,6 +13,7 @@ from crawler.mcp.channel import Era
 from crawler.mcp.transcript import Reply
 from evidence.canonical import Json
 from evidence.derive.secret_scrubbing import scrub_body
+from evidence.json_members import array_or_empty
 from evidence.kinds.listing import LISTS, End
 
 LIST_METHODS: Final = {
@@ -81,8 +82,8 @@ class ListWalker:
                 walk.end, walk.error = End.CAPPED, too_much
                 return
             walk.pages.append(reply.result.span)
-            items += _count(page.get(name))
-            walk.items += _items(page.get(name)) if name == "tools" else []
+            items += len(array_or_empty(page.get(name)))
+            walk.items += array_or_empty(page.get(name)) if name == "tools" else []
             cursor = page.get("nextCursor")
             walk.paged |= isinstance(cursor, str)
             if stop := self._stop(name, page, cursors, len(walk.pages), items):
@@ -96,7 +97,7 @@ class ListWalker:
         self._values_left -= span.count(b",")
         if self._bytes_left < 0:
             return "more bytes than the probe reads"
-        if self._values_left < 0 or _count(items) > self._limits.page_items:
+        if self._values_left < 0 or len(array_or_empty(items)) > self._limits.page_items:
             return "more values than the probe reads"
         return None
 
@@ -146,14 +147,6 @@ def is_capability_declared(capabilities: Mapping[str, Json] | None, name: str) -
 def declares_no_list(capabilities: Mapping[str, Json] | None) -> bool:
     """True when no list is declared: such a server is still asked for its tools."""
     return not any(is_capability_declared(capabilities, name) for name in LISTS)
-
-
-def _items(value: Json) -> list[Json]:
-    return value if isinstance(value, list) else []
-
-
-def _count(items: Json) -> int:
-    return len(_items(items))
 
 
 def _failed(reply: Reply, asked: str) -> tuple[End, bytes | str]:

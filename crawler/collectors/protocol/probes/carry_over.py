@@ -5,18 +5,20 @@ A completed body has the depth `full`. It equals the body of the full probe when
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Final, TypeAlias
 
+from crawler.collectors.earlier_values import read_time
+from crawler.collectors.protocol.json_splicing import encode_json, splice_array, splice_members, splice_object
 from crawler.collectors.protocol.probes.probe import Finding
 from crawler.collectors.protocol.questions.exchanges_body import CORE, FULL
 from crawler.collectors.protocol.session.dialogue import TRANSIENT_STATUSES
 from crawler.json_spans import split_elements, split_members
 from crawler.mcp.transcript import TOO_MANY_REQUESTS
 from evidence.canonical import Json, NotJson, parse_json
+from evidence.json_members import object_or_empty
 from evidence.model import Absent, Observed, Reason, Record
 
 FULL_AT: Final = "full_at"
@@ -38,11 +40,7 @@ _Key: TypeAlias = tuple[str, str, str, int]
 
 def read_full_probe_time(earlier: Record | None) -> datetime | None:
     """When the exchanges of an earlier record were last asked for in full; None when they never were."""
-    stated = earlier.observation.get(FULL_AT) if earlier and isinstance(earlier.content, Observed) else None
-    try:
-        return datetime.fromisoformat(stated) if isinstance(stated, str) else None
-    except ValueError:
-        return None
+    return read_time(earlier, FULL_AT) if earlier and isinstance(earlier.content, Observed) else None
 
 
 def is_full_probe_due(earlier: Record | None, at: datetime, weekday: int | None = None) -> bool:
@@ -123,7 +121,7 @@ def carry_over_handouts(fresh: Finding | None, exchanged: Finding, earlier: Reco
 
 
 def _without_metadata(body: bytes) -> dict[str, Json]:
-    return {name: value for name, value in _object(parse_json(body)).items() if name not in _METADATA}
+    return {name: value for name, value in object_or_empty(parse_json(body)).items() if name not in _METADATA}
 
 
 def _is_beginning(new: bytes, old: bytes) -> bool:
@@ -132,7 +130,7 @@ def _is_beginning(new: bytes, old: bytes) -> bool:
     False proves nothing: both bodies are then parsed and compared, which costs more than the probe itself.
     """
     (head, _, rows), (old_head, _, old_rows) = (body.partition(b'],"exchanges":[') for body in (new, old))
-    core, full = (b'"depth":' + _encode(depth) + b"," for depth in (CORE, FULL))
+    core, full = (b'"depth":' + encode_json(depth) + b"," for depth in (CORE, FULL))
     if not rows.endswith(b"}]}") or core not in head:
         return False
     return old_head.startswith(head.replace(core, full, 1)) and old_rows.startswith(rows[:-2] + b",{")
@@ -151,7 +149,7 @@ class _Row:
     @property
     def received(self) -> Sequence[Mapping[str, Json]]:
         received = self.value["received"]
-        return [_object(one) for one in received] if isinstance(received, list) else []
+        return [object_or_empty(one) for one in received] if isinstance(received, list) else []
 
     @property
     def failed_transiently(self) -> bool:
@@ -163,23 +161,23 @@ class _Row:
     @property
     def is_unasked(self) -> bool:
         unsent = self.value["status"] is None and not self.value["received"]
-        return unsent and _object(self.value["failure"]).get("reason") == Reason.NOT_COLLECTED.value
+        return unsent and object_or_empty(self.value["failure"]).get("reason") == Reason.NOT_COLLECTED.value
 
     def on_connection(self, connection: int) -> bytes:
         """The row with another connection number."""
         if connection == self.connection:
             return self.span
         parts = [
-            (name, _encode(connection) if name == "connection" else span) for name, span in split_members(self.span)
+            (name, encode_json(connection) if name == "connection" else span) for name, span in split_members(self.span)
         ]
-        return _join_members(parts)
+        return splice_members(parts)
 
     def with_moved_references(self, moved: Mapping[int, int]) -> _Row:
         """The row with references to other rows replaced by their places after the merge."""
         if b'"same_as"' not in self.span or not any("same_as" in one for one in self.received):
             return self
         span = _replace_member(self.span, "received", lambda received: _elements_with(received, moved))
-        return _Row(span, _object(parse_json(span)), self.key)
+        return _Row(span, object_or_empty(parse_json(span)), self.key)
 
     def agrees_with(self, other: _Row) -> bool:
         """True when this row does not contradict `other`, whose stream may have been watched for longer."""
@@ -194,14 +192,14 @@ class _Row:
     def inconclusive(self, why: str) -> bytes:
         """The row marked as inconclusive. Its result stays, since other rows may refer to it."""
         failure: Json = {"reason": Reason.NOT_COLLECTED.value, "detail": why}
-        parts = [(name, _encode(failure) if name == "failure" else span) for name, span in split_members(self.span)]
-        return _join_members(parts)
+        parts = [(name, encode_json(failure) if name == "failure" else span) for name, span in split_members(self.span)]
+        return splice_members(parts)
 
     def unanswered(self, why: str) -> bytes:
         """The row without its answer."""
         failure: Json = {"reason": Reason.NOT_COLLECTED.value, "detail": why}
         nothing: Mapping[str, Json] = {"status": None, "headers": {}, "form": "none", "utf8": True, "batch": False}
-        return _encode({**self.value, **nothing, "ended": None, "received": [], "failure": failure})
+        return encode_json({**self.value, **nothing, "ended": None, "received": [], "failure": failure})
 
 
 @dataclass(frozen=True, slots=True)
@@ -216,10 +214,10 @@ class _Conversation:
     def read(body: bytes) -> _Conversation:
         parts = dict(split_members(body))
         spans = split_elements(parts["connections"])
-        links = [_object(parse_json(span)) for span in spans]
+        links = [object_or_empty(parse_json(span)) for span in spans]
         rows: list[_Row] = []
         for span in split_elements(parts["exchanges"]):
-            value = _object(parse_json(span))
+            value = object_or_empty(parse_json(span))
             link = links[int(str(value["connection"]))]
             key = (str(link["transport"]), str(link["era"]), str(value["step"]), int(str(value["page"])))
             rows.append(_Row(span, value, key))
@@ -243,8 +241,8 @@ class _Conversation:
         link = self.links[row.connection]
         result: Mapping[str, Json] = {}
         for one in row.received:
-            result = result or _object(_object(one.get("message")).get("result"))
-        info = result.get("serverInfo") or _object(result.get("_meta")).get(_MODERN_INFO)
+            result = result or object_or_empty(object_or_empty(one.get("message")).get("result"))
+        info = result.get("serverInfo") or object_or_empty(result.get("_meta")).get(_MODERN_INFO)
         named = [result.get(name) for name in ("protocolVersion", "supportedVersions", "capabilities")]
         return [link["opened"], link["negotiated"], info, *named]
 
@@ -282,11 +280,11 @@ def _merge(new: _Conversation, old: _Conversation, *, same_lists: bool) -> bytes
     rows += [row.on_connection(places[row.connection]) for row in with_moved_references if row.key not in known]
     parts = {
         **old.parts,
-        "depth": _encode(FULL),
-        "connections": b"[" + b",".join(spans) + b"]",
-        "exchanges": b"[" + b",".join(rows) + b"]",
+        "depth": encode_json(FULL),
+        "connections": splice_array(spans),
+        "exchanges": splice_array(rows),
     }
-    return _join_members(parts.items())
+    return splice_object(parts)
 
 
 def _with_moved_references(new: _Conversation, old: _Conversation) -> Iterator[_Row]:
@@ -348,25 +346,13 @@ def _is_same_connection(link: Mapping[str, Json], other: Mapping[str, Json]) -> 
 def _elements_with(received: bytes, moved: Mapping[int, int]) -> bytes:
     def move(span: bytes) -> bytes:
         index = int(span)
-        return _encode(moved.get(index, index))
+        return encode_json(moved.get(index, index))
 
-    return b"[" + b",".join(_replace_member(one, "same_as", move) for one in split_elements(received)) + b"]"
+    return splice_array(_replace_member(one, "same_as", move) for one in split_elements(received))
 
 
 def _replace_member(span: bytes, name: str, change: Callable[[bytes], bytes]) -> bytes:
     """The object with one member changed, if it has that member."""
-    return _join_members(
+    return splice_members(
         [(member, change(value) if member == name else value) for member, value in split_members(span)]
     )
-
-
-def _join_members(parts: Iterable[tuple[str, bytes]]) -> bytes:
-    return b"{" + b",".join(_encode(name) + b":" + span for name, span in parts) + b"}"
-
-
-def _object(value: Json) -> Mapping[str, Json]:
-    return value if isinstance(value, Mapping) else {}
-
-
-def _encode(value: Json) -> bytes:
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace")

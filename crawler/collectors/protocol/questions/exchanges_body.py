@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
-import orjson
-
 from crawler.collectors.protocol.access.authorization_metadata import mask_url
+from crawler.collectors.protocol.json_splicing import encode_json, splice_array, splice_object
 from crawler.collectors.protocol.listing.list_walker import ListResult
 from crawler.collectors.protocol.questions.inquiries import MALFORMED, UNKNOWN_SESSION
 from crawler.mcp.transcript import REDIRECTED, Exchange, NamedExchange, Piece, SessionLink, Transcript
@@ -36,12 +34,12 @@ def exchanges_body(target: Target, depth: str, transcript: Transcript, lists: Ma
     about = {"type": target.type.value, "identifier": target.identifier, "version": target.version}
     writer = _Writer(transcript, lists, find_equal=depth == FULL)
     parts = {
-        "target": _encode(about),
-        "depth": _encode(depth),
-        "connections": _array(_encode(_link(transcript.links, at)) for at in range(len(transcript.links))),
-        "exchanges": _array(writer.row(index, row) for index, row in enumerate(transcript.rows)),
+        "target": encode_json(about),
+        "depth": encode_json(depth),
+        "connections": splice_array(encode_json(_link(transcript.links, at)) for at in range(len(transcript.links))),
+        "exchanges": splice_array(writer.row(index, row) for index, row in enumerate(transcript.rows)),
     }
-    return _object(parts)
+    return splice_object(parts)
 
 
 class _Writer:
@@ -79,8 +77,8 @@ class _Writer:
                 self._sent(row.step, exchange),
                 b"," + _open(answered)[1:],
                 b',"received":',
-                _array(received),
-                b"," + _encode(last)[1:],
+                splice_array(received),
+                b"," + encode_json(last)[1:],
             )
         )
 
@@ -89,8 +87,8 @@ class _Writer:
         broken = step == MALFORMED or (step == REDIRECTED and not _is_json(exchange.request))
         text = exchange.request.decode("utf-8", "replace") if broken and exchange.request else None
         message = b"null" if broken or not exchange.request else exchange.request
-        headers = _encode(self._headers(exchange.sent))
-        return _object({"headers": headers, "message": message, "text": _encode(text)})
+        headers = encode_json(self._headers(exchange.sent))
+        return splice_object({"headers": headers, "message": message, "text": encode_json(text)})
 
     def _headers(self, headers: Iterable[tuple[str, str]]) -> Mapping[str, Json]:
         recorded: dict[str, Json] = {}
@@ -105,16 +103,16 @@ class _Writer:
     def _piece(self, index: int, row: NamedExchange, piece: Piece) -> bytes:
         if piece.text is not None or _is_lost(piece):
             text = self._without_sessions(piece.text or "")
-            return _object({"text": _encode(text)} | _event(piece))
+            return splice_object({"text": encode_json(text)} | _event(piece))
         if not piece.size:
-            return _object({"message": self._clean(piece.before)} | _event(piece))
+            return splice_object({"message": self._clean(piece.before)} | _event(piece))
         place = self._place(index, row, piece)
         if place is None and piece.result is not None:
             whole = piece.before + piece.result + piece.after
-            return _object({"message": self._clean(whole)} | _event(piece))
-        where = _object(place or {"too_large": _encode(piece.size)})[1:-1]
+            return splice_object({"message": self._clean(whole)} | _event(piece))
+        where = splice_object(place or {"too_large": encode_json(piece.size)})[1:-1]
         bare = self._clean(_without_result(piece.before, piece.after))
-        return _object({"message": bare} | _event(piece))[:-1] + b"," + where + b"}"
+        return splice_object({"message": bare} | _event(piece))[:-1] + b"," + where + b"}"
 
     def _place(self, index: int, row: NamedExchange, piece: Piece) -> Mapping[str, bytes] | None:
         """Where the result was already written; None when it must be written here."""
@@ -122,15 +120,15 @@ class _Writer:
         pages = self._lists[name].pages if name in self._lists else []
         listed = row.page < len(pages) and (piece.result == pages[row.page] or _same(piece, pages[row.page]))
         if listed and not self._find_equal:
-            return {"listed": _encode([name, row.page])}
+            return {"listed": encode_json([name, row.page])}
         digest = (canonical_digest(piece.result) if piece.result is not None else None) or piece.digest
         is_only_answer = (
             sum(one.is_answer for one in row.exchange.received) == 1
         )  # else a reader could use the other answer
         first = self._known.setdefault(digest, index) if digest and is_only_answer else index
         if listed:
-            return {"listed": _encode([name, row.page])}
-        return {"same_as": _encode(first)} if first < index else None
+            return {"listed": encode_json([name, row.page])}
+        return {"same_as": encode_json(first)} if first < index else None
 
     def _clean(self, data: bytes) -> bytes:
         cleaned = data
@@ -188,7 +186,7 @@ def _is_lost(piece: Piece) -> bool:
 
 
 def _event(piece: Piece) -> dict[str, bytes]:
-    return {"event": _encode(piece.event), "id": _encode(piece.has_id)} if piece.event else {}
+    return {"event": encode_json(piece.event), "id": encode_json(piece.has_id)} if piece.event else {}
 
 
 def _same(piece: Piece, page: bytes) -> bool:
@@ -209,21 +207,6 @@ def _without_result(before: bytes, after: bytes) -> bytes:
     return head + tail if head.endswith((b"{", b",")) or tail.startswith(b"}") else head + b"," + tail
 
 
-def _object(members: Mapping[str, bytes]) -> bytes:
-    return b"{" + b",".join(_encode(name) + b":" + value for name, value in members.items()) + b"}"
-
-
 def _open(members: Mapping[str, Json]) -> bytes:
     """An object without its closing brace."""
-    return _encode(members)[:-1]
-
-
-def _array(values: Iterable[bytes]) -> bytes:
-    return b"[" + b",".join(values) + b"]"
-
-
-def _encode(value: Json) -> bytes:
-    try:
-        return orjson.dumps(value)
-    except TypeError:  # a lone surrogate from the server
-        return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace")
+    return encode_json(members)[:-1]

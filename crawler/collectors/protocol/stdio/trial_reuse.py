@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
 
+from crawler.collectors.earlier_values import read_time
 from crawler.collectors.protocol.probes.carry_over import CARRIED_FROM
 from crawler.collectors.protocol.probes.probe import Finding
 from crawler.collectors.protocol.stdio.processes import is_same_start
@@ -61,7 +62,7 @@ def reuse_trials(
         return None
     if not _is_same(earlier, start) or not is_same_evidence(earlier.read(listing.KIND), listed):
         return None
-    since = _since(known.observation.get(CARRIED_FROM), known.observed_at)
+    since = read_time(known, CARRIED_FROM) or known.observed_at
     if at - since > MAX_REUSE_AGE or not _is_complete(known.content.body, policy):
         return None
     return known.content, {**known.observation, CARRIED_FROM: since.isoformat()}
@@ -103,10 +104,3 @@ def _is_complete(body: bytes, policy: CallPolicy) -> bool:
     cut_short = any(row.reason == SkipReason.STOPPED or row.detail == TIME_EXCEEDED for row in found.skipped)
     answered = all(row.outcome != TrialOutcome.FAILURE for row in found.trials)
     return found.policy == policy.value and answered and not cut_short
-
-
-def _since(stated: Json, otherwise: datetime) -> datetime:
-    try:
-        return datetime.fromisoformat(stated) if isinstance(stated, str) else otherwise
-    except ValueError:
-        return otherwise

@@ -13,6 +13,7 @@ from typing import Any, Final
 from crawler.collectors.protocol.trials import sample_texts, schema_validation
 from crawler.collectors.protocol.trials.schema_flattening import SchemaFlattener, SchemaNotFlattened
 from evidence.canonical import Json
+from evidence.json_members import array_or_empty, object_or_empty, strings_in
 
 _VARIANTS: Final = 4
 _DEEPEST: Final = 8
@@ -97,14 +98,16 @@ class _Maker:
         return self._text(flat, name, nth)
 
     def _object(self, flat: Mapping[str, Json], depth: int) -> dict[str, Json]:
-        properties = _members(flat.get("properties"))
-        required = [name for name in _items(flat.get("required")) if isinstance(name, str)]
+        properties = object_or_empty(flat.get("properties"))
+        required = strings_in(flat.get("required"))
         if len(required) > _MOST_MEMBERS:
             raise SchemaNotFlattened("more members are required than are made")
         made = {name: self._member(flat, name, depth) for name in dict.fromkeys(required)}
         for name, schema in islice(properties.items(), _MOST_MEMBERS):
             offered = (
-                None if name in made or sample_texts.may_mention_change(name) else self._offered(_members(schema), name)
+                None
+                if name in made or sample_texts.may_mention_change(name)
+                else self._offered(object_or_empty(schema), name)
             )
             if offered is not None:
                 made[name] = offered
@@ -120,7 +123,7 @@ class _Maker:
         return made
 
     def _member(self, flat: Mapping[str, Json], name: str, depth: int) -> Json:
-        properties = _members(flat.get("properties"))
+        properties = object_or_empty(flat.get("properties"))
         schema = properties[name] if name in properties else flat.get("additionalProperties", True)
         if schema is False:
             raise SchemaNotFlattened("a required member is not allowed")
@@ -134,7 +137,7 @@ class _Maker:
         if fewest > _MOST_ITEMS:
             raise SchemaNotFlattened("more items are required than are made")
         room = int(most) if isinstance(most, (int, float)) and 0 <= most < _MOST_ITEMS else _MOST_ITEMS
-        ahead = _items(flat.get("prefixItems")) or (_items(flat.get("items")))
+        ahead = array_or_empty(flat.get("prefixItems")) or (array_or_empty(flat.get("items")))
         rest = flat.get("items", True) if "prefixItems" in flat or not ahead else flat.get("additionalItems", True)
         wanted = min(max(fewest, len(ahead), 1), room)
         made: list[Json] = []
@@ -158,7 +161,7 @@ class _Maker:
         """An example or default of the schema's author that is harmless and fits; None when there is none."""
         if sample_texts.is_risky_parameter(name):
             return None
-        examples = _items(flat.get("examples"))[:4]
+        examples = array_or_empty(flat.get("examples"))[:4]
         for value in (*examples, flat.get("example"), flat.get("default")):
             if value not in _EMPTY and _is_harmless(value) and self._fits(flat, value):
                 return value
@@ -208,7 +211,7 @@ def _is_dry_run(name: str) -> bool:
 def _type(flat: Mapping[str, Json]) -> str:
     """The type to make: the first named type that is not null, else the type to which the keywords belong."""
     named = flat.get("type")
-    types = [named] if isinstance(named, str) else [each for each in _items(named) if isinstance(each, str)]
+    types = [named] if isinstance(named, str) else strings_in(named)
     plain = next((kind for kind in types if kind != "null"), types[0] if types else "")
     return plain or next((kind for kind, words in _TYPED if any(word in flat for word in words)), "string")
 
@@ -245,14 +248,6 @@ def _numbers(bounds: Mapping[str, Any], *, whole: bool) -> Iterator[Fraction]:
         yield from (last - step * count for count in range(_MOST_ITEMS + 1))
     if low is not None and high is not None and not whole:
         yield (low + high) / 2
-
-
-def _members(value: Json) -> Mapping[str, Json]:
-    return value if isinstance(value, Mapping) else {}
-
-
-def _items(value: Json) -> list[Json]:
-    return value if isinstance(value, list) else []
 
 
 def _count(value: Json) -> int:

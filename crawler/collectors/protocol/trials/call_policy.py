@@ -18,6 +18,7 @@ from crawler.collectors.protocol.trials import sample_texts
 from evidence import authority
 from evidence.authority import UNAMBIGUOUS_ACTION_VERBS, Authority, Basis, Classification
 from evidence.canonical import Json
+from evidence.json_members import object_or_empty, text_or_empty
 from evidence.kinds.listing import CONTAINING
 
 # SEP-986: the characters of a tool's name.
@@ -60,13 +61,13 @@ def choose_call_policy(chosen: CallPolicy, runtime: str) -> CallPolicy:
 
 def classify_tools(tools: Sequence[Json]) -> tuple[ClassifiedTool, ...]:
     """Every tool with its class, in the order of the listing; a doubted tool is unknown."""
-    names = [_text(tool, "name") for tool in tools]
+    names = [text_or_empty(object_or_empty(tool).get("name")) for tool in tools]
     counts, prefix = Counter(names), authority.find_shared_prefix(names)
     return tuple(
         ClassifiedTool(
             index=index,
             name=names[index],
-            raw=tool if isinstance(tool, Mapping) else {},
+            raw=object_or_empty(tool),
             classification=_with_doubts(tool, classification, prefix, alone=counts[names[index]] == 1),
             annotated=_annotations(tool).get("readOnlyHint") is True,
         )
@@ -93,12 +94,13 @@ def _with_doubts(tool: Json, classification: Classification, prefix: str, *, alo
 
 
 def _find_doubt(tool: Json, prefix: str, *, alone: bool) -> tuple[Basis, str] | None:
-    if doubt_about_name := _find_doubt_about_name(_text(tool, "name"), prefix, alone=alone):
+    members = object_or_empty(tool)
+    if doubt_about_name := _find_doubt_about_name(text_or_empty(members.get("name")), prefix, alone=alone):
         return Basis.NAME, doubt_about_name
-    titles = (_text(tool, "title"), _text(_annotations(tool), "title"))
+    titles = (text_or_empty(members.get("title")), text_or_empty(_annotations(tool).get("title")))
     if any(sample_texts.mentions_destruction(title[:_MAX_SEARCHED]) for title in titles):
         return Basis.NAME, "the title holds a word for destroying"
-    first = _FIRST_WORD.match(_text(tool, "description")[:_MAX_SEARCHED])
+    first = _FIRST_WORD.match(text_or_empty(members.get("description"))[:_MAX_SEARCHED])
     if first and _is_action(first[1].lower()):
         return Basis.DESCRIPTION, "the description begins with a deed"
     if any(each.changes_state for each in authority.classify_actions(tool)):
@@ -127,10 +129,4 @@ def _is_action(word: str) -> bool:
 
 
 def _annotations(tool: Json) -> Mapping[str, Json]:
-    value = tool.get("annotations") if isinstance(tool, Mapping) else None
-    return value if isinstance(value, Mapping) else {}
-
-
-def _text(value: Json, member: str) -> str:
-    text = value.get(member) if isinstance(value, Mapping) else None
-    return text if isinstance(text, str) else ""
+    return object_or_empty(object_or_empty(tool).get("annotations"))
