@@ -20,7 +20,6 @@ def parse_time(value: Json) -> datetime | None:
 
 
 def read_time(record: Record | None, member: str) -> datetime | None:
-    """A time in the observation of a record."""
     return parse_time(record.observation.get(member)) if record else None
 
 

@@ -41,7 +41,6 @@ class InteropRequest:
 
 
 def encode_answer(content: Mapping[str, Json] | Absent) -> bytes:
-    """The line that the client's process writes."""
     if isinstance(content, Absent):
         return canonical_json({"absent": [content.reason.value, content.detail]})
     return canonical_json({"body": content})

@@ -115,7 +115,6 @@ async def _connect(launcher: Launcher, target: Target, request: InteropRequest) 
 
 
 async def _run_client(launched: LaunchedServer, request: InteropRequest) -> tuple[Observed | Absent, StdioRelay]:
-    """Run client and relay until the client has ended."""
     ours, theirs = socket.socketpair()
     with ours, theirs:
         relay = StdioRelay(launched, ours)

@@ -88,7 +88,6 @@ class IndexClient:
         return answer
 
     def refusal(self, reason: Reason, what: str) -> Absent:
-        """An absence with the name of this index."""
         return Absent(reason, f"{self._index_name} {what}")
 
     async def _follow(self, url: str, accept: str, etag: str | None) -> Answer | _Passing:

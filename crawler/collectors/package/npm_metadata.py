@@ -111,7 +111,6 @@ def list_install_scripts(manifest: Members) -> list[Json]:
 
 
 def find_npm_archive(packument: Packument, manifest: Members, base: str) -> Archive | None:
-    """The version's tarball."""
     dist = as_object(manifest.get("dist"))
     address = resolve_link(base, dist.get("tarball"))
     if packument.version is None or address is None:

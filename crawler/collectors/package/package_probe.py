@@ -76,7 +76,6 @@ class PackageProbe:
         return self._client.refusal(reason, what)
 
     async def fetch_document(self, name: str, address: str, accept: str) -> Document | Missing | Absent:
-        """A document as received."""
         answer = self._prefetched.pop((address, accept), None) or await self._client.get(address, accept)
         if isinstance(answer, Unchanged):  # to a request without an ETag
             return self.refusal(Reason.UNREACHABLE, "answered HTTP 304")
@@ -85,7 +84,6 @@ class PackageProbe:
         return answer
 
     async def fetch_object(self, name: str, address: str, accept: str) -> Members | Missing | Absent:
-        """A document that is a JSON object."""
         answer = await self.fetch_document(name, address, accept)
         return await self.parse_object(answer) if isinstance(answer, Document) else answer
 

@@ -18,7 +18,7 @@ from crawler.collectors.protocol.session.dialogue import ProbeLimits
 from crawler.collectors.protocol.stdio.recording_launcher import RecordingLauncher, behaviour_content
 from crawler.collectors.protocol.stdio.start_attempts import StartAttempts
 from crawler.collectors.protocol.stdio.trial_reuse import is_same_evidence
-from crawler.collectors.protocol.trials.tool_trials import CallPolicy
+from crawler.collectors.protocol.trials.call_policy import CallPolicy
 from crawler.http.credentials import Credentials
 from crawler.http.engine import HttpEngine
 from crawler.http.rate_limiting import HostRateLimiter

@@ -84,7 +84,6 @@ class GitHub:
 
     @property
     def host(self) -> str:
-        """The host in the addresses of its repositories."""
         host = urlsplit(self._calls.base).hostname or ""
         return "github.com" if host in _LOCAL else host.removeprefix("api.")
 

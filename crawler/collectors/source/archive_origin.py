@@ -148,7 +148,6 @@ def _folder(stated: str | None) -> str:
 
 
 async def find_package_archive(found: Dossier, packages: PackageCollector) -> ArchiveOrigin | Absent:
-    """The archive of the server's first package."""
     target = find_package_target(found)
     if target is None:
         return Absent(Reason.NO_PACKAGE, "no npm or PyPI package is declared")
@@ -160,7 +159,6 @@ async def find_package_archive(found: Dossier, packages: PackageCollector) -> Ar
 
 
 def find_package_target(found: Dossier) -> Target | None:
-    """The first npm or PyPI package of the server."""
     return next((target for target in found.server.targets if target.type in _PACKAGES), None)
 
 

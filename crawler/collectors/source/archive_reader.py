@@ -138,7 +138,6 @@ def _readme(tree: FileTree) -> Json:
 
 
 def _is_named(tree: FileTree, name: str) -> bool:
-    """Whether any README names a variable."""
     return any(name in parts.identifiers for parts in tree.readmes.values())
 
 

@@ -60,7 +60,6 @@ class FileTree:
     cut: bool = False
 
     def max_bytes(self, path: str) -> int:
-        """How many bytes of a file to read."""
         inner = self.inner(path)
         if inner is None:
             return (

@@ -88,7 +88,6 @@ class FoundLockfiles:
             (self.inside if inside else self.outside).append(FoundLockfile(path, form, parse_lockfile(form, data)))
 
     def refuse(self, path: str, why: str) -> None:
-        """Record a lockfile that is not parsed."""
         if len(self.unread) < MAX_UNREAD:
             self.unread.append((path, why))
 

@@ -38,8 +38,6 @@ from evidence.canonical import Json, parse_json
 from evidence.kinds.access import AccessClass
 from evidence.model import Absent, Observed, Target, TargetType
 
-__all__ = ["BOGUS_BEARER", "AccessLimits", "AccessRequest", "collect_access"]
-
 
 async def collect_access(
     session: HttpSession,

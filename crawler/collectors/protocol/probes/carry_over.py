@@ -164,7 +164,6 @@ class _Row:
         return unsent and object_or_empty(self.value["failure"]).get("reason") == Reason.NOT_COLLECTED.value
 
     def on_connection(self, connection: int) -> bytes:
-        """The row with another connection number."""
         if connection == self.connection:
             return self.span
         parts = [
@@ -196,7 +195,6 @@ class _Row:
         return splice_members(parts)
 
     def unanswered(self, why: str) -> bytes:
-        """The row without its answer."""
         failure: Json = {"reason": Reason.NOT_COLLECTED.value, "detail": why}
         nothing: Mapping[str, Json] = {"status": None, "headers": {}, "form": "none", "utf8": True, "batch": False}
         return encode_json({**self.value, **nothing, "ended": None, "received": [], "failure": failure})
@@ -309,7 +307,6 @@ def _first_of_each(rows: Sequence[_Row], fresh: Mapping[_Key, _Row]) -> Iterator
 def _row(
     row: _Row, fresh: Mapping[_Key, _Row], opened_eras: set[str], places: Mapping[int, int], *, same_lists: bool
 ) -> bytes:
-    """The bytes that replace a row of the full probe."""
     found = fresh.get(row.key)
     if found is not None:
         return row.span if found.agrees_with(row) else found.on_connection(places[found.connection])

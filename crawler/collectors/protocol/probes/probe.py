@@ -18,7 +18,8 @@ from crawler.collectors.protocol.questions import exchanges_body
 from crawler.collectors.protocol.questions.selection import QuestionSelection
 from crawler.collectors.protocol.session.dialogue import Dialogue, ProbeLimits, QuestionBudget
 from crawler.collectors.protocol.session.handshake import Opened, initialize
-from crawler.collectors.protocol.trials.tool_trials import CallPolicy, Trials
+from crawler.collectors.protocol.trials.call_policy import CallPolicy
+from crawler.collectors.protocol.trials.tool_trials import ToolTrials
 from crawler.http.credentials import Credentials
 from crawler.http.rate_limiting import HostRateLimiter
 from crawler.mcp.channel import Channel, Era
@@ -57,11 +58,9 @@ class ProbeOptions:
 
     @property
     def inquires(self) -> bool:
-        """True when more is asked than in a core probe."""
         return self.is_full or bool(self.retest and self.retest.steps)
 
     def asks_questions_in(self, era: Era) -> bool:
-        """True when some of it is asked in this era."""
         return self.is_full or any(era.value == one for one, _ in (self.retest.steps if self.retest else ()))
 
     @property
@@ -131,7 +130,7 @@ class Probe:
         self.dialogues: list[Dialogue] = []
         self.access: Finding | None = None
         self.trials: Finding | None = None
-        self.tool_trials: Trials | None = None
+        self.tool_trials: ToolTrials | None = None
         self.handouts: Finding | None = None
         self.attempt: Observed | Absent | None = None
 
@@ -205,7 +204,7 @@ class Probe:
             return reply
 
         tick = asyncio.get_running_loop().time
-        self.tool_trials = Trials(policy, tick, opted_out=self.options.opted_out, handed_out=handed_out)
+        self.tool_trials = ToolTrials(policy, tick, opted_out=self.options.opted_out, handed_out=handed_out)
         await self.tool_trials.try_reading_tools(ask, tools)
         self.trials = self.tool_trials.record_content()
         tools.clear()
@@ -226,7 +225,6 @@ class Probe:
         return handouts_body(rows, handed_out, unread=unread + len(wanted) - len(rows), untried=untried), {}
 
     def result(self, target: Target, content: Observed | Absent) -> ProbeResult:
-        """Everything that was found, with its volatile observation."""
         summary = self.transcript.summary()
         headers = {
             name: value

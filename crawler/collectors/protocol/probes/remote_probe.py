@@ -83,7 +83,7 @@ class RemoteProbe(Probe):
         return content
 
     async def _inquire(self, opened: Opened, other: Opened | None, requests: int) -> None:
-        """Ask the questions that only a full probe or a re-test asks, after `made` requests."""
+        """Ask the questions that only a full probe or a re-test asks, after so many `requests`."""
         ends = self._deadline - self.limits.total * _RESERVED_SHARE
         interview = Interview(
             self.transcript,

@@ -87,7 +87,6 @@ def http_openings(client_version: str) -> Iterator[tuple[str, Inquiry]]:
 
 
 def batch_inquiry(headers: Sequence[tuple[str, str]]) -> Inquiry:
-    """One ping in an array."""
     return Inquiry(
         step="batch", label="ping", body=b"[" + encode_question(2, "ping", {}) + b"]", headers=tuple(headers)
     )
@@ -98,7 +97,6 @@ def session_end_inquiry(headers: Sequence[tuple[str, str]]) -> Inquiry:
 
 
 def ended_session_inquiry(facts: ServerFacts, number: Number, headers: Sequence[tuple[str, str]]) -> Inquiry:
-    """A question on a session that has ended."""
     body = encode_question(number(), facts.question, {})
     return Inquiry(step="after-end", label=facts.question, body=body, headers=tuple(headers))
 

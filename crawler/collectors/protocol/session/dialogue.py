@@ -112,7 +112,6 @@ class Dialogue:
                 self.access_replies[key] = replace(reply_to, opened=True, version=version)
 
     def link(self, era: Era) -> int:
-        """The number of the connection of an era."""
         return self._links[era]
 
     async def ask(
@@ -144,11 +143,9 @@ class Dialogue:
         return reply
 
     def note_access_reply(self, step: str, era: Era, reply: Reply) -> None:
-        """Keep a question and its reply for the access finding."""
         self.access_replies[step, era.value] = AccessRequest(step=step, era=era.value, reply=_slim(reply))
 
     async def tell(self, method: str) -> None:
-        """Send a notification."""
         self._budget.spend()
         since = len(self.transcript.exchanges)
         await self.channel.tell(method)

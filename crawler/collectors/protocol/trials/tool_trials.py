@@ -20,8 +20,6 @@ from evidence.canonical import Json
 from evidence.kinds.trials import SkipReason, TrialKind, TrialOutcome
 from evidence.model import Absent, Observed, Reason
 
-__all__ = ["Ask", "CallPolicy", "TrialBounds", "Trials", "try_tools"]
-
 METHOD: Final = "tools/call"
 TIME_EXCEEDED: Final = "the time was up"
 """Detail of a tool that was skipped only for lack of time."""
@@ -78,30 +76,12 @@ class _Part:
         return len(self.chosen) >= self.most or not self.left
 
 
-async def try_tools(
-    ask: Ask,
-    tools: Sequence[Json],
-    *,
-    policy: CallPolicy,
-    opted_out: bool,
-    tick: Callable[[], float],
-    bounds: TrialBounds | None = None,
-    handed_out: list[dict[str, Json]] | None = None,
-) -> tuple[Observed | Absent, Mapping[str, Json]]:
-    """The content and the observation of a `trials` record. `tools` is everything that the server listed, in order.
-
-    All tools are classified before the first call; `choose_call_policy` gives the policy that a runtime allows.
-    `handed_out` takes a row of a `handouts` record for each successful call with fitting arguments.
-    """
-    trials = Trials(policy, tick, bounds or TrialBounds(), opted_out=opted_out, handed_out=handed_out)
-    await trials.try_reading_tools(ask, tools)
-    await trials.try_mutating_tools(ask)
-    return trials.record_content()
-
-
 @dataclass
-class Trials:
+class ToolTrials:
     """The trials of one server, one call at a time: of reading tools, then of all others that may be called.
+
+    All tools are classified before the first call. `handed_out` takes a row of a `handouts` record for each successful
+    call with fitting arguments.
 
     The two parts may use two processes, so that the effects of a mutating call do not show in the first.
     """
@@ -222,7 +202,6 @@ class Trials:
         return TrialOutcome(str(row["outcome"]))
 
     def _keep_result(self, tool: ClassifiedTool, reply: Reply) -> None:
-        """Keep the text of a tool's answer."""
         if self.handed_out is not None and reply.result and isinstance(reply.result.value, Mapping):
             self.handed_out.append(tool_result_row(tool.name, tool.index, reply.result.value))
 

@@ -100,7 +100,6 @@ class TokenRotation:
         return not self._tokens
 
     async def affords(self, requests: int) -> bool:
-        """True when some token can make so many REST requests now."""
         for token in self.tokens:
             if await self._budgets.affords(token.digest, "core", requests):
                 return True

@@ -30,7 +30,6 @@ def list_objects(value: Json) -> Sequence[Mapping[str, Json]]:
 
 
 def list_nodes(connection: Json) -> Sequence[Mapping[str, Json]]:
-    """The nodes of a GraphQL connection."""
     return list_objects(as_object(connection).get("nodes"))
 
 

@@ -25,7 +25,7 @@ class ThreadEvent:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Thread:
-    """An issue or a pull request. `whole` is false when some of its events may not have been read."""
+    """An issue or a pull request. `is_complete` is false when some of its events may not have been read."""
 
     opened: datetime
     closed: datetime | None

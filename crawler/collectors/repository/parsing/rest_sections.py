@@ -45,7 +45,6 @@ def _committed_since(entry: Mapping[str, Json], since: float) -> bool:
 
 
 def read_health_percentage(profile: Json) -> int | None:
-    """GitHub's percentage of recommended community files."""
     percentage = as_count(as_object(profile).get("health_percentage"))
     return percentage if percentage is not None and percentage <= 100 else None
 

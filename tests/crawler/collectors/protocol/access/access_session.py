@@ -6,7 +6,8 @@ import asyncio
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from crawler.collectors.protocol.access.access_probe import AccessLimits, collect_access
+from crawler.collectors.protocol.access.access_probe import collect_access
+from crawler.collectors.protocol.access.authorization_metadata import AccessLimits
 from crawler.collectors.protocol.access.unauthenticated_requests import UnauthenticatedRequests
 from crawler.http.address_guard import AddressGuard
 from crawler.http.credentials import Credential

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from crawler.collectors.protocol.access.access_probe import BOGUS_BEARER
+from crawler.mcp.response_reader import BOGUS_BEARER
 from evidence.kinds.access import AccessClass
 from evidence.model import Absent, Observed, Reason, Target, TargetType
 from tests.crawler.collectors.protocol.access.access_session import Looked, look, looked_at

@@ -7,8 +7,7 @@ import json
 
 import pytest
 
-from crawler.collectors.protocol.access.access_probe import AccessLimits
-from crawler.collectors.protocol.access.authorization_metadata import MetadataAttempt, MetadataReader
+from crawler.collectors.protocol.access.authorization_metadata import AccessLimits, MetadataAttempt, MetadataReader
 from crawler.http.engine import HttpEngine
 from crawler.http.rate_limiting import HostRateLimiter
 from crawler.http.url import parse_url

@@ -9,7 +9,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from crawler.collectors.protocol.trials.tool_trials import CallPolicy, TrialBounds, try_tools
+from crawler.collectors.protocol.trials.call_policy import CallPolicy
+from crawler.collectors.protocol.trials.tool_trials import Ask, ToolTrials, TrialBounds
 from crawler.mcp.channel import Era, initialize_params
 from crawler.mcp.stdio import StdioChannel
 from crawler.mcp.transcript import Reply, Transcript
@@ -42,6 +43,14 @@ class Tried:
         return self.content
 
 
+async def call_tools(
+    trials: ToolTrials, ask: Ask, tools: Sequence[Json]
+) -> tuple[Observed | Absent, Mapping[str, Json]]:
+    await trials.try_reading_tools(ask, tools)
+    await trials.try_mutating_tools(ask)
+    return trials.record_content()
+
+
 def trying(
     folder: Path,
     *tools: dict[str, Any],
@@ -65,14 +74,8 @@ def trying(
             async def ask(method: str, params: Mapping[str, Json], *, seconds: float) -> Reply:
                 return await channel.ask(method, params, Era.LEGACY, seconds=seconds)
 
-            return await try_tools(
-                ask,
-                await _listed(channel),
-                policy=policy,
-                opted_out=opted_out,
-                tick=time.monotonic,
-                bounds=bounds,
-            )
+            trials = ToolTrials(policy, time.monotonic, bounds or TrialBounds(), opted_out=opted_out)
+            return await call_tools(trials, ask, await _listed(channel))
         finally:
             await channel.close()
 

@@ -9,15 +9,16 @@ from typing import Any
 
 import pytest
 
+from crawler.collectors.protocol.trials.call_policy import CallPolicy
 from crawler.collectors.protocol.trials.call_results import stabilise_text, summarise_result
-from crawler.collectors.protocol.trials.tool_trials import CallPolicy, try_tools
+from crawler.collectors.protocol.trials.tool_trials import ToolTrials
 from crawler.http.failures import BudgetSpent, TimedOut, TooLarge, Unreachable, WireFailure
 from crawler.mcp.jsonrpc import RpcAnswer
 from crawler.mcp.transcript import Exchange, Reply
 from evidence.canonical import Json
 from evidence.kinds.trials import Trials
 from evidence.model import Absent, Observed, Reason
-from tests.crawler.collectors.protocol.trials.recording_trials import reads
+from tests.crawler.collectors.protocol.trials.recording_trials import call_tools, reads
 
 
 def reply(
@@ -131,7 +132,7 @@ def trials_of(*answers: Reply, tools: int = 8) -> tuple[Observed | Absent, list[
         return next(left, answers[-1])
 
     listed = [reads(f"get_part_{index}", properties={"note": {"type": "string"}}) for index in range(tools)]
-    content, _ = asyncio.run(try_tools(ask, listed, policy=CallPolicy.ANNOTATED, opted_out=False, tick=lambda: 0.0))
+    content, _ = asyncio.run(call_tools(ToolTrials(CallPolicy.ANNOTATED, lambda: 0.0), ask, listed))
     return content, asked
 
 
@@ -179,7 +180,7 @@ def test_schemas_that_nothing_fits_are_not_tried_without_end() -> None:
         raise AssertionError("nothing may be called")
 
     listed = [reads(f"get_part_{index}", properties={"note": False}) for index in range(2_500)]
-    content, _ = asyncio.run(try_tools(ask, listed, policy=CallPolicy.ANNOTATED, opted_out=False, tick=lambda: 0.0))
+    content, _ = asyncio.run(call_tools(ToolTrials(CallPolicy.ANNOTATED, lambda: 0.0), ask, listed))
 
     assert isinstance(content, Observed)
     view = Trials.parse(content.body)

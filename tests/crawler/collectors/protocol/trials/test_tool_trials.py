@@ -11,8 +11,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from crawler.collectors.protocol.trials.call_policy import choose_call_policy, classify_tools, explain_refusal
-from crawler.collectors.protocol.trials.tool_trials import CallPolicy, TrialBounds
+from crawler.collectors.protocol.trials.call_policy import (
+    CallPolicy,
+    choose_call_policy,
+    classify_tools,
+    explain_refusal,
+)
+from crawler.collectors.protocol.trials.tool_trials import TrialBounds
 from evidence.authority import ADMIN_VERBS, DESTROY_VERBS, UNAMBIGUOUS_ACTION_VERBS, WRITE_VERBS
 from evidence.kinds.trials import Structured, TrialKind, TrialOutcome
 from evidence.model import Reason
