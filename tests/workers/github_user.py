@@ -27,7 +27,7 @@ async def read(api: str, redis_url: str, names: list[str]) -> int:
             budgets=SharedGitHubBudgets(redis),
         )
         try:
-            looks = [github.look(name, None) for name in names]
+            looks = [github.probe(name, None) for name in names]
             found = await asyncio.gather(*looks, return_exceptions=True)
         finally:
             github.close()

@@ -54,8 +54,8 @@ def test_a_look_that_was_prevented_is_not_remembered() -> None:
     async def run(looker: Looker) -> str:
         github = looker.github()
         with pytest.raises(GitHubUnreachable):
-            await github.look("octo/lively", None)
-        look = await github.look("octo/lively", None)
+            await github.probe("octo/lively", None)
+        look = await github.probe("octo/lively", None)
         github.close()
         return look.way
 
@@ -71,7 +71,7 @@ def test_a_look_is_shared_for_an_hour_and_no_longer() -> None:
         stars = []
         for hours in (0.0, 0.9, 0.2):
             looker.time.pass_by(hours=hours)
-            stars.append(int(str((await github.look("octo/lively", None)).facts["stars"])))
+            stars.append(int(str((await github.probe("octo/lively", None)).facts["stars"])))
             local.world.repositories["octo/lively"].stars += 1
         github.close()
         return stars
@@ -190,7 +190,7 @@ def test_what_many_share_does_not_grow_with_them() -> None:
         depths = []
         for _ in range(50):
             try:
-                await github.look("octo/gone", None)
+                await github.probe("octo/gone", None)
             except RepositoryGone as error:
                 depths.append(len(traceback.extract_tb(error.__traceback__)))
         github.close()

@@ -74,7 +74,7 @@ def test_private_addresses_are_refused_unless_they_are_allowed_and_each_request_
             reader = MetadataReader(
                 visit, HostRateLimiter(tick=hand.tick, sleep=hand.sleep), AccessLimits(), home="127.0.0.1"
             )
-            return await reader.resource(parse_url(url), [])
+            return await reader.read_resource_metadata(parse_url(url), [])
 
     attempts = asyncio.run(run())
     assert [one.failure and one.failure.reason for one in attempts] == [Reason.BLOCKED_ADDRESS] * 2

@@ -109,7 +109,7 @@ def test_what_is_unchanged_is_found_without_reading_it_again(monkeypatch: pytest
     def read(_: bytes) -> None:
         raise AssertionError("both bodies were parsed")
 
-    monkeypatch.setattr(carry_over._Talk, "read", read)
+    monkeypatch.setattr(carry_over._Conversation, "read", read)
 
     full, first, second = visits(Changing())
 

@@ -37,7 +37,7 @@ def told(*given: Behaviour | Absent | None) -> Observed | Absent | None:
         observing = RecordingLauncher(Launching(list(given)))
         for _ in given:
             await observing.launch(PACKAGE)
-        return observing.told()
+        return observing.behaviour()
 
     return asyncio.run(scenario())
 

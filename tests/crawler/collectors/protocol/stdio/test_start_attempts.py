@@ -210,7 +210,7 @@ def attempt(content: Observed | Absent | Reason, said: str = "", *reached: str) 
     found = Absent(content, "the process ended") if isinstance(content, Reason) else content
     nothing = Configured(Target(type=TargetType.NPM, identifier="wanting-server"), ())
     probed = ProbeResult(listing=found)
-    return StartAttempt(configured=nothing, named=(), probed=probed, said=said, runtime="bubblewrap", reached=reached)
+    return StartAttempt(configured=nothing, named=(), probed=probed, output=said, runtime="bubblewrap", hosts=reached)
 
 
 @pytest.fixture(scope="module")

@@ -100,10 +100,10 @@ def test_after_an_outage_one_tries_for_all() -> None:
 
         async def run() -> int:
             github = looker.github()
-            await asyncio.gather(*(github.look(name, None) for name in names(50)), return_exceptions=True)
+            await asyncio.gather(*(github.probe(name, None) for name in names(50)), return_exceptions=True)
             before = len(met)
             looker.time.pass_by(minutes=5)
-            await asyncio.gather(*(github.look(name, None) for name in names(50)), return_exceptions=True)
+            await asyncio.gather(*(github.probe(name, None) for name in names(50)), return_exceptions=True)
             github.close()
             return len(met) - before
 
@@ -150,7 +150,7 @@ def test_those_who_are_refused_do_not_make_the_outage_longer() -> None:
                     github._calls._base = local.api
                     github._calls._sessions.clear()
                 try:
-                    said.append((await github.look(name, None)).way)
+                    said.append((await github.probe(name, None)).way)
                 except GitHubUnreachable:
                     said.append("unreachable")
                 down.time.pass_by(seconds=5)
@@ -221,7 +221,7 @@ def test_a_github_that_does_not_know_the_query_is_asked_over_rest() -> None:
 
     async def run(looker: Looker) -> list[str]:
         github = looker.github()
-        ways = [(await github.look(name, None)).way for name in ("octo/a", "octo/b")]
+        ways = [(await github.probe(name, None)).way for name in ("octo/a", "octo/b")]
         github.close()
         return ways
 
@@ -359,8 +359,8 @@ def _connections(listening: socket.socket) -> int:
 def test_who_is_cancelled_does_not_take_the_others_along() -> None:
     async def run(looker: Looker) -> str:
         github = looker.github()
-        first = asyncio.create_task(github.look("octo/lively", None))
-        second = asyncio.create_task(github.look("octo/lively", None))
+        first = asyncio.create_task(github.probe("octo/lively", None))
+        second = asyncio.create_task(github.probe("octo/lively", None))
         await asyncio.sleep(0)
         first.cancel()
         look = await second
