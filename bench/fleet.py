@@ -23,7 +23,7 @@ import uvloop
 
 from bench.probe import NOW, SEED, port_of
 from crawler.collectors.protocol import ProtocolCollector
-from crawler.collectors.protocol.trials.tool_trials import CallPolicy
+from crawler.collectors.protocol.trials.call_policy import CallPolicy
 from crawler.http.address_guard import AddressGuard
 from crawler.http.engine import HttpEngine
 from crawler.http.rate_limiting import HostRateLimiter

@@ -31,7 +31,7 @@ from mcp.shared.exceptions import MCPError
 from pydantic import ValidationError
 
 from crawler.collectors.protocol import ProtocolCollector
-from crawler.collectors.protocol.trials.tool_trials import CallPolicy
+from crawler.collectors.protocol.trials.call_policy import CallPolicy
 from crawler.http.address_guard import AddressGuard
 from crawler.http.engine import HttpEngine
 from crawler.http.rate_limiting import HostRateLimiter

@@ -5,11 +5,14 @@ A collector contacts the server, a follower needs the records of the current run
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import datetime
 from enum import StrEnum
 from typing import Protocol
 
-from evidence.model import Dossier, Record, Server
+from evidence.canonical import Json
+from evidence.kinds.traits import schemas
+from evidence.model import Absent, Dossier, Observed, Record, Server
 
 
 class Scarce(StrEnum):
@@ -81,3 +84,25 @@ class Deriver(Source, Protocol):
     def derive(self, found: Dossier, earlier: Dossier, at: datetime) -> list[Record]:
         """The records that follow from those of this run and of the run before, observed at `at`; pure."""
         ...
+
+
+def make_record(
+    source: Source,
+    server: Server,
+    kind: str,
+    content: Observed | Absent,
+    observation: Mapping[str, Json] | None = None,
+    *,
+    at: datetime,
+) -> Record:
+    """A record of `source` with its name and version and the schema of the kind."""
+    return Record(
+        server=server.id,
+        kind=kind,
+        schema=schemas()[kind],
+        collector=source.name,
+        collector_version=source.version,
+        observed_at=at,
+        content=content,
+        observation=observation or {},
+    )

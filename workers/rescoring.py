@@ -149,7 +149,7 @@ class _Scoring:
 def _select_with_records(store: Store, run: str, servers: Sequence[ServerId]) -> Sequence[ServerId]:
     """The servers whose records of the run still exist; the others cannot be scored again."""
     compaction = store.compaction.find_dropped_records(run)
-    if compaction is None or not compaction.visits:
+    if compaction is None or not compaction.record_sets:
         return servers
     known = [server for batch in _batches(servers) for server, kinds in store.read_digests(run, batch).items() if kinds]
     if not known:

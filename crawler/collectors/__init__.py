@@ -1,1 +1,1 @@
-"""One module per evidence source; each turns a server into records."""
+"""One package per source of evidence: the class that collects or follows, and what only it needs."""

@@ -1,4 +1,4 @@
-"""Every deriver, one line each: what is computed from the records of a run, and again when the run is rescored."""
+"""The derivers: what is computed from the records of a run, and again when the run is rescored."""
 
 from __future__ import annotations
 
@@ -13,5 +13,5 @@ DERIVERS: Final[Sequence[type[DriftDeriver]]] = (DriftDeriver,)
 
 
 def build_derivers(approved: ApprovalCheck) -> Sequence[Deriver]:
-    """The derivers, in the order in which they run. `approved` answers from the listings that operators approved."""
+    """The derivers in the order in which they run. `approved` tells which listings an operator has approved."""
     return [deriver(approved) for deriver in DERIVERS]

@@ -22,7 +22,7 @@ from crawler.collectors.protocol import ProbeLimits
 from crawler.http.connection import Limits
 from evidence.model import Reason, TargetType
 from tests.conformance.probing import Probed, look, prober
-from tests.crawler.collectors.probing import remote
+from tests.crawler.collectors.protocol.probing import remote
 from tests.servers.hostile import serving
 from tests.servers.hostile_access import LOCKED, SSE
 from tests.servers.hostile_deeds import Case

@@ -20,7 +20,7 @@ from scoring.engine.assess import assess_dossier
 from scoring.protocol.conformance import CheckResult, Verdict, evaluate_checks
 from scoring.results.outcome import Level
 from tests.crawler.collectors.launching import PipeLauncher
-from tests.crawler.collectors.probing import AGENT, NOW, Timekeeper
+from tests.crawler.collectors.protocol.probing import AGENT, NOW, Timekeeper
 
 PATIENT = Limits(connect=10, first_byte=20, between_bytes=10, total=30)
 LIMITS = ProbeLimits(discover=20, total=120, stdio_answer=20, retry_pause=0)

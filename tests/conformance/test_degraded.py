@@ -11,7 +11,7 @@ import pytest
 from crawler.collectors.protocol import ProbeLimits
 from crawler.http.connection import Limits
 from tests.conformance.probing import look, prober
-from tests.crawler.collectors.probing import remote
+from tests.crawler.collectors.protocol.probing import remote
 from tests.servers.hostile import Behaviour, Call, serving
 from tests.servers.hostile_deeds import OK, PAGE, STREAM, asked, gzipped, hang_up, raw, says, silence, streamed
 from tests.servers.upright import Upright

@@ -23,11 +23,11 @@ async def read(api: str, redis_url: str, names: list[str]) -> int:
             ("shared-token",),
             now=lambda: datetime.now(UTC),
             user_agent="hallmark-tests",
-            limits=GitHubLimits(calls=CallLimits(timeout=60), linger=0.01, pace=0.0, patience=20, batch=4),
+            limits=GitHubLimits(calls=CallLimits(timeout=60), linger=0.01, pace=0.0, max_wait=20, batch=4),
             budgets=SharedGitHubBudgets(redis),
         )
         try:
-            looks = [github.look(name, None) for name in names]
+            looks = [github.probe(name, None) for name in names]
             found = await asyncio.gather(*looks, return_exceptions=True)
         finally:
             github.close()

@@ -169,14 +169,14 @@ class SharedGitHubBudgets:
         starts = milliseconds / 1000
         return Granted(token=token, resource=resource, cost=cost, starts_in=starts, ticket=f"{cost}:{ticket}")
 
-    async def settle(self, granted: Granted, *, said: ReportedBudget | None, spent: int, rest: float) -> None:
-        """Finish a request. A request that cannot be finished in Redis counts as spent there."""
+    async def settle(self, granted: Granted, *, reported: ReportedBudget | None, spent: int, rest: float) -> None:
+        """End a request. One that cannot be ended in Redis counts as spent there."""
         if not granted.ticket:
             if self._alone is not None:
-                await self._alone.settle(granted, said=said, spent=spent, rest=rest)
+                await self._alone.settle(granted, reported=reported, spent=spent, rest=rest)
             return
-        reported = ("", "") if said is None else (said.remaining, _milliseconds(said.resets_in))
-        numbers = (granted.ticket, *reported, spent, _milliseconds(rest), _KEPT)
+        told = ("", "") if reported is None else (reported.remaining, _milliseconds(reported.resets_in))
+        numbers = (granted.ticket, *told, spent, _milliseconds(rest), _KEPT)
         await self._ask(_SETTLE, granted.token, granted.resource, *numbers)
 
     async def affords(self, token: str, resource: Resource, cost: int) -> bool:
@@ -247,14 +247,15 @@ class LocalShare(LocalTokenBudgets):
         is_first = budget.remaining is None and budget.on_their_way > 0
         return max(wait, _POLL / 1000) if is_first else wait
 
-    def _hear(self, budget: TokenBudget, said: ReportedBudget, cost: int, now: float) -> None:
-        if budget.remaining is None or now + said.resets_in > budget.resets_at + SAME_WINDOW:
-            budget.hear(
-                ReportedBudget(remaining=(said.remaining - self.users) // self.users, resets_in=said.resets_in), now
+    def _apply(self, budget: TokenBudget, reported: ReportedBudget, cost: int, now: float) -> None:
+        if budget.remaining is None or now + reported.resets_in > budget.resets_at + SAME_WINDOW:
+            budget.apply(
+                ReportedBudget(remaining=(reported.remaining - self.users) // self.users, resets_in=reported.resets_in),
+                now,
             )
         else:
             budget.remaining -= cost
-            budget.hear(said, now)
+            budget.apply(reported, now)
 
 
 def _milliseconds(seconds: float) -> int:

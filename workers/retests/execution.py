@@ -119,7 +119,7 @@ def _requeue(ctx: Context, retest: Retest, run: Run) -> None:
 async def _collect(ctx: Context, run: Run, retest: Retest, stopping: IsStopping) -> None:
     """Ask the questions behind lost points; a lease keeps a second delivery of the task from asking too."""
     before = await asyncio.to_thread(read_retest_receipts, ctx.store, retest, retest.before)
-    wiring = RetestWiring(ctx.wiring, QuestionSelection.behind(find_lost_places(before)), ctx.clock.now)
+    wiring = RetestWiring(ctx.wiring, QuestionSelection.for_findings(find_lost_places(before)), ctx.clock.now)
     restricted = Context(ctx.settings, store=ctx.store, clock=ctx.clock, log=ctx.log, wiring=wiring)
     leases = Leases(ctx, run.id, Stage.COLLECT)
     async with open_halt(stopping) as halt, leases.hold(halt):

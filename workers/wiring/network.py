@@ -118,7 +118,7 @@ class NetworkWiring:
 
     async def sampler(self) -> AvailabilitySampler:
         dependencies = ProbeDependencies(
-            courtesy=self._rate_limiter,
+            limiter=self._rate_limiter,
             clock=self._clock.now,
             limits=_probe_limits(self._settings),
             client_version=read_code_version(),
@@ -146,7 +146,7 @@ class NetworkWiring:
             credentials=_credentials(self._settings),
             opted_out=self._settings.trials_opt_out,
             listen=self._settings.listen,
-            chosen=chosen,
+            retest=chosen,
         )
 
     @property

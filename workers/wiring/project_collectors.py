@@ -20,7 +20,7 @@ from crawler.collectors.advisories import AdvisoriesCollector
 from crawler.collectors.package import ConfiguredIndexes, PackageCollector
 from crawler.collectors.repository import GitHub, RepositoryCollector, TokenBudgets
 from crawler.collectors.source import ReaderPool, SourceCollector
-from crawler.collectors.source.interfaces import InstallationSource
+from crawler.collectors.source.dependencies import InstallationSource
 from crawler.http.adapters import GuardedTransport
 from crawler.http.address_guard import AddressGuard
 from crawler.http.engine import HttpEngine
@@ -131,7 +131,7 @@ class ProjectCollectors:
             self._clock.now,
             rules=rules_digest(rules),
             tarballs=github,
-            boms=github,
+            sboms=github,
             installs=self._installs,
         )
 

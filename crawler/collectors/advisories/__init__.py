@@ -1,4 +1,4 @@
-"""The follower that answers for kind `advisories`."""
+"""The follower for kind `advisories`."""
 
 from crawler.collectors.advisories.collector import AdvisoriesCollector
 

@@ -1,4 +1,4 @@
-"""AdvisoriesCollector: compares what a server is built from with the published advisories."""
+"""AdvisoriesCollector: compares a server's packages with the published advisories."""
 
 from __future__ import annotations
 
@@ -13,32 +13,32 @@ from crawler.advisories.lookup import MIRROR, STALE_AFTER, LookupResult, look_up
 from crawler.advisories.mirror import Mirror
 from crawler.advisories.mirror_database import MirrorUnreadable
 from crawler.advisories.osv_api import OsvApi
-from crawler.collector import Scarce
+from crawler.collector import Scarce, make_record
 from crawler.collectors.advisories.used_packages import list_used_packages
 from evidence.advisories.evidence_body import build_body
 from evidence.advisories.osv_record import is_timestamp, parse_timestamp
 from evidence.advisories.package_matching import Package
 from evidence.advisories.version_matching import VersionOrder
 from evidence.canonical import Json
-from evidence.kinds.advisories import KIND, SCHEMA
+from evidence.kinds.advisories import KIND
 from evidence.model import Absent, Dossier, Observed, Reason, Record
 
 VERSION: Final = 1
 LOOKED_AT: Final = "looked_at"
 CARRIED: Final = timedelta(days=14)
-"""How long what an earlier night found stands when we could not look (docs/decisions/0015)."""
+"""How long an earlier result stands after a failure of ours (docs/decisions/0015)."""
 
 
 REST: Final = 180.0
-"""Seconds in which an API that did not answer is asked about no other server: each would wait for all retries."""
+"""Seconds without requests after the API did not answer; else every server would wait for all retries."""
 
-_SILENT: Final = frozenset({Reason.UNREACHABLE, Reason.TIMEOUT, Reason.RATE_LIMITED})
+_OUTAGE_REASONS: Final = frozenset({Reason.UNREACHABLE, Reason.TIMEOUT, Reason.RATE_LIMITED})
 
 
 class AdvisoriesCollector:
-    """Follows dependencies and package. Where there is no mirror it asks the API, if one is given.
+    """Follower for kind `advisories`. Where there is no mirror it asks the API, if one is given.
 
-    One for many servers, so that all of them know when the API is away. Its matching runs in threads.
+    Use one for many servers, so that an outage of the API is noticed once. Matching runs in threads.
     """
 
     name: Final = "advisories"
@@ -62,72 +62,61 @@ class AdvisoriesCollector:
         self._clock = clock
         self._stale_after = stale_after
         self._tick = tick
-        self._silence: tuple[float, Absent] | None = None
+        self._outage: tuple[float, Absent] | None = None
 
     async def follow(self, found: Dossier, earlier: Dossier) -> list[Record]:
-        """One record: the advisories that affect what this run found, or the reason why that is unknown."""
+        """One record: the advisories that affect the packages of this run, or the reason why that is unknown."""
         now = self._clock()
-        packages = await asyncio.to_thread(list_used_packages, found)  # thousands, of a large lockfile
+        packages = await asyncio.to_thread(list_used_packages, found)  # a large lockfile has thousands
         content: Observed | Absent
         observation: Mapping[str, Json] = {}
         if isinstance(packages, Absent):
             content = packages
         else:
-            looked = await self._look(packages)
-            if isinstance(looked, Absent):
-                content, observation = _carried(earlier, now, looked)
+            result = await self._look_up(packages)
+            if isinstance(result, Absent):
+                content, observation = _carried(earlier, now, result)
             else:
                 content = Observed(
                     build_body(
-                        checked=looked.checked,
-                        groups=looked.groups,
-                        unknown=looked.unknown,
-                        ecosystems=looked.ecosystems,
+                        checked=result.checked,
+                        groups=result.groups,
+                        unknown=result.unknown,
+                        ecosystems=result.ecosystems,
                     )
                 )
-                observation = self._observation(looked, now)
-        return [
-            Record(
-                server=found.server.id,
-                kind=KIND,
-                schema=SCHEMA,
-                collector=self.name,
-                collector_version=self.version,
-                observed_at=now,
-                content=content,
-                observation=observation,
-            )
-        ]
+                observation = self._observation(result, now)
+        return [make_record(self, found.server, KIND, content, observation, at=now)]
 
-    async def _look(self, packages: Sequence[Package]) -> LookupResult | Absent:
+    async def _look_up(self, packages: Sequence[Package]) -> LookupResult | Absent:
         missing = Absent(Reason.NOT_COLLECTED, "there is no mirror of advisories: `hallmark advisories refresh`")
         try:
-            looked = await asyncio.to_thread(look_up_in_mirror, self._mirror, packages, self._order)
+            result = await asyncio.to_thread(look_up_in_mirror, self._mirror, packages, self._order)
         except MirrorUnreadable as error:
-            looked, missing = None, Absent(Reason.NOT_COLLECTED, str(error))
-        if looked is not None or self._api is None:
-            return looked or missing
-        if self._silence is not None and self._tick() < self._silence[0]:
-            return self._silence[1]
+            result, missing = None, Absent(Reason.NOT_COLLECTED, str(error))
+        if result is not None or self._api is None:
+            return result or missing
+        if self._outage is not None and self._tick() < self._outage[0]:
+            return self._outage[1]
         try:
             return await look_up_by_api(self._api, packages, self._order)
         except AdvisoriesUnavailable as failure:
             absent = failure.absent()
-            if absent.reason in _SILENT:
-                self._silence = (self._tick() + REST, absent)
+            if absent.reason in _OUTAGE_REASONS:
+                self._outage = (self._tick() + REST, absent)
             return absent
 
-    def _observation(self, looked: LookupResult, now: datetime) -> Mapping[str, Json]:
-        seen: dict[str, Json] = {LOOKED_AT: now.isoformat(), "by": looked.by}
-        if looked.by == MIRROR:
-            seen["as_of"] = {state.name: state.refreshed_at.isoformat() for state in looked.states}
-            seen["stale"] = looked.stale(now, self._stale_after)
-            seen["partial"] = looked.partial()
-        return seen
+    def _observation(self, result: LookupResult, now: datetime) -> Mapping[str, Json]:
+        observation: dict[str, Json] = {LOOKED_AT: now.isoformat(), "by": result.by}
+        if result.by == MIRROR:
+            observation["as_of"] = {state.name: state.refreshed_at.isoformat() for state in result.states}
+            observation["stale"] = result.stale(now, self._stale_after)
+            observation["partial"] = result.partial()
+        return observation
 
 
 def _carried(earlier: Dossier, now: datetime, absent: Absent) -> tuple[Observed | Absent, Mapping[str, Json]]:
-    """What an earlier night observed, while it is young enough; else why there is nothing."""
+    """The content of an earlier run, while it is young enough; else the absence."""
     known = earlier.records.get(KIND)
     looked_at = known.observation.get(LOOKED_AT) if known else None
     if known is None or not isinstance(known.content, Observed) or not is_timestamp(looked_at):

@@ -1,4 +1,4 @@
-"""Which packages a server is built from, by what a run has found of it."""
+"""The packages of which a server consists, by the evidence of a run."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ _REACHES: Final = {reach.value: reach for reach in (Reach.DIRECT, Reach.TRANSITI
 
 
 def list_used_packages(found: Dossier) -> tuple[Package, ...] | Absent:
-    """The server's own package and its dependencies; Absent when nothing of either is known."""
+    """The server's own package and its dependencies; Absent when neither is known."""
     listed = found.read(dependencies.KIND)
-    own = list(_itself(found.read(package.KIND)))
+    own = list(_list_own_package(found.read(package.KIND)))
     if isinstance(listed, Absent):
         return tuple(own) or Absent(listed.reason, f"neither dependencies nor a published version: {listed.detail}")
     try:
@@ -40,12 +40,12 @@ def list_used_packages(found: Dossier) -> tuple[Package, ...] | Absent:
     )
 
 
-def _itself(content: Observed | Absent) -> Iterator[Package]:
+def _list_own_package(content: Observed | Absent) -> Iterator[Package]:
     if isinstance(content, Absent):
         return
     try:
-        seen = package.Package.parse(content.body)
+        own = package.Package.parse(content.body)
     except NotJson:
         return
-    if seen.exists and seen.version and seen.name and seen.ecosystem:
-        yield Package(ecosystem=seen.ecosystem, name=seen.name, version=seen.version, relation=Reach.ITSELF)
+    if own.exists and own.version and own.name and own.ecosystem:
+        yield Package(ecosystem=own.ecosystem, name=own.name, version=own.version, relation=Reach.ITSELF)

@@ -1,4 +1,4 @@
-"""What the official SDK's client makes of a server, seen from a process of its own.
+"""The result that the official SDK's client gets from a server, in a process of its own.
 
-Nothing is imported here: that process needs the smaller half of this package, and starts once for each server.
+Nothing is imported here: that process needs only a part of this package, and starts once for each server.
 """

@@ -1,7 +1,7 @@
 """The process that runs the official SDK's client: `python -m crawler.collectors.interop.client`.
 
-It reads one errand on stdin, bounds itself, connects and lists, and writes one line. How much processor time and memory
-the SDK needs is the server's choice, so none of it may happen in the process that probes others.
+It reads one request on stdin, limits its resources, connects and lists, and writes one line. The server decides how
+much processor time and memory the SDK needs, so none of it may be used in the process that probes others.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ _VOLATILE: Final = re.compile(
     r"\b[0-9a-f]{8,}(?:-[0-9a-f]{2,})*\b|\d{5,}|\b\d+\.\d+(?=\s*(?:s|ms|seconds)\b)", re.IGNORECASE
 )
 
-# What a client may raise on what a server sent. An exception that is not here is a crash, which the parent sees.
+# Exceptions of the client because of a server. Any other exception is a crash, which the parent notices.
 _REFUSALS: Final = (
     MCPError,
     ValidationError,
@@ -80,7 +80,7 @@ class _Page(Protocol):
 
 
 class SdkSession:
-    """What the client did so far."""
+    """The progress of the client."""
 
     def __init__(self) -> None:
         self.asking = CONNECT
@@ -107,12 +107,12 @@ class SdkSession:
             self.asking = ""
 
     async def _list(
-        self, name: str, method: str, turn: Callable[..., Awaitable[Any]], items: Callable[[Any], list[Any]]
+        self, name: str, method: str, request_page: Callable[..., Awaitable[Any]], items: Callable[[Any], list[Any]]
     ) -> None:
         self.asking = method
         count, cursor = 0, None
         for _ in range(PAGES):
-            page: _Page = await turn(cursor=cursor)
+            page: _Page = await request_page(cursor=cursor)
             count += len(items(page))
             cursor = page.next_cursor
             if cursor is None:
@@ -120,87 +120,88 @@ class SdkSession:
         self.listed[name] = count
 
     def body(self, refusal: BaseException | None) -> dict[str, Json]:
-        """The body of the record."""
+        said = {"asked": self.asking, **_describe_refusal(refusal)} if refusal is not None and self.asking else None
         return {
             "client": "mcp",
             "version": version("mcp"),
             "connected": self.negotiated is not None,
             "negotiated": self.negotiated,
             "listed": self.listed if self.negotiated is not None else None,
-            "said": {"asked": self.asking, **_words(refusal)} if refusal is not None and self.asking else None,
+            "said": said,
         }
 
 
-async def connect_and_list(errand: InteropRequest) -> Mapping[str, Json] | Absent:
-    """Connect and list; Absent when a limit of ours, the network or a lock ended it and not the client's judgement."""
-    watch = _watch(errand) if errand.handle is None else None
-    meeting = SdkSession()
+async def connect_and_list(request: InteropRequest) -> Mapping[str, Json] | Absent:
+    """Connect and list; Absent when our own limit, the network or a lock ended it and not the client's refusal."""
+    transport = _build_transport(request) if request.handle is None else None
+    session = SdkSession()
     refusal: BaseException | None = None
     try:
-        async with asyncio.timeout(errand.wall):
-            await _connect(errand, watch, meeting)
+        async with asyncio.timeout(request.wall):
+            await _connect(request, transport, session)
     except TimeoutError:
-        return Absent(Reason.TIMEOUT, f"the client did not finish within {errand.wall:g} seconds")
+        return Absent(Reason.TIMEOUT, f"the client did not finish within {request.wall:g} seconds")
     except MemoryError:
-        return Absent(Reason.TOO_LARGE, f"the client needs more than {errand.memory} MiB")
+        return Absent(Reason.TOO_LARGE, f"the client needs more than {request.memory} MiB")
     except _REFUSALS as error:
         refusal = _first(error)
-    return _ours(refusal, watch) or meeting.body(refusal)
+    return _explain_own_failure(refusal, transport) or session.body(refusal)
 
 
-def _watch(errand: InteropRequest) -> RecordingTransport:
-    # The wall is reported as a timeout, so it has to come before the deadline of the parent.
-    limits = Limits(first_byte=errand.wall, between_bytes=errand.wall, total=errand.wall)
+def _build_transport(request: InteropRequest) -> RecordingTransport:
+    # The wall is reported as a timeout, so it must end before the deadline of the parent.
+    limits = Limits(first_byte=request.wall, between_bytes=request.wall, total=request.wall)
     engine = HttpEngine(
-        user_agent=errand.user_agent, guard=AddressGuard(allow_private=errand.allow_private), limits=limits
+        user_agent=request.user_agent, guard=AddressGuard(allow_private=request.allow_private), limits=limits
     )
-    return RecordingTransport(GuardedTransport2(engine), errand.gap)
+    return RecordingTransport(GuardedTransport2(engine), request.gap)
 
 
-async def _connect(errand: InteropRequest, watch: RecordingTransport | None, meeting: SdkSession) -> None:
-    if watch is None:
-        assert errand.handle is not None
-        await meeting.run(_client(errand, open_inherited_transport(errand.handle)))
+async def _connect(request: InteropRequest, transport: RecordingTransport | None, session: SdkSession) -> None:
+    if transport is None:
+        assert request.handle is not None
+        await session.run(_client(request, open_inherited_transport(request.handle)))
         return
-    build = partial(_http, watch, errand)
-    if errand.transport == TargetType.SSE:
-        stream = sse_client(errand.url, timeout=errand.wall, sse_read_timeout=errand.wall, httpx_client_factory=build)
-        await meeting.run(_client(errand, stream))
+    build = partial(_http, transport, request)
+    if request.transport == TargetType.SSE:
+        wall = request.wall
+        stream = sse_client(request.url, timeout=wall, sse_read_timeout=wall, httpx_client_factory=build)
+        await session.run(_client(request, stream))
         return
     async with build() as http:
-        await meeting.run(_client(errand, streamable_http_client(errand.url, http_client=http)))
+        await session.run(_client(request, streamable_http_client(request.url, http_client=http)))
 
 
-def _client(errand: InteropRequest, transport: AbstractAsyncContextManager[Any]) -> Client:
+def _client(request: InteropRequest, transport: AbstractAsyncContextManager[Any]) -> Client:
     known = Implementation(name=CLIENT_NAME, version=version("mcp"))
-    mode = "legacy" if errand.handshake else "auto"
-    return Client(transport, client_info=known, cache=None, read_timeout_seconds=errand.wall, mode=mode)
+    mode = "legacy" if request.handshake else "auto"
+    return Client(transport, client_info=known, cache=None, read_timeout_seconds=request.wall, mode=mode)
 
 
-def _http(watch: RecordingTransport, errand: InteropRequest, **_: object) -> httpx2.AsyncClient:
+def _http(transport: RecordingTransport, request: InteropRequest, **_: object) -> httpx2.AsyncClient:
     return httpx2.AsyncClient(
-        transport=watch, headers=list(errand.headers), timeout=httpx2.Timeout(errand.wall), trust_env=False
+        transport=transport, headers=list(request.headers), timeout=httpx2.Timeout(request.wall), trust_env=False
     )
 
 
-def _ours(refusal: BaseException | None, watch: RecordingTransport | None) -> Absent | None:
-    """Why the refusal is none of the client's, when it is not. Whether a launched server ended, the parent knows."""
+def _explain_own_failure(refusal: BaseException | None, transport: RecordingTransport | None) -> Absent | None:
+    """The reason why a refusal is not the client's own, if so. The parent knows whether a launched server ended."""
     if refusal is None or isinstance(refusal, ValidationError):
         return None
     if isinstance(refusal, MemoryError):
         return Absent(Reason.TOO_LARGE, "the client needs more memory than it gets")
-    if watch is None:
+    if transport is None:
         return None
-    said = isinstance(refusal, MCPError) and refusal.code not in {CONNECTION_CLOSED, REQUEST_TIMEOUT}
-    status = watch.statuses[-1] if watch.statuses else 0
+    is_server_error = isinstance(refusal, MCPError) and refusal.code not in {CONNECTION_CLOSED, REQUEST_TIMEOUT}
+    status = transport.statuses[-1] if transport.statuses else 0
     if status in _LOCKED:
         return Absent(_LOCKED[status], f"HTTP {status}")
     if status >= 500:
         return Absent(Reason.UNREACHABLE, f"HTTP {status}")
-    return watch.failure.absent() if watch.failure and not said else None
+    return transport.failure.absent() if transport.failure and not is_server_error else None
 
 
-def _words(refusal: BaseException) -> dict[str, Json]:
+def _describe_refusal(refusal: BaseException) -> dict[str, Json]:
     code = refusal.code if isinstance(refusal, MCPError) else None
     return {"error": type(refusal).__name__, "code": code, "message": _stable(_message(refusal))}
 
@@ -217,30 +218,29 @@ def _message(refusal: BaseException) -> str:
 
 
 def _stable(text: str) -> str:
-    """What the client said without secrets, and without what is another every night."""
+    """The client's message without secrets, and without values that change in every run."""
     plain = "".join(letter if letter.isprintable() else " " for letter in text[: 4 * _LONGEST])
     return _VOLATILE.sub("…", mask_secrets(" ".join(plain.split())))[:_LONGEST]
 
 
 def _first(error: BaseException) -> BaseException:
-    """What failed first in a group of groups."""
+    """The first failure in a group of groups."""
     return _first(error.exceptions[0]) if isinstance(error, BaseExceptionGroup) else error
 
 
-def limit_resources(errand: InteropRequest) -> None:
-    """Give this process no more than the errand's processor time and memory."""
-    resource.setrlimit(resource.RLIMIT_AS, (errand.memory * _MIB, errand.memory * _MIB))
-    resource.setrlimit(resource.RLIMIT_CPU, (errand.cpu, errand.cpu + 1))
+def limit_resources(request: InteropRequest) -> None:
+    """Limit this process to the processor time and memory of the request."""
+    resource.setrlimit(resource.RLIMIT_AS, (request.memory * _MIB, request.memory * _MIB))
+    resource.setrlimit(resource.RLIMIT_CPU, (request.cpu, request.cpu + 1))
     resource.setrlimit(resource.RLIMIT_NOFILE, (_FILES, _FILES))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
 
 
 def main() -> None:
-    """Do the errand of stdin and write the answer to stdout."""
-    errand = InteropRequest.from_json(sys.stdin.buffer.read())
-    limit_resources(errand)
-    sys.stdout.buffer.write(encode_answer(asyncio.run(connect_and_list(errand))) + b"\n")
+    request = InteropRequest.from_json(sys.stdin.buffer.read())
+    limit_resources(request)
+    sys.stdout.buffer.write(encode_answer(asyncio.run(connect_and_list(request))) + b"\n")
 
 
 if __name__ == "__main__":

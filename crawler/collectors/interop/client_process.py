@@ -1,4 +1,4 @@
-"""The client's process as its parent sees it: started for one errand, read for one line, and never left behind."""
+"""The client's process as its parent handles it: started for one request, read for one line, and always ended."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from evidence.model import Absent, Observed, Reason
 
 _LINE: Final = 64 * 1024
 _START: Final = 15.0  # seconds for the process to start and to end, on top of its own wall
-# Nothing of our environment; one malloc arena, so that the bound on memory is one on use.
+# Our environment is not passed on. One malloc arena makes the limit on memory a limit on use.
 _ENVIRONMENT: Final = {"PATH": os.defpath, "LANG": "C.UTF-8", "MALLOC_ARENA_MAX": "1"}
 
 
-async def run_client_process(errand: InteropRequest, *, handles: Sequence[int] = ()) -> Observed | Absent:
-    """What the client brings back from an errand, for which it inherits `handles`; it is gone when this returns."""
+async def run_client_process(request: InteropRequest, *, handles: Sequence[int] = ()) -> Observed | Absent:
+    """The client's answer to one request, for which it inherits `handles`; the process has ended when this returns."""
     process = await asyncio.create_subprocess_exec(
         *(sys.executable, "-I", "-m", "crawler.collectors.interop.client"),
         stdin=asyncio.subprocess.PIPE,
@@ -31,24 +31,24 @@ async def run_client_process(errand: InteropRequest, *, handles: Sequence[int] =
         pass_fds=tuple(handles),
     )
     try:
-        async with asyncio.timeout(errand.wall + _START):
-            line = await _talk(process, errand)
+        async with asyncio.timeout(request.wall + _START):
+            line = await _talk(process, request)
             code = await process.wait()
     except TimeoutError:
-        return Absent(Reason.TIMEOUT, f"the client did not finish within {errand.wall:g} seconds")
+        return Absent(Reason.TIMEOUT, f"the client did not finish within {request.wall:g} seconds")
     finally:
         await _end(process)
     if code in {-signal.SIGXCPU, -signal.SIGKILL}:
-        return Absent(Reason.TOO_LARGE, f"the client needs more than {errand.cpu} s of processor time")
+        return Absent(Reason.TOO_LARGE, f"the client needs more than {request.cpu} s of processor time")
     return decode_answer(line)
 
 
-async def _talk(process: asyncio.subprocess.Process, errand: InteropRequest) -> bytes:
-    """Send the errand and read at most one line's worth of bytes."""
+async def _talk(process: asyncio.subprocess.Process, request: InteropRequest) -> bytes:
+    """Send the request and read at most one line's worth of bytes."""
     assert process.stdin is not None
     assert process.stdout is not None
     with suppress(ConnectionError):
-        process.stdin.write(errand.to_json())
+        process.stdin.write(request.to_json())
         await process.stdin.drain()
         process.stdin.close()
     parts: list[bytes] = []
@@ -60,7 +60,7 @@ async def _talk(process: asyncio.subprocess.Process, errand: InteropRequest) -> 
 
 
 async def _end(process: asyncio.subprocess.Process) -> None:
-    """Leave nothing behind: the process leads a session of its own."""
+    """Kill the process group, since the process leads a session of its own."""
     if process.returncode is None:
         with suppress(ProcessLookupError):
             os.killpg(process.pid, signal.SIGKILL)

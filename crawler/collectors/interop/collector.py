@@ -1,4 +1,4 @@
-"""InteropCollector: sends the official SDK's client to a server, in a short-lived process with a budget of its own."""
+"""InteropCollector: connects the official SDK's client to a server, in a short-lived process with its own budget."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
 
-from crawler.collector import Scarce
+from crawler.collector import Scarce, make_record
+from crawler.collectors.earlier_values import read_time
 from crawler.collectors.interop.client_process import run_client_process
 from crawler.collectors.interop.request import InteropRequest
 from crawler.collectors.interop.stdio_session import InteropResult, run_interop_over_stdio
@@ -20,7 +21,7 @@ from crawler.http.rate_limiting import REQUEST_GAP, HostRateLimiter
 from crawler.http.url import parse_url
 from crawler.launcher import Launcher
 from evidence.canonical import Json
-from evidence.kinds.interop import KIND, SCHEMA
+from evidence.kinds.interop import KIND
 from evidence.model import Absent, Dossier, Observed, Reason, Record, Server, Target, TargetType
 
 VERSION: Final = 2
@@ -30,9 +31,9 @@ _RUNNABLE: Final = frozenset({TargetType.NPM, TargetType.PYPI, TargetType.OCI, T
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InteropLimits:
-    """Budget of one meeting: seconds of wall and processor time, MiB of memory.
+    """Budget of one client: seconds of wall and processor time, MiB of memory.
 
-    `slots`: meetings at the same time, with remotes and with launched servers each.
+    `slots`: clients at the same time, with remotes and with launched servers each.
     """
 
     wall: float = 30.0
@@ -41,13 +42,13 @@ class InteropLimits:
     slots: int = 2
 
 
-_MEETING: Final = 10  # requests that the client makes at most, in a process of its own and so uncounted
+_MAX_REQUESTS: Final = 10  # requests that the client makes at most; its process does not count them
 
 
 class InteropCollector:
-    """Answers for kind `interop`. `launcher` None: there is no sandbox here, so packages are not started.
+    """Collects kind `interop`. `launcher` is None where there is no sandbox, and then packages are not started.
 
-    What it costs is not shared with the probe, and whatever happens is evidence about interoperability only.
+    Its costs are not shared with the probe, and every outcome is evidence about interoperability only.
     """
 
     name: Final = "interop"
@@ -59,7 +60,7 @@ class InteropCollector:
         self,
         engine: HttpEngine,
         launcher: Launcher | None,
-        courtesy: HostRateLimiter,
+        limiter: HostRateLimiter,
         clock: Callable[[], datetime],
         limits: InteropLimits | None = None,
         *,
@@ -67,79 +68,70 @@ class InteropCollector:
         gap: float = REQUEST_GAP,
         every: timedelta = timedelta(0),
     ) -> None:
-        """A server is met again when its last meeting is at least `every` ago; until then its record is carried."""
+        """A server is collected again when its last interop record is at least `every` old; until then that record is
+        repeated.
+        """
         self._engine = engine
         self._launcher = launcher
-        self._courtesy = courtesy
+        self._limiter = limiter
         self._clock = clock
         self._limits = limits or InteropLimits()
         self._user_agent = user_agent
         self._gap = gap
         self._every = every
-        # Two rooms: who waits for a sandbox must not keep remotes waiting.
+        # Separate slots, so that clients that wait for a sandbox do not block those of remotes.
         self._remotes = asyncio.Semaphore(self._limits.slots)
         self._processes = asyncio.Semaphore(self._limits.slots)
 
     async def collect(self, target: Server, earlier: Dossier) -> list[Record]:
-        """One interop record of the first target that the client met, else of the first one and why it did not."""
+        """One interop record of the first target to which the client connected, else the reason of the first target."""
         now = self._clock()
         known = earlier.records.get(KIND)
-        met_at = _met_at(known)
+        met_at = read_time(known, MET_AT)
         content: Observed | Absent
         observation: Mapping[str, Json]
         if known is None or met_at is None or now - met_at >= self._every:
-            met = await self._meet(target)
-            content, observation = met.content, {**met.facts, MET_AT: now.isoformat()}
+            result = await self._connect(target)
+            content, observation = result.content, {**result.facts, MET_AT: now.isoformat()}
         else:
             content, observation = known.content, known.observation
-        return [
-            Record(
-                server=target.id,
-                kind=KIND,
-                schema=SCHEMA,
-                collector=self.name,
-                collector_version=self.version,
-                observed_at=now,
-                content=content,
-                observation=observation,
-            )
-        ]
+        return [make_record(self, target, KIND, content, observation, at=now)]
 
-    async def _meet(self, server: Server) -> InteropResult:
+    async def _connect(self, server: Server) -> InteropResult:
         first: InteropResult | None = None
         for target in server.targets:
-            met = (
-                InteropResult(content=await self._meet_remote(target))
+            result = (
+                InteropResult(content=await self._connect_remote(target))
                 if target.type.is_remote
-                else await self._launch(target)
+                else await self._connect_launched(target)
             )
-            if isinstance(met.content, Observed):
-                return met
-            first = first or met
+            if isinstance(result.content, Observed):
+                return result
+            first = first or result
         return first or InteropResult(content=Absent(Reason.NO_PACKAGE, "neither a remote nor a package is declared"))
 
-    async def _meet_remote(self, remote: Target) -> Observed | Absent:
+    async def _connect_remote(self, remote: Target) -> Observed | Absent:
         try:
             origin = parse_url(remote.identifier).origin
         except InvalidTarget as error:
             return error.absent()
         async with self._engine.open_session() as visit:
-            own = await visit.is_private(origin)
-        async with _turn(self._remotes), nullcontext() if own else self._courtesy.reserve_host(origin.host):
-            if not own:
-                self._courtesy.charge(origin.host, _MEETING)
-            return await run_client_process(self._errand(remote, 0.0 if own else self._gap))
+            is_private = await visit.is_private(origin)
+        async with _slot(self._remotes), nullcontext() if is_private else self._limiter.reserve_host(origin.host):
+            if not is_private:
+                self._limiter.charge(origin.host, _MAX_REQUESTS)
+            return await run_client_process(self._build_request(remote, 0.0 if is_private else self._gap))
 
-    async def _launch(self, target: Target) -> InteropResult:
+    async def _connect_launched(self, target: Target) -> InteropResult:
         if target.type not in _RUNNABLE:
             return InteropResult(content=Absent(Reason.RUNTIME_UNSUPPORTED, f"{target.type} packages are not run yet"))
         if self._launcher is None:
             return InteropResult(content=Absent(Reason.SANDBOX_RESTRICTED, "no sandbox is available here"))
-        # This turn comes before the sandbox's slot, whose holders wait for nobody, so no two can wait for each other.
-        async with _turn(self._processes):
-            return await run_interop_over_stdio(self._launcher, target, self._errand(target, 0.0))
+        # Taken before the sandbox's slot, whose holder never waits for this one: no deadlock is possible.
+        async with _slot(self._processes):
+            return await run_interop_over_stdio(self._launcher, target, self._build_request(target, 0.0))
 
-    def _errand(self, target: Target, gap: float) -> InteropRequest:
+    def _build_request(self, target: Target, gap: float) -> InteropRequest:
         return InteropRequest(
             url=target.identifier if target.type.is_remote else "",
             transport=target.type.value,
@@ -154,19 +146,10 @@ class InteropCollector:
 
 
 @asynccontextmanager
-async def _turn(room: asyncio.Semaphore) -> AsyncIterator[None]:
+async def _slot(slots: asyncio.Semaphore) -> AsyncIterator[None]:
     with pause_deadline():
-        await room.acquire()
+        await slots.acquire()
     try:
         yield
     finally:
-        room.release()
-
-
-def _met_at(known: Record | None) -> datetime | None:
-    """When the client met the server that an earlier record is about; None when that is not written there."""
-    stated = known.observation.get(MET_AT) if known else None
-    try:
-        return datetime.fromisoformat(stated) if isinstance(stated, str) else None
-    except ValueError:
-        return None
+        slots.release()

@@ -23,10 +23,10 @@ _READ: Final = 64 * 1024
 
 @asynccontextmanager
 async def open_inherited_transport(handle: int) -> AsyncIterator[tuple[_Incoming, _Outgoing]]:
-    """A Transport of the SDK over the socket `handle`, which it closes.
+    """A transport of the SDK over the socket `handle`, which it closes.
 
-    It says to the session what the SDK's own stdio transport says: a line that is no message as a value, the end of
-    output by closing the stream. Output that is not UTF-8 raises UnicodeDecodeError, in a group: so does the SDK's, but
+    It passes to the session what the SDK's own stdio transport does: a line that is no message as a value, the end of
+    output by closing the stream. Output that is not UTF-8 raises UnicodeDecodeError in a group, as the SDK does, but
     not before the server has ended.
     """
     reader, writer = await asyncio.open_unix_connection(sock=socket.socket(fileno=handle))
@@ -52,7 +52,7 @@ async def _receive(reader: asyncio.StreamReader, inbox: MemoryObjectSendStream[S
                 for line in lines.feed(data):
                     await inbox.send(_read(line))
     except (ConnectionError, anyio.ClosedResourceError, anyio.BrokenResourceError):
-        return  # one of the two sides is gone
+        return  # one side has ended
 
 
 async def _send(writer: asyncio.StreamWriter, outbox: MemoryObjectReceiveStream[SessionMessage]) -> None:
@@ -62,7 +62,7 @@ async def _send(writer: asyncio.StreamWriter, outbox: MemoryObjectReceiveStream[
                 writer.write(sent.message.model_dump_json(by_alias=True, exclude_unset=True).encode() + b"\n")
                 await writer.drain()
     except ConnectionError:
-        return  # the reader notices the end, and says so
+        return  # the reader reports the end
 
 
 def _read(line: bytes) -> SessionMessage | Exception:

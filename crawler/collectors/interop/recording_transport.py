@@ -1,4 +1,4 @@
-"""The guarded transport as the official client gets it: paced, and every status and failure of the wire noted."""
+"""The guarded HTTP transport of the official client: paced, with every status and connection failure recorded."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from crawler.http.failures import WireFailure
 
 
 class RecordingTransport(httpx2.AsyncBaseTransport):
-    """Starts one request at a time, `gap` seconds apart. The client hides what it notes: it retries and rewords."""
+    """Starts one request at a time, `gap` seconds apart. It records what the client hides by retries and rewording."""
 
     def __init__(self, inner: GuardedTransport2, gap: float) -> None:
         self.statuses: list[int] = []
@@ -22,41 +22,39 @@ class RecordingTransport(httpx2.AsyncBaseTransport):
         self._turn = asyncio.Lock()
 
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
-        """Send a request and note what became of it."""
         async with self._turn:
             if self.statuses or self.failure:
                 await asyncio.sleep(self._gap)
         try:
             response = await self._inner.handle_async_request(request)
         except httpx2.TransportError as error:
-            self.note(error)
+            self.record_failure(error)
             raise
         self.statuses.append(response.status_code)
         assert isinstance(response.stream, httpx2.AsyncByteStream)
-        stream = _WatchedStream(response.stream, self)
+        stream = _RecordedStream(response.stream, self)
         return httpx2.Response(response.status_code, headers=response.headers, stream=stream)
 
-    def note(self, error: httpx2.TransportError) -> None:
-        """Keep the failure of the wire behind an exception of the library."""
+    def record_failure(self, error: httpx2.TransportError) -> None:
+        """Keep the connection failure behind an exception of the library."""
         if isinstance(error.__cause__, WireFailure):
             self.failure = error.__cause__
 
     async def aclose(self) -> None:
-        """Drop the connections."""
         await self._inner.aclose()
 
 
-class _WatchedStream(httpx2.AsyncByteStream):
-    def __init__(self, inner: httpx2.AsyncByteStream, watch: RecordingTransport) -> None:
+class _RecordedStream(httpx2.AsyncByteStream):
+    def __init__(self, inner: httpx2.AsyncByteStream, recorder: RecordingTransport) -> None:
         self._inner = inner
-        self._watch = watch
+        self._recorder = recorder
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
         try:
             async for part in self._inner:
                 yield part
         except httpx2.TransportError as error:
-            self._watch.note(error)
+            self._recorder.record_failure(error)
             raise
 
     async def aclose(self) -> None:

@@ -1,4 +1,4 @@
-"""What the client's process is told on its stdin and what it answers on its stdout: one JSON document each."""
+"""The request that the client's process reads on stdin and the answer on its stdout: one JSON document each."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from evidence.model import Absent, Observed, Reason
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InteropRequest:
-    """One server to connect to. Seconds, MiB; `gap` lies between two requests.
+    """One server to connect to. Times in seconds, memory in MiB; `gap` lies between two requests.
 
     `handle` is the socket that the process inherits for a launched server, which has no `url`. `handshake`: begin with
     `initialize`, not with the SDK's own first question.
@@ -31,25 +31,23 @@ class InteropRequest:
     handshake: bool = False
 
     def to_json(self) -> bytes:
-        """The errand as it is sent; headers may hold a secret, so never on a command line."""
+        """The request as JSON for stdin; headers may hold a secret, so they are never on a command line."""
         return json.dumps(asdict(self)).encode()
 
     @staticmethod
     def from_json(data: bytes) -> InteropRequest:
-        """The errand as it was sent."""
         members = json.loads(data)
         return InteropRequest(**{**members, "headers": tuple((name, value) for name, value in members["headers"])})
 
 
 def encode_answer(content: Mapping[str, Json] | Absent) -> bytes:
-    """The line that the client's process writes."""
     if isinstance(content, Absent):
         return canonical_json({"absent": [content.reason.value, content.detail]})
     return canonical_json({"body": content})
 
 
 def decode_answer(line: bytes) -> Observed | Absent:
-    """The content of a line; Absent(collector_error) when it is none."""
+    """The content of a line; Absent(collector_error) for an invalid line."""
     try:
         members = parse_json(line)
     except NotJson:

@@ -1,4 +1,4 @@
-"""What lies between a launched server and the client's process: the server's lines go across under the probe's caps."""
+"""Relays lines between a launched server and the client's process under the caps of the probe."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ _SHOWN: Final = 200  # bytes of one of them
 
 
 class StdioRelay:
-    """Carries bytes until it is cancelled or both sides have ended.
+    """Relays bytes until it is cancelled or both sides have ended.
 
-    `ended`: the server's output ended by itself. `failure`: it was cut off, for more than is read. `noise` is the
-    beginning of lines that are no JSON object, in which some servers say what they lack.
+    `ended`: the server's output ended by itself. `failure`: it was cut off because it exceeded a cap. `noise` is the
+    beginning of lines that are no JSON object, in which some servers name what they lack.
     """
 
     def __init__(self, launched: LaunchedServer, ours: socket.socket, *, line_bytes: int = LINE_BYTES) -> None:
@@ -36,7 +36,6 @@ class StdioRelay:
         self._bytes = self._count = 0
 
     async def run(self) -> None:
-        """Carry both directions."""
         reader, writer = await asyncio.open_unix_connection(sock=self._socket)
         try:
             async with asyncio.TaskGroup() as tasks:
@@ -46,7 +45,7 @@ class StdioRelay:
             writer.transport.abort()
 
     async def _to_client(self, writer: asyncio.StreamWriter) -> None:
-        """Only whole lines: what came after the last line end is nothing that a client reads."""
+        """Relays whole lines only: no client reads what comes after the last line end."""
         try:
             while data := await self._launched.read(_READ):
                 writer.writelines(line + b"\n" for line in self._whole(data))
@@ -76,5 +75,5 @@ class StdioRelay:
             while data := await reader.read(_READ):
                 await self._launched.write(data)
         except ConnectionError:
-            return  # one of the two is gone, which the other direction tells
+            return  # one side has ended, which the other direction reports
         await self._launched.close_stdin()

@@ -1,4 +1,4 @@
-"""Sends the official client to a server that our launcher starts; the SDK itself never starts or reads a process."""
+"""Connects the official client to a server that our launcher starts; the SDK itself never starts or reads a process."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ from evidence.kinds.listing import CONTAINING
 from evidence.model import Absent, Observed, Reason, Target
 from evidence.package_inputs import PackageInput
 
-# What the SDK says when the other side has ended.
+# The errors of the SDK after the end of the other side.
 _CLOSED: Final = -32000
-_GONE: Final = frozenset({"BrokenResourceError", "ClosedResourceError", "EndOfStream"})
+_CLOSED_ERRORS: Final = frozenset({"BrokenResourceError", "ClosedResourceError", "EndOfStream"})
 _ENDED: Final = "the process ended before answering"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InteropResult:
-    """What came of a meeting, and stable facts about what was started for it."""
+    """The content of the record, and stable facts about what was started for it."""
 
     content: Observed | Absent
     facts: Mapping[str, Json] = field(default_factory=dict)
@@ -39,100 +39,101 @@ class InteropResult:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Ended:
-    """The server ended while the client was `asking` it, why it would be absent for that, and its words in a box."""
+    """The server ended during a question of the client: the reason for the record, and the server's output in a
+    sandbox.
+    """
 
-    met: InteropResult
-    seen: Interop
+    result: InteropResult
+    outcome: Interop
     absent: Absent
-    said: str
+    output: str
 
 
-async def run_interop_over_stdio(launcher: Launcher, target: Target, errand: InteropRequest) -> InteropResult:
-    """Start a package or command with placeholders and send the client to it; whatever was started is stopped.
+async def run_interop_over_stdio(launcher: Launcher, target: Target, request: InteropRequest) -> InteropResult:
+    """Start a package or command with placeholders and connect the client to it; everything started is stopped.
 
-    A server in a box that ends and says what it misses is started again with that, as it is by the prober.
+    A server in a sandbox that ends and names a missing input is started again with it, as in the probe.
     """
     named: tuple[PackageInput, ...] = ()
     for _ in range(MAX_FURTHER_STARTS):
         configured = configure_target(target, named)
-        met, said = await _meet_started(launcher, configured.target, errand)
-        more = (
-            find_still_missing_inputs(target, configured.given, said)
-            if said and isinstance(met.content, Absent)
-            else ()
-        )
-        if not more:
-            return met
-        named = (*named, *more)
-    return (await _meet_started(launcher, configure_target(target, named).target, errand))[0]
+        result, output = await _connect_with_restart(launcher, configured.target, request)
+        if not output or isinstance(result.content, Observed):
+            return result
+        missing = find_still_missing_inputs(target, configured.given, output)
+        if not missing:
+            return result
+        named = (*named, *missing)
+    return (await _connect_with_restart(launcher, configure_target(target, named).target, request))[0]
 
 
-async def _meet_started(launcher: Launcher, target: Target, errand: InteropRequest) -> tuple[InteropResult, str]:
-    """What came of a meeting, and what the server said of itself when it ended in a box before it was met.
+async def _connect_with_restart(
+    launcher: Launcher, target: Target, request: InteropRequest
+) -> tuple[InteropResult, str]:
+    """The result, and the output of a server that ended in a sandbox before the client was connected.
 
     The client's first question is `server/discover`. A server that ends, and not for want of credentials, is started
-    once more: when the handshake opens it, that question was what it died of, and that is the observation.
+    once more. If the handshake opens it then, that question ended it, and this is the observation.
     """
-    first = await _meet(launcher, target, errand)
+    first = await _connect(launcher, target, request)
     if isinstance(first, InteropResult):
         return first, ""
-    if first.seen.connected:
-        return replace(first.met, content=Absent(Reason.UNREACHABLE, f"{_ENDED} {first.seen.asked}")), ""
+    if first.outcome.connected:
+        return replace(first.result, content=Absent(Reason.UNREACHABLE, f"{_ENDED} {first.outcome.asked}")), ""
     if first.absent.reason is Reason.CREDENTIALS_REQUIRED:
-        return replace(first.met, content=first.absent), first.said
-    second = await _meet(launcher, target, replace(errand, handshake=True))
-    if (second.seen if isinstance(second, _Ended) else _seen(second)).connected:
-        return replace(first.met, content=_at_discover(first.met.content)), ""
+        return replace(first.result, content=first.absent), first.output
+    second = await _connect(launcher, target, replace(request, handshake=True))
+    if (second.outcome if isinstance(second, _Ended) else _parse_outcome(second)).connected:
+        return replace(first.result, content=_at_discover(first.result.content)), ""
     if isinstance(second, _Ended):
-        return replace(second.met, content=second.absent), second.said
+        return replace(second.result, content=second.absent), second.output
     return second, ""
 
 
-async def _meet(launcher: Launcher, target: Target, errand: InteropRequest) -> InteropResult | _Ended:
+async def _connect(launcher: Launcher, target: Target, request: InteropRequest) -> InteropResult | _Ended:
     launched = await launcher.launch(target)
     if isinstance(launched, Absent):
         return InteropResult(content=launched)
     facts: dict[str, Json] = {"sandbox": launched.runtime, "facts": dict(launched.facts)}
     try:
-        content, relay = await _introduce(launched, errand)
+        content, relay = await _run_client(launched, request)
     finally:
         ending = await launched.stop()
     if relay.failure:
         return InteropResult(content=relay.failure.absent(), facts=facts)
-    met = InteropResult(content=content, facts=facts)
-    seen = _seen(met)
-    if not relay.ended or not (seen.code == _CLOSED or seen.error in _GONE):
-        return met
-    gone = Exchange(transport="stdio", method="", request=b"", began=0, seconds=0, failure=Unreachable(_ENDED))
+    result = InteropResult(content=content, facts=facts)
+    outcome = _parse_outcome(result)
+    if not relay.ended or not (outcome.code == _CLOSED or outcome.error in _CLOSED_ERRORS):
+        return result
+    no_reply = Exchange(transport="stdio", method="", request=b"", began=0, seconds=0, failure=Unreachable(_ENDED))
     noise = b"\n".join(relay.noise)
-    absent = explain_exit(ending, launched.facts, noise, Reply(gone), "initialize")
+    absent = explain_exit(ending, launched.facts, noise, Reply(no_reply), "initialize")
     if launched.runtime not in CONTAINING:
-        return _Ended(met=met, seen=seen, absent=absent, said="")
-    said = "\n".join((ending.stderr, noise.decode("utf-8", "replace")))
-    return _Ended(met=met, seen=seen, absent=explain_containment(absent, said), said=said)
+        return _Ended(result=result, outcome=outcome, absent=absent, output="")
+    output = "\n".join((ending.stderr, noise.decode("utf-8", "replace")))
+    return _Ended(result=result, outcome=outcome, absent=explain_containment(absent, output), output=output)
 
 
-async def _introduce(launched: LaunchedServer, errand: InteropRequest) -> tuple[Observed | Absent, StdioRelay]:
-    """Run client and relay until the client has ended."""
+async def _run_client(launched: LaunchedServer, request: InteropRequest) -> tuple[Observed | Absent, StdioRelay]:
     ours, theirs = socket.socketpair()
     with ours, theirs:
         relay = StdioRelay(launched, ours)
         async with asyncio.TaskGroup() as tasks:
             relaying = tasks.create_task(relay.run())
             handle = theirs.fileno()
-            content = await run_client_process(replace(errand, handle=handle), handles=[handle])
+            content = await run_client_process(replace(request, handle=handle), handles=[handle])
             relaying.cancel()
     return content, relay
 
 
-def _seen(met: InteropResult) -> Interop:
-    return Interop.parse(met.content.body if isinstance(met.content, Observed) else b"{}")
+def _parse_outcome(result: InteropResult) -> Interop:
+    return Interop.parse(result.content.body if isinstance(result.content, Observed) else b"{}")
 
 
 def _at_discover(content: Observed | Absent) -> Observed | Absent:
-    """The same refusal with the question that it was an answer to."""
+    """The same refusal, attributed to `server/discover`."""
     body = parse_json(content.body) if isinstance(content, Observed) else None
-    said = body.get("said") if isinstance(body, Mapping) else None
-    if not isinstance(body, Mapping) or not isinstance(said, Mapping):
+    refusal = body.get("said") if isinstance(body, Mapping) else None
+    if not isinstance(body, Mapping) or not isinstance(refusal, Mapping):
         return content
-    return Observed(canonical_json({**body, "said": {**said, "asked": "server/discover"}}))
+    return Observed(canonical_json({**body, "said": {**refusal, "asked": "server/discover"}}))

@@ -1,14 +1,12 @@
-"""What package indexes say of a server's package, and where its files lie."""
+"""The metadata of a server's package from package indexes, and the addresses of its files."""
 
-from crawler.collectors.package.archives import Archive, Archives
+from crawler.collectors.package.archives import Archive
 from crawler.collectors.package.collector import PackageCollector, PackageLimits
-from crawler.collectors.package.indexes import ConfiguredIndexes, Indexes, index_transport
+from crawler.collectors.package.indexes import ConfiguredIndexes, index_transport
 
 __all__ = [
     "Archive",
-    "Archives",
     "ConfiguredIndexes",
-    "Indexes",
     "PackageCollector",
     "PackageLimits",
     "index_transport",

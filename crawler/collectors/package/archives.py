@@ -1,11 +1,9 @@
-"""Where the files of a package version lie: the one archive from which its source is read."""
+"""The one archive of a package version from which its source is read."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Final, Literal, Protocol, TypeAlias
-
-from evidence.model import Absent, Target
+from typing import Final, Literal, TypeAlias
 
 ArchiveKind: TypeAlias = Literal["tgz", "sdist", "wheel"]
 KINDS: Final[tuple[ArchiveKind, ...]] = ("tgz", "sdist", "wheel")
@@ -17,8 +15,8 @@ class Archive:
 
     `kind` is an npm tarball (`tgz`), a Python source distribution (`sdist`, by its file name a tar or a zip) or a
     `wheel`. `address` is http(s), without user name and password. `digest` is the name of an algorithm (`sha512`,
-    `sha256`, `sha384`, `sha1`) and its value in hexadecimal; `size` the bytes of the file. Both are the index's word
-    and None where it gives none.
+    `sha256`, `sha384`, `sha1`) and its value in hexadecimal; `size` is in bytes. Both come from the index and are None
+    where it gives none.
     """
 
     ecosystem: Literal["npm", "PyPI"]
@@ -29,16 +27,3 @@ class Archive:
     address: str
     digest: tuple[str, str] | None = None
     size: int | None = None
-
-
-class Archives(Protocol):
-    """Finds the archive of a package target."""
-
-    async def archive(self, target: Target) -> Archive | Absent:
-        """The archive of an npm or PyPI target's version, the latest where none is declared.
-
-        Absent(no_package) when the target is no npm or PyPI package, or the index does not have it or no file of it;
-        the reasons of the network when the index could not be asked. It costs no request when the target was collected
-        within the same run.
-        """
-        ...

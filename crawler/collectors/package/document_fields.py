@@ -1,4 +1,4 @@
-"""What may be taken from a stranger's document: short plain texts, times, names without addresses, web addresses."""
+"""Tolerant readers of values in untrusted documents: plain texts, times, names without addresses, web addresses."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _NAMES: Final = 100
 
 _MAIL: Final = re.compile(r"<?[^\s<>@,;()]{1,64}@[^\s<>@,;()]{1,255}>?")
 _UNPRINTABLE: Final = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]+")
-# RFC 3339, section 5.6; what a calendar does not have is refused by fromisoformat.
+# RFC 3339, section 5.6; fromisoformat rejects dates that do not exist.
 _TIME: Final = re.compile(r"\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:[Zz]|[+-]\d\d:\d\d)")
 _SHORTHAND: Final = re.compile(r"[\w.-]+/[\w.-]+")
 _MCP_NAME: Final = re.compile(r"mcp-name:\s{0,8}([A-Za-z0-9][A-Za-z0-9.-]{0,200}/[A-Za-z0-9._-]{1,200})")
@@ -30,7 +30,6 @@ _DESCRIPTION: Final = 1 << 20
 
 
 def as_object(value: Json) -> Members:
-    """The object, or an empty one for anything else."""
     return value if isinstance(value, Mapping) else {}
 
 
@@ -42,20 +41,22 @@ def as_plain_text(value: Json, limit: int = NOTICE) -> str | None:
 
 
 def as_exact_text(value: Json, limit: int) -> str | None:
-    """The text as it is when it is printable and at most `limit` long; else None, since half a name is another one."""
+    """The unchanged text if it is printable and at most `limit` long; else None, since a part of a name is another
+    name.
+    """
     if not isinstance(value, str) or not value or len(value) > limit or _UNPRINTABLE.search(value):
         return None
     return value
 
 
 def as_masked_notice(value: Json) -> str | None:
-    """A free text of the publisher, without mail addresses and what looks like a secret."""
+    """A free text of the publisher, without mail addresses and possible secrets."""
     text = as_plain_text(value)
     return as_plain_text(mask_secrets(_MAIL.sub("", text))) if text else None
 
 
 def as_timestamp(value: Json) -> str | None:
-    """An RFC 3339 time as it was written; None when it is none."""
+    """An RFC 3339 time as it was written; None for anything else."""
     return value if isinstance(value, str) and _moment(value) is not None else None
 
 
@@ -66,7 +67,7 @@ def find_earliest_timestamp(values: Iterable[Json]) -> str | None:
 
 
 def as_person_names(value: Json) -> list[Json] | None:
-    """Names out of npm's and others' lists of people, each once, in their order; None when there is no such list."""
+    """Names from a list of people in the form of npm and others, each once, in order; None when there is no list."""
     if not isinstance(value, list):
         return None
     found = (as_person_name(entry.get("name") if isinstance(entry, Mapping) else entry) for entry in value[:_NAMES])
@@ -74,13 +75,13 @@ def as_person_names(value: Json) -> list[Json] | None:
 
 
 def as_person_name(value: Json) -> str | None:
-    """`Name <mail>` without the address; None when nothing else was there."""
+    """The name in `Name <mail>`; None when there is none."""
     text = as_plain_text(value, NAME)
     return as_plain_text(_MAIL.sub("", text).strip(" ,;\"'()"), NAME) if text else None
 
 
 def resolve_link(base: str, reference: Json) -> str | None:
-    """The http(s) URL without credentials that a reference in a document at `base` leads to; None when it is none."""
+    """The http(s) URL without credentials of a reference in a document at `base`; None if there is none."""
     try:
         return as_web_url(urljoin(base, reference)) if isinstance(reference, str) and reference else None
     except ValueError:
@@ -98,14 +99,14 @@ def as_web_url(value: Json) -> str | None:
 
 
 def as_repository_url(text: Json, directory: Json = None) -> dict[str, Json] | None:
-    """A declared source repository as URL and folder, in the spelling by which servers are identified."""
+    """A declared source repository as URL and folder, in the normal form by which servers are identified."""
     declared = as_exact_text(text, _URL)
     if declared is None:
         return None
     if _SHORTHAND.fullmatch(declared):
         declared = f"github:{declared}"  # https://docs.npmjs.com/cli/configuring-npm/package-json#repository
     try:
-        # A fragment is a branch or a place on a page here, not a folder.
+        # Here a fragment is a branch or an anchor, not a folder.
         url, _, folder = normalise_repository_url(declared.partition("#")[0]).partition("#")
         named = as_exact_text(directory, _URL)
         return {"url": url, "directory": (normalise_folder(named) if named else folder) or None}

@@ -1,4 +1,4 @@
-"""What an earlier record still says of the same package: for the next question, and when no answer can be had."""
+"""The earlier record of the same package: for conditional requests, and in place of a failure of ours."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final, Literal
 
+from crawler.collectors.earlier_values import read_time
 from crawler.collectors.package.archives import KINDS, Archive
 from crawler.collectors.package.document_fields import as_exact_text, as_object, as_web_url
 from crawler.collectors.package.package_probe import SourceDocument, parse_source_documents
@@ -21,7 +22,7 @@ DOCUMENTS: Final = "documents"
 INCOMPLETE: Final = "incomplete"
 ARCHIVE: Final = "archive"
 
-# What says nothing about the package: the index or the way to it was not there for us.
+# Failures of ours or of the index, which show nothing about the package.
 _OURS: Final = frozenset(
     {
         Reason.RATE_LIMITED, Reason.UNREACHABLE, Reason.TIMEOUT, Reason.TLS_ERROR, Reason.BLOCKED_ADDRESS,
@@ -47,8 +48,8 @@ class EarlierPackageRecord:
     content: Observed
 
     @staticmethod
-    def of(record: Record | None, wanted: WantedPackage) -> EarlierPackageRecord | None:
-        """The record as far as it observed what is wanted now."""
+    def if_same_package(record: Record | None, wanted: WantedPackage) -> EarlierPackageRecord | None:
+        """The record, if it observed the wanted package."""
         if record is None or record.schema != SCHEMA or not isinstance(record.content, Observed):
             return None
         try:
@@ -60,35 +61,29 @@ class EarlierPackageRecord:
 
     @property
     def archive(self) -> Archive | None:
-        """The archive that was found then."""
         return _archive(self.record.observation.get(ARCHIVE))
 
-    def repeatable(self, version: int) -> bool:
+    def is_repeatable(self, version: int) -> bool:
         """Whether this version of the collector would write the same again from unchanged documents."""
         return self.record.collector_version == version and not self.record.observation.get(INCOMPLETE)
 
-    def sources(self, index: NpmIndex | PythonIndex) -> tuple[SourceDocument, ...]:
-        """The documents that were read then; none when one of them is not of the index that is asked now."""
+    def read_documents(self, index: NpmIndex | PythonIndex) -> tuple[SourceDocument, ...]:
+        """The documents that were read then; none when one of them is not at an index that is configured now."""
         known = parse_source_documents(self.record.observation.get(DOCUMENTS))
-        doors = {parse_endpoint(url) for url in index.urls}
-        return known if all(parse_endpoint(source.address) in doors for source in known) else ()
+        endpoints = {parse_endpoint(url) for url in index.urls}
+        return known if all(parse_endpoint(source.address) in endpoints for source in known) else ()
 
-    def instead_of(self, content: Observed | Absent, observation: Mapping[str, Json], now: datetime) -> bool:
-        """Whether it stands in for what was seen now: that is a failure of ours, and this is recent and was whole."""
+    def replaces(self, content: Observed | Absent, observation: Mapping[str, Json], now: datetime) -> bool:
+        """Whether it replaces the new content: that is our failure, and this record is recent and complete."""
         failed = content.reason in _OURS if isinstance(content, Absent) else bool(observation.get(INCOMPLETE))
-        stated = self.record.observation.get(LOOKED_AT)
-        try:
-            looked_at = datetime.fromisoformat(stated) if isinstance(stated, str) else None
-        except ValueError:
-            return False
-        if looked_at is None or looked_at.tzinfo is None or not failed:
+        looked_at = read_time(self.record, LOOKED_AT)
+        if looked_at is None or not failed:
             return False
         whole_then = isinstance(content, Absent) or not self.record.observation.get(INCOMPLETE)
         return whole_then and timedelta() <= now - looked_at <= CARRIED
 
 
 def archive_to_json(archive: Archive) -> dict[str, Json]:
-    """An archive as the observation keeps it."""
     return {
         "ecosystem": archive.ecosystem,
         "name": archive.name,

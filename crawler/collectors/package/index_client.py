@@ -1,4 +1,4 @@
-"""GET of an index's documents: bounded bytes, few tries, a few redirects, Retry-After honoured, ETags used."""
+"""GET of an index's documents: bounded bytes, few tries, few redirects, Retry-After obeyed, ETags used."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _LONGEST_ETAG: Final = 256
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """A document as it came; `etag` is for the next visit and `address` where it was found at last."""
+    """A document as received; `etag` is for the next run and `address` is the one after redirects."""
 
     body: bytes
     media: str
@@ -33,7 +33,7 @@ class Document:
 
 @dataclass(frozen=True, slots=True)
 class Unchanged:
-    """The index says that the document is the one whose ETag was sent."""
+    """The document still has the ETag that was sent."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,36 +60,35 @@ class _Passing:
 
 
 class IndexClient:
-    """Asks one index through `client`. `who` names it in absences, which hold no address: `the npm index`."""
+    """Reads one index through `client`. `who` names it in absences, which hold no address: `the npm index`."""
 
     def __init__(
         self,
         client: httpx.AsyncClient,
-        who: str,
+        index_name: str,
         *,
         clock: Callable[[], datetime],
         sleep: Callable[[float], Awaitable[object]] = asyncio.sleep,
-        patience: IndexRetryPolicy | None = None,
+        retries: IndexRetryPolicy | None = None,
     ) -> None:
         self._client = client
-        self._who = who
+        self._index_name = index_name
         self._clock = clock
         self._sleep = sleep
-        self._patience = patience or IndexRetryPolicy()
+        self._retries = retries or IndexRetryPolicy()
 
     async def get(self, url: str, accept: str, etag: str | None = None) -> Answer:
-        """The document; what the index refuses is an Absent with a stable detail."""
-        wait, attempt = self._patience.first, 1
+        """The document; a refusal of the index is an Absent with a stable detail."""
+        wait, attempt = self._retries.first, 1
         while isinstance(answer := await self._follow(url, accept, etag), _Passing):
-            if attempt == self._patience.attempts or (answer.wait or 0.0) > self._patience.longest:
+            if attempt == self._retries.attempts or (answer.wait or 0.0) > self._retries.longest:
                 return answer.why
             await self._sleep(wait if answer.wait is None else answer.wait)
             wait, attempt = wait * 2, attempt + 1
         return answer
 
     def refusal(self, reason: Reason, what: str) -> Absent:
-        """An absence of this index."""
-        return Absent(reason, f"{self._who} {what}")
+        return Absent(reason, f"{self._index_name} {what}")
 
     async def _follow(self, url: str, accept: str, etag: str | None) -> Answer | _Passing:
         for _ in range(_MOST_REDIRECTS + 1):
@@ -107,7 +106,7 @@ class IndexClient:
         return self.refusal(Reason.UNREACHABLE, "redirects in circles")
 
     async def _attempt(self, url: str, accept: str, etag: str | None) -> Answer | _Passing | str:
-        """One request; a text is where it was sent on."""
+        """One request; a text is the address of a redirect."""
         headers = {"Accept": accept, **({"If-None-Match": etag} if etag else {})}
         async with self._client.stream("GET", url, headers=headers, follow_redirects=False) as response:
             status = response.status_code
@@ -133,7 +132,7 @@ class IndexClient:
         return self.refusal(reason.get(status, Reason.UNREACHABLE), f"answered HTTP {status}")
 
     def _failed(self, error: httpx.TransportError) -> Absent | _Passing:
-        """The guarded transport says why, in words without addresses."""
+        """The absence for a failure, in words without addresses."""
         cause = error.__cause__
         if isinstance(cause, TooLarge):
             return self.refusal(Reason.TOO_LARGE, "gave a document that is too large")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Final, Protocol, TypeVar
+from typing import Final, TypeVar
 
 from crawler.http.adapters import GuardedTransport
 from crawler.http.address_guard import AddressGuard, classify_address
@@ -22,41 +22,32 @@ from crawler.sandbox.toolchain.package_indexes import (
 
 Given = TypeVar("Given", NpmIndex, PythonIndex)
 
-# Never opened, not even for an index that the user configured.
+# Never dialled, not even for an index that the user configured.
 _NEVER: Final = frozenset({"metadata", "link-local", "multicast", "unspecified", "malformed"})
 
 
-class Indexes(Protocol):
-    """The indexes of both ecosystems; raises SandboxError when none is configured."""
-
-    async def npm(self) -> NpmIndex:
-        """The npm index."""
-        ...
-
-    async def python(self) -> PythonIndex:
-        """The Python indexes."""
-        ...
-
-
 class ConfiguredIndexes:
-    """Asks the user's tools once, whatever they answer. `environ` is the environment that they run in."""
+    """Reads the configuration of the user's tools once; its methods raise SandboxError when none is configured.
+
+    `environ` is the environment in which the tools run.
+    """
 
     def __init__(self, environ: Mapping[str, str]) -> None:
         self._environ = environ
-        self._asking = asyncio.Lock()
+        self._client = asyncio.Lock()
         self._npm: NpmIndex | SandboxError | None = None
         self._python: PythonIndex | SandboxError | None = None
 
     async def npm(self) -> NpmIndex:
-        """What `npm config` says."""
-        async with self._asking:
+        """The index of `npm config`."""
+        async with self._client:
             if self._npm is None:
                 self._npm = await self._ask(read_npm_index)
             return _given(self._npm)
 
     async def python(self) -> PythonIndex:
-        """What uv's or pip's configuration says."""
-        async with self._asking:
+        """The indexes of uv's or pip's configuration."""
+        async with self._client:
             if self._python is None:
                 self._python = await self._ask(read_python_index)
             return _given(self._python)
@@ -76,16 +67,17 @@ def _given(answer: Given | SandboxError) -> Given:
 
 @dataclass(frozen=True, slots=True)
 class IndexGuard(AddressGuard):
-    """Opens what `Guard` opens, and the doors at which an index of the user answers: addresses with their port.
+    """Opens what `AddressGuard` opens, and the `doors` of the user's indexes: addresses with their port.
 
-    A company's index is often on a private network, and names files at the same door. Nothing else there is opened.
+    A company's index is often on a private network, and serves files at the same address and port. No other private
+    address is opened.
     """
 
-    doors: frozenset[tuple[str, int]] = frozenset()
+    endpoints: frozenset[tuple[str, int]] = frozenset()
 
     def vet(self, addresses: Sequence[str], port: int) -> tuple[str, ...]:
-        """The addresses when each may be dialled; else BlockedAddress."""
-        others = [address for address in addresses if (address, port) not in self.doors]
+        """The addresses when each may be dialled; else raise BlockedAddress."""
+        others = [address for address in addresses if (address, port) not in self.endpoints]
         if others:
             AddressGuard.vet(self, others, port)
         return tuple(addresses)
@@ -94,17 +86,17 @@ class IndexGuard(AddressGuard):
 async def index_transport(
     engine: HttpEngine, index: NpmIndex | PythonIndex, *, most_bytes: int, seconds: float = 60.0
 ) -> GuardedTransport:
-    """A transport to an index and the files that it names; one body of at most `most_bytes`, one answer in `seconds`.
+    """A transport to an index and its files; one body of at most `most_bytes`, one answer in `seconds`.
 
-    It also takes archives from where `Archive.address` says. Close it, or the client that holds it.
+    It also downloads archives from `Archive.address`. Close it, or the client that holds it.
     """
     found: set[tuple[str, int]] = set()
-    for door in {door for url in index.urls if (door := parse_endpoint(url))}:
+    for endpoint in {endpoint for url in index.urls if (endpoint := parse_endpoint(url))}:
         try:
-            addresses = await engine.resolve(door.host)
+            addresses = await engine.resolve(endpoint.host)
         except WireFailure:
-            continue  # the request itself will say so
-        found.update((address, door.port) for address in addresses if classify_address(address) not in _NEVER)
-    guard = IndexGuard(allow_private=engine.guard.allow_private, doors=frozenset(found))
+            continue  # the request itself reports the failure
+        found.update((address, endpoint.port) for address in addresses if classify_address(address) not in _NEVER)
+    guard = IndexGuard(allow_private=engine.guard.allow_private, endpoints=frozenset(found))
     limits = replace(engine.limits, total=seconds, wire_bytes=most_bytes, body_bytes=most_bytes)
     return GuardedTransport(engine, guard=guard, limits=limits)

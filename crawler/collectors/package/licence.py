@@ -8,7 +8,7 @@ from typing import Final
 from crawler.collectors.package.document_fields import Members, as_object, as_plain_text
 from evidence.canonical import Json
 
-LONGEST: Final = 100  # characters: more is the text of a licence and not its name
+LONGEST: Final = 100  # characters; a longer text is a licence's text and not its name
 _PREFIX: Final = "License :: "
 # Trove classifiers that name exactly one licence.
 _CLASSIFIERS: Final[Mapping[str, str]] = {
@@ -35,7 +35,7 @@ _CLASSIFIERS: Final[Mapping[str, str]] = {
 
 
 def npm_licence(manifest: Members) -> str | None:
-    """`license` of package.json, or the forms that it had before: an object, or a list under `licenses`."""
+    """`license` of package.json, or its older forms: an object, or a list under `licenses`."""
     declared = manifest.get("license", manifest.get("licence"))
     if isinstance(declared, str):
         return _name(declared)

@@ -31,7 +31,7 @@ from evidence.kinds.package import NPM
 FULL_PACKUMENT: Final = "application/json"
 SHORT_PACKUMENT: Final = "application/vnd.npm.install-v1+json; q=1.0, application/json; q=0.8"
 
-# What runs when a package is installed as somebody's dependency; `prepare` runs for its authors only.
+# Scripts that run when a package is installed as a dependency; `prepare` runs only for its authors.
 # https://docs.npmjs.com/cli/using-npm/scripts#npm-install
 _SCRIPTS: Final = ("preinstall", "install", "postinstall")
 _NO_README: Final = "ERROR: No README"
@@ -41,7 +41,7 @@ _HEX: Final = re.compile(r"[0-9a-f]{40}")
 
 @dataclass(frozen=True, slots=True)
 class Packument:
-    """An npm document about a package, and its one version that is looked at (None: it has no such version)."""
+    """An npm document about a package, and the collected version (None: it has no such version)."""
 
     name: str
     declared: str | None
@@ -49,28 +49,26 @@ class Packument:
     version: str | None
 
     @staticmethod
-    def read(name: str, declared: str | None, top: Members) -> Packument:
-        """Decide which version of the packument `declared` means: a version, a tag, or nothing for `latest`."""
+    def from_document(name: str, declared: str | None, top: Members) -> Packument:
+        """Resolve `declared`, which is a version, a tag, or None for `latest`, to a version of the packument."""
         return Packument(name, declared, top, _resolve(declared, top))
 
     @property
     def exists(self) -> bool:
-        """False once every version was unpublished, of which only the dates remain."""
+        """False when every version was unpublished, of which only the dates remain."""
         return bool(as_object(self.top.get("versions")))
 
     @property
     def latest(self) -> str | None:
-        """The version that `latest` names, if there is one."""
         return _resolve(None, self.top)
 
     @property
     def manifest(self) -> Members:
-        """The version's own members."""
         return as_object(as_object(self.top.get("versions")).get(self.version)) if self.version else {}
 
 
 def is_about_package(name: str, top: Members) -> bool:
-    """Whether the document is about this package, as a packument or as the rest of an unpublished one."""
+    """Whether the document is about this package, as a packument or as the remainder of an unpublished one."""
     shaped = isinstance(top.get("versions"), Mapping) or "unpublished" in as_object(top.get("time"))
     return top.get("name") == name and shaped
 
@@ -105,15 +103,14 @@ def npm_body(packument: Packument, manifest: Members, provenance: Json) -> dict[
 
 
 def list_install_scripts(manifest: Members) -> list[Json]:
-    """The scripts that npm runs at an installation; `binding.gyp` when only a native build is announced."""
+    """The scripts that npm runs at an installation; `binding.gyp` when only a native build is declared."""
     scripts = as_object(manifest.get("scripts"))
     found: list[Json] = [name for name in _SCRIPTS if isinstance(text := scripts.get(name), str) and text.strip()]
-    builds = manifest.get("gypfile") is True or manifest.get("hasInstallScript") is True
-    return found or (["binding.gyp"] if builds else [])
+    builds_native = manifest.get("gypfile") is True or manifest.get("hasInstallScript") is True
+    return found or (["binding.gyp"] if builds_native else [])
 
 
 def find_npm_archive(packument: Packument, manifest: Members, base: str) -> Archive | None:
-    """The version's tarball."""
     dist = as_object(manifest.get("dist"))
     address = resolve_link(base, dist.get("tarball"))
     if packument.version is None or address is None:
@@ -137,7 +134,7 @@ def _resolve(declared: str | None, top: Members) -> str | None:
 
 
 def _deprecated(value: Json) -> str | None:
-    # An empty text is how a deprecation is taken back.
+    # An empty text withdraws a deprecation.
     return (
         (as_masked_notice(value) or "deprecated")
         if value is True or (isinstance(value, str) and value.strip())

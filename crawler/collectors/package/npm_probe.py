@@ -1,4 +1,4 @@
-"""A look at an npm package: the packument, its short form when that is too large, and the attestations."""
+"""Reads an npm package: the packument, its short form when that is too large, and the attestations."""
 
 from __future__ import annotations
 
@@ -19,49 +19,50 @@ ATTESTATIONS: Final = "-/npm/v1/attestations/"
 
 
 async def probe_npm_package(
-    look: PackageProbe, index: NpmIndex, name: str, declared: str | None
+    probe: PackageProbe, index: NpmIndex, name: str, declared: str | None
 ) -> PackageResult | Absent:
-    """What the npm index says of a package."""
     base = index.find_url(name)
     address = base + quote(name, safe="@")
-    top = await look.members("packument", address, npm_metadata.FULL_PACKUMENT)
+    top = await probe.fetch_object("packument", address, npm_metadata.FULL_PACKUMENT)
     short = isinstance(top, Absent) and top.reason is Reason.TOO_LARGE
     if short:
-        top = await look.members("packument", address, npm_metadata.SHORT_PACKUMENT)
+        top = await probe.fetch_object("packument", address, npm_metadata.SHORT_PACKUMENT)
     if isinstance(top, Absent):
         return top
     if isinstance(top, Missing):
         return _unknown(name, declared)
     if not npm_metadata.is_about_package(name, top):
-        return look.refusal(Reason.UNREACHABLE, "gave a document that is not about the package")
-    packument = npm_metadata.Packument.read(name, declared, top)
+        return probe.refusal(Reason.UNREACHABLE, "gave a document that is not about the package")
+    packument = npm_metadata.Packument.from_document(name, declared, top)
     if not packument.exists:
         return _unknown(name, declared)
-    manifest = await _whole_manifest(look, packument, address) if short else packument.manifest
+    manifest = await _whole_manifest(probe, packument, address) if short else packument.manifest
     if isinstance(manifest, Absent):
         return manifest
-    provenance = await _provenance(look, packument, manifest, base)
+    provenance = await _provenance(probe, packument, manifest, base)
     archive = npm_metadata.find_npm_archive(packument, manifest, base) or _no_file(name, declared)
     return PackageResult(npm_metadata.npm_body(packument, manifest, provenance), archive)
 
 
-async def _whole_manifest(look: PackageProbe, packument: npm_metadata.Packument, address: str) -> Members | Absent:
-    """The short form leaves out most of package.json; the version's own document has it."""
+async def _whole_manifest(probe: PackageProbe, packument: npm_metadata.Packument, address: str) -> Members | Absent:
+    """The version's own document, since the short form omits most of package.json."""
     if packument.version is None:
         return {}
-    found = await look.members("version", f"{address}/{quote(packument.version, safe='')}", npm_metadata.FULL_PACKUMENT)
+    url = f"{address}/{quote(packument.version, safe='')}"
+    found = await probe.fetch_object("version", url, npm_metadata.FULL_PACKUMENT)
     if isinstance(found, Missing):
-        return look.refusal(Reason.UNREACHABLE, "has no document of a version that it lists")
+        return probe.refusal(Reason.UNREACHABLE, "has no document of a version that it lists")
     return found if isinstance(found, Absent) else {**packument.manifest, **found}
 
 
-async def _provenance(look: PackageProbe, packument: npm_metadata.Packument, manifest: Members, base: str) -> Json:
+async def _provenance(probe: PackageProbe, packument: npm_metadata.Packument, manifest: Members, base: str) -> Json:
     attested = has_npm_attestations(manifest)
     if not attested or packument.version is None:
         return empty_provenance() if attested is False else None
-    # The address that the document names could be anybody's; this one is the index's own.
+    # Not the address in the document, which could lead to any host.
     address = f"{base}{ATTESTATIONS}{quote(packument.name, safe='@')}@{quote(packument.version, safe='')}"
-    return read_npm_provenance(manifest, await look.optional("attestations", address, npm_metadata.FULL_PACKUMENT))
+    answer = await probe.fetch_optional_object("attestations", address, npm_metadata.FULL_PACKUMENT)
+    return read_npm_provenance(manifest, answer)
 
 
 def _unknown(name: str, declared: str | None) -> PackageResult:

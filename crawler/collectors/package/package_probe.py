@@ -1,4 +1,4 @@
-"""One look at a package: each document once, and on the next visit only if it changed."""
+"""Reads the documents of one package: each once, and in the next run only if it changed."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _LONGEST: Final = 4096
 
 @dataclass(frozen=True, slots=True)
 class PackageResult:
-    """The body of the kind, and the file that holds the version."""
+    """The body of the kind, and the file of the version."""
 
     body: dict[str, Json]
     archive: Archive | Absent
@@ -27,7 +27,7 @@ class PackageResult:
 
 @dataclass(frozen=True, slots=True)
 class SourceDocument:
-    """A document that the last look read; `etag` asks whether it is still the same."""
+    """A document that was read, with the `etag` for the next conditional request."""
 
     name: str
     address: str
@@ -36,12 +36,11 @@ class SourceDocument:
 
     @property
     def written(self) -> dict[str, Json]:
-        """As the observation keeps it."""
         return {"name": self.name, "address": self.address, "accept": self.accept, "etag": self.etag}
 
 
 def parse_source_documents(value: Json) -> tuple[SourceDocument, ...]:
-    """The documents of an earlier observation; empty when that is not what is written there."""
+    """The documents of an earlier observation; empty when they are not valid."""
     found = []
     for entry in value[:_MOST_DOCUMENTS] if isinstance(value, list) else []:
         given = entry if isinstance(entry, Mapping) else {}
@@ -53,46 +52,43 @@ def parse_source_documents(value: Json) -> tuple[SourceDocument, ...]:
 
 
 class PackageProbe:
-    """Reads documents through `asking`; afterwards `read` lists them and `incomplete` names those that failed."""
+    """Reads documents; afterwards `read` lists them and `incomplete` names those that failed."""
 
-    def __init__(self, asking: IndexClient, *, most_bytes: int) -> None:
-        self._asking = asking
+    def __init__(self, client: IndexClient, *, most_bytes: int) -> None:
+        self._client = client
         self._most_bytes = most_bytes
-        self._at_hand: dict[tuple[str, str], Document | Missing | Absent] = {}
+        self._prefetched: dict[tuple[str, str], Document | Missing | Absent] = {}
         self.read: list[SourceDocument] = []
         self.incomplete: list[str] = []
 
-    async def unchanged(self, known: Sequence[SourceDocument]) -> bool:
-        """Whether all documents are as they were; the first that is not is kept at hand and ends the asking."""
+    async def are_unchanged(self, known: Sequence[SourceDocument]) -> bool:
+        """Whether all documents are unchanged; the first changed one is kept for later use and ends the requests."""
         if not known or any(source.etag is None for source in known):
             return False
         for source in known:
-            answer = await self._asking.get(source.address, source.accept, source.etag)
+            answer = await self._client.get(source.address, source.accept, source.etag)
             if not isinstance(answer, Unchanged):
-                self._at_hand[source.address, source.accept] = answer
+                self._prefetched[source.address, source.accept] = answer
                 return False
         return True
 
     def refusal(self, reason: Reason, what: str) -> Absent:
-        """An absence of the index that is asked."""
-        return self._asking.refusal(reason, what)
+        return self._client.refusal(reason, what)
 
-    async def raw(self, name: str, address: str, accept: str) -> Document | Missing | Absent:
-        """A document as it came."""
-        answer = self._at_hand.pop((address, accept), None) or await self._asking.get(address, accept)
-        if isinstance(answer, Unchanged):  # to a question without an ETag
+    async def fetch_document(self, name: str, address: str, accept: str) -> Document | Missing | Absent:
+        answer = self._prefetched.pop((address, accept), None) or await self._client.get(address, accept)
+        if isinstance(answer, Unchanged):  # to a request without an ETag
             return self.refusal(Reason.UNREACHABLE, "answered HTTP 304")
         if isinstance(answer, Document):
             self.read.append(SourceDocument(name, address, accept, answer.etag))
         return answer
 
-    async def members(self, name: str, address: str, accept: str) -> Members | Missing | Absent:
-        """A document that is a JSON object."""
-        answer = await self.raw(name, address, accept)
-        return await self.parsed(answer) if isinstance(answer, Document) else answer
+    async def fetch_object(self, name: str, address: str, accept: str) -> Members | Missing | Absent:
+        answer = await self.fetch_document(name, address, accept)
+        return await self.parse_object(answer) if isinstance(answer, Document) else answer
 
-    async def parsed(self, document: Document) -> Members | Absent:
-        """The document's JSON object, read in a thread because it may be large."""
+    async def parse_object(self, document: Document) -> Members | Absent:
+        """The document's JSON object, parsed in a thread because it may be large."""
         try:
             value = await asyncio.to_thread(parse_json, document.body, max_bytes=self._most_bytes)
         except NotJson:
@@ -101,9 +97,9 @@ class PackageProbe:
             return value
         return self.refusal(Reason.UNREACHABLE, "gave something that is no JSON object")
 
-    async def optional(self, name: str, address: str, accept: str) -> Members:
-        """A document without which the rest still stands; empty when there is none. What failed is remembered."""
-        answer = await self.members(name, address, accept)
+    async def fetch_optional_object(self, name: str, address: str, accept: str) -> Members:
+        """A document that is not essential; empty when there is none. A failure is added to `incomplete`."""
+        answer = await self.fetch_object(name, address, accept)
         if isinstance(answer, Absent):
             self.incomplete.append(name)
         return answer if isinstance(answer, Mapping) else {}

@@ -1,4 +1,4 @@
-"""What an index publishes about where a package was built: npm provenance and PEP 740. Read, never verified."""
+"""Published provenance of a package build: npm provenance and PEP 740. Read, never verified."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ _FORGES: Final = {"GitHub": "https://github.com/", "GitLab": "https://gitlab.com
 
 
 def empty_provenance() -> dict[str, Json]:
-    """The index would say, and does not."""
+    """The index supports provenance, and there is none."""
     return {"attested": False, "repository": None, "predicates": []}
 
 
 def has_npm_attestations(manifest: Members) -> bool | None:
-    """Whether the version has attestations; None when this index does not pass on what is known about that.
+    """Whether the version has attestations; None when this index does not pass on that information.
 
     Every version has the registry's `signatures` in `dist`, so a `dist` without them was cut down by a mirror.
     """
@@ -44,7 +44,7 @@ def read_npm_provenance(manifest: Members, answer: Members) -> dict[str, Json]:
 
 
 def read_python_provenance(answer: Members) -> dict[str, Json]:
-    """From a PEP 740 provenance object, empty when it could not be had."""
+    """From a PEP 740 provenance object, empty when it could not be read."""
     bundles = [as_object(entry) for entry in _list(answer.get("attestation_bundles"))]
     statements = [
         _statement(as_object(as_object(entry).get("envelope")).get("statement"))
@@ -65,7 +65,7 @@ def _attested(types: Iterable[Json], repositories: Iterator[str | None]) -> dict
 
 
 def _slsa_repository(predicate: Members) -> str | None:
-    """Where a SLSA statement says that the build's source is: https://slsa.dev/spec/v1.0/provenance, and 0.2 before."""
+    """The source repository in a SLSA statement: https://slsa.dev/spec/v1.0/provenance, or 0.2."""
     parameters = as_object(as_object(predicate.get("buildDefinition")).get("externalParameters"))
     current = as_object(parameters.get("workflow")).get("repository")
     older = as_object(as_object(predicate.get("invocation")).get("configSource")).get("uri")

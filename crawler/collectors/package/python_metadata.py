@@ -37,7 +37,7 @@ _MOST_PEOPLE: Final = 100
 
 @dataclass(frozen=True, slots=True)
 class PythonProject:
-    """A project, and its one version that is looked at (None: the index has no such version)."""
+    """A project, and the collected version (None: the index has no such version)."""
 
     name: str
     declared: str | None
@@ -45,20 +45,19 @@ class PythonProject:
     version: Version | None
 
     @staticmethod
-    def read(name: str, declared: str | None, page: ProjectPage) -> PythonProject:
-        """Decide which version `declared` means; by PEP 440 `1.0` and `1.0.0` are the same."""
+    def from_document(name: str, declared: str | None, page: ProjectPage) -> PythonProject:
+        """Resolve `declared` to a version; by PEP 440 `1.0` and `1.0.0` are the same."""
         return PythonProject(name, declared, page, _resolve(declared, page))
 
     @property
     def files(self) -> tuple[IndexFile, ...]:
-        """The files of the version."""
-        return self.page.of(self.version)
+        return self.page.files_of(self.version)
 
 
 def python_body(
     project: PythonProject, info: Members | None, people: list[Json] | None, provenance: Json
 ) -> dict[str, Json]:
-    """The body. `info` is the version's core metadata by the names of the JSON API, None where it could not be had."""
+    """The body. `info` is the version's core metadata by the names of the JSON API, None where it could not be read."""
     page, files, latest = project.page, project.files, project.page.latest
     known = info or {}
     description = known.get("description")
@@ -73,7 +72,7 @@ def python_body(
         "versions": len(page.versions),
         "first_published": find_earliest_timestamp(file.uploaded for file in page.files),
         "published": find_earliest_timestamp(file.uploaded for file in files),
-        "latest_published": find_earliest_timestamp(file.uploaded for file in page.of(latest)),
+        "latest_published": find_earliest_timestamp(file.uploaded for file in page.files_of(latest)),
         "deprecated": page.notice,
         "yanked": _yanked(files),
         "install_scripts": _build(files),
@@ -89,7 +88,7 @@ def python_body(
 
 
 def find_python_archive(project: PythonProject) -> Archive | None:
-    """The source distribution, else a wheel, the one for all platforms first."""
+    """The source distribution, else a wheel, first the one for all platforms."""
     rank = {"sdist": 0, "wheel": 1}
     files = sorted(project.files, key=lambda file: (rank[file.kind], not file.filename.endswith("-none-any.whl")))
     if project.version is None or not files:
@@ -118,7 +117,7 @@ def find_source_repository(info: Members) -> dict[str, Json] | None:
 
 
 def list_publishers(document: Members, info: Members) -> list[Json] | None:
-    """The accounts that may publish, else the people that the metadata names; None where neither is known."""
+    """The accounts that may publish, else the people in the metadata; None where neither is known."""
     roles = as_object(document.get("ownership")).get("roles")
     users = [as_object(role).get("user") for role in roles[:_MOST_PEOPLE]] if isinstance(roles, list) else []
     found = [name for user in users if (name := as_person_name(user))]
@@ -126,7 +125,6 @@ def list_publishers(document: Members, info: Members) -> list[Json] | None:
 
 
 def matches_version(text: str, version: Version | None) -> bool:
-    """Whether the text means the version."""
     try:
         return version is not None and Version(text) == version
     except ValueError:
@@ -134,7 +132,7 @@ def matches_version(text: str, version: Version | None) -> bool:
 
 
 def parse_core_metadata(raw: bytes) -> dict[str, Json]:
-    """A METADATA file (PEP 658) by the names of the JSON API, as far as they are needed here."""
+    """The needed members of a METADATA file (PEP 658) by the names of the JSON API."""
     try:
         message = BytesParser(policy=compat32).parsebytes(raw)
     except (MessageError, ValueError, LookupError):

@@ -1,4 +1,4 @@
-"""A look at a Python project: the simple API, the JSON API or METADATA file where there is one, and PEP 740."""
+"""Reads a Python project: the simple API, the JSON API or METADATA file where there is one, and PEP 740."""
 
 from __future__ import annotations
 
@@ -25,42 +25,43 @@ _METADATA: Final = 4 << 20
 
 
 async def probe_python_project(
-    look: PackageProbe, index: PythonIndex, name: str, declared: str | None
+    probe: PackageProbe, index: PythonIndex, name: str, declared: str | None
 ) -> PackageResult | Absent:
-    """What the first index that knows the project says of it. One that fails is not passed over for the next."""
+    """The result of the first index that has the project. An index that fails is not skipped."""
     for base in index.urls:
-        page = await _page(look, f"{base.rstrip('/')}/{canonicalize_name(name)}/", name)
+        page = await _page(probe, f"{base.rstrip('/')}/{canonicalize_name(name)}/", name)
         if isinstance(page, Absent):
             return page
         if isinstance(page, simple_api.ProjectPage):
-            project = await asyncio.to_thread(python_metadata.PythonProject.read, name, declared, page)
-            return await _found(look, base, project)
+            project = await asyncio.to_thread(python_metadata.PythonProject.from_document, name, declared, page)
+            return await _found(probe, base, project)
     unknown = Absent(Reason.NO_PACKAGE, f"the Python index has no {name}")
     return PackageResult(missing_package_body(PYPI, name, declared), unknown)
 
 
-async def _page(look: PackageProbe, address: str, name: str) -> simple_api.ProjectPage | Missing | Absent:
-    answer = await look.raw("simple", address, simple_api.ACCEPT)
+async def _page(probe: PackageProbe, address: str, name: str) -> simple_api.ProjectPage | Missing | Absent:
+    answer = await probe.fetch_document("simple", address, simple_api.ACCEPT)
     if not isinstance(answer, Document):
         return answer
     if "json" in answer.media:
-        document = await look.parsed(answer)
+        document = await probe.parse_object(answer)
         if isinstance(document, Absent):
             return document
         page = await asyncio.to_thread(simple_api.parse_json_page, name, answer.address, document)
     elif len(answer.body) > simple_api.LONGEST_PAGE or answer.body.count(b"<") > simple_api.MOST_TAGS:
-        return look.refusal(Reason.TOO_LARGE, "gave a document that is too large")
+        return probe.refusal(Reason.TOO_LARGE, "gave a document that is too large")
     else:
         text = answer.body.decode("utf-8", "replace")
         page = await asyncio.to_thread(simple_api.parse_html_page, name, answer.address, text)
-    return page or look.refusal(Reason.UNREACHABLE, "gave a document that is not about the package")
+    return page or probe.refusal(Reason.UNREACHABLE, "gave a document that is not about the package")
 
 
-async def _found(look: PackageProbe, base: str, project: python_metadata.PythonProject) -> PackageResult:
-    document = await _document(look, base, project)
-    info = _info(project, document) or await _metadata(look, project)
+async def _found(probe: PackageProbe, base: str, project: python_metadata.PythonProject) -> PackageResult:
+    document = await _document(probe, base, project)
+    info = _info(project, document) or await _metadata(probe, project)
     people = python_metadata.list_publishers(document, info or as_object(document.get("info")))
-    body = await asyncio.to_thread(python_metadata.python_body, project, info, people, await _provenance(look, project))
+    provenance = await _provenance(probe, project)
+    body = await asyncio.to_thread(python_metadata.python_body, project, info, people, provenance)
     archive = python_metadata.find_python_archive(project) or Absent(
         Reason.NO_PACKAGE,
         f"the Python index has no file of {project.name}{f' {project.declared}' if project.declared else ''}",
@@ -68,20 +69,20 @@ async def _found(look: PackageProbe, base: str, project: python_metadata.PythonP
     return PackageResult(body, archive)
 
 
-async def _document(look: PackageProbe, base: str, project: python_metadata.PythonProject) -> Members:
-    """The JSON of the version where the index has such, else that of the project."""
+async def _document(probe: PackageProbe, base: str, project: python_metadata.PythonProject) -> Members:
+    """The JSON of the version where the index has one, else that of the project."""
     root = simple_api.project_json_url(base, project.name)
     if root is None:
         return {}
     if project.version and project.version != project.page.latest:
-        found = await look.optional("version", f"{root}/{project.version}/json", _JSON)
+        found = await probe.fetch_optional_object("version", f"{root}/{project.version}/json", _JSON)
         if found:
             return found
-    return await look.optional("project", f"{root}/json", _JSON)
+    return await probe.fetch_optional_object("project", f"{root}/json", _JSON)
 
 
 def _info(project: python_metadata.PythonProject, document: Members) -> Members | None:
-    """The document's metadata, if they are those of the version that is looked at."""
+    """The document's metadata, if they are those of the collected version."""
     info = as_object(document.get("info"))
     name, version = info.get("name"), info.get("version")
     same = isinstance(name, str) and canonicalize_name(name) == canonicalize_name(project.name)
@@ -92,21 +93,21 @@ def _info(project: python_metadata.PythonProject, document: Members) -> Members 
     )
 
 
-async def _metadata(look: PackageProbe, project: python_metadata.PythonProject) -> Members | None:
+async def _metadata(probe: PackageProbe, project: python_metadata.PythonProject) -> Members | None:
     """The METADATA file that the index serves beside a wheel (PEP 658)."""
     file = next((file for file in project.files if file.has_metadata), None)
     if file is None:
         return None
-    answer = await look.raw("metadata", f"{file.address}.metadata", _ANY)
+    answer = await probe.fetch_document("metadata", f"{file.address}.metadata", _ANY)
     if isinstance(answer, Absent):
-        look.incomplete.append("metadata")
+        probe.incomplete.append("metadata")
     if not isinstance(answer, Document) or len(answer.body) > _METADATA:
         return None
     return python_metadata.parse_core_metadata(answer.body)
 
 
-async def _provenance(look: PackageProbe, project: python_metadata.PythonProject) -> Json:
+async def _provenance(probe: PackageProbe, project: python_metadata.PythonProject) -> Json:
     attested = next((file.provenance for file in project.files if file.provenance), None)
     if attested is not None:
-        return read_python_provenance(await look.optional("provenance", attested, _PROVENANCE))
+        return read_python_provenance(await probe.fetch_optional_object("provenance", attested, _PROVENANCE))
     return empty_provenance() if project.files and project.page.has_provenance else None

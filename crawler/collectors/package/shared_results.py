@@ -1,4 +1,4 @@
-"""One answer for everybody who asks the same at the same time, and for a while afterwards."""
+"""One result for all callers that ask at the same time, and for some time afterwards."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Value = TypeVar("Value")
 
 
 class SharedResults(Generic[Key, Value]):
-    """Keeps at most `most` values; `lifetime` says for how long one is good."""
+    """Keeps at most `most` values; `lifetime` gives how long one is valid."""
 
     def __init__(self, clock: Callable[[], datetime], lifetime: Callable[[Value], timedelta], *, most: int) -> None:
         self._clock = clock
@@ -25,16 +25,16 @@ class SharedResults(Generic[Key, Value]):
         self._making: dict[Key, asyncio.Task[Value]] = {}
 
     async def get(self, key: Key, make: Callable[[], Awaitable[Value]]) -> Value:
-        """The kept value, or what `make` returns for the first who asks; the others wait for that.
+        """The kept value, or the result of `make` for the first caller; the others wait for that.
 
-        A caller that stops waiting does not stop it. Waiting does not count against `bounded`.
+        A caller that is cancelled does not cancel it. The wait does not count against a caller's deadline.
         """
         kept = self._kept.get(key)
         if kept and self._clock() < kept[0]:
             return kept[1]
         task = self._making.get(key)
         if task is None:
-            # A context of its own: the deadline of the first who asked must not end what others wait for.
+            # A separate context: the deadline of the first caller must not end the task of the others.
             task = asyncio.get_running_loop().create_task(self._make(key, make), context=isolate_shared_work())
             self._making[key] = task
             task.add_done_callback(lambda _: self._making.pop(key, None))

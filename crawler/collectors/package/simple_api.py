@@ -32,7 +32,7 @@ ACCEPT: Final = "application/vnd.pypi.simple.v1+json, application/vnd.pypi.simpl
 
 MOST_TAGS: Final = 200_000
 LONGEST_PAGE: Final = 8 << 20
-"""Tags and bytes of a page in HTML, whose parser takes seconds for what JSON's takes a moment."""
+"""Tags and bytes of an HTML page; the HTML parser is much slower than that of JSON."""
 
 _MOST_FILES: Final = 50_000
 _FILENAME: Final = 300
@@ -61,7 +61,7 @@ class IndexFile:
 
 @dataclass(frozen=True, slots=True)
 class ProjectPage:
-    """A project's page. `minor` is the version of the API that the index speaks, None for HTML without one."""
+    """A project's page. `minor` is the API version of the index, None for HTML without one."""
 
     files: tuple[IndexFile, ...]
     minor: int | None
@@ -84,13 +84,12 @@ class ProjectPage:
         final = [version for version in kept if not version.is_prerelease] or kept
         return final[-1] if final else None
 
-    def of(self, version: Version | None) -> tuple[IndexFile, ...]:
-        """The files of a version, in the page's order."""
+    def files_of(self, version: Version | None) -> tuple[IndexFile, ...]:
         return tuple(file for file in self.files if file.version == version)
 
 
 def parse_json_page(name: str, address: str, document: Members) -> ProjectPage | None:
-    """The page in JSON; None when it is not one, or one of another project."""
+    """The page in JSON; None when it is no page, or one of another project."""
     listed = document.get("files")
     named = document.get("name")
     if (
@@ -106,7 +105,7 @@ def parse_json_page(name: str, address: str, document: Members) -> ProjectPage |
 
 
 def parse_html_page(name: str, address: str, text: str) -> ProjectPage | None:
-    """The page in HTML; None when nothing shows that it is one: a sign-in page says nothing of the project."""
+    """The page in HTML; None when it is not clearly one: a sign-in page shows nothing about the project."""
     anchors = _Anchors()
     anchors.feed(text)
     match = _API.fullmatch(anchors.api or "")
@@ -213,7 +212,6 @@ class _Anchors(HTMLParser):
         self.api: str | None = None
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        """Keep a link's attributes."""
         values = {name: value or "" for name, value in attrs}
         if tag == "a" and "href" in values and len(self.found) < _MOST_FILES:
             self.found.append(values)
@@ -222,7 +220,7 @@ class _Anchors(HTMLParser):
 
 
 def project_json_url(base: str, name: str) -> str | None:
-    """Where an index whose simple API ends in `simple` keeps the JSON of a project, as the first index of all does."""
+    """The address of a project's JSON at an index whose simple API ends in `simple`, as at PyPI."""
     parts = urlsplit(base)
     path = parts.path.rstrip("/")
     if not path.endswith("/simple"):

@@ -1,4 +1,4 @@
-"""The collector of kind `listing`: opens a server, in whatever era and over whatever transport, and reads its lists."""
+"""The collector of the kinds that a conversation yields: it opens a server in either era over any transport."""
 
 from crawler.collectors.protocol.collector import ProtocolCollector
 from crawler.collectors.protocol.session.dialogue import ProbeLimits

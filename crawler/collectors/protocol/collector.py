@@ -7,7 +7,7 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Final
 
-from crawler.collector import Scarce
+from crawler.collector import Scarce, make_record
 from crawler.collectors.protocol.probes import carry_over
 from crawler.collectors.protocol.probes.probe import Finding, ProbeDependencies, ProbeOptions, ProbeResult
 from crawler.collectors.protocol.probes.remote_probe import RemoteProbe
@@ -18,7 +18,7 @@ from crawler.collectors.protocol.session.dialogue import ProbeLimits
 from crawler.collectors.protocol.stdio.recording_launcher import RecordingLauncher, behaviour_content
 from crawler.collectors.protocol.stdio.start_attempts import StartAttempts
 from crawler.collectors.protocol.stdio.trial_reuse import is_same_evidence
-from crawler.collectors.protocol.trials.tool_trials import CallPolicy
+from crawler.collectors.protocol.trials.call_policy import CallPolicy
 from crawler.http.credentials import Credentials
 from crawler.http.engine import HttpEngine
 from crawler.http.rate_limiting import HostRateLimiter
@@ -30,29 +30,27 @@ from evidence.model import Absent, Dossier, Observed, Reason, Record, Server, Ta
 VERSION: Final = 4
 _RUNNABLE: Final = frozenset({TargetType.NPM, TargetType.PYPI, TargetType.OCI, TargetType.COMMAND})
 _WEEKLY: Final = "weekly"
-_SCHEMAS: Final[Mapping[str, int]] = {
-    kind.KIND: kind.SCHEMA for kind in (listing, exchanges, access, trials, handouts, samples, behaviour)
-}
 
 
 class ProtocolCollector:
-    """Answers for what a conversation tells. `launcher` None: there is no sandbox here, so packages are not started.
+    """Collects every kind that a conversation with a server yields.
 
-    `depth` is `core`, `full`, or `weekly`: full when the last full probe of a server is at least seven days old.
-    `opted_out` holds registries, servers and targets whose tools nobody may call. `listen`: a full probe also opens a
-    subscription, for seconds. With `chosen` this is a re-test: a core probe that asks those questions too.
+    `launcher` is None where there is no sandbox, and then packages are not started. `depth` is `core`, `full`, or
+    `weekly` (full when the last full probe of a server is at least seven days old). `opted_out` holds the registries,
+    servers and targets whose tools must not be called. With `listen` a full probe also opens a subscription for some
+    seconds. `retest` makes this a re-test: a core probe that also asks the selected questions.
     """
 
     name: Final = "protocol"
     version: Final = VERSION
-    kinds: Final = tuple(_SCHEMAS)
+    kinds: Final = tuple(kind.KIND for kind in (listing, exchanges, access, trials, handouts, samples, behaviour))
     needs: Final = Scarce.SERVER
 
     def __init__(
         self,
         engine: HttpEngine,
         launcher: Launcher | None,
-        courtesy: HostRateLimiter,
+        limiter: HostRateLimiter,
         clock: Callable[[], datetime],
         limits: ProbeLimits | None = None,
         *,
@@ -63,13 +61,13 @@ class ProtocolCollector:
         credentials: Credentials | None = None,
         opted_out: Collection[str] = (),
         listen: bool = False,
-        chosen: QuestionSelection | None = None,
+        retest: QuestionSelection | None = None,
     ) -> None:
         self._engine = engine
         self._launcher = launcher
         self._clock = clock
-        self._means = ProbeDependencies(
-            courtesy=courtesy, clock=clock, limits=limits or ProbeLimits(), client_version=client_version
+        self._dependencies = ProbeDependencies(
+            limiter=limiter, clock=clock, limits=limits or ProbeLimits(), client_version=client_version
         )
         self._depth = depth
         self._spread = spread
@@ -77,27 +75,27 @@ class ProtocolCollector:
         self._credentials = credentials or Credentials()
         self._opted_out = frozenset(opted_out)
         self._listen = listen
-        self._chosen = chosen
+        self._retest = retest
 
     async def collect(self, target: Server, earlier: Dossier) -> list[Record]:
-        """One record per kind of the first target that opens, else of the first one and why it did not."""
-        manner = self._manner(target, earlier)
+        """One record per kind of the first target that opens; if none opens, the reasons of the first target."""
+        options = self._build_options(target, earlier)
         first: ProbeResult | None = None
-        silent: set[str] = set()  # addresses that are not asked again over another transport
+        unreachable: set[str] = set()  # addresses that are not tried again over another transport
         for position, candidate in enumerate(target.targets):
-            if candidate.identifier in silent:
+            if candidate.identifier in unreachable:
                 continue
-            probed = await self._probe(candidate, manner, earlier)
+            probed = await self._probe(candidate, options, earlier)
             if isinstance(probed.listing, Observed):
                 return self._records(target, probed, position, earlier)
-            if probed.listing.reason in _SILENT:
-                silent.add(candidate.identifier)
+            if probed.listing.reason in _UNREACHABLE:
+                unreachable.add(candidate.identifier)
             first = first or probed
         nothing = ProbeResult(listing=Absent(Reason.NO_PACKAGE, "neither a remote nor a package is declared"))
         return self._records(target, first or nothing, 0, earlier)
 
-    def _manner(self, server: Server, earlier: Dossier) -> ProbeOptions:
-        depth = self._depth if self._chosen is None else exchanges_body.CORE
+    def _build_options(self, server: Server, earlier: Dossier) -> ProbeOptions:
+        depth = self._depth if self._retest is None else exchanges_body.CORE
         if depth == _WEEKLY:
             weekday = int(server.id[-8:], 16) % 7 if self._spread else None
             due = carry_over.is_full_probe_due(earlier.records.get(exchanges.KIND), self._clock(), weekday)
@@ -109,86 +107,77 @@ class ProtocolCollector:
             opted_out=bool(names & self._opted_out),
             credentials=self._credentials,
             listen=self._listen,
-            chosen=self._chosen,
+            retest=self._retest,
         )
 
-    async def _probe(self, target: Target, manner: ProbeOptions, earlier: Dossier) -> ProbeResult:
+    async def _probe(self, target: Target, options: ProbeOptions, earlier: Dossier) -> ProbeResult:
         if target.type.is_remote:
-            return await RemoteProbe(self._engine, self._means, manner).run(target)
+            return await RemoteProbe(self._engine, self._dependencies, options).run(target)
         if target.type not in _RUNNABLE:
             return ProbeResult(listing=Absent(Reason.RUNTIME_UNSUPPORTED, f"{target.type} packages are not run yet"))
         if self._launcher is None:
             return ProbeResult(listing=Absent(Reason.SANDBOX_RESTRICTED, "no sandbox is available here"))
-        observing = RecordingLauncher(self._launcher)
-        probed = await StartAttempts(observing, self._means, manner, earlier).run(target)
-        return replace(probed, behaviour=observing.told())
+        recorder = RecordingLauncher(self._launcher)
+        probed = await StartAttempts(recorder, self._dependencies, options, earlier).run(target)
+        return replace(probed, behaviour=recorder.behaviour())
 
     def _records(self, server: Server, probed: ProbeResult, position: int, earlier: Dossier) -> list[Record]:
         at = self._clock()
-        same: Finding = (probed.listing if isinstance(probed.listing, Absent) else _NOTHING, {})
-        sampled = sampling.roll_sample_window(
+        listing_absence: Finding = (probed.listing if isinstance(probed.listing, Absent) else _NOTHING, {})
+        sample = sampling.roll_sample_window(
             earlier.records.get(samples.KIND),
             probed.attempted,
             at=at,
             cold_ms=probed.cold_ms,
             warm_ms=probed.warm_ms,
         )
-        talked = self._carried(probed, earlier, at) or same
+        exchanged = self._exchanges(probed, earlier, at) or listing_absence
         found: Mapping[str, Finding] = {
             listing.KIND: (probed.listing, {**probed.observation, "target": position}),
-            exchanges.KIND: talked,
-            access.KIND: self._access(probed, earlier, at) or (_no_access(server.targets[position:][:1], same[0]), {}),
-            trials.KIND: probed.trials or same,
-            handouts.KIND: carry_over.carry_over_handouts(probed.handouts, talked, earlier.records.get(handouts.KIND))
-            or same,
-            samples.KIND: sampled,
-            behaviour.KIND: (behaviour_content(probed.behaviour, server.targets[position:][:1], same[0]), {}),
+            exchanges.KIND: exchanged,
+            access.KIND: self._access(probed, earlier, at)
+            or (_no_access(server.targets[position:][:1], listing_absence[0]), {}),
+            trials.KIND: probed.trials or listing_absence,
+            handouts.KIND: carry_over.carry_over_handouts(
+                probed.handouts, exchanged, earlier.records.get(handouts.KIND)
+            )
+            or listing_absence,
+            samples.KIND: sample,
+            behaviour.KIND: (
+                behaviour_content(probed.behaviour, server.targets[position:][:1], listing_absence[0]),
+                {},
+            ),
         }
-        return [self._record(server, kind, at, *found[kind]) for kind in self.kinds]
+        return [make_record(self, server, kind, *found[kind], at=at) for kind in self.kinds]
 
-    def _carried(self, probed: ProbeResult, earlier: Dossier, at: datetime) -> Finding | None:
-        """The exchanges, with what an earlier full probe asked beyond them."""
+    def _exchanges(self, probed: ProbeResult, earlier: Dossier, at: datetime) -> Finding | None:
+        """The exchanges, completed with what an earlier full probe asked beyond them."""
         if probed.exchanges is None or not isinstance(fresh := probed.exchanges[0], Observed):
             return probed.exchanges
         same_lists = is_same_evidence(earlier.read(listing.KIND), probed.listing)
         known = earlier.records.get(exchanges.KIND)
-        due: Mapping[str, Json] = {} if self._chosen is None else {carry_over.FULL_DUE: True}
+        due: Mapping[str, Json] = {} if self._retest is None else {carry_over.FULL_DUE: True}
         return carry_over.carry_over_exchanges(fresh, {**probed.exchanges[1], **due}, known, at, same_lists=same_lists)
 
     def _access(self, probed: ProbeResult, earlier: Dossier, at: datetime) -> Finding | None:
-        """The look at access; of an open server with the metadata that only a full probe asks for."""
-        thorough = _is_full(probed) or bool(self._chosen and self._chosen.metadata)
-        if probed.access is None or not isinstance(fresh := probed.access[0], Observed) or thorough:
+        """The access finding. That of an open server is completed with metadata that only a full probe requests."""
+        is_complete = _is_full(probed) or bool(self._retest and self._retest.metadata)
+        if probed.access is None or not isinstance(fresh := probed.access[0], Observed) or is_complete:
             return probed.access
         asked = carry_over.read_full_probe_time(earlier.records.get(exchanges.KIND))
         return carry_over.carry_over_access(fresh, probed.access[1], earlier.records.get(access.KIND), asked, at)
 
-    def _record(
-        self, server: Server, kind: str, at: datetime, content: Observed | Absent, observation: Mapping[str, Json]
-    ) -> Record:
-        return Record(
-            server=server.id,
-            kind=kind,
-            schema=_SCHEMAS[kind],
-            collector=self.name,
-            collector_version=self.version,
-            observed_at=at,
-            content=content,
-            observation=observation,
-        )
-
 
 def _is_full(probed: ProbeResult) -> bool:
-    """Whether a full probe was made."""
     return probed.exchanges is not None and carry_over.FULL_AT in probed.exchanges[1]
 
 
-_SILENT: Final = frozenset({Reason.TIMEOUT, Reason.TLS_ERROR, Reason.BLOCKED_ADDRESS})
+_UNREACHABLE: Final = frozenset({Reason.TIMEOUT, Reason.TLS_ERROR, Reason.BLOCKED_ADDRESS})
 _NOTHING: Final = Absent(Reason.NOT_COLLECTED)
 
 
 def _no_access(targets: Sequence[Target], otherwise: Observed | Absent) -> Observed | Absent:
-    """Why there is no access record of a target about which HTTP was not asked."""
+    """The reason why a target has no access record when no HTTP request was made to it."""
     if targets and not targets[0].type.is_remote:
         return Absent(Reason.TRANSPORT_UNSUPPORTED, "access is a question of HTTP")
     return otherwise

@@ -1,10 +1,10 @@
-"""Evidence out of GitHub: how a repository is kept, and Dependabot's alerts where they may be read."""
+"""Evidence from GitHub: how a repository is maintained, and Dependabot's alerts where they may be read."""
 
 from crawler.collectors.repository.api.calls import PUBLIC_API, CallLimits
 from crawler.collectors.repository.api.token_budgets import TokenBudgets
 from crawler.collectors.repository.collector import RepositoryCollector
 from crawler.collectors.repository.github import GitHub, GitHubLimits
-from crawler.collectors.repository.interfaces import SbomPart, SbomSource, TarballSource
+from crawler.collectors.repository.parsing.sbom import SbomPart
 
 __all__ = [
     "PUBLIC_API",
@@ -13,7 +13,5 @@ __all__ = [
     "GitHubLimits",
     "RepositoryCollector",
     "SbomPart",
-    "SbomSource",
-    "TarballSource",
     "TokenBudgets",
 ]

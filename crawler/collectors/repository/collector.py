@@ -1,4 +1,4 @@
-"""RepositoryCollector: how the repository of a server is kept, and its alerts where they may be read."""
+"""RepositoryCollector: how a server's repository is maintained, and its alerts where they may be read."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Final
 
-from crawler.collector import Scarce
+from crawler.collector import Scarce, make_record
+from crawler.collectors.earlier_values import parse_body, read_time
 from crawler.collectors.repository.api.responses import CollectionPrevented, RepositoryGone
 from crawler.collectors.repository.github import GitHub
 from crawler.collectors.repository.repository_address import (
@@ -16,7 +17,7 @@ from crawler.collectors.repository.repository_address import (
     find_declared_repository,
 )
 from crawler.collectors.repository.shared_probes import EarlierRepository, RepositoryProbe
-from evidence.canonical import Json, NotJson, canonical_json, parse_json
+from evidence.canonical import Json, canonical_json
 from evidence.kinds import alerts, repository
 from evidence.model import Absent, Dossier, Observed, Reason, Record
 
@@ -28,11 +29,10 @@ _FULL_AT: Final = "full_at"
 _ETAGS: Final = "etags"
 _ASKED: Final = "asked"
 _OF_THE_SERVER: Final = (_ASKED, "subfolder")
-_SCHEMAS: Final = {repository.KIND: repository.SCHEMA, alerts.KIND: alerts.SCHEMA}
 
 
 class RepositoryCollector:
-    """Answers for kinds `repository` and `alerts` of servers whose repository is on this GitHub."""
+    """Follower for kinds `repository` and `alerts` of servers whose repository is on this GitHub."""
 
     name: Final = "repository"
     version: Final = VERSION
@@ -40,89 +40,71 @@ class RepositoryCollector:
     needs: Final = Scarce.GITHUB
 
     def __init__(self, github: GitHub, clock: Callable[[], datetime], *, stands: timedelta = STANDS) -> None:
-        """When we cannot look, an earlier observation of at most `stands` ago is recorded again."""
+        """After a failure of ours, an earlier observation of at most `stands` ago is recorded again."""
         self._github = github
         self._clock = clock
         self._stands = stands
 
     async def follow(self, found: Dossier, earlier: Dossier) -> list[Record]:
-        """One record of each kind: what was seen, why there is nothing, or what was seen the last time."""
-        place = find_declared_repository(found, self._github.host)
-        if isinstance(place, OtherRepository):
-            absent = Absent(Reason.NO_REPOSITORY, place.found)
+        """One record of each kind: the facts, why there are none, or those of the earlier record."""
+        declared = find_declared_repository(found, self._github.host)
+        if isinstance(declared, OtherRepository):
+            absent = Absent(Reason.NO_REPOSITORY, declared.found)
             return [self._record(found, kind, absent, {}) for kind in self.kinds]
         known = earlier.records.get(repository.KIND)
         try:
-            look = await self._github.look(place.name, self._known(known, place))
+            probed = await self._github.probe(declared.name, self._known(known, declared))
         except RepositoryGone as error:
-            looked_at: dict[str, Json] = {LOOKED_AT: self._clock().isoformat(), _ASKED: place.name}
-            return [self._record(found, kind, error.absent, looked_at) for kind in self.kinds]
+            observation: dict[str, Json] = {LOOKED_AT: self._clock().isoformat(), _ASKED: declared.name}
+            return [self._record(found, kind, error.absent, observation) for kind in self.kinds]
         except CollectionPrevented as error:
-            earlier = earlier if known and _is_about(known, place.name) else replace(earlier, records={})
+            earlier = earlier if known and _is_about(known, declared.name) else replace(earlier, records={})
             return [self._earlier(found, earlier, kind, error) for kind in self.kinds]
-        seen = self._record(found, repository.KIND, _body(look, place), _observation(look))
-        return [seen, await self._alerts(found, earlier, str(look.facts.get("name") or place.name))]
+        record = self._record(found, repository.KIND, _body(probed, declared), _observation(probed))
+        return [record, await self._alerts(found, earlier, str(probed.facts.get("name") or declared.name))]
 
     async def _alerts(self, found: Dossier, earlier: Dossier, name: str) -> Record:
         try:
             content = await self._github.alerts(name)
         except CollectionPrevented as error:
             return self._earlier(found, earlier, alerts.KIND, error)
-        looked_at = {LOOKED_AT: self._clock().isoformat()} if isinstance(content, Observed) else {}
-        return self._record(found, alerts.KIND, content, looked_at)
+        observation = {LOOKED_AT: self._clock().isoformat()} if isinstance(content, Observed) else {}
+        return self._record(found, alerts.KIND, content, observation)
 
     def _earlier(self, found: Dossier, earlier: Dossier, kind: str, error: CollectionPrevented) -> Record:
-        """What was found before, when that is young enough: a score does not move because we could not look.
+        """The earlier record when it is young enough: a score does not change because of a failure of ours.
 
-        That a repository was gone was found, too: only a look has that moment in its observation.
+        An absence because the repository was gone also stands: only a successful request puts the time into an
+        observation.
         """
         record = earlier.records.get(kind)
-        at = _moment(record, LOOKED_AT)
-        if record is None or at is None or self._clock() - at > self._stands:
+        time = read_time(record, LOOKED_AT)
+        if record is None or time is None or self._clock() - time > self._stands:
             return self._record(found, kind, error.absent, {})
         return self._record(found, kind, record.content, record.observation)
 
-    def _known(self, record: Record | None, place: DeclaredRepository) -> EarlierRepository | None:
-        """What an earlier record knows, when this version of the collector wrote it about the same address."""
+    def _known(self, record: Record | None, declared: DeclaredRepository) -> EarlierRepository | None:
+        """The facts of an earlier record, if this version of the collector wrote it about the same address."""
         if record is None or not isinstance(record.content, Observed):
             return None
         if (record.collector, record.collector_version, record.schema) != (self.name, VERSION, repository.SCHEMA):
             return None
-        body = _members(record)
-        if not _is_about(record, place.name):
+        body = parse_body(record)
+        if not _is_about(record, declared.name):
             return None
         return EarlierRepository(
             facts={name: value for name, value in body.items() if name not in _OF_THE_SERVER},
             etags=_texts(record.observation.get(_ETAGS)),
-            full_at=_moment(record, _FULL_AT),
+            full_at=read_time(record, _FULL_AT),
         )
 
     def _record(self, found: Dossier, kind: str, content: Observed | Absent, observation: Mapping[str, Json]) -> Record:
-        return Record(
-            server=found.server.id,
-            kind=kind,
-            schema=_SCHEMAS[kind],
-            collector=self.name,
-            collector_version=self.version,
-            observed_at=self._clock(),
-            content=content,
-            observation=observation,
-        )
-
-
-def _members(record: Record) -> Mapping[str, Json]:
-    if not isinstance(record.content, Observed):
-        return {}
-    try:
-        body = parse_json(record.content.body)
-    except NotJson:
-        return {}
-    return body if isinstance(body, Mapping) else {}
+        return make_record(self, found.server, kind, content, observation, at=self._clock())
 
 
 def _is_about(record: Record, name: str) -> bool:
     """True when a record of kind `repository` is about the repository that is declared now."""
-    body = _members(record)
+    body = parse_body(record)
     known = (body.get("name"), body.get(_ASKED), record.observation.get(_ASKED))
     return name.lower() in {one.lower() for one in known if isinstance(one, str)}
 
@@ -132,31 +114,22 @@ def _texts(value: Json) -> Mapping[str, str]:
     return {name: text for name, text in stated.items() if isinstance(text, str)}
 
 
-def _body(look: RepositoryProbe, place: DeclaredRepository) -> Observed:
-    name = look.facts.get("name")
-    renamed = isinstance(name, str) and name.lower() != place.name.lower()
+def _body(probed: RepositoryProbe, declared: DeclaredRepository) -> Observed:
+    name = probed.facts.get("name")
+    renamed = isinstance(name, str) and name.lower() != declared.name.lower()
     body: dict[str, Json] = {
-        **look.facts,
-        _ASKED: place.name if renamed else None,
-        "subfolder": place.subfolder,
+        **probed.facts,
+        _ASKED: declared.name if renamed else None,
+        "subfolder": declared.subfolder,
     }
     return Observed(canonical_json(body))
 
 
-def _observation(look: RepositoryProbe) -> dict[str, Json]:
+def _observation(probed: RepositoryProbe) -> dict[str, Json]:
     observation: dict[str, Json] = {
-        LOOKED_AT: look.looked_at.isoformat(),
-        _FULL_AT: look.full_at.isoformat(),
-        _ETAGS: dict(look.etags),
-        "way": look.way,
+        LOOKED_AT: probed.looked_at.isoformat(),
+        _FULL_AT: probed.full_at.isoformat(),
+        _ETAGS: dict(probed.etags),
+        "way": probed.way,
     }
-    return observation | ({"unread": list(look.unread)} if look.unread else {})
-
-
-def _moment(record: Record | None, member: str) -> datetime | None:
-    stated = record.observation.get(member) if record else None
-    try:
-        at = datetime.fromisoformat(stated) if isinstance(stated, str) else None
-    except ValueError:
-        return None
-    return at if at is not None and at.tzinfo is not None else None
+    return observation | ({"unread": list(probed.unread)} if probed.unread else {})

@@ -1,4 +1,4 @@
-"""One GitHub: what the collector and other followers ask of it, over one set of tokens."""
+"""The client of one GitHub for the repository collector and other followers, with one set of tokens."""
 
 from __future__ import annotations
 
@@ -19,15 +19,14 @@ from crawler.collectors.repository.api.responses import ApiResponse, CollectionP
 from crawler.collectors.repository.api.token_budgets import TokenBudgets
 from crawler.collectors.repository.api.token_rotation import MAX_TOKEN_WAIT, REQUEST_INTERVAL, TokenRotation
 from crawler.collectors.repository.graphql_client import GraphQLClient
-from crawler.collectors.repository.interfaces import SbomPart
-from crawler.collectors.repository.parsing.sbom import parse_sbom
+from crawler.collectors.repository.parsing.sbom import SbomPart, parse_sbom
 from crawler.collectors.repository.repository_address import parse_repository_name
 from crawler.collectors.repository.repository_reader import FULL_EVERY, GitHubRepositoryReader
 from crawler.collectors.repository.shared_probes import EarlierRepository, RepositoryProbe, SharedRepositoryProbes
 from evidence.canonical import NotJson
 from evidence.model import Absent, Observed, Reason
 
-# Where GitHub's API sends those who ask for an archive; it serves public ones without asking for a quota.
+# The host to which GitHub's API redirects for archives; public archives cost no quota there.
 _ARCHIVES: Final = "https://codeload.github.com"
 _LOCAL: Final = frozenset({"127.0.0.1", "::1", "localhost"})
 _MISSING: Final = frozenset({404, 410, 451})
@@ -35,27 +34,28 @@ _MISSING: Final = frozenset({404, 410, 451})
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GitHubLimits:
-    """Bounds of our use of GitHub; all times in seconds but `full_every`.
+    """Limits for the use of GitHub; times in seconds except `full_every`.
 
-    `batch` repositories at most are asked for at once, `pace` lies between requests of one token, a token that rests is
-    waited for up to `patience`, and after `failures` without an answer nobody is asked for `rest`.
+    A query asks for at most `batch` repositories and waits `linger` for more. `pace` lies between requests of one
+    token. A resting token is waited for up to `patience`. After `failures` without an answer no request is made for
+    `rest`.
     """
 
     calls: CallLimits = field(default_factory=CallLimits)
     batch: int = BATCH_SIZE
     linger: float = BATCH_WAIT
     pace: float = REQUEST_INTERVAL
-    patience: float = MAX_TOKEN_WAIT
+    max_wait: float = MAX_TOKEN_WAIT
     failures: int = MAX_FAILURES
     rest: float = OPEN_SECONDS
     full_every: timedelta = FULL_EVERY
 
 
 class GitHub:
-    """The API at `base` (an Enterprise Server's is `https://HOST/api/v3`).
+    """The API at `base` (that of an Enterprise Server is `https://HOST/api/v3`).
 
-    One per process and event loop: it holds what was looked at, and the budgets of the tokens unless `budgets` are
-    shared with others. Implements BillOfMaterials and Tarballs.
+    Use one per process and event loop: it holds the repositories that were read, and the budgets of the tokens unless
+    `budgets` are shared.
     """
 
     def __init__(
@@ -71,34 +71,33 @@ class GitHub:
         pause: Callable[[float], Awaitable[None]] = asyncio.sleep,
     ) -> None:
         bounds = limits or GitHubLimits()
-        purse = TokenRotation(
-            tokens, tick=tick, now=now, pause=pause, budgets=budgets, pace=bounds.pace, patience=bounds.patience
+        rotation = TokenRotation(
+            tokens, tick=tick, now=now, pause=pause, budgets=budgets, pace=bounds.pace, max_wait=bounds.max_wait
         )
         breaker = CircuitBreaker(tick, bounds.failures, bounds.rest)
-        self._calls = Calls(base, purse, breaker, pause, bounds.calls, user_agent=user_agent)
+        self._calls = Calls(base, rotation, breaker, pause, bounds.calls, user_agent=user_agent)
         batcher = Batcher(GraphQLClient(self._calls, now), pause, size=bounds.batch, linger=bounds.linger)
-        self._looks = SharedRepositoryProbes(
+        self._probes = SharedRepositoryProbes(
             GitHubRepositoryReader(self._calls, now, pause, batcher, full_every=bounds.full_every), now
         )
         self._alerts = AlertReader(self._calls)
 
     @property
     def host(self) -> str:
-        """The host that addresses of its repositories have."""
         host = urlsplit(self._calls.base).hostname or ""
         return "github.com" if host in _LOCAL else host.removeprefix("api.")
 
-    async def look(self, name: str, known: EarlierRepository | None) -> RepositoryProbe:
-        """The look at `OWNER/REPO`, shared by all servers in it; raise Gone or Prevented."""
-        return await self._looks.at(name, known)
+    async def probe(self, name: str, known: EarlierRepository | None) -> RepositoryProbe:
+        """The facts of `OWNER/REPO`, shared by all its servers; raise RepositoryGone or CollectionPrevented."""
+        return await self._probes.get(name, known)
 
     async def alerts(self, name: str) -> Observed | Absent:
-        """Body of kind `alerts`, or why the alerts are not read; raise Prevented when we could not ask."""
-        return await self._alerts.read(name)
+        """The body of kind `alerts`, or why they are not read; raise CollectionPrevented for a failure of ours."""
+        return await self._alerts.read_alerts(name)
 
     async def sbom(self, name: str) -> tuple[SbomPart, ...] | Absent:
-        """Parts of `OWNER/REPO` by GitHub's dependency graph, which costs one request; or why there is no bill."""
-        answer = await self._asked(name, "dependency-graph/sbom")
+        """Packages of `OWNER/REPO` by GitHub's dependency graph, or why there is no SBOM. It costs one request."""
+        answer = await self._request(name, "dependency-graph/sbom")
         if isinstance(answer, Absent):
             return answer
         if answer.status != 200:
@@ -110,8 +109,8 @@ class GitHub:
         return found if found is not None else GitHubUnreachable("GitHub's answer is not a bill of materials").absent
 
     async def tarball_address(self, name: str, ref: str) -> str | Absent:
-        """Where the tarball of `OWNER/REPO` at a ref is fetched from, which costs one request; or why nowhere."""
-        answer = await self._asked(name, f"tarball/{quote(ref, safe='/')}")
+        """The address of the tarball of `OWNER/REPO` at a ref, or why there is none. It costs one request."""
+        answer = await self._request(name, f"tarball/{quote(ref, safe='/')}")
         if isinstance(answer, Absent):
             public = answer.reason is Reason.RATE_LIMITED and self._calls.base == PUBLIC_API
             return f"{_ARCHIVES}/{name}/tar.gz/{quote(ref, safe='/')}" if public else answer
@@ -123,8 +122,8 @@ class GitHub:
         return location
 
     async def file(self, name: str, path: str) -> bytes | Absent:
-        """A file of `OWNER/REPO` on its default branch, the README for no path, which costs one request; or why not."""
-        answer = await self._asked(name, f"contents/{quote(path)}" if path else "readme")
+        """A file of `OWNER/REPO` on its default branch (the README for no path), or why not. It costs one request."""
+        answer = await self._request(name, f"contents/{quote(path)}" if path else "readme")
         if isinstance(answer, Absent):
             return answer
         if answer.status in _MISSING:
@@ -137,10 +136,9 @@ class GitHub:
         )
 
     def close(self) -> None:
-        """Give back threads and connections."""
         self._calls.close()
 
-    async def _asked(self, name: str, path: str) -> ApiResponse | Absent:
+    async def _request(self, name: str, path: str) -> ApiResponse | Absent:
         if parse_repository_name(name) is None:
             return Absent(Reason.NO_REPOSITORY, "no repository: the name is not that of one")
         try:
@@ -158,7 +156,7 @@ class GitHub:
 
 
 def _content(answer: ApiResponse) -> bytes | None:
-    """The bytes of a file in GitHub's answer; None for a folder, and for one that is too large to be in it."""
+    """The bytes of a file in GitHub's answer; None for a folder, and for a file that is too large for the answer."""
     try:
         value = answer.json()
     except NotJson:

@@ -1,4 +1,4 @@
-"""One GraphQL query for many repositories, and what its answer says of each, whole or in part."""
+"""One GraphQL query for many repositories, and its outcome for each of them."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ Node: TypeAlias = Mapping[str, Json]
 Outcome: TypeAlias = Node | RepositoryGone | CollectionPrevented
 
 PARTIAL: Final = "partial"
-"""Member of a node that says that GitHub left something out of it; never a name of GitHub's own."""
+"""Our own member of a node, for a node that GitHub answered incompletely; GitHub never uses the name."""
 
 _HEAVY: Final = frozenset({"MAX_NODE_LIMIT_EXCEEDED", "RESOURCE_LIMITS_EXCEEDED", "EXCESSIVE_PAGINATION", "TIMEOUT"})
 _TIMEOUTS: Final = ("timeout", "something went wrong", "timed out", "too large")
 
 
 class QueryUnsupported(CollectionPrevented):
-    """This GitHub does not know what our query asks for, as an older Enterprise Server does not."""
+    """This GitHub does not support our query, for example an older Enterprise Server."""
 
     def __init__(self) -> None:
         super().__init__(Reason.NOT_COLLECTED, "this GitHub's GraphQL does not know the query")
@@ -46,7 +46,7 @@ class GraphQLClient:
         self._now = now
 
     async def __call__(self, names: Sequence[str]) -> Mapping[str, Outcome]:
-        """What is said of each name; raise TooHeavy, or Prevented when nothing is said of any."""
+        """The outcome for each name; raise QueryTooHeavy, or CollectionPrevented when there is none for any name."""
         since = self._now() - YEAR
         answer = await self._calls.graphql(
             build_query(len(names)), build_variables(names, since), key=names[0], cost=POINTS * len(names)
@@ -54,12 +54,12 @@ class GraphQLClient:
         data, errors = _read(answer)
         if data is None:
             raise _refusal(errors)
-        told = _by_alias(errors)
-        if len(names) > 1 and any(_heavy(error) for error in errors):
+        errors_by_alias = _by_alias(errors)
+        if len(names) > 1 and any(_is_too_heavy(error) for error in errors):
             raise QueryTooHeavy
         return {
-            name: _outcome(data.get(repository_alias(place)), told.get(repository_alias(place), []))
-            for place, name in enumerate(names)
+            name: _outcome(data.get(repository_alias(index)), errors_by_alias.get(repository_alias(index), []))
+            for index, name in enumerate(names)
         }
 
 
@@ -80,23 +80,23 @@ def _read(answer: ApiResponse) -> tuple[Mapping[str, Json] | None, Sequence[Mapp
 
 
 def _refusal(errors: Sequence[Mapping[str, Json]]) -> Exception:
-    if any(_heavy(error) for error in errors):
+    if any(_is_too_heavy(error) for error in errors):
         return QueryTooHeavy()
     return QueryUnsupported()
 
 
-def _heavy(error: Mapping[str, Json]) -> bool:
-    said = (as_text(error.get("message"), 2000) or "").lower()
-    return error.get("type") in _HEAVY or any(word in said for word in _TIMEOUTS)
+def _is_too_heavy(error: Mapping[str, Json]) -> bool:
+    message = (as_text(error.get("message"), 2000) or "").lower()
+    return error.get("type") in _HEAVY or any(word in message for word in _TIMEOUTS)
 
 
 def _by_alias(errors: Sequence[Mapping[str, Json]]) -> Mapping[str, list[Mapping[str, Json]]]:
-    told: dict[str, list[Mapping[str, Json]]] = {}
+    errors_by_alias: dict[str, list[Mapping[str, Json]]] = {}
     for error in errors:
         path = as_list(error.get("path"))
         if path and isinstance(path[0], str):
-            told.setdefault(path[0], []).append(error)
-    return told
+            errors_by_alias.setdefault(path[0], []).append(error)
+    return errors_by_alias
 
 
 def _outcome(value: Json, errors: Sequence[Mapping[str, Json]]) -> Outcome:

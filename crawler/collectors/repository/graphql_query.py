@@ -1,4 +1,4 @@
-"""The GraphQL query: one alias per repository, one fragment for what is asked of each."""
+"""The GraphQL query: one alias per repository, one fragment for the facts about each."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Final
 from evidence.canonical import Json
 
 SAMPLED_THREADS: Final = 30  # newest issues, and pull requests
-SAMPLED_REPLIES: Final = 8  # first words of each
+SAMPLED_REPLIES: Final = 8  # first comments of each
 COMMITS: Final = 100
 RELEASES: Final = 30
 
@@ -81,23 +81,22 @@ fragment word on IssueComment {{ createdAt authorAssociation author {{ login __t
 
 
 def repository_alias(index: int) -> str:
-    """The alias of the repository at a place in the batch, counted from 0."""
+    """The alias of the repository at this index of the batch, counted from 0."""
     return f"r{index}"
 
 
 def build_query(count: int) -> str:
-    """The text of a query for so many repositories; their names travel in the variables."""
-    places = range(count)
-    declared = ", ".join(f"$o{place}: String!, $n{place}: String!" for place in places)
-    asked = "\n".join(
-        f"  {repository_alias(place)}: repository(owner: $o{place}, name: $n{place}) {{ ...facts }}" for place in places
-    )
-    return f"query repositories($since: GitTimestamp!, {declared}) {{\n{asked}\n}}{FRAGMENT}"
+    """The query for so many repositories; their names are in the variables."""
+    indexes = range(count)
+    declared = ", ".join(f"$o{index}: String!, $n{index}: String!" for index in indexes)
+    aliases = [(repository_alias(at), at) for at in indexes]
+    fields = "\n".join(f"  {alias}: repository(owner: $o{at}, name: $n{at}) {{ ...facts }}" for alias, at in aliases)
+    return f"query repositories($since: GitTimestamp!, {declared}) {{\n{fields}\n}}{FRAGMENT}"
 
 
 def build_variables(names: Sequence[str], since: datetime) -> Mapping[str, Json]:
     """The variables of a query for repositories `OWNER/REPO`; commits are counted from `since` on."""
-    given: dict[str, Json] = {"since": since.strftime("%Y-%m-%dT%H:%M:%SZ")}
-    for place, name in enumerate(names):
-        given[f"o{place}"], _, given[f"n{place}"] = name.partition("/")
-    return given
+    variables: dict[str, Json] = {"since": since.strftime("%Y-%m-%dT%H:%M:%SZ")}
+    for index, name in enumerate(names):
+        variables[f"o{index}"], _, variables[f"n{index}"] = name.partition("/")
+    return variables

@@ -1,4 +1,4 @@
-"""Which repository a server declares, out of its registration or its package, and on which host it lies."""
+"""The repository that a server declares in its registration or its package, and the host of that repository."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from evidence.model import Dossier, Observed
 _NAME: Final = re.compile(r"([A-Za-z0-9](?:[A-Za-z0-9_-]{0,99}))/([A-Za-z0-9._-]{1,100})")
 _LONGEST_FOLDER: Final = 300
 
-# First steps of paths at github.com that are no accounts: https://github.com/features/... is nobody's repository.
+# First path segments at github.com that are no accounts, such as https://github.com/features/...
 _PAGES: Final = frozenset({
     "about", "apps", "collections", "contact", "customer-stories", "enterprise", "events", "explore", "features",
     "login", "marketplace", "notifications", "orgs", "pricing", "search", "settings", "site", "sponsors", "stars",
@@ -32,7 +32,7 @@ _FORGES: Final = {
 
 @dataclass(frozen=True, slots=True)
 class DeclaredRepository:
-    """A repository on this GitHub: `OWNER/REPO` as declared, and the folder inside that is the server's."""
+    """A repository on this GitHub: `OWNER/REPO` as declared, and the server's folder in it."""
 
     name: str
     subfolder: str | None = None
@@ -46,14 +46,14 @@ class OtherRepository:
 
 
 def find_declared_repository(found: Dossier, host: str = "github.com") -> DeclaredRepository | OtherRepository:
-    """The repository of a server on the GitHub at `host`: the registration's, else its package's."""
+    """The repository of a server on the GitHub at `host`: from the registration, else from its package."""
     others: list[OtherRepository] = []
     for address in _addresses(found):
-        place = _place(address, host)
-        if isinstance(place, DeclaredRepository):
-            return place
-        others.append(place)
-        if not place.found.startswith("no repository"):
+        declared = _parse_address(address, host)
+        if isinstance(declared, DeclaredRepository):
+            return declared
+        others.append(declared)
+        if not declared.found.startswith("no repository"):
             break
     return others[0] if others else OtherRepository("no repository is declared")
 
@@ -76,31 +76,31 @@ def _addresses(found: Dossier) -> Iterator[str]:
     except NotJson:
         return
     if stated is not None:
-        # npm's shorthand; and what follows its `#` is a commit, not a folder.
+        # npm's shorthand, in which the part after `#` is a commit and not a folder.
         url = (f"github:{stated.url}" if _NAME.fullmatch(stated.url) else stated.url).partition("#")[0]
         folder = _folder(stated.directory or "")
         yield f"{url}#{folder}" if folder else url
 
 
-def _place(address: str, host: str) -> DeclaredRepository | OtherRepository:
+def _parse_address(address: str, host: str) -> DeclaredRepository | OtherRepository:
     try:
         url, _, folder = normalise_repository_url(address).partition("#")
     except UnusableAddress:
         return OtherRepository("no repository: what is declared is not the address of one")
     parts = urlsplit(url)
-    where = parts.hostname or ""
+    repository_host = parts.hostname or ""
     steps = [step for step in unquote(parts.path).split("/") if step]
-    if where in _ALIASES and host == "github.com":
-        where, steps = host, steps[_ALIASES[where] :]
-    if where != host:
-        return OtherRepository(_elsewhere(where))
+    if repository_host in _ALIASES and host == "github.com":
+        repository_host, steps = host, steps[_ALIASES[repository_host] :]
+    if repository_host != host:
+        return OtherRepository(_describe_other_host(repository_host))
     name = parse_repository_name("/".join(steps[:2]))
     if name is None or steps[0].lower() in _PAGES:
         return OtherRepository("no repository: the address on GitHub is not that of one")
     return DeclaredRepository(name, _folder(folder))
 
 
-def _elsewhere(host: str) -> str:
+def _describe_other_host(host: str) -> str:
     if host.endswith(".github.io"):
         return "no repository: the address is a page of GitHub Pages"
     forge = _FORGES.get(host) or ("GitLab" if host.startswith("gitlab.") else None)

@@ -1,11 +1,11 @@
-"""Reads one repository: first whether it changed, then what GraphQL knows, and what only REST has."""
+"""Reads one repository: first whether it changed, then the facts of GraphQL and those that only REST has."""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from datetime import datetime, timedelta
-from typing import Final, TypeAlias
+from typing import Final, TypeAlias, TypeVar
 
 from crawler.collectors.repository.api.batching import Batcher
 from crawler.collectors.repository.api.calls import Calls
@@ -16,7 +16,6 @@ from crawler.collectors.repository.api.responses import (
     OutOfQuota,
     RepositoryGone,
 )
-from crawler.collectors.repository.concurrency import run_together
 from crawler.collectors.repository.graphql_client import PARTIAL, GraphQLClient, Node, QueryUnsupported
 from crawler.collectors.repository.parsing import graphql_facts, rest_facts
 from crawler.collectors.repository.parsing.json_values import as_object, as_text
@@ -35,6 +34,8 @@ _GONE: Final = {
     451: "HTTP 451: the repository is blocked for legal reasons",
 }
 
+A = TypeVar("A")
+B = TypeVar("B")
 Ask: TypeAlias = Callable[[str], Awaitable[Node]]
 
 
@@ -56,47 +57,44 @@ class GitHubRepositoryReader:
         self._batcher = batcher or Batcher(GraphQLClient(calls, now), pause)
         self._full_every = full_every
         self._knows_graphql = True
-        self._turn = asyncio.Lock()
+        self._lock = asyncio.Lock()
 
     async def __call__(self, name: str, known: EarlierRepository | None) -> RepositoryProbe:
-        """The look at `OWNER/REPO`; raise Gone or Prevented. `known` is what the last look found."""
-        if not self._calls.purse.anonymous:
-            return await self._look(name, known)
-        # Sixty requests an hour are for few repositories, one after another: many at once would finish none of them.
+        """The facts of `OWNER/REPO`; raise RepositoryGone or CollectionPrevented. `known` is the earlier result."""
+        if not self._calls.rotation.anonymous:
+            return await self._read_repository(name, known)
+        # Sixty requests an hour suffice for few repositories in sequence; many at once would all remain unfinished.
         with pause_deadline():
-            await self._turn.acquire()
+            await self._lock.acquire()
         try:
-            if self._etag(known) is None and not await self._calls.purse.affords(1 + rest_facts.CALLS):
+            if self._etag(known) is None and not await self._calls.rotation.affords(1 + rest_facts.CALLS):
                 raise OutOfQuota
-            return await self._look(name, known)
+            return await self._read_repository(name, known)
         finally:
-            self._turn.release()
+            self._lock.release()
 
-    async def _look(self, name: str, known: EarlierRepository | None) -> RepositoryProbe:
-        with self._batcher.coming() as ask:
-            first = await self._first(name, known)
-            if known and known.full_at and first.status == 304:
+    async def _read_repository(self, name: str, known: EarlierRepository | None) -> RepositoryProbe:
+        with self._batcher.announce() as ask:
+            answer = await self._fetch_repository(name, known)
+            if known and known.full_at and answer.status == 304:
                 return RepositoryProbe(
-                    facts=known.facts,
-                    etags=known.etags,
-                    full_at=known.full_at,
-                    looked_at=self._now(),
-                    way="unchanged",
+                    facts=known.facts, etags=known.etags, full_at=known.full_at, looked_at=self._now(), way="unchanged"
                 )
-            said = _public(first)
-            pager = RestPager(self._calls, parse_repository_name(said.get("full_name")) or name, known, self._pause)
-            found, way = await self._read(said, pager, ask)
-        found["name"] = found["name"] or pager.name
-        etag = as_text(first.headers.get("etag"))
+            repository = _public(answer)
+            current_name = parse_repository_name(repository.get("full_name")) or name
+            pager = RestPager(self._calls, current_name, known, self._pause)
+            facts, way = await self._read_facts(repository, pager, ask)
+        facts["name"] = facts["name"] or pager.name
+        etag = as_text(answer.headers.get("etag"))
         if etag and not pager.unread:
             pager.etags[REPOSITORY] = etag
         now = self._now()
         return RepositoryProbe(
-            facts=found, etags=pager.etags, full_at=now, looked_at=now, way=way, unread=tuple(sorted(pager.unread))
+            facts=facts, etags=pager.etags, full_at=now, looked_at=now, way=way, unread=tuple(sorted(pager.unread))
         )
 
-    async def _first(self, name: str, known: EarlierRepository | None) -> ApiResponse:
-        """The repository itself, or 304 when it has not changed since a whole look that is young enough."""
+    async def _fetch_repository(self, name: str, known: EarlierRepository | None) -> ApiResponse:
+        """The repository itself, or 304 when it has not changed since a full reading that is young enough."""
         etag = self._etag(known)
         answer = await self._calls.get(f"/repos/{name}", key=name, etag=etag)
         if answer.status in _GONE:
@@ -114,57 +112,70 @@ class GitHubRepositoryReader:
             return None
         return known.etags.get(REPOSITORY)
 
-    async def _read(self, said: Mapping[str, Json], pager: RestPager, ask: Ask) -> tuple[dict[str, Json], str]:
-        if self._knows_graphql and not self._calls.purse.anonymous:
+    async def _read_facts(
+        self, repository: Mapping[str, Json], pager: RestPager, ask: Ask
+    ) -> tuple[dict[str, Json], str]:
+        if self._knows_graphql and not self._calls.rotation.anonymous:
             try:
                 return await self._by_graphql(pager, ask), "graphql"
             except QueryUnsupported:
                 self._knows_graphql = False
-        return await self._by_rest(said, pager), "rest"
+        return await self._by_rest(repository, pager), "rest"
 
     async def _by_graphql(self, pager: RestPager, ask: Ask) -> dict[str, Json]:
-        node, more = await run_together(ask(pager.name), pager.parts())
+        node, rest_parts = await _run_together(ask(pager.name), pager.parts())
         now = self._now()
         if node.get(PARTIAL):
             pager.unread.add("graphql")
-        found = graphql_facts.read_graphql_facts(node, now)
+        facts = graphql_facts.read_graphql_facts(node, now)
         year = graphql_facts.count_yearly_committers(node, now)
-        if year is None and found["commits_year"] is not None:
+        if year is None and facts["commits_year"] is not None:
             year = await pager.persons_by_statistics(now)
-        return _merged(found, more, year)
+        return _merge(facts, rest_parts, year)
 
-    async def _by_rest(self, said: Mapping[str, Json], pager: RestPager) -> dict[str, Json]:
-        """All or nothing: a repository that is half read for want of quota would be scored for what was not read."""
-        if not await self._calls.purse.affords(rest_facts.CALLS):
+    async def _by_rest(self, repository: Mapping[str, Json], pager: RestPager) -> dict[str, Json]:
+        """All or nothing: a partial reading for want of quota would be scored for the missing parts."""
+        if not await self._calls.rotation.affords(rest_facts.CALLS):
             raise OutOfQuota
-        pages, more = await run_together(pager.pages(), pager.parts(whole=True))
+        pages, rest_parts = await _run_together(pager.pages(), pager.parts(whole=True))
         now = self._now()
-        read = rest_facts.RestPages(repository=said, profile=pager.profile, **pages)
-        return _merged(
-            rest_facts.read_rest_facts(read, now), more, rest_facts.count_listed_committers(read.commits, now)
+        read = rest_facts.RestPages(repository=repository, profile=pager.profile, **pages)
+        return _merge(
+            rest_facts.read_rest_facts(read, now), rest_parts, rest_facts.count_listed_committers(read.commits, now)
         )
 
 
-def _public(answer: ApiResponse) -> Mapping[str, Json]:
-    """The repository as REST gives it. What only the operator's token may see stays private."""
+async def _run_together(first: Awaitable[A], second: Awaitable[B]) -> tuple[A, B]:
+    """Both results. When one fails the other is cancelled, and its exception is raised without a group."""
+    tasks = asyncio.ensure_future(first), asyncio.ensure_future(second)
     try:
-        said = as_object(answer.json())
+        return await tasks[0], await tasks[1]
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+
+def _public(answer: ApiResponse) -> Mapping[str, Json]:
+    """The repository as REST gives it. A repository that only the operator's token can see stays private."""
+    try:
+        repository = as_object(answer.json())
     except NotJson as error:
         raise GitHubUnreachable("GitHub's answer is not JSON") from error
-    if not said:
+    if not repository:
         raise GitHubUnreachable("GitHub's answer is not a repository")
-    visibility = said.get("visibility") or ("private" if said.get("private") is True else "public")
+    visibility = repository.get("visibility") or ("private" if repository.get("private") is True else "public")
     if visibility != "public":
-        # Also `internal`: everybody in the operator's enterprise may see it, and nobody else. The same words as for one
-        # that is not there, since they are published.
+        # Also `internal`, which only the operator's enterprise may see. The text is published, so it is the same as for
+        # a repository that does not exist.
         raise RepositoryGone(_GONE[404])
-    return said
+    return repository
 
 
-def _merged(found: Mapping[str, Json], more: Mapping[str, Json], year: int | None) -> dict[str, Json]:
-    merged = {**found, **more}
+def _merge(facts: Mapping[str, Json], rest_parts: Mapping[str, Json], year: int | None) -> dict[str, Json]:
+    merged = {**facts, **rest_parts}
     health = merged.pop("health", None)
-    merged["community"] = {**as_object(found.get("community")), "health": health}
+    merged["community"] = {**as_object(facts.get("community")), "health": health}
     if isinstance(contributors := merged.get("contributors"), Mapping):
         merged["contributors"] = {**contributors, "year": year}
     return merged

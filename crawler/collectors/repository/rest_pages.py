@@ -1,4 +1,4 @@
-"""Pages of one repository over REST: asked with the ETag of the last look, and each read whole or left as it was."""
+"""Pages of one repository over REST: requested with the earlier ETag, and each read completely or kept as it was."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from crawler.collectors.repository.shared_probes import EarlierRepository
 from evidence.canonical import Json, NotJson
 
 STATISTICS_TRIES: Final = 3
-STATISTICS_PAUSE: Final = 3.0  # seconds, in which GitHub counts
+STATISTICS_PAUSE: Final = 3.0  # seconds
 
 
 class RestPager:
@@ -32,18 +32,18 @@ class RestPager:
         self._pause = pause
 
     async def parts(self, *, whole: bool = False) -> dict[str, Json]:
-        """Members of the body that only REST has, and `health` of its community; `whole` fills `profile` as well.
+        """Members of the body that only REST has, and `health` of its community; `whole` also fills `profile`.
 
-        A part that GitHub cannot give just now is what it was at the last look, or unknown.
+        A part that GitHub cannot give now keeps its earlier value, or is unknown.
         """
         return {**await self._contributors(), **await self._health(whole), **await self._advisories()}
 
     async def pages(self) -> dict[str, Json]:
-        """The pages that stand in for GraphQL, by the names of `rest_way.Pages`; None for one that is refused."""
+        """The pages that replace GraphQL, by the names of `rest_facts.RestPages`; None for a refused page."""
         return {part: await self._page(part, path, query) for part, (path, query) in rest_facts.PATHS.items()}
 
     async def persons_by_statistics(self, now: datetime) -> int | None:
-        """Persons who committed in the last year. GitHub answers 202 while it counts, and is asked again few times."""
+        """Persons who committed in the last year. GitHub answers 202 while it counts, and is asked a few times."""
         for again in range(STATISTICS_TRIES):
             answer = await self._get("stats/contributors", {})
             if answer is None or answer.status != 202:
@@ -53,15 +53,15 @@ class RestPager:
         if answer is None or answer.status == 202:
             self.unread.add("statistics")
             return None
-        return rest_sections.count_committers_by_statistics(_json(answer), now) if answer.status == 200 else None
+        return rest_sections.count_committers_by_statistics(answer.json(), now) if answer.status == 200 else None
 
     async def _contributors(self) -> dict[str, Json]:
-        kept = ("contributors", "bus_factor")
+        names = ("contributors", "bus_factor")
         answer = await self._part("contributors", "contributors", {"per_page": rest_sections.PAGE, "anon": 1})
         if answer is None:
-            return self._as_it_was(kept)
-        # 204 is an empty repository, 403 one with too long a history to list.
-        listed = [] if answer.status == 204 else _json(answer) if answer.status == 200 else None
+            return self._earlier_facts(names)
+        # 204: an empty repository. 403: a history that is too long to list.
+        listed = [] if answer.status == 204 else answer.json() if answer.status == 200 else None
         return rest_sections.read_contributors(listed, more='rel="next"' in answer.headers.get("link", ""), year=None)
 
     async def _health(self, whole: bool) -> dict[str, Json]:
@@ -69,8 +69,8 @@ class RestPager:
         if answer is None:
             known = self._known.facts if self._known else {}
             return {"health": as_object(known.get("community")).get("health")}
-        # 404 is a fork, of which GitHub keeps no profile.
-        self.profile = _json(answer) if answer.status == 200 else None
+        # 404: a fork, for which GitHub has no profile.
+        self.profile = answer.json() if answer.status == 200 else None
         return {"health": rest_sections.read_health_percentage(self.profile)}
 
     async def _advisories(self) -> dict[str, Json]:
@@ -78,17 +78,17 @@ class RestPager:
             "advisories", "security-advisories", {"state": "published", "per_page": rest_sections.PAGE}
         )
         if answer is None:
-            return self._as_it_was(("advisories",))
-        return {"advisories": rest_sections.read_advisories(_json(answer) if answer.status == 200 else None)}
+            return self._earlier_facts(("advisories",))
+        return {"advisories": rest_sections.read_advisories(answer.json() if answer.status == 200 else None)}
 
-    def _as_it_was(self, names: tuple[str, ...]) -> dict[str, Json]:
+    def _earlier_facts(self, names: tuple[str, ...]) -> dict[str, Json]:
         known = self._known.facts if self._known else {}
         return {name: known.get(name) for name in names}
 
     async def _part(
         self, part: str, path: str, query: Mapping[str, str | int], *, again: bool = False
     ) -> ApiResponse | None:
-        """The page's answer; None when it is unchanged, or could not be had."""
+        """The answer with the page; None when it is unchanged or could not be read."""
         known = self._known.etags.get(part) if self._known and not again else None
         answer = await self._get(path, query, etag=known)
         if answer is None:
@@ -106,8 +106,8 @@ class RestPager:
         if answer is None:
             self.unread.add(part)
             return None
-        # 409 is an empty repository, 404 and 410 are issues that are switched off.
-        return _json(answer) if answer.status == 200 else [] if answer.status in {404, 409, 410} else None
+        # 409: an empty repository. 404 and 410: issues are switched off.
+        return answer.json() if answer.status == 200 else [] if answer.status in {404, 409, 410} else None
 
     async def _get(self, path: str, query: Mapping[str, str | int], etag: str | None = None) -> ApiResponse | None:
         try:
@@ -117,7 +117,3 @@ class RestPager:
         except (GitHubUnreachable, NotJson):
             return None
         return answer
-
-
-def _json(answer: ApiResponse) -> Json:
-    return answer.json()

@@ -1,4 +1,4 @@
-"""Fetches an archive through the guard, into a file that has no name and is gone with its last reader."""
+"""Downloads an archive through the address guard into an unnamed file that is deleted with its last reader."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ _REASONS: Final = {401: Reason.FORBIDDEN, 403: Reason.FORBIDDEN, 429: Reason.RAT
 async def download_archive(
     client: httpx.AsyncClient, address: str, *, most: int, digest: tuple[str, str] | None, missing: Reason
 ) -> BinaryIO | Absent:
-    """The archive at an address, or why it cannot be had; `missing` is the reason for an HTTP 404.
+    """The archive at an address, or why it cannot be downloaded; `missing` is the reason for an HTTP 404.
 
-    `digest` is what the index says of it: an algorithm and hexadecimal digits. No detail names an address.
+    `digest` is an algorithm and hexadecimal digits from the index. No detail names an address.
     """
     try:
         for _ in range(_HOPS):
@@ -38,13 +38,13 @@ async def download_archive(
     except (httpx.InvalidURL, ValueError):
         return Absent(Reason.UNREACHABLE, "the archive is at no address that can be asked")
     except OSError as error:
-        # The disk is ours, so that what an earlier night read stands.
+        # The disk is ours, so the content of an earlier run stands.
         return Absent(Reason.NOT_COLLECTED, f"there is no room here for the archive: {error.strerror}")
     return Absent(Reason.UNREACHABLE, f"more than {_HOPS} redirects")
 
 
 async def _saved(response: httpx.Response, most: int, digest: tuple[str, str] | None) -> BinaryIO | Absent:
-    file: BinaryIO = tempfile.TemporaryFile()  # noqa: SIM115 - handed on, and closed with its last reader
+    file: BinaryIO = tempfile.TemporaryFile()  # noqa: SIM115 - returned, and closed with its last reader
     try:
         content = await _copied(response, file, most, digest)
     except BaseException:
@@ -72,7 +72,7 @@ async def _copied(
         if summed is not None:
             summed.update(chunk)
         file.write(chunk)
-    # A server that says Content-Encoding: gzip of a tar.gz had it inflated on the way: its digest is another's.
+    # With `Content-Encoding: gzip` a tar.gz is inflated on the way, and its digest cannot be compared.
     if summed is not None and head.startswith(_CHECKED) and summed.hexdigest() != value.lower():
         return Absent(Reason.INSTALL_FAILED, f"the archive is not the one of the index: another {algorithm}")
     file.flush()
@@ -84,7 +84,7 @@ def _failed(error: httpx.TransportError) -> Absent:
     if not isinstance(cause, WireFailure):
         return Absent(Reason.UNREACHABLE, type(error).__name__)
     absent = cause.absent()
-    # A server of the protocol is not expected here.
+    # An archive host is no MCP server, so this reason does not apply.
     return Absent(Reason.UNREACHABLE, absent.detail) if absent.reason is Reason.NOT_MCP else absent
 
 

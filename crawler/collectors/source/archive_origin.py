@@ -1,4 +1,4 @@
-"""Where the source of a server lies: the archive of its repository's head, else of its package."""
+"""Finds and downloads the source of a server: the archive of its repository's head, else of its package."""
 
 from __future__ import annotations
 
@@ -10,10 +10,11 @@ from typing import BinaryIO, Final
 
 import httpx
 
-from crawler.collectors.package.archives import Archive, Archives
-from crawler.collectors.package.indexes import Indexes, index_transport
+from crawler.collectors.package.archives import Archive
+from crawler.collectors.package.collector import PackageCollector
+from crawler.collectors.package.indexes import ConfiguredIndexes, index_transport
 from crawler.collectors.package.shared_results import SharedResults
-from crawler.collectors.repository.interfaces import TarballSource
+from crawler.collectors.repository.github import GitHub
 from crawler.collectors.source.archive_download import download_archive
 from crawler.http.adapters import GuardedTransport
 from crawler.http.address_guard import AddressGuard
@@ -34,9 +35,9 @@ _PACKAGES: Final = frozenset({TargetType.NPM, TargetType.PYPI})
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ArchiveOrigin:
-    """One archive. `archive` is the file of a package, None for a repository. `strip`: folders that wrap it.
+    """One archive. `archive` is the file of a package, None for a repository. `strip`: the number of outer folders.
 
-    `seen_at` is when the repository was looked at, which may have been on an earlier night; empty for now.
+    `seen_at` is when the repository was read, possibly in an earlier run; empty for now.
     """
 
     origin: str
@@ -50,7 +51,7 @@ class ArchiveOrigin:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FetchLimits:
-    """Bytes of an archive as it is sent, seconds for all of it, and how many are fetched at once."""
+    """Bytes of an archive as it is sent, seconds for all of it, and the number of simultaneous downloads."""
 
     packed: int = 128 * 1024 * 1024
     seconds: float = 300.0
@@ -58,13 +59,13 @@ class FetchLimits:
 
 
 class ArchiveDownloads:
-    """Fetches archives: each once, however many servers are in it. `guard` opens the operator's own GitHub."""
+    """Downloads each archive once for all servers in it. `guard` also opens the operator's own GitHub."""
 
     def __init__(
         self,
         engine: HttpEngine,
-        tarballs: TarballSource | None,
-        indexes: Indexes,
+        tarballs: GitHub | None,
+        indexes: ConfiguredIndexes,
         clock: Callable[[], datetime],
         limits: FetchLimits,
         *,
@@ -75,24 +76,24 @@ class ArchiveDownloads:
         self._indexes = indexes
         self._limits = limits
         self._guard = guard
-        self._room = asyncio.Semaphore(limits.slots)
+        self._slots = asyncio.Semaphore(limits.slots)
         self._files: SharedResults[tuple[str, str, str], BinaryIO | Absent] = SharedResults(
             clock, _lifetime, most=_MOST_KEPT
         )
 
     async def fetch(self, origin: ArchiveOrigin) -> BinaryIO | Absent:
-        """The archive of an origin. The file is shared: read it through a position of your own."""
-        return await self._files.get((origin.origin, origin.name, origin.ref), lambda: self._fetched(origin))
+        """The archive of an origin. The file is shared: read it through a separate file position."""
+        return await self._files.get((origin.origin, origin.name, origin.ref), lambda: self._download(origin))
 
-    async def _fetched(self, origin: ArchiveOrigin) -> BinaryIO | Absent:
+    async def _download(self, origin: ArchiveOrigin) -> BinaryIO | Absent:
         with pause_deadline():
-            await self._room.acquire()
+            await self._slots.acquire()
         try:
-            return await (self._packaged(origin.archive) if origin.archive else self._tarball(origin))
+            return await (self._download_package(origin.archive) if origin.archive else self._download_tarball(origin))
         finally:
-            self._room.release()
+            self._slots.release()
 
-    async def _tarball(self, origin: ArchiveOrigin) -> BinaryIO | Absent:
+    async def _download_tarball(self, origin: ArchiveOrigin) -> BinaryIO | Absent:
         if self._tarballs is None:
             return Absent(Reason.NOT_COLLECTED, "no access to repositories is configured")
         address = await self._tarballs.tarball_address(origin.name, origin.ref)
@@ -106,7 +107,7 @@ class ArchiveDownloads:
         async with httpx.AsyncClient(transport=transport, trust_env=False, timeout=self._limits.seconds) as client:
             return await download_archive(client, address, most=most, digest=None, missing=Reason.NO_REPOSITORY)
 
-    async def _packaged(self, archive: Archive) -> BinaryIO | Absent:
+    async def _download_package(self, archive: Archive) -> BinaryIO | Absent:
         if archive.size is not None and archive.size > self._limits.packed:
             return Absent(Reason.TOO_LARGE, f"the archive has more than {self._limits.packed} bytes")
         try:
@@ -124,34 +125,33 @@ class ArchiveDownloads:
 
 
 def find_repository_archive(found: Dossier) -> ArchiveOrigin | Absent:
-    """The repository's head, as this run saw it."""
+    """The archive of the repository's head, as this run read it."""
     content = found.read(repository.KIND)
     if isinstance(content, Absent):
         return content
-    seen = Repository.parse(content.body)
-    if not seen.head or not seen.name:
+    facts = Repository.parse(content.body)
+    if not facts.head or not facts.name:
         return Absent(Reason.NO_REPOSITORY, "the repository is empty")
     stated = found.records[repository.KIND].observation.get(_LOOKED_AT)
     return ArchiveOrigin(
         origin=GITHUB,
-        name=seen.name,
-        ref=seen.head,
-        subfolder=_folder(seen.subfolder),
+        name=facts.name,
+        ref=facts.head,
+        subfolder=_folder(facts.subfolder),
         seen_at=stated if isinstance(stated, str) else "",
     )
 
 
 def _folder(stated: str | None) -> str:
-    """A folder as archives name it; one that leads out of the repository is none of it."""
+    """The folder as archives name it; segments that change nothing are left out."""
     return "/".join(part for part in (stated or "").replace("\\", "/").split("/") if part not in {"", "."})
 
 
-async def find_package_archive(found: Dossier, archives: Archives) -> ArchiveOrigin | Absent:
-    """The archive of the server's first package."""
+async def find_package_archive(found: Dossier, packages: PackageCollector) -> ArchiveOrigin | Absent:
     target = find_package_target(found)
     if target is None:
         return Absent(Reason.NO_PACKAGE, "no npm or PyPI package is declared")
-    archive = await archives.archive(target)
+    archive = await packages.archive(target)
     if isinstance(archive, Absent):
         return archive
     strip = 0 if archive.kind == "wheel" else 1
@@ -159,7 +159,6 @@ async def find_package_archive(found: Dossier, archives: Archives) -> ArchiveOri
 
 
 def find_package_target(found: Dossier) -> Target | None:
-    """The first npm or PyPI package of the server."""
     return next((target for target in found.server.targets if target.type in _PACKAGES), None)
 
 

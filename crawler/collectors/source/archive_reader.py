@@ -1,4 +1,4 @@
-"""Reads one archive: a single walk over its files, out of which all three bodies come. Pure but for the open file."""
+"""Reads one archive in a single pass over its files, for all three bodies. Pure except for the open file."""
 
 from __future__ import annotations
 
@@ -23,29 +23,29 @@ _SKETCH: Final = 2_000
 
 
 def read_archive(file: BinaryIO, task: ReadingTask, scanner: Scanner, salt: bytes) -> ReadingResult:
-    """The bodies of an archive; raise Unreadable when there is nothing in it, NoFolder when the folder is not there."""
+    """The bodies of an archive; raise ArchiveUnreadable for an empty one, FolderMissing when the folder is missing."""
     tree = FileTree(task.subfolder)
-    walk = ArchiveWalk(file, tree.room, strip=task.strip, bounds=task.bounds)
-    found = scan_files(_searched(walk, tree), scanner, salt=salt)
+    walk = ArchiveWalk(file, tree.max_bytes, strip=task.strip, bounds=task.bounds)
+    found = scan_files(_observe_files(walk, tree), scanner, salt=salt)
     if not tree.paths:
-        _complain(walk, tree, task)
+        _raise_empty(walk, tree, task)
     complete = walk.complete and not tree.cut
     head: dict[str, Json] = {"origin": task.origin, "name": task.name, "ref": task.ref}
-    needs = lockfiles.dependencies_body(tree.locks)
+    locked = lockfiles.dependencies_body(tree.locks)
     source = {**head, "subfolder": task.subfolder or None, "complete": complete, **_source(tree, walk)}
     return ReadingResult(
         source=_scrubbed(source, scanner.scrub),
         secrets={**head, **found, "complete": bool(found["complete"]) and complete},
-        dependencies=None if needs is None else _scrubbed({**head, **needs}, scanner.scrub),
+        dependencies=None if locked is None else _scrubbed({**head, **locked}, scanner.scrub),
     )
 
 
-def _searched(walk: ArchiveWalk, tree: FileTree) -> Iterator[tuple[str, bytes]]:
+def _observe_files(walk: ArchiveWalk, tree: FileTree) -> Iterator[tuple[str, bytes]]:
     for member in walk:
         yield from tree.observe(member)
 
 
-def _complain(walk: ArchiveWalk, tree: FileTree, task: ReadingTask) -> None:
+def _raise_empty(walk: ArchiveWalk, tree: FileTree, task: ReadingTask) -> None:
     if task.subfolder and walk.entries and not walk.ended:
         raise FolderMissing(f"the archive has no folder {task.subfolder}")
     raise ArchiveUnreadable(walk.ended or "there is no file in it")
@@ -78,26 +78,26 @@ def _source(tree: FileTree, walk: ArchiveWalk) -> dict[str, Json]:
 
 
 def _conventions(tree: FileTree, paths: list[str]) -> dict[str, Json]:
-    """What is looked for in the server's folder, else in the root of the repository."""
+    """Project files of the server's folder, else of the root of the repository."""
     own_ci: list[Json] = [path for path in paths if project_files.is_ci(path)]
     root_ci: list[Json] = [f"/{path}" for path in sorted(tree.root) if project_files.is_ci(path)]
     found: dict[str, Json] = {"ci": (own_ci or root_ci)[: project_files.MAX_PATHS]}
-    for name, look in (
+    for name, find in (
         ("changelog", project_files.find_changelog),
         ("licence", project_files.find_licence),
         ("security_policy", project_files.find_security_policy),
         ("contributing", project_files.find_contributing_guide),
     ):
-        own, shared = look(paths), look(tree.root)
-        found[name] = own or (f"/{shared}" if shared else None)
+        own_path, shared = find(paths), find(tree.root)
+        found[name] = own_path or (f"/{shared}" if shared else None)
     if found["licence"] is None:
-        # A wheel keeps it with its metadata.
+        # A wheel has the licence beside its metadata.
         found["licence"] = project_files.find_licence(path.partition("/")[2] for path in paths if ".dist-info/" in path)
     return found
 
 
 def list_tools(tree: FileTree) -> list[Tool]:
-    """The tools of the tree, each name once: sources before what is built of them."""
+    """The tools of the tree, each name once: source files before built files."""
     project, scripts = (
         PythonProject(tree.python, python_schema.build_type_schema),
         Scripts(tree.scripts, zod_schema.build_zod_schema),
@@ -138,7 +138,6 @@ def _readme(tree: FileTree) -> Json:
 
 
 def _is_named(tree: FileTree, name: str) -> bool:
-    """Whether a README names a variable, in whatever part."""
     return any(name in parts.identifiers for parts in tree.readmes.values())
 
 

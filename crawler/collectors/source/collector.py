@@ -1,4 +1,4 @@
-"""SourceCollector: the source of a server, what it needs and the secrets in it, all out of one archive."""
+"""SourceCollector: the source of a server, its dependencies and the secrets in it, all from one archive."""
 
 from __future__ import annotations
 
@@ -8,11 +8,12 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from crawler.archives import Bounds
-from crawler.collector import Scarce
-from crawler.collectors.package.archives import Archives
-from crawler.collectors.package.indexes import Indexes
+from crawler.collector import Scarce, make_record
+from crawler.collectors.earlier_values import parse_body, parse_time
+from crawler.collectors.package.collector import PackageCollector
+from crawler.collectors.package.indexes import ConfiguredIndexes
 from crawler.collectors.package.shared_results import SharedResults
-from crawler.collectors.repository.interfaces import SbomSource, TarballSource
+from crawler.collectors.repository.github import GitHub
 from crawler.collectors.source.archive_origin import (
     ArchiveDownloads,
     ArchiveOrigin,
@@ -20,27 +21,27 @@ from crawler.collectors.source.archive_origin import (
     find_package_archive,
     find_repository_archive,
 )
-from crawler.collectors.source.dependencies import find_dependencies_elsewhere
-from crawler.collectors.source.interfaces import ArchiveReader, InstallationSource
+from crawler.collectors.source.dependencies import InstallationSource, find_dependencies_elsewhere
+from crawler.collectors.source.reader_pool import ReaderPool
 from crawler.collectors.source.reading_task import ReadingResult, ReadingTask
 from crawler.http.address_guard import AddressGuard
 from crawler.http.engine import HttpEngine
-from evidence.canonical import Json, NotJson, canonical_json, parse_json
+from evidence.canonical import Json, canonical_json
 from evidence.kinds import dependencies, secrets, source
+from evidence.kinds.traits import schemas
 from evidence.model import Absent, Dossier, Observed, Reason, Record
 
 VERSION: Final = 1
-STANDS: Final = timedelta(days=14)
+MAX_CARRY_AGE: Final = timedelta(days=14)
 LOOKED_AT: Final = "looked_at"
 CARRIED: Final = "carried"
 TOO_LARGE: Final = "too_large"
 
-_SCHEMAS: Final = {source.KIND: source.SCHEMA, dependencies.KIND: dependencies.SCHEMA, secrets.KIND: secrets.SCHEMA}
-_OURS: Final = frozenset(
+_OWN_FAILURES: Final = frozenset(
     {Reason.RATE_LIMITED, Reason.TIMEOUT, Reason.UNREACHABLE, Reason.TLS_ERROR, Reason.NOT_COLLECTED,
      Reason.COLLECTOR_ERROR, Reason.QUARANTINED, Reason.SANDBOX_RESTRICTED}
 )  # fmt: skip
-"""Why we could not look, as far as an absence tells: what was seen before stands for a while."""
+"""Reasons that are failures of ours: the earlier content then stands for some days."""
 
 _KEPT: Final = timedelta(minutes=5)
 _MOST_KEPT: Final = 8
@@ -48,7 +49,7 @@ _MOST_KEPT: Final = 8
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SourceLimits:
-    """Bounds on fetching and on walking through an archive; those on reading are the readers'."""
+    """Bounds of downloading and of walking through an archive; the readers bound the reading."""
 
     fetching: FetchLimits = field(default_factory=FetchLimits)
     walking: Bounds = field(default_factory=Bounds)
@@ -61,10 +62,10 @@ class _Content:
 
 
 class SourceCollector:
-    """Answers for kinds `source`, `dependencies` and `secrets` (docs/decisions/0018).
+    """Follower for kinds `source`, `dependencies` and `secrets` (docs/decisions/0018).
 
-    `rules` is the digest of the secret rules that the readers follow: other rules mean another reading. One per
-    process: it holds what several servers of one repository share.
+    `rules` is the digest of the secret rules of the readers: other rules require another reading. Use one per process:
+    it holds results that several servers of one repository share.
     """
 
     name: Final = "source"
@@ -75,25 +76,27 @@ class SourceCollector:
     def __init__(
         self,
         engine: HttpEngine,
-        readers: ArchiveReader,
-        archives: Archives,
-        indexes: Indexes,
+        readers: ReaderPool,
+        packages: PackageCollector,
+        indexes: ConfiguredIndexes,
         clock: Callable[[], datetime],
         *,
         rules: str,
         limits: SourceLimits | None = None,
-        tarballs: TarballSource | None = None,
-        boms: SbomSource | None = None,
+        tarballs: GitHub | None = None,
+        sboms: GitHub | None = None,
         installs: InstallationSource | None = None,
         guard: AddressGuard | None = None,
     ) -> None:
-        """Without `tarballs` only packages are read; without `installs` nothing is told of packages without locks."""
+        """Without `tarballs` only packages are read. Without `installs` packages without lockfiles have no
+        dependencies.
+        """
         self._readers = readers
-        self._archives = archives
+        self._packages = packages
         self._clock = clock
         self._limits = limits or SourceLimits()
         self._rules = rules
-        self._boms = boms
+        self._sboms = sboms
         self._installs = installs
         self._fetches = ArchiveDownloads(engine, tarballs, indexes, clock, self._limits.fetching, guard=guard)
         self._readings: SharedResults[tuple[str, str, str, str], ReadingResult | Absent] = SharedResults(
@@ -101,45 +104,44 @@ class SourceCollector:
         )
 
     async def follow(self, found: Dossier, earlier: Dossier) -> list[Record]:
-        """One record of each kind."""
         origin = find_repository_archive(found)
-        if isinstance(origin, Absent) and origin.reason in _OURS and self._stands(earlier, source.KIND):
-            # The repository may be there: its package would be another source, and move the score for our failure.
+        if isinstance(origin, Absent) and origin.reason in _OWN_FAILURES and self._is_still_valid(earlier, source.KIND):
+            # The repository may exist. Reading its package instead would change the score because of our failure.
             return [self._record(found, kind, self._earlier(earlier, kind, origin)) for kind in self.kinds]
-        seen, place = await self._read(found, earlier, origin)
-        contents = {**seen, dependencies.KIND: await self._needs(found, earlier, place, seen)}
+        contents, used_origin = await self._read(found, earlier, origin)
+        contents[dependencies.KIND] = await self._collect_dependencies(found, earlier, used_origin, contents)
         return [self._record(found, kind, contents[kind]) for kind in self.kinds]
 
     async def _read(
         self, found: Dossier, earlier: Dossier, origin: ArchiveOrigin | Absent
     ) -> tuple[dict[str, _Content], ArchiveOrigin | None]:
-        """Contents by kind of the repository, else of the package; `dependencies` only where a lockfile tells them."""
+        """Contents by kind of the repository, else of the package; `dependencies` only from a lockfile."""
         if isinstance(origin, Absent):
             return await self._read_package(found, earlier, refused=origin)
-        seen = await self._look(origin, earlier)
-        if not isinstance(seen, Absent):
-            return seen, origin
-        if seen.reason in _OURS:
-            return self._unread(earlier, seen), origin
-        instead, place = await self._read_package(found, earlier, refused=seen)
-        return self._remembering(instead, origin, seen, earlier), place
+        contents = await self._collect(origin, earlier)
+        if not isinstance(contents, Absent):
+            return contents, origin
+        if contents.reason in _OWN_FAILURES:
+            return self._unread(earlier, contents), origin
+        instead, used_origin = await self._read_package(found, earlier, refused=contents)
+        return self._with_too_large_note(instead, origin, contents, earlier), used_origin
 
     async def _read_package(
         self, found: Dossier, earlier: Dossier, *, refused: Absent
     ) -> tuple[dict[str, _Content], ArchiveOrigin | None]:
         """The same of the package; `refused` is why the repository was not read."""
-        package = await find_package_archive(found, self._archives)
+        package = await find_package_archive(found, self._packages)
         if isinstance(package, Absent):
             return self._unread(earlier, refused if package.reason is Reason.NO_PACKAGE else package), None
-        seen = await self._look(package, earlier)
-        if not isinstance(seen, Absent):
-            return seen, package
-        return self._remembering(self._unread(earlier, seen), package, seen, earlier), None
+        contents = await self._collect(package, earlier)
+        if not isinstance(contents, Absent):
+            return contents, package
+        return self._with_too_large_note(self._unread(earlier, contents), package, contents, earlier), None
 
-    def _remembering(
+    def _with_too_large_note(
         self, contents: dict[str, _Content], origin: ArchiveOrigin, why: Absent, earlier: Dossier
     ) -> dict[str, _Content]:
-        """The contents with a note that an archive was too large, so that the next nights do not fetch it again."""
+        """The contents with a note that an archive was too large, so that the next runs do not download it again."""
         if why.reason is not Reason.TOO_LARGE:
             return contents
         known = _note(earlier)
@@ -148,16 +150,16 @@ class SourceCollector:
         return {kind: replace(each, observation={**each.observation, **note}) for kind, each in contents.items()}
 
     def _too_large(self, origin: ArchiveOrigin, earlier: Dossier) -> Absent | None:
-        """What an earlier night noted of this very archive; after a while it is tried again."""
+        """The note of an earlier run about this very archive; after some days it is tried again."""
         known = _note(earlier)
-        if known.get("of") != _key(origin) or not self._is_young(known.get("at")):
+        if known.get("of") != _key(origin) or not self._is_recent(known.get("at")):
             return None
         return Absent(Reason.TOO_LARGE, str(known.get("why", "")))
 
-    async def _look(self, origin: ArchiveOrigin, earlier: Dossier) -> dict[str, _Content] | Absent:
+    async def _collect(self, origin: ArchiveOrigin, earlier: Dossier) -> dict[str, _Content] | Absent:
         if (large := self._too_large(origin, earlier)) is not None:
             return large
-        # A head that was told again while GitHub could not be asked is as old as that look.
+        # If GitHub was unreachable and an earlier head was repeated, the source is as old as that head.
         observation: dict[str, Json] = {LOOKED_AT: origin.seen_at or self._clock().isoformat()}
         if self._is_known(earlier, origin):
             carried = {**observation, CARRIED: True}
@@ -167,7 +169,7 @@ class SourceCollector:
                 if kind in self.kinds and isinstance(record.content, Observed) and not _is_of_installation(record)
             }
         reading = await self._readings.get(
-            (origin.origin, origin.name, origin.ref, origin.subfolder), lambda: self._reading(origin)
+            (origin.origin, origin.name, origin.ref, origin.subfolder), lambda: self._read_archive(origin)
         )
         if isinstance(reading, Absent):
             return reading
@@ -178,7 +180,7 @@ class SourceCollector:
             if body is not None
         }
 
-    async def _reading(self, origin: ArchiveOrigin) -> ReadingResult | Absent:
+    async def _read_archive(self, origin: ArchiveOrigin) -> ReadingResult | Absent:
         file = await self._fetches.fetch(origin)
         if isinstance(file, Absent):
             return file
@@ -190,30 +192,30 @@ class SourceCollector:
             strip=origin.strip,
             bounds=self._limits.walking,
         )
-        return await self._readers.read(file, task)
+        return await self._readers.read_archive(file, task)
 
-    async def _needs(
-        self, found: Dossier, earlier: Dossier, origin: ArchiveOrigin | None, seen: Mapping[str, _Content]
+    async def _collect_dependencies(
+        self, found: Dossier, earlier: Dossier, origin: ArchiveOrigin | None, contents: Mapping[str, _Content]
     ) -> _Content:
-        known = seen.get(dependencies.KIND)
+        known = contents.get(dependencies.KIND)
         if known is not None and isinstance(known.content, Observed):
             return known
-        waits = self._stands(earlier, dependencies.KIND) and _taken_from(earlier) == dependencies.SBOM
+        keeps_sbom = self._is_still_valid(earlier, dependencies.KIND) and _taken_from(earlier) == dependencies.SBOM
         body = await find_dependencies_elsewhere(
-            found, origin, self._boms, self._installs, ours=_OURS if waits else frozenset()
+            found, origin, self._sboms, self._installs, own_failures=_OWN_FAILURES if keeps_sbom else frozenset()
         )
         if isinstance(body, Absent):
             return self._earlier(earlier, dependencies.KIND, body)
         return _Content(Observed(canonical_json(body)), {LOOKED_AT: self._clock().isoformat()})
 
     def _is_known(self, earlier: Dossier, origin: ArchiveOrigin) -> bool:
-        """Whether an earlier night read this very archive with this version and these rules."""
+        """Whether an earlier run read this very archive with this version and these rules."""
         for kind in (source.KIND, secrets.KIND):
             record = earlier.records.get(kind)
-            stated = _members(record) if record else {}
+            stated = parse_body(record)
             if record is None or (record.collector, record.collector_version) != (self.name, VERSION):
                 return False
-            if record.schema != _SCHEMAS[kind] or not isinstance(record.content, Observed):
+            if record.schema != schemas()[kind] or not isinstance(record.content, Observed):
                 return False
             if (stated.get("origin"), stated.get("name"), stated.get("ref")) != (
                 origin.origin,
@@ -228,56 +230,44 @@ class SourceCollector:
         return True
 
     def _unread(self, earlier: Dossier, why: Absent) -> dict[str, _Content]:
-        """Of dependencies only what a lockfile told: it is not to be had elsewhere because we could not fetch it."""
-        locked = why.reason in _OURS and self._stands(earlier, dependencies.KIND)
+        """The earlier contents; of dependencies only those from a lockfile, which no other source replaces."""
+        locked = why.reason in _OWN_FAILURES and self._is_still_valid(earlier, dependencies.KIND)
         locked = locked and _taken_from(earlier) == dependencies.LOCKFILE
         kinds = self.kinds if locked else (source.KIND, secrets.KIND)
         return {kind: self._earlier(earlier, kind, why) for kind in kinds}
 
     def _earlier(self, earlier: Dossier, kind: str, why: Absent) -> _Content:
-        """What was seen before when it is we who could not look and it is young enough; else the absence."""
+        """The earlier content when the failure is ours and that content is young enough; else the absence."""
         record = earlier.records.get(kind)
-        if record is None or why.reason not in _OURS or not self._stands(earlier, kind):
+        if record is None or why.reason not in _OWN_FAILURES or not self._is_still_valid(earlier, kind):
             return _Content(why, {})
         return _Content(record.content, record.observation)
 
-    def _stands(self, earlier: Dossier, kind: str) -> bool:
+    def _is_still_valid(self, earlier: Dossier, kind: str) -> bool:
         record = earlier.records.get(kind)
         if record is None or not isinstance(record.content, Observed):
             return False
-        return self._is_young(record.observation.get(LOOKED_AT))
+        return self._is_recent(record.observation.get(LOOKED_AT))
 
-    def _is_young(self, stated: Json) -> bool:
-        try:
-            return isinstance(stated, str) and self._clock() - datetime.fromisoformat(stated) <= STANDS
-        except (ValueError, TypeError):
-            return False
+    def _is_recent(self, stated: Json) -> bool:
+        time = parse_time(stated)
+        return time is not None and self._clock() - time <= MAX_CARRY_AGE
 
     def _record(self, found: Dossier, kind: str, content: _Content) -> Record:
-        return Record(
-            server=found.server.id,
-            kind=kind,
-            schema=_SCHEMAS[kind],
-            collector=self.name,
-            collector_version=self.version,
-            observed_at=self._clock(),
-            content=content.content,
-            observation=content.observation,
-        )
+        return make_record(self, found.server, kind, content.content, content.observation, at=self._clock())
 
 
 def _is_of_installation(record: Record) -> bool:
-    """Whether dependencies are those of an installation, which changes without the source."""
-    return record.kind == dependencies.KIND and _members(record).get("from") == dependencies.INSTALLED
+    """Whether the dependencies are those of an installation, which changes without the source."""
+    return record.kind == dependencies.KIND and parse_body(record).get("from") == dependencies.INSTALLED
 
 
 def _taken_from(earlier: Dossier) -> Json:
-    record = earlier.records.get(dependencies.KIND)
-    return _members(record).get("from") if record else None
+    return parse_body(earlier.records.get(dependencies.KIND)).get("from")
 
 
 def _note(earlier: Dossier) -> Mapping[str, Json]:
-    """What an earlier night noted of an archive that was too large."""
+    """The note of an earlier run about an archive that was too large."""
     record = earlier.records.get(source.KIND)
     note = record.observation.get(TOO_LARGE) if record else None
     return note if isinstance(note, Mapping) else {}
@@ -289,13 +279,3 @@ def _key(origin: ArchiveOrigin) -> str:
 
 def _lifetime(reading: ReadingResult | Absent) -> timedelta:
     return timedelta(0) if isinstance(reading, Absent) else _KEPT
-
-
-def _members(record: Record) -> Mapping[str, Json]:
-    if not isinstance(record.content, Observed):
-        return {}
-    try:
-        body = parse_json(record.content.body)
-    except NotJson:
-        return {}
-    return body if isinstance(body, Mapping) else {}

@@ -1,4 +1,4 @@
-"""A server's files as the walk passes them: what is kept of each, and what is told of all at the end."""
+"""Collects facts about a server's files while the archive is read."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from evidence.derive.source.readme import ReadmeParts
 from evidence.kinds.source import SSE, STDIO, STREAMABLE_HTTP
 
 MAX_CODE: Final = 32 * 1024 * 1024
-"""Of all code that is kept for its tools; more is not looked at."""
+"""Bytes of all code that is searched for tools."""
 
 MAX_BUNDLE: Final = 256 * 1024
-"""A longer script holds libraries too, the SDK's own parts of OAuth among them: no sign of the server's."""
+"""Bytes. A longer script includes libraries, such as the OAuth parts of the SDK: no evidence about the server."""
 
 _PLACES: Final = 20
 _MARKERS: Final = 50
@@ -33,12 +33,14 @@ _UNREAD: Final = (
     ".node", ".wasm", ".class", ".pyc", ".pyd", ".bin", ".dat", ".onnx", ".pt", ".safetensors", ".parquet", ".sqlite",
     ".db", ".pdf", ".lockb",
 )  # fmt: skip
-"""Media, programs and archives: nothing in them is text, and an archive in an archive is never opened."""
+"""Media, programs and archives: they hold no text, and an archive inside an archive is never opened."""
 
 
 @dataclass(slots=True)
 class FileTree:
-    """What was met. Paths are relative to the server's folder; `root` are files of the archive's root outside of it."""
+    """The files so far. Paths are relative to the server's folder; `root` lists files of the archive's root outside of
+    it.
+    """
 
     subfolder: str
     paths: list[str] = field(default_factory=list)
@@ -57,8 +59,7 @@ class FileTree:
     code: int = 0
     cut: bool = False
 
-    def room(self, path: str) -> int:
-        """How many bytes of a file are wanted."""
+    def max_bytes(self, path: str) -> int:
         inner = self.inner(path)
         if inner is None:
             return (
@@ -80,7 +81,7 @@ class FileTree:
         return path.removeprefix(prefix) if path.startswith(prefix) else None
 
     def observe(self, member: Member) -> Iterator[tuple[str, bytes]]:
-        """Take note of a file; its path and content when it is to be searched for secrets."""
+        """Record a file; yields its path and content if it is to be searched for secrets."""
         inner = self.inner(member.path)
         if inner is None:
             self._outside(member)
@@ -115,7 +116,7 @@ class FileTree:
         if _is_readme(path):
             self.readmes[path] = readme.parse_readme(_text(data))
         elif path.endswith(_METADATA) and path.count("/") == 1:
-            # A wheel keeps its README as the body of its metadata (core metadata, Description).
+            # A wheel has its README as the body of its metadata (core metadata, Description).
             _, _, body = _text(data).replace("\r\n", "\n").partition("\n\n")
             if body.strip():
                 self.readmes[path] = readme.parse_readme(body)
@@ -155,7 +156,7 @@ class FileTree:
 
 
 def _is_readme(path: str) -> bool:
-    """A README of the top, or where GitHub looks for one."""
+    """A README at the top, or in a folder where GitHub looks for one."""
     folder, _, name = path.rpartition("/")
     return folder in {"", ".github", "docs"} and readme.is_readme(name)
 

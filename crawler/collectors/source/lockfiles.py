@@ -35,7 +35,7 @@ _LOOSE: Final = "requirements"
 
 @dataclass(frozen=True, slots=True)
 class FoundLockfile:
-    """A lockfile that was found, and what came of it."""
+    """A lockfile and the result of parsing it."""
 
     path: str
     form: Format
@@ -43,12 +43,11 @@ class FoundLockfile:
 
     @property
     def folder(self) -> str:
-        """The folder that it is in."""
         return self.path.rpartition("/")[0]
 
     @property
     def error(self) -> str | None:
-        """Why it could not be read, or not whole; None when it was."""
+        """Why it could not be parsed, or not completely; None when it was."""
         match self.parsed:
             case Unreadable(fault=fault):
                 return fault.message
@@ -57,7 +56,7 @@ class FoundLockfile:
 
     @property
     def packages(self) -> int | None:
-        """How many packages it holds; None when it cannot be told."""
+        """The number of packages; None when it could not be parsed."""
         return len(self.parsed.dependencies) if isinstance(self.parsed, Lockfile) else None
 
     @property
@@ -71,7 +70,7 @@ class FoundLockfile:
 
 @dataclass(slots=True)
 class FoundLockfiles:
-    """Lockfiles as the walk meets them; `inside` are those of the server's folder, `outside` those of the root."""
+    """The lockfiles so far; `inside` are those of the server's folder, `outside` those of the root."""
 
     inside: list[FoundLockfile] = field(default_factory=list)
     outside: list[FoundLockfile] = field(default_factory=list)
@@ -79,7 +78,7 @@ class FoundLockfiles:
     _taken: int = 0
 
     def add(self, path: str, form: Format, data: bytes | None, *, inside: bool) -> None:
-        """Read a lockfile; None is one that is too large."""
+        """Parse a lockfile; `data` is None for one that is too large."""
         if data is None or self._taken + len(data) > MAX_TOTAL:
             self.refuse(path, "too large")
         elif len(self.inside) + len(self.outside) >= MAX_FILES:
@@ -89,12 +88,11 @@ class FoundLockfiles:
             (self.inside if inside else self.outside).append(FoundLockfile(path, form, parse_lockfile(form, data)))
 
     def refuse(self, path: str, why: str) -> None:
-        """Record a lockfile that is not read."""
         if len(self.unread) < MAX_UNREAD:
             self.unread.append((path, why))
 
     def chosen(self) -> list[FoundLockfile]:
-        """Those that say what the server needs: of the highest folder that has any, else of the archive's root."""
+        """The lockfiles of the server: those of the highest folder that has any, else of the archive's root."""
         found = self.inside or self.outside
         highest = min((lock.path.count("/") for lock in found), default=0)
         own = [lock for lock in found if lock.path.count("/") == highest]
@@ -104,7 +102,7 @@ class FoundLockfiles:
             lock
             for lock in own
             if (lock.is_lock or (lock.folder, lock.form.ecosystem) not in names)
-            # go.sum also names versions that are not chosen.
+            # go.sum also lists versions that are not selected.
             and not (lock.form.id == "go.sum" and lock.folder in modules)
         ]
 
@@ -119,7 +117,7 @@ def detect_lock_format(path: str) -> Format | None:
 
 
 def dependencies_body(locks: FoundLockfiles) -> dict[str, Json] | None:
-    """The members of a dependencies body that lockfiles tell; None when none could be read."""
+    """The members of a dependencies body that come from lockfiles; None when none could be parsed."""
     chosen = locks.chosen()
     read = [lock for lock in chosen if isinstance(lock.parsed, Lockfile)]
     if not read:
@@ -137,7 +135,7 @@ def dependencies_body(locks: FoundLockfiles) -> dict[str, Json] | None:
 
 
 def sort_dependency_rows(rows: Iterator[dict[str, Json]]) -> list[Json]:
-    """Rows of dependencies in their order, each package of a file once."""
+    """Sorted rows of dependencies, each package of a file once."""
     keyed = {_key(row): row for row in rows}
     return [keyed[key] for key in sorted(keyed)]
 

@@ -1,4 +1,4 @@
-"""Messages between a reader and its process: eight bytes of length and JSON, with descriptors beside them."""
+"""Messages between a reader's parent and its process: eight bytes of length, then JSON, with file descriptors."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def send_message(line: socket.socket, message: Mapping[str, Any], handles: Seque
 
 
 def receive_message(line: socket.socket) -> tuple[dict[str, Any], list[int]]:
-    """Read a message; EOFError when the other side is gone. Descriptors belong to the caller."""
+    """Read a message; EOFError when the other side is closed. The caller owns the descriptors."""
     head, handles, _, _ = socket.recv_fds(line, _LENGTH.size, 1)
     try:
         head += _exactly(line, _LENGTH.size - len(head)) if head else b""

@@ -1,4 +1,4 @@
-"""Readers: processes that read archives, as their parent sees them; kept while they behave, replaced when not."""
+"""A pool of processes that read archives; a process is replaced when it fails."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ from crawler.collectors.source.reading_task import ReadingResult, ReadingTask
 from crawler.http.deadlines import pause_deadline
 from evidence.model import Absent, Reason
 
-# Nothing of our environment; one malloc arena, so that the bound on memory is one on use.
+# Our environment is not passed on. One malloc arena makes the limit on memory a limit on use.
 _ENVIRONMENT: Final = {"PATH": os.defpath, "LANG": "C.UTF-8", "MALLOC_ARENA_MAX": "1"}
 _START: Final = 30.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReaderLimits:
-    """What one reading may cost: seconds of processor and of wall time, MiB of memory. `slots`: readings at once.
+    """Limits of one reading: seconds of processor and of wall time, MiB of memory. `slots`: readings at once.
 
-    A process is replaced after `readings`, so that what a parser leaks does not add up.
+    A process is replaced after `readings`, so that memory leaks of a parser do not add up.
     """
 
     cpu: int = 60
@@ -38,7 +38,7 @@ class ReaderLimits:
 
 
 class ReaderPool:
-    """Reads archives in processes of its own. Close it; an idle reader also ends when this process does.
+    """Reads archives in separate processes. Close it; an idle reader also ends when this process does.
 
     `rules` is the text of a gitleaks file that replaces our own secret rules; `salt` is the installation's.
     """
@@ -48,24 +48,24 @@ class ReaderPool:
         self._rules = rules
         self._limits = limits or ReaderLimits()
         self._idle: list[_Process] = []
-        self._room = asyncio.Semaphore(self._limits.slots)
+        self._slots = asyncio.Semaphore(self._limits.slots)
 
-    async def read(self, file: BinaryIO, task: ReadingTask) -> ReadingResult | Absent:
+    async def read_archive(self, file: BinaryIO, task: ReadingTask) -> ReadingResult | Absent:
         """The bodies of an archive, or why there are none. A reading that is cancelled leaves no process."""
         with pause_deadline():
-            await self._room.acquire()
+            await self._slots.acquire()
         try:
-            return _reading(await self._answer(file, task))
+            return _parse_answer(await self._answer(file, task))
         except TimeoutError:
-            # Wall time is also what others on this machine take: a failure of ours, as far as can be told.
+            # Wall time also depends on other processes of this machine, so this may be a failure of ours.
             return Absent(Reason.TIMEOUT, f"reading it takes more than {self._limits.wall:g} seconds")
         except _Died as died:
             return Absent(Reason.TOO_LARGE, died.why(self._limits))
         finally:
-            self._room.release()
+            self._slots.release()
 
     async def _answer(self, file: BinaryIO, task: ReadingTask) -> dict[str, Any]:
-        """What a process makes of it. One that was killed may have been so for another's sake, and is replaced once."""
+        """The answer of a process. One that was killed, perhaps because of other processes, is replaced once."""
         try:
             return await self._ask(file, task)
         except _Died as died:
@@ -79,12 +79,11 @@ class ReaderPool:
             return await asyncio.to_thread(process.ask, message, file.fileno())
 
     async def close(self) -> None:
-        """End the idle processes."""
         idle, self._idle = self._idle, []
         for process in idle:
             await asyncio.to_thread(process.end)
 
-    async def _start(self, process: _Process, message: dict[str, Any]) -> None:
+    async def _start_process(self, process: _Process, message: dict[str, Any]) -> None:
         try:
             async with asyncio.timeout(_START):
                 await asyncio.to_thread(process.start, message)
@@ -95,12 +94,12 @@ class ReaderPool:
 
     @asynccontextmanager
     async def _process(self) -> AsyncIterator[_Process]:
-        """A process for one reading: it goes back when the reading went well, else it is ended."""
+        """A process for one reading: it returns to the pool when the reading succeeded, else it is ended."""
         process = self._idle.pop() if self._idle else _Process()
         try:
             if not process.started:
                 start = {"rules": self._rules, "memory": self._limits.memory}
-                await self._start(process, start)
+                await self._start_process(process, start)
             yield process
         except BaseException:
             process.kill()
@@ -113,11 +112,11 @@ class ReaderPool:
 
 
 class ReaderBroken(RuntimeError):
-    """No process can be started that reads: our own infrastructure."""
+    """No reader process can be started: a failure of our own infrastructure."""
 
 
 class _Died(Exception):
-    """The process ended in the middle."""
+    """The process ended during a request."""
 
     def __init__(self, code: int | None) -> None:
         super().__init__(f"ended with {code}")
@@ -135,7 +134,7 @@ class _Died(Exception):
 
 
 class _Process:
-    """One process and the socket to it. Its methods block and belong into a thread, `kill` aside."""
+    """One process and its socket. The methods other than `kill` block and belong into a thread."""
 
     def __init__(self) -> None:
         self._process: subprocess.Popen[bytes] | None = None
@@ -194,7 +193,7 @@ class _Process:
         return answer
 
 
-def _reading(answer: dict[str, Any]) -> ReadingResult | Absent:
+def _parse_answer(answer: dict[str, Any]) -> ReadingResult | Absent:
     why = str(answer.get("why", ""))
     match answer["outcome"]:
         case "reading":

@@ -1,7 +1,7 @@
-"""The process that reads archives: `python -m crawler.collectors.source.reader_process FD`, asked over a Unix socket.
+"""The process that reads archives: `python -m crawler.collectors.source.reader_process FD`, with a Unix socket.
 
-The first message gives the rules, each further one a task and, as a descriptor, the archive; each is answered. Hostile
-source may cost a parser its stack, its memory or its time: the bounds below end this process then, and nothing else.
+The first message has the rules, each further one a task and, as a descriptor, the archive; each is answered. Hostile
+source may cost a parser its stack, its memory or its time: the limits below then end only this process.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def main(descriptor: int) -> None:
     """Answer until the other side closes the socket."""
     with socket.socket(fileno=descriptor) as line:
         start, _ = receive_message(line)
-        _confine(start["memory"])
+        _limit_resources(start["memory"])
         scanner = Scanner(load_rules(start["rules"]) if start["rules"] else build_own_rules())
         send_message(line, {"ready": True})
         while True:
@@ -41,15 +41,15 @@ def main(descriptor: int) -> None:
                 message, handles = receive_message(line)
             except EOFError:
                 return
-            _allow(message["seconds"])
-            with _own(handles) as file:
-                answer = _answered(message, file, scanner)
+            _limit_processor_time(message["seconds"])
+            with _open_archive(handles) as file:
+                answer = _answer(message, file, scanner)
             send_message(line, answer)
 
 
 @contextmanager
-def _own(handles: Sequence[int]) -> Iterator[BinaryIO]:
-    """The file behind a descriptor with a position of its own: others may read the same archive at the same time."""
+def _open_archive(handles: Sequence[int]) -> Iterator[BinaryIO]:
+    """The file behind a descriptor with its own position, since others may read the same archive at the same time."""
     try:
         with Path(f"/proc/self/fd/{handles[0]}").open("rb") as file:
             yield file
@@ -58,7 +58,7 @@ def _own(handles: Sequence[int]) -> Iterator[BinaryIO]:
             os.close(handle)
 
 
-def _answered(message: Mapping[str, Any], file: BinaryIO, scanner: Scanner) -> Mapping[str, Any]:
+def _answer(message: Mapping[str, Any], file: BinaryIO, scanner: Scanner) -> Mapping[str, Any]:
     task = ReadingTask(**{**message["task"], "bounds": Bounds(**message["task"]["bounds"])})
     try:
         found = read_archive(file, task, scanner, bytes.fromhex(message["salt"]))
@@ -72,8 +72,8 @@ def _answered(message: Mapping[str, Any], file: BinaryIO, scanner: Scanner) -> M
     return {"outcome": READING, "body": body}
 
 
-def _confine(megabytes: int) -> None:
-    """No files, no core, bounded memory: reading needs none of the others."""
+def _limit_resources(megabytes: int) -> None:
+    """Forbid writing files and core dumps, and limit the memory."""
     size = megabytes * 1024 * 1024
     resource.setrlimit(resource.RLIMIT_AS, (size, size))
     resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
@@ -81,8 +81,8 @@ def _confine(megabytes: int) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
-def _allow(seconds: int) -> None:
-    """Bound the processor time from now on; what was used before counts to the process."""
+def _limit_processor_time(seconds: int) -> None:
+    """Limit the processor time from now on, beyond what the process has used."""
     used = resource.getrusage(resource.RUSAGE_SELF)
     _, hard = resource.getrlimit(resource.RLIMIT_CPU)
     resource.setrlimit(resource.RLIMIT_CPU, (int(used.ru_utime + used.ru_stime) + 1 + seconds, hard))

@@ -1,4 +1,4 @@
-"""What a reader is asked, and what it answers."""
+"""The request to a reader and its answer."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from evidence.canonical import Json
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReadingTask:
-    """One archive to be read: whose it is, where the server's folder is in it, and how many folders wrap it."""
+    """One archive to read: its origin, the server's folder in it, and the number of outer folders."""
 
     origin: str
     name: str

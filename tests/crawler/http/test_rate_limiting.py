@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 import pytest
 
 from crawler.http.rate_limiting import HostRateLimiter, parse_retry_after
-from tests.crawler.collectors.probing import Timekeeper
+from tests.crawler.collectors.protocol.probing import Timekeeper
 
 NOW = datetime(2026, 11, 21, 12, 0, 0, tzinfo=UTC)
 

@@ -18,7 +18,7 @@ from crawler.http.request_budgets import (
     list_server_hosts,
 )
 from evidence.model import Absent, Dossier, Observed, Reason, Record, Server, Target, TargetType
-from tests.crawler.collectors.probing import Timekeeper
+from tests.crawler.collectors.protocol.probing import Timekeeper
 
 NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
 

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from crawler.collectors.protocol.trials.tool_trials import CallPolicy
+from crawler.collectors.protocol.trials.call_policy import CallPolicy
 from crawler.mcp.mirrored_headers import find_mirrored_parameters
-from tests.crawler.collectors.probing import collector, records_of, remote
+from tests.crawler.collectors.protocol.probing import collector, records_of, remote
 from tests.servers.hostile import Call, Mcp, serving
 
 MODERN = "2026-07-28"

@@ -16,7 +16,7 @@ from evidence.kinds.trials import TrialKind, TrialOutcome, Trials
 from evidence.model import Absent, Dossier, Observed, Record, Server, Target, TargetType
 from scoring.protocol.conformance import Verdict
 from tests.conformance.probing import Probed
-from tests.crawler.collectors.probing import NOW, collector, listing, names, records_of
+from tests.crawler.collectors.protocol.probing import NOW, collector, listing, names, records_of
 from tests.crawler.sandbox import census
 from tests.crawler.sandbox.driving import HOSTILE, sandbox
 

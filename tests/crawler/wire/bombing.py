@@ -12,7 +12,7 @@ import resource
 import sys
 
 from tests.crawler.collectors.launching import PipeLauncher, module
-from tests.crawler.collectors.probing import collector, record_of, remote
+from tests.crawler.collectors.protocol.probing import collector, record_of, remote
 from tests.servers.hostile import Behaviour, Call, serving
 
 

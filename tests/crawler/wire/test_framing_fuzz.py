@@ -30,7 +30,7 @@ from crawler.mcp.stdio import LineReader
 from evidence.canonical import NotJson, check_bounds
 from evidence.model import Absent, Dossier, Record, Server, Target, TargetType
 from tests.conformance.probing import prober
-from tests.crawler.collectors.probing import AGENT, NOW, remote
+from tests.crawler.collectors.protocol.probing import AGENT, NOW, remote
 from tests.crawler.wire.fuzzing import ANSWERS, CUTS, Bent, answering, as_stream, bend, bends, message, pieces
 from tests.servers.hostile import Behaviour, Call, serving
 

@@ -13,7 +13,7 @@ from crawler.http.engine import HttpEngine, Request, create_tls_context
 from crawler.http.failures import TlsFailure, WireFailure
 from crawler.http.url import parse_url
 from evidence.model import Reason
-from tests.crawler.collectors.probing import absent, collector, listing, record_of, remote
+from tests.crawler.collectors.protocol.probing import absent, collector, listing, record_of, remote
 from tests.crawler.wire.certificates import Authority
 from tests.crawler.wire.test_engine import AGENT, Names
 from tests.servers.hostile import Call, Mcp, serving

@@ -27,12 +27,12 @@ from workers.settings.environment import Settings, read_tool_environment
 from workers.wiring import project_collectors
 from workers.wiring.advisory_mirror import refresh_advisories
 
-HURRIED = GitHubLimits(calls=CallLimits(timeout=60, pause=0.01), linger=0.05, pace=0.0, patience=0.5)
+HURRIED = GitHubLimits(calls=CallLimits(timeout=60, pause=0.01), linger=0.05, pace=0.0, max_wait=0.5)
 
 
 class _Hurried(PackageCollector):
     def __init__(self, *given: Any, **named: Any) -> None:
-        super().__init__(*given, patience=IndexRetryPolicy(attempts=2, first=0.01, longest=0.05), **named)
+        super().__init__(*given, max_wait=IndexRetryPolicy(attempts=2, first=0.01, longest=0.05), **named)
 
 
 def hurry(patch: pytest.MonkeyPatch, environ: Mapping[str, str]) -> None:

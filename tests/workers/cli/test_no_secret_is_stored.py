@@ -16,7 +16,7 @@ from evidence.derive.secrets import Scanner, build_own_rules
 from evidence.model import Absent
 from evidence.store import blobs
 from evidence.store.sql.json_columns import to_json
-from tests.crawler.collectors.source.reading import reading
+from tests.crawler.collectors.source.local_reading import reading
 from tests.evidence.secrets.planted import planted
 from tests.functional.processes import opened
 from tests.servers import leaking

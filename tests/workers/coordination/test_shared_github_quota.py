@@ -18,7 +18,7 @@ from redis.asyncio import Redis
 
 from crawler.collectors.repository.api.token_budgets import Denied, Granted, ReportedBudget, Resource, TokenBudgets
 from crawler.collectors.repository.api.token_rotation import Token
-from tests.crawler.collectors.repository.looking import lively
+from tests.crawler.collectors.repository.local_github import lively
 from tests.servers.daemon import free_port
 from tests.servers.github.server import Local, serve
 from tests.servers.valkey import ValkeyServer, valkey_server
@@ -75,7 +75,7 @@ async def denied(budgets: TokenBudgets, cost: int = 1, resource: Resource = "cor
 
 async def told(budgets: TokenBudgets, remaining: int, resets_in: float = 1800, one: Granted | None = None) -> None:
     said = ReportedBudget(remaining=remaining, resets_in=resets_in)
-    await budgets.settle(one or await granted(budgets), said=said, spent=0, rest=0)
+    await budgets.settle(one or await granted(budgets), reported=said, spent=0, rest=0)
 
 
 def test_while_nothing_is_known_one_request_goes_ahead_alone(valkey: ValkeyServer) -> None:
@@ -103,7 +103,7 @@ def test_what_is_on_the_way_of_one_is_not_left_for_the_other(valkey: ValkeyServe
 def test_a_limit_met_by_one_rests_the_token_for_all(valkey: ValkeyServer) -> None:
     async def body(one: TokenBudgets, other: TokenBudgets) -> None:
         await told(one, 10)
-        await one.settle(await granted(one), said=None, spent=0, rest=60)
+        await one.settle(await granted(one), reported=None, spent=0, rest=60)
         assert 0 < await denied(other) <= 60
         assert 0 < await denied(other, resource="graphql") <= 60
         assert not await other.affords(TOKEN, "core", 1)
@@ -155,8 +155,8 @@ def test_a_request_whose_process_died_counts_as_spent(valkey: ValkeyServer, monk
 def test_a_request_that_was_not_answered_counts_as_spent_and_one_not_sent_does_not(valkey: ValkeyServer) -> None:
     async def body(one: TokenBudgets, other: TokenBudgets) -> None:
         await told(one, 2)
-        await one.settle(await granted(one), said=None, spent=1, rest=0)
-        await one.settle(await granted(one), said=None, spent=0, rest=0)
+        await one.settle(await granted(one), reported=None, spent=1, rest=0)
+        await one.settle(await granted(one), reported=None, spent=0, rest=0)
         assert await other.affords(TOKEN, "core", 1)
         assert not await other.affords(TOKEN, "core", 2)
 

@@ -298,7 +298,7 @@ def test_githubs_quota_is_what_it_told_the_workers(valkey: ValkeyServer) -> None
                 granted = await budgets.reserve("a1b2", resource, 1, 0)
                 assert isinstance(granted, Granted)
                 said = ReportedBudget(remaining=left, resets_in=resets_in)
-                await budgets.settle(granted, said=said, spent=0, rest=30 if resource == "graphql" else 0)
+                await budgets.settle(granted, reported=said, spent=0, rest=30 if resource == "graphql" else 0)
 
     asyncio.run(ask(("core", 4_990, 1_800.0), ("graphql", 4_000, 900.0)))
     seen = read_broker(valkey, SteppingClock(NOW))

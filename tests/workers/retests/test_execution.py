@@ -15,7 +15,7 @@ import pytest
 from evidence.model import Observed, Run, Trigger
 from evidence.store import Retest, RetestState, RunState
 from publish.disclosure import private_rule_ids
-from tests.crawler.collectors.test_chosen import Counting
+from tests.crawler.collectors.protocol.questions.test_selection import Counting
 from tests.servers.hostile import Call, serving
 from tests.stepping_clock import SteppingClock
 from tests.workers.retests.test_retest_requests import ask, known

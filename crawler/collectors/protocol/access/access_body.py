@@ -1,14 +1,13 @@
-"""The body of an access record: documents spliced in byte for byte, everything else our own canonical words."""
+"""The body of an access record: documents are spliced in byte for byte, the rest is our own canonical JSON."""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Final
 
 from crawler.collectors.protocol.access.access_challenge import AccessDecision, AccessRequest
 from crawler.collectors.protocol.access.authorization_metadata import MASK, IssuerMetadata, MetadataAttempt, mask_url
+from crawler.collectors.protocol.json_splicing import encode_json, splice_array, splice_object
 from crawler.http.authentication_challenges import Challenge
 from crawler.secret_masking import mask_secrets
 from evidence.canonical import Json
@@ -16,7 +15,7 @@ from evidence.kinds.access import ACCEPTED
 from evidence.model import Target
 
 _LONGEST_VALUE: Final = 2048
-# New on every answer, or a secret by its meaning.
+# Different in every answer, or secret by definition.
 _VOLATILE: Final = frozenset(
     {"nonce", "nextnonce", "cnonce", "opaque", "rspauth", "response", "ticket", "request_id", "trace_id", "token"}
     | {"request-id", "trace-id", "correlation-id", "correlation_id", "timestamp", "invoice", "macaroon", "state"}
@@ -28,43 +27,46 @@ _ADDRESSES: Final = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class AccessFindings:
-    """Everything that a look at the access of one server found."""
+    """Everything that was found about the access to one server."""
 
     target: Target
-    door: AccessDecision
-    asked: tuple[AccessRequest, ...]
+    decision: AccessDecision
+    requests: tuple[AccessRequest, ...]
     resource: tuple[MetadataAttempt, ...]
     issuers: tuple[IssuerMetadata, ...]
     bogus: AccessRequest | None
     metadata_cut: bool
 
 
-def access_body(look: AccessFindings) -> bytes:
+def access_body(findings: AccessFindings) -> bytes:
     """The bytes of schema 1 (evidence/kinds/access.py)."""
-    return _object(
+    gate = findings.decision.gate
+    versions = {one.era: one.version for one in findings.requests if one.opened and one.step != "sse-open"}
+    cut = [*(["challenges"] if _cut(findings.decision) else []), *(["metadata"] if findings.metadata_cut else [])]
+    return splice_object(
         {
-            "registered": _own(mask_url(look.target.identifier)),
-            "class": _own(look.door.access.value),
-            "gate": _own(_gate(look.door)),
-            "versions": _own({one.era: one.version for one in look.asked if one.opened and one.step != "sse-open"}),
-            "answers": _own([_answer(one) for one in look.asked]),
-            "challenges": _own([_challenge(one) for one in look.door.gate.challenges] if look.door.gate else []),
-            "resource_metadata": _list(_attempt(one) for one in look.resource),
-            "authorization_servers": _list(_issuer(one) for one in look.issuers),
-            "bogus": _own(_bogus(look.bogus) if look.bogus else None),
-            "cut": _own([*(["challenges"] if _cut(look.door) else []), *(["metadata"] if look.metadata_cut else [])]),
+            "registered": encode_json(mask_url(findings.target.identifier)),
+            "class": encode_json(findings.decision.access.value),
+            "gate": encode_json(_gate(findings.decision)),
+            "versions": encode_json(versions),
+            "answers": encode_json([_answer(one) for one in findings.requests]),
+            "challenges": encode_json([_challenge(one) for one in gate.challenges] if gate else []),
+            "resource_metadata": splice_array(_attempt(one) for one in findings.resource),
+            "authorization_servers": splice_array(_issuer(one) for one in findings.issuers),
+            "bogus": encode_json(_bogus(findings.bogus) if findings.bogus else None),
+            "cut": encode_json(cut),
         }
     )
 
 
-def _gate(door: AccessDecision) -> Json:
-    if door.gate is None or door.refusal is None:
+def _gate(decision: AccessDecision) -> Json:
+    if decision.gate is None or decision.refusal is None:
         return None
-    reason, detail = door.refusal.reason.value, door.refusal.detail
+    reason, detail = decision.refusal.reason.value, decision.refusal.detail
     return {
-        "step": door.gate.step,
-        "era": door.gate.era,
-        "status": door.gate.reply.status,
+        "step": decision.gate.step,
+        "era": decision.gate.era,
+        "status": decision.gate.reply.status,
         "reason": reason,
         "detail": detail,
     }
@@ -91,9 +93,9 @@ def _value(name: str, value: str) -> str:
     return shown[:_LONGEST_VALUE]
 
 
-def _cut(door: AccessDecision) -> bool:
-    """Whether a header of the gate reached the length at which the wire stops keeping it."""
-    headers = door.gate.reply.exchange.headers if door.gate else ()
+def _cut(decision: AccessDecision) -> bool:
+    """Whether a header of the deciding answer reached the length at which the HTTP client stops keeping it."""
+    headers = decision.gate.reply.exchange.headers if decision.gate else ()
     return any(name == "www-authenticate" and len(value) >= _LONGEST_VALUE for name, value in headers)
 
 
@@ -105,31 +107,21 @@ def _bogus(one: AccessRequest) -> Json:
 
 def _attempt(attempt: MetadataAttempt) -> bytes:
     failure = attempt.failure
-    return _object(
+    return splice_object(
         {
-            "by": _own(attempt.by),
-            "url": _own(attempt.url),
-            "status": _own(attempt.status),
-            "location": _own(attempt.location),
+            "by": encode_json(attempt.by),
+            "url": encode_json(attempt.url),
+            "status": encode_json(attempt.status),
+            "location": encode_json(attempt.location),
             "document": attempt.document if attempt.document is not None else b"null",
-            "problem": _own(attempt.problem),
-            "failure": _own({"reason": failure.reason.value, "detail": failure.detail} if failure else None),
+            "problem": encode_json(attempt.problem),
+            "failure": encode_json({"reason": failure.reason.value, "detail": failure.detail} if failure else None),
         }
     )
 
 
 def _issuer(issuer: IssuerMetadata) -> bytes:
-    attempts = _list(_attempt(one) for one in issuer.attempts)
-    return _object({"issuer": _own(issuer.issuer), "layout": _own(issuer.layout), "attempts": attempts})
-
-
-def _object(members: Mapping[str, bytes]) -> bytes:
-    return b"{" + b",".join(_own(name) + b":" + value for name, value in members.items()) + b"}"
-
-
-def _list(values: Iterable[bytes]) -> bytes:
-    return b"[" + b",".join(values) + b"]"
-
-
-def _own(value: Json) -> bytes:
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace")
+    attempts = splice_array(_attempt(one) for one in issuer.attempts)
+    return splice_object(
+        {"issuer": encode_json(issuer.issuer), "layout": encode_json(issuer.layout), "attempts": attempts}
+    )

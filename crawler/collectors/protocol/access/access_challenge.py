@@ -1,4 +1,4 @@
-"""What the answers at a server's door say about access."""
+"""Classifies the access to a server from its first answers."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ METHODS: Final = {
     "list-resourceTemplates": "resources/templates/list",
     "list-prompts": "prompts/list",
 }
-"""What each step of the door asks."""
+"""The method of each step before or at the opening."""
 
 OPENING_STEPS: Final = frozenset({"discover", "initialize", "sse-open"})
 LOCKED_REASONS: Final = frozenset({Reason.OAUTH_REQUIRED, Reason.CREDENTIALS_REQUIRED})
@@ -31,12 +31,12 @@ _CLASSES: Final[Mapping[Reason, AccessClass]] = {
     Reason.BLOCKED_BY_WAF: AccessClass.BLOCKED_BY_WAF,
     Reason.NOT_MCP: AccessClass.NOT_MCP,
 }
-_TELLING: Final = (*sorted(LOCKED_REASONS), Reason.PAYMENT_REQUIRED, Reason.FORBIDDEN, Reason.BLOCKED_BY_WAF)
+_DECISIVE: Final = (*sorted(LOCKED_REASONS), Reason.PAYMENT_REQUIRED, Reason.FORBIDDEN, Reason.BLOCKED_BY_WAF)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AccessRequest:
-    """One question at the door. `step` and `era` are those of kind `exchanges`.
+    """One request before or at the opening. `step` and `era` are those of kind `exchanges`.
 
     `opened`: an opening that succeeded, with the `version` that was negotiated.
     """
@@ -54,7 +54,7 @@ class AccessRequest:
 
     @property
     def refusal(self) -> Absent | None:
-        """Why the answer does not let us in; None when it does."""
+        """Why the answer grants no access; None when it does."""
         if self.opened or (self.reply.result and not self.is_opening) or self._streams:
             return None
         challenged = any(challenge.scheme in {"bearer", "dpop"} for challenge in self.challenges)
@@ -64,34 +64,33 @@ class AccessRequest:
 
     @property
     def _streams(self) -> bool:
-        """Whether the stream of an HTTP+SSE server opened; what is asked over it decides the rest."""
+        """Whether the stream of an HTTP+SSE server opened; the questions that are asked over it decide the rest."""
         streams = self.reply.exchange.header("content-type").lower().startswith("text/event-stream")
         return self.step == "sse-open" and self.reply.status == 200 and self.reply.failure is None and streams
 
     @property
     def challenges(self) -> tuple[Challenge, ...]:
-        """The challenges of the answer."""
         return parse_challenges([value for name, value in self.reply.exchange.headers if name == "www-authenticate"])
 
 
 @dataclass(frozen=True, slots=True)
 class AccessDecision:
-    """What all answers together say: the class, and the answer that decides it (None when the server is open)."""
+    """The class that all answers together give, and the answer that decides it (None when the server is open)."""
 
     access: AccessClass
     gate: AccessRequest | None = None
     refusal: Absent | None = None
 
 
-def classify_access(asked: Sequence[AccessRequest]) -> AccessDecision | Absent:
-    """The class of a server from everything that was asked at its door; Absent when no answer says anything.
+def classify_access(requests: Sequence[AccessRequest]) -> AccessDecision | Absent:
+    """The class of a server from all its first answers; Absent when no answer decides anything.
 
-    An era that opens decides against one that does not; of refusals the first that names a way in decides.
+    An era that opens outweighs one that does not. Among refusals, the first that names a way in decides.
     """
-    refused = [(one, refusal) for one in asked if (refusal := one.refusal)]
-    opened = any(one.opened and one.step != "sse-open" for one in asked)
+    refused = [(one, refusal) for one in requests if (refusal := one.refusal)]
+    opened = any(one.opened and one.step != "sse-open" for one in requests)
     deciding = [pair for pair in refused if not (opened and pair[0].is_opening)]
-    for reasons in (LOCKED_REASONS, *({reason} for reason in _TELLING)):
+    for reasons in (LOCKED_REASONS, *({reason} for reason in _DECISIVE)):
         for one, refusal in deciding:
             if refusal.reason in reasons:
                 return AccessDecision(_class_of(one, refusal), one, refusal)

@@ -1,20 +1,17 @@
-"""Who gets in: the kind `access`, from what a visit has already asked and a few questions more.
+"""The kind `access`: who may use a server, from the requests of a probe and a few further ones.
 
-    content, observation = await look_at_access(visit, target, asked, courtesy=courtesy, gapless=own,
-                                                client_version=version, credential=credential, thorough=full)
+`requests` are those that the probe made first, in order: the openings `discover`, `initialize` and `sse-open` (steps of
+kind `exchanges`) and the first page of every list, each with its reply. An opening that succeeded has `opened` and
+names the `version`. Replies to a request with a `credential` do not show what others may do. With a credential
+configured they are therefore ignored, and the openings are repeated without it.
 
-`asked` is what the visit asked at the door, in order: the openings `discover`, `initialize` and `sse-open` (steps of
-kind `exchanges`) and the first page of every list, each with its reply. An opening that succeeded says so in `opened`
-and names the `version`. Replies that came for a `credential` tell nothing about the door, so with one configured they
-are passed over, and the openings are asked once more without it.
+Further requests: RFC 9728 and RFC 8414 or OpenID metadata by GET, at most `AccessLimits.metadata` documents of 256 KiB
+each, on guarded connections; of an open server only when `thorough`. On a locked server the refused question is
+repeated once with a bearer token that cannot be valid. No client is registered, no flow is started, and nothing is sent
+by POST to an advertised endpoint.
 
-Asked here: RFC 9728 and RFC 8414 or OpenID metadata by GET, at most `AccessLimits.metadata` documents and 256 KiB each,
-on connections of `visit` and so behind its guard, of an open server only when `thorough`; and on a locked server the
-refused question once more with a bearer token that cannot be valid. Nothing is registered, no flow is started, nothing
-is POSTed to an advertised endpoint.
-
-Observed whenever an HTTP answer says something about access; Absent with the reason of the listing when only timeouts,
-429, 5xx or failures of the wire were seen.
+The record is observed whenever an HTTP answer decides the class. It is absent with the reason of the listing when only
+timeouts, 429, 5xx or failures of the connection were seen.
 """
 
 from __future__ import annotations
@@ -41,53 +38,51 @@ from evidence.canonical import Json, parse_json
 from evidence.kinds.access import AccessClass
 from evidence.model import Absent, Observed, Target, TargetType
 
-__all__ = ["BOGUS_BEARER", "AccessLimits", "AccessRequest", "collect_access"]
-
 
 async def collect_access(
-    visit: HttpSession,
+    session: HttpSession,
     target: Target,
-    asked: Sequence[AccessRequest],
+    requests: Sequence[AccessRequest],
     *,
-    courtesy: HostRateLimiter,
+    limiter: HostRateLimiter,
     gapless: bool,
     client_version: str,
     credential: Credential | None = None,
     limits: AccessLimits | None = None,
     thorough: bool = True,
 ) -> tuple[Observed | Absent, Mapping[str, Json]]:
-    """The content of the record and its volatile observation. A remote target; raises nothing."""
+    """The content of the record and its volatile observation, of a remote target. Raises nothing."""
     try:
         server = parse_url(target.identifier)
     except InvalidTarget as error:
         return error.absent(), {}
-    knocker = UnauthenticatedRequests(visit, target, courtesy, gapless=gapless, client_version=client_version)
+    unauthenticated = UnauthenticatedRequests(session, target, limiter, gapless=gapless, client_version=client_version)
     if credential is not None:
-        opened = [one.reply.exchange.transport for one in asked if one.opened] or [target.type.value]
-        asked = await knocker.bare(over_sse=opened[0] == TargetType.SSE.value)
-    door = classify_access(asked)
-    if isinstance(door, Absent):
-        return door, _observation(knocker, 0, credential)
-    reader = MetadataReader(visit, courtesy, limits or AccessLimits(), home=server.origin.host)
-    resource, issuers = await _metadata(reader, door, server) if thorough or door.gate else ((), ())
-    gated = door.gate if door.access.is_gated else None
-    bogus = await knocker.ask_with_bearer(BOGUS_BEARER, gated) if gated else None
-    look = AccessFindings(target, door, tuple(asked), resource, issuers, bogus, metadata_cut=reader.cut)
-    return Observed(access_body(look)), _observation(knocker, reader.requests, credential)
+        opened = [one.reply.exchange.transport for one in requests if one.opened] or [target.type.value]
+        requests = await unauthenticated.ask_without_credentials(over_sse=opened[0] == TargetType.SSE.value)
+    decision = classify_access(requests)
+    if isinstance(decision, Absent):
+        return decision, _observation(unauthenticated, 0, credential)
+    reader = MetadataReader(session, limiter, limits or AccessLimits(), home=server.origin.host)
+    resource, issuers = await _metadata(reader, decision, server) if thorough or decision.gate else ((), ())
+    gated = decision.gate if decision.access.is_gated else None
+    bogus = await unauthenticated.ask_with_bearer(BOGUS_BEARER, gated) if gated else None
+    findings = AccessFindings(target, decision, tuple(requests), resource, issuers, bogus, metadata_cut=reader.cut)
+    return Observed(access_body(findings)), _observation(unauthenticated, reader.requests, credential)
 
 
 async def _metadata(
-    reader: MetadataReader, door: AccessDecision, server: Url
+    reader: MetadataReader, decision: AccessDecision, server: Url
 ) -> tuple[tuple[MetadataAttempt, ...], tuple[IssuerMetadata, ...]]:
-    """The documents of a locked server, and of an open one what it says at the well-known addresses."""
-    if not (door.access.is_gated or door.access is AccessClass.OPEN):
+    """The metadata of a locked server, or what an open server publishes at the well-known addresses."""
+    if not (decision.access.is_gated or decision.access is AccessClass.OPEN):
         return (), ()
-    advertised = list(_advertised(door.gate.challenges if door.gate else ()))
-    resource = await reader.resource(server, advertised)
+    advertised = list(_advertised(decision.gate.challenges if decision.gate else ()))
+    resource = await reader.read_resource_metadata(server, advertised)
     document = resource[-1].document
     if document is not None:
-        return resource, await reader.issuers(parse_json(document))
-    return resource, await reader.legacy(server) if door.access.is_gated else ()
+        return resource, await reader.read_issuers(parse_json(document))
+    return resource, await reader.root_metadata(server) if decision.access.is_gated else ()
 
 
 def _advertised(challenges: Sequence[Challenge]) -> Iterator[str]:
@@ -96,7 +91,13 @@ def _advertised(challenges: Sequence[Challenge]) -> Iterator[str]:
             yield url
 
 
-def _observation(knocker: UnauthenticatedRequests, metadata: int, credential: Credential | None) -> dict[str, Json]:
-    again = knocker.transcript.summary()
-    observation: dict[str, Json] = {"requests": metadata + len(again), "metadata_requests": metadata, "asked": again}
+def _observation(
+    unauthenticated: UnauthenticatedRequests, metadata: int, credential: Credential | None
+) -> dict[str, Json]:
+    summary = unauthenticated.transcript.summary()
+    observation: dict[str, Json] = {
+        "requests": metadata + len(summary),
+        "metadata_requests": metadata,
+        "asked": summary,
+    }
     return observation | ({"credentials": "configured"} if credential else {})

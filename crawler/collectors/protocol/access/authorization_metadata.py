@@ -1,7 +1,7 @@
-"""Fetches the documents by which a locked server says who issues its tokens: RFC 9728, then RFC 8414 or OpenID.
+"""Fetches the documents in which a locked server names its token issuers: RFC 9728, then RFC 8414 or OpenID.
 
-Every address comes from the server that is looked at, so all of them go through the guard, none is followed elsewhere,
-and only GET is ever sent.
+Every address comes from the probed server. All requests therefore pass the address guard, redirects are not followed,
+and only GET is sent.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _MOST_FROM_HEADERS: Final = 2
 _LONGEST_ISSUER: Final = 2048
 _DEEPEST: Final = 64
 _ACCEPT: Final = (("accept", "application/json"),)
-# A JSON object without any of these is an error message, or the answer to every address of the host.
+# A JSON object without any of these members is an error message, or the host's answer to every address.
 _MARKS_RESOURCE: Final = frozenset({"resource", "authorization_servers"})
 _MARKS_SERVER: Final = frozenset({"issuer", "authorization_endpoint", "token_endpoint"})
 _LOOPBACK: Final = re.compile(r"127(?:\.[0-9]{1,3}){3}")
@@ -42,7 +42,7 @@ MASK: Final = "[removed]"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AccessLimits:
-    """Bounds of one look: metadata requests, bytes of one document, seconds of one request and of all together."""
+    """Bounds of one access probe: metadata requests, bytes of one document, seconds of one request and of all."""
 
     metadata: int = 12
     document_bytes: int = 256 * 1024
@@ -52,7 +52,7 @@ class AccessLimits:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MetadataAttempt:
-    """One request for a document: `document` is its bytes when it is one, `problem` says what came instead."""
+    """One request for a document: `document` is its bytes if it is one, else `problem` names what came instead."""
 
     by: str
     url: str
@@ -65,7 +65,7 @@ class MetadataAttempt:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IssuerMetadata:
-    """One authorization server and how its metadata was looked for."""
+    """One authorization server and the requests for its metadata."""
 
     issuer: str
     layout: str
@@ -73,26 +73,26 @@ class IssuerMetadata:
 
 
 class MetadataReader:
-    """Reads metadata on the connections of one visit, at most `limits.metadata` documents.
+    """Reads metadata on the connections of one HTTP session, at most `limits.metadata` documents.
 
-    `home` is the server's own host. Where private addresses may be opened at all, that is for the operator's own
-    target; what it advertises may be on its own host, not anywhere in the operator's network.
+    `home` is the server's own host. Private addresses may be opened only for the operator's own target. What that
+    target advertises may be on its own host, but not elsewhere in the operator's network.
     """
 
-    def __init__(self, visit: HttpSession, courtesy: HostRateLimiter, limits: AccessLimits, *, home: str) -> None:
-        self._visit = visit
+    def __init__(self, session: HttpSession, limiter: HostRateLimiter, limits: AccessLimits, *, home: str) -> None:
+        self._session = session
         self._home = home
-        self._courtesy = courtesy
+        self._limiter = limiter
         self._limits = limits
         self._end = asyncio.get_running_loop().time() + limits.total
         self.requests = 0
         self.cut = False
 
-    async def resource(self, server: Url, advertised: Sequence[str]) -> tuple[MetadataAttempt, ...]:
+    async def read_resource_metadata(self, server: Url, advertised: Sequence[str]) -> tuple[MetadataAttempt, ...]:
         """Protected resource metadata: what challenges advertise, else below the path, else at the root."""
-        return await self._first(_resource_addresses(server, advertised), _MARKS_RESOURCE)
+        return await self._fetch_first(_resource_addresses(server, advertised), _MARKS_RESOURCE)
 
-    async def issuers(self, document: Json) -> tuple[IssuerMetadata, ...]:
+    async def read_issuers(self, document: Json) -> tuple[IssuerMetadata, ...]:
         """The authorization servers that a document names, each with its metadata."""
         named = document.get("authorization_servers") if isinstance(document, Mapping) else None
         texts = [text[:_LONGEST_ISSUER] for text in named if isinstance(text, str)] if isinstance(named, list) else []
@@ -100,9 +100,11 @@ class MetadataReader:
         self.cut = self.cut or len(wanted) > _MOST_ISSUERS
         return tuple([await self._issuer(text) for text in wanted[:_MOST_ISSUERS]])
 
-    async def legacy(self, server: Url) -> tuple[IssuerMetadata, ...]:
+    async def root_metadata(self, server: Url) -> tuple[IssuerMetadata, ...]:
         """Authorization server metadata at the root of the server's own origin (2025-03-26); empty without any."""
-        attempts = await self._first([("rfc8414", str(_at(server.origin, AUTHORIZATION_METADATA_PATH)))], _MARKS_SERVER)
+        attempts = await self._fetch_first(
+            [("rfc8414", str(_at(server.origin, AUTHORIZATION_METADATA_PATH)))], _MARKS_SERVER
+        )
         if attempts[-1].document is None:
             return ()
         return (
@@ -115,11 +117,13 @@ class MetadataReader:
         except InvalidTarget as error:
             broken = MetadataAttempt(by="rfc8414", url=mask_url(text), problem=error.detail)
             return IssuerMetadata(issuer=mask_url(text), layout="discovered", attempts=(broken,))
-        attempts = await self._first(addresses, _MARKS_SERVER)
+        attempts = await self._fetch_first(addresses, _MARKS_SERVER)
         return IssuerMetadata(issuer=mask_url(text), layout="discovered", attempts=attempts)
 
-    async def _first(self, addresses: Sequence[tuple[str, str]], marks: frozenset[str]) -> tuple[MetadataAttempt, ...]:
-        """Ask one address after the other until a document is found."""
+    async def _fetch_first(
+        self, addresses: Sequence[tuple[str, str]], marks: frozenset[str]
+    ) -> tuple[MetadataAttempt, ...]:
+        """Request one address after the other until a document is found."""
         attempts: list[MetadataAttempt] = []
         for by, address in addresses:
             attempts.append(await self._attempt(by, address, marks))
@@ -129,8 +133,8 @@ class MetadataReader:
 
     async def _attempt(self, by: str, address: str, marks: frozenset[str]) -> MetadataAttempt:
         shown = mask_url(address)
-        left = self._end - asyncio.get_running_loop().time()
-        if self.requests >= self._limits.metadata or left <= 0:
+        seconds_left = self._end - asyncio.get_running_loop().time()
+        if self.requests >= self._limits.metadata or seconds_left <= 0:
             self.cut = True
             return MetadataAttempt(by=by, url=shown, failure=BudgetSpent("the request budget is spent"))
         try:
@@ -139,7 +143,7 @@ class MetadataReader:
             return MetadataAttempt(by=by, url=shown, problem=error.detail)
         self.requests += 1
         try:
-            async with asyncio.timeout(left):
+            async with asyncio.timeout(seconds_left):
                 return await self._get(by, url, shown, marks)
         except TimeoutError:
             return MetadataAttempt(by=by, url=shown, failure=TimedOut("no answer in time"))
@@ -147,11 +151,11 @@ class MetadataReader:
             return MetadataAttempt(by=by, url=shown, failure=error)
 
     async def _get(self, by: str, url: Url, shown: str, marks: frozenset[str]) -> MetadataAttempt:
-        own = await self._visit.is_private(url.origin)
-        if own and not _is_same_host(url.origin.host, self._home):
+        is_private = await self._session.is_private(url.origin)
+        if is_private and not _is_same_host(url.origin.host, self._home):
             raise BlockedAddress("the name leads to another private host than the server's own")
-        async with nullcontext() if own else self._courtesy.request_slot(url.origin.host):
-            response = await self._visit.open(Request("GET", url, _ACCEPT, limits=self._wire()))
+        async with nullcontext() if is_private else self._limiter.request_slot(url.origin.host):
+            response = await self._session.open(Request("GET", url, _ACCEPT, limits=self._http_limits()))
             try:
                 status = response.head.status
                 if status != 200:
@@ -168,9 +172,9 @@ class MetadataReader:
         document, problem = _read(body, marks)
         return MetadataAttempt(by=by, url=shown, status=status, document=document, problem=problem)
 
-    def _wire(self) -> Limits:
+    def _http_limits(self) -> Limits:
         seconds, most = self._limits.seconds, self._limits.document_bytes
-        known = self._visit.engine.limits
+        known = self._session.engine.limits
         return dataclasses.replace(
             known,
             connect=min(known.connect, seconds),
@@ -191,7 +195,7 @@ def _is_loopback(host: str) -> bool:
 
 
 def mask_url(text: str) -> str:
-    """An address without what may be a secret in it: values of the query, and a user before the host."""
+    """The address without possible secrets: values of the query, and a user before the host."""
     address, mark, fragment = text.partition("#")
     path, question, query = _USER.sub("", address).partition("?")
     masked = "&".join(_QUERY_VALUE.sub(MASK, part) if "=" in part else MASK for part in query.split("&") if part)

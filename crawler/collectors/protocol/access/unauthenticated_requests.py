@@ -1,4 +1,4 @@
-"""Asks the questions of a server's door again: without any credential, or with one that cannot be valid."""
+"""Repeats the first questions to a server without any credential, or with one that cannot be valid."""
 
 from __future__ import annotations
 
@@ -22,19 +22,19 @@ _VERSION: Final = re.compile(r"[\x21-\x7e]{1,64}")
 
 
 class UnauthenticatedRequests:
-    """Asks with other headers than the visit did. What was said word for word is kept nowhere."""
+    """Asks with other headers than the probe did. The full text of these exchanges is not recorded."""
 
     def __init__(
-        self, visit: HttpSession, target: Target, courtesy: HostRateLimiter, *, gapless: bool, client_version: str
+        self, session: HttpSession, target: Target, limiter: HostRateLimiter, *, gapless: bool, client_version: str
     ) -> None:
-        self._visit = visit
+        self._session = session
         self._target = target
-        self._courtesy = courtesy
+        self._limiter = limiter
         self._gapless = gapless
         self._client_version = client_version
         self.transcript = Transcript()
 
-    async def bare(self, *, over_sse: bool) -> tuple[AccessRequest, ...]:
+    async def ask_without_credentials(self, *, over_sse: bool) -> tuple[AccessRequest, ...]:
         """The openings and then tools/list without credentials, until an answer decides."""
         if over_sse:
             return await self._sse("", _TOOLS)
@@ -47,16 +47,16 @@ class UnauthenticatedRequests:
         return (modern, *await self._legacy(channel, _TOOLS))
 
     async def ask_with_bearer(self, token: str, gate: AccessRequest) -> AccessRequest:
-        """The question that the gate refused, with a token; or an earlier one that is refused on the way to it."""
+        """The refused question with a token, or an earlier question that is refused on the way to it."""
         if gate.reply.exchange.transport == TargetType.SSE.value:
             answers = await self._sse(token, gate.step)
         elif gate.era == Era.LEGACY.value:
             answers = await self._legacy(self._streamable(token), gate.step)
         elif gate.is_opening:
             modern = await self._discover(channel := self._streamable(token))
-            let_by = modern.refusal is not None and modern.refusal.reason is Reason.NOT_MCP
-            # A legacy server behind the lock does not know the question; whether the token opened it shows here.
-            return (await self._legacy(channel, "initialize"))[0] if let_by else modern
+            is_unknown_method = modern.refusal is not None and modern.refusal.reason is Reason.NOT_MCP
+            # A legacy server does not know `server/discover`; `initialize` shows whether the token was accepted.
+            return (await self._legacy(channel, "initialize"))[0] if is_unknown_method else modern
         else:
             return await self._list(self._streamable(token), Era.MODERN, gate.step)
         return next((one for one in answers if one.step == gate.step), answers[-1])
@@ -82,7 +82,7 @@ class UnauthenticatedRequests:
         )
 
     async def _legacy(self, channel: Channel, last: str) -> tuple[AccessRequest, ...]:
-        """Initialize, and when that opens and is not the `last` step wanted, the list."""
+        """Initialize; when that opens and is not the `last` step wanted, also request the list."""
         reply = await channel.send_request("initialize", initialize_params(self._client_version), Era.LEGACY)
         result = reply.result.value if reply.result else None
         version = result.get("protocolVersion") if isinstance(result, Mapping) else None
@@ -109,9 +109,9 @@ class UnauthenticatedRequests:
     def _post(self, transport: TargetType, token: str) -> JsonRpcPost:
         declared = [pair for pair in self._target.headers if pair[0].lower() != "authorization"]
         return JsonRpcPost(
-            self._visit,
+            self._session,
             parse_url(self._target.identifier),
-            self._courtesy,
+            self._limiter,
             self.transcript,
             headers=(*declared, *([("authorization", f"Bearer {token}")] if token else [])),
             transport=transport,

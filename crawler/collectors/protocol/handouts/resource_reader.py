@@ -1,4 +1,4 @@
-"""Reading resources: a few of those that a server lists, as a client does that shows them to a model."""
+"""Reads a few of the resources that a server lists, as a client does that shows them to a model."""
 
 from __future__ import annotations
 
@@ -13,28 +13,29 @@ from crawler.collectors.protocol.session.dialogue import Dialogue
 from crawler.mcp.channel import Era
 from crawler.mcp.transcript import TOO_MANY_REQUESTS, Reply
 from evidence.canonical import Json, NotJson, parse_json
+from evidence.json_members import array_or_empty, object_or_empty
 from evidence.kinds.handouts import MAX_RESOURCE_BYTES, MAX_RESOURCES
 
 METHOD: Final = "resources/read"
 _SECONDS: Final = 8.0
-_ALL: Final = 10.0  # seconds after which no further one is asked for
+_TOTAL_SECONDS: Final = 10.0  # seconds after which no further resource is requested
 _LONGEST_URI: Final = 2_000
 _LONGEST_WHY: Final = 200
-_PICTURES: Final = ("image/", "audio/", "video/", "font/", "application/zip", "application/pdf")
+_BINARY_TYPES: Final = ("image/", "audio/", "video/", "font/", "application/zip", "application/pdf")
 
 
 @dataclass(frozen=True, slots=True)
 class WantedResource:
-    """One listed resource that is to be read: its place in the list and its address."""
+    """One listed resource to read: its place in the list and its address."""
 
     index: int
     uri: str
 
 
 def choose_resources(pages: Iterable[bytes]) -> tuple[Sequence[WantedResource], int]:
-    """The resources to read, in the order of the list, and how many are left. Those that say they are text go first.
+    """The resources to read, in the order of the list, and how many are left out. Declared texts go first.
 
-    Templates are in another list and never filled in.
+    Templates are in another list and are never filled in.
     """
     listed = list(_listed(pages))
     textual = [one for one, is_text in listed if is_text]
@@ -44,12 +45,12 @@ def choose_resources(pages: Iterable[bytes]) -> tuple[Sequence[WantedResource], 
 
 
 async def read_resources(dialogue: Dialogue, era: Era, wanted: Sequence[WantedResource]) -> list[dict[str, Json]]:
-    """A row for each resource that was asked for; one that is not answered ends the reading.
+    """One row per requested resource; the first request without an answer ends the reading.
 
-    Like calls of tools it has a bound of its own, so that the questions of a full probe are as many as before.
+    Like calls of tools these requests have a bound of their own, so that a full probe asks as many questions as before.
     """
     tick = asyncio.get_running_loop().time
-    ends = tick() + _ALL
+    ends = tick() + _TOTAL_SECONDS
     rows: list[dict[str, Json]] = []
     for one in wanted:
         if tick() >= ends:
@@ -64,7 +65,6 @@ async def read_resources(dialogue: Dialogue, era: Era, wanted: Sequence[WantedRe
 
 
 def _read(reply: Reply) -> dict[str, Json]:
-    """What came of reading one resource."""
     result = reply.result.value if reply.result else None
     if isinstance(result, Mapping) and isinstance(result.get("contents"), list):
         texts, binary = read_resource_texts(result)
@@ -81,8 +81,8 @@ def _why(reply: Reply) -> str:
         and reply.status not in {401, 402, 403, TOO_MANY_REQUESTS}
     ):
         return f"code {reply.answer.code}"
-    gone = explain_reply(reply, METHOD)
-    return gone.reason.value
+    absent = explain_reply(reply, METHOD)
+    return absent.reason.value
 
 
 def _listed(pages: Iterable[bytes]) -> Iterator[tuple[WantedResource, bool]]:
@@ -97,7 +97,7 @@ def _listed(pages: Iterable[bytes]) -> Iterator[tuple[WantedResource, bool]]:
                 continue
             seen.add(uri)
             kind = item.get("mimeType") if isinstance(item, Mapping) else None
-            yield WantedResource(index, uri), not (isinstance(kind, str) and kind.lower().startswith(_PICTURES))
+            yield WantedResource(index, uri), not (isinstance(kind, str) and kind.lower().startswith(_BINARY_TYPES))
 
 
 def _items(page: bytes) -> Sequence[Json]:
@@ -105,8 +105,7 @@ def _items(page: bytes) -> Sequence[Json]:
         result = parse_json(page)
     except NotJson:
         return []
-    items = result.get("resources") if isinstance(result, Mapping) else None
-    return items if isinstance(items, list) else []
+    return array_or_empty(object_or_empty(result).get("resources"))
 
 
 def _is_sendable(uri: str) -> bool:

@@ -1,1 +1,1 @@
-"""Walks the four lists page by page, and encodes the body of kind `listing`."""
+"""Reads the four lists page by page, and encodes the body of kind `listing`."""

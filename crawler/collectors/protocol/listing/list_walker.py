@@ -1,4 +1,4 @@
-"""Walking the four lists page by page, within caps, tolerant of whatever a page holds."""
+"""Reads the four lists page by page within caps, tolerant of whatever a page holds."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from crawler.mcp.channel import Era
 from crawler.mcp.transcript import Reply
 from evidence.canonical import Json
 from evidence.derive.secret_scrubbing import scrub_body
+from evidence.json_members import array_or_empty
 from evidence.kinds.listing import LISTS, End
 
 LIST_METHODS: Final = {
@@ -34,7 +35,7 @@ Reopen = Callable[[], Awaitable[bool]]
 class ListResult:
     """One list as it was received. `error` is the bytes of a JSON-RPC error, or our own words.
 
-    `items` are those of the tools, until they were tried; `paged`: a page named a next cursor.
+    `items` holds the tools until they were tried; `paged`: a page named a next cursor.
     """
 
     declared: bool
@@ -46,7 +47,7 @@ class ListResult:
 
 
 class ListWalker:
-    """Reads the lists of an opened server. `reopen` re-initialises a lost session and says whether that worked."""
+    """Reads the lists of an opened server. `reopen` initialises a lost session again and returns whether it worked."""
 
     def __init__(self, opened: Opened, reopen: Reopen) -> None:
         self._opened = opened
@@ -58,7 +59,7 @@ class ListWalker:
         self._reopened = False
 
     async def walk_all(self) -> dict[str, ListResult]:
-        """All four lists; one that is not declared is not asked for."""
+        """All four lists; a list that is not declared is not requested."""
         return {name: await self._walk(name) for name in LISTS}
 
     async def _walk(self, name: str) -> ListResult:
@@ -81,8 +82,8 @@ class ListWalker:
                 walk.end, walk.error = End.CAPPED, too_much
                 return
             walk.pages.append(reply.result.span)
-            items += _count(page.get(name))
-            walk.items += _items(page.get(name)) if name == "tools" else []
+            items += len(array_or_empty(page.get(name)))
+            walk.items += array_or_empty(page.get(name)) if name == "tools" else []
             cursor = page.get("nextCursor")
             walk.paged |= isinstance(cursor, str)
             if stop := self._stop(name, page, cursors, len(walk.pages), items):
@@ -91,19 +92,19 @@ class ListWalker:
             params = {"cursor": cursor}
 
     def _too_much(self, span: bytes, items: Json) -> str | None:
-        """Why a page is not kept: it, or all lists with it, would cost every later reader too much."""
+        """The reason why a page is not kept: it, or all lists with it, would cost every later reader too much."""
         self._bytes_left -= len(span)
         self._values_left -= span.count(b",")
         if self._bytes_left < 0:
             return "more bytes than the probe reads"
-        if self._values_left < 0 or _count(items) > self._limits.page_items:
+        if self._values_left < 0 or len(array_or_empty(items)) > self._limits.page_items:
             return "more values than the probe reads"
         return None
 
     def _stop(
         self, name: str, page: Mapping[str, Json], cursors: set[str], pages: int, items: int
     ) -> tuple[End, str | None] | None:
-        """How the walk ends with this page; None when the next one is to be read."""
+        """How the list ends with this page; None when the next page is to be read."""
         cursor = page.get("nextCursor")
         if not isinstance(page.get(name), list):
             return End.FAILED, f"the result has no {name} array"
@@ -138,28 +139,20 @@ def find_paged_method(lists: Mapping[str, ListResult]) -> str | None:
 
 
 def is_capability_declared(capabilities: Mapping[str, Json] | None, name: str) -> bool:
-    """True when the capability behind a list is there; any value but null and false counts."""
+    """True when the capability of a list is declared; any value but null and false counts."""
     value = capabilities.get(_CAPABILITY[name]) if capabilities else None
     return value is not None and value is not False
 
 
 def declares_no_list(capabilities: Mapping[str, Json] | None) -> bool:
-    """True when none of the lists is declared: such servers are still asked for their tools."""
+    """True when no list is declared: such a server is still asked for its tools."""
     return not any(is_capability_declared(capabilities, name) for name in LISTS)
-
-
-def _items(value: Json) -> list[Json]:
-    return value if isinstance(value, list) else []
-
-
-def _count(items: Json) -> int:
-    return len(_items(items))
 
 
 def _failed(reply: Reply, asked: str) -> tuple[End, bytes | str]:
     status = reply.status or 200
     if reply.answer and reply.answer.is_error and status < 500 and status not in _STATUS_WINS:
-        span = scrub_body(reply.answer.span)  # nothing else scrubs a listing
+        span = scrub_body(reply.answer.span)  # the only place where a listing is scrubbed
         return End.ERROR, span if len(span) <= _LONGEST_ERROR else f"an error of more than {_LONGEST_ERROR} bytes"
     if isinstance(reply.failure, TooLarge):
         return End.CAPPED, f"{reply.failure.reason}: {reply.failure.detail}"

@@ -1,43 +1,33 @@
-"""The body of a listing record: results and errors spliced in byte for byte, everything else canonical."""
+"""The body of a listing record: results and errors are spliced in byte for byte, the rest is canonical JSON."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
-from typing import Final
 
+from crawler.collectors.protocol.json_splicing import encode_json, splice_array, splice_object
 from crawler.collectors.protocol.listing.list_walker import ListResult
 from crawler.collectors.protocol.session.handshake import Opened
-from evidence.canonical import Json
 from evidence.model import Target
-
-_ENCODER: Final = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
 
 
 def listing_body(target: Target, opened: Opened, sandbox: str, lists: Mapping[str, ListResult]) -> bytes:
     """The bytes of schema 1 (evidence/kinds/listing.py)."""
     about = {"type": target.type.value, "identifier": target.identifier, "version": target.version}
     parts = {
-        "target": _own(about),
-        "transport": _own(opened.dialogue.channel.transport),
-        "era": _own(opened.era.value),
-        "protocolVersion": _own(opened.version),
-        "sandbox": _own(sandbox),
+        "target": encode_json(about),
+        "transport": encode_json(opened.dialogue.channel.transport),
+        "era": encode_json(opened.era.value),
+        "protocolVersion": encode_json(opened.version),
+        "sandbox": encode_json(sandbox),
         "opening": opened.answer.span,
-        "lists": _object({name: _list(walk) for name, walk in lists.items()}),
+        "lists": splice_object({name: _list(walk) for name, walk in lists.items()}),
     }
-    return _object(parts)
+    return splice_object(parts)
 
 
 def _list(walk: ListResult) -> bytes:
-    error = walk.error if isinstance(walk.error, bytes) else _own(walk.error)
-    pages = b"[" + b",".join(walk.pages) + b"]"
-    return _object({"declared": _own(walk.declared), "end": _own(walk.end.value), "error": error, "pages": pages})
-
-
-def _object(members: Mapping[str, bytes]) -> bytes:
-    return b"{" + b",".join(_own(name) + b":" + value for name, value in members.items()) + b"}"
-
-
-def _own(value: Json) -> bytes:
-    return _ENCODER.encode(value).encode("utf-8", "replace")
+    error = walk.error if isinstance(walk.error, bytes) else encode_json(walk.error)
+    pages = splice_array(walk.pages)
+    return splice_object(
+        {"declared": encode_json(walk.declared), "end": encode_json(walk.end.value), "error": error, "pages": pages}
+    )

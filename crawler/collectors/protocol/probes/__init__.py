@@ -1,5 +1,4 @@
-"""What the probes of every transport share, the probe of a remote server, and what a core probe carries over from the
-last full one.
+"""What the probes of all transports share, the probe of a remote server, and carrying over from the last full probe.
 
 The probe of a process is in `protocol.stdio`.
 """

@@ -1,4 +1,4 @@
-"""What every probe of a target shares: its budget and transcript, and what it puts together of them in the end."""
+"""What the probes of all transports share: the budget, the transcript, and the result that they put together."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Final, TypeAlias
 
-from crawler.collectors.protocol.access.access_probe import AccessRequest
+from crawler.collectors.protocol.access.access_challenge import AccessRequest
 from crawler.collectors.protocol.handouts import resource_reader
 from crawler.collectors.protocol.handouts.handouts_body import handouts_body
 from crawler.collectors.protocol.listing.list_walker import ListResult, ListWalker
@@ -18,7 +18,8 @@ from crawler.collectors.protocol.questions import exchanges_body
 from crawler.collectors.protocol.questions.selection import QuestionSelection
 from crawler.collectors.protocol.session.dialogue import Dialogue, ProbeLimits, QuestionBudget
 from crawler.collectors.protocol.session.handshake import Opened, initialize
-from crawler.collectors.protocol.trials.tool_trials import CallPolicy, Trials
+from crawler.collectors.protocol.trials.call_policy import CallPolicy
+from crawler.collectors.protocol.trials.tool_trials import ToolTrials
 from crawler.http.credentials import Credentials
 from crawler.http.rate_limiting import HostRateLimiter
 from crawler.mcp.channel import Channel, Era
@@ -37,54 +38,52 @@ Finding: TypeAlias = tuple[Observed | Absent, Mapping[str, Json]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProbeOptions:
-    """How to look at one target: how deep, which tools may be called, and with what credentials.
+    """How to probe one target: how deep, which tools may be called, and with which credentials.
 
-    `depth` is that of the exchanges, `core` or `full`. `opted_out`: nobody may call this server's tools. `listen`: a
-    full probe also opens a subscription, for seconds. `chosen`: what a core probe asks besides, in a re-test.
+    `depth` is the depth of the exchanges, `core` or `full`. `opted_out`: no tool of this server may be called.
+    `listen`: a full probe also opens a subscription for some seconds. `retest`: what a core probe asks in addition,
+    in a re-test.
     """
 
     depth: str = exchanges_body.CORE
     policy: CallPolicy = CallPolicy.ANNOTATED
     opted_out: bool = False
     listen: bool = False
-    chosen: QuestionSelection | None = None
+    retest: QuestionSelection | None = None
     credentials: Credentials = field(default_factory=Credentials)
 
     @property
     def is_full(self) -> bool:
-        """True when everything is to be asked."""
         return self.depth == exchanges_body.FULL
 
     @property
     def inquires(self) -> bool:
-        """True when more is to be asked than a core probe asks."""
-        return self.is_full or bool(self.chosen and self.chosen.steps)
+        return self.is_full or bool(self.retest and self.retest.steps)
 
     def asks_questions_in(self, era: Era) -> bool:
-        """True when some of it is to be asked in an era."""
-        return self.is_full or any(era.value == one for one, _ in (self.chosen.steps if self.chosen else ()))
+        return self.is_full or any(era.value == one for one, _ in (self.retest.steps if self.retest else ()))
 
     @property
     def is_metadata_read(self) -> bool:
-        """True when an open server is asked for the metadata that a locked one must have."""
-        return self.is_full or bool(self.chosen and self.chosen.metadata)
+        """True when an open server is also asked for the metadata that a locked server must have."""
+        return self.is_full or bool(self.retest and self.retest.metadata)
 
     @property
     def may_reuse_trials(self) -> bool:
-        """True when a tool need not be tried again that nothing has changed about."""
-        return not self.is_full and self.chosen is None
+        """True when the trials of an unchanged tool may be reused."""
+        return not self.is_full and self.retest is None
 
     @property
     def selection(self) -> QuestionSelection | None:
-        """The inquiries to be asked; None: all of them."""
-        return None if self.is_full else self.chosen or QuestionSelection()
+        """The inquiries to ask; None: all of them."""
+        return None if self.is_full else self.retest or QuestionSelection()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProbeResult:
-    """What one visit found out, by kind. `cold_ms` and `warm_ms` are latencies of the first and of a later question.
+    """The result of one probe, by kind. `cold_ms` and `warm_ms` are the latencies of the first and of a later question.
 
-    `attempt` is what came of connecting, where the reason in the listing says something else than whether it worked.
+    `attempt` is the outcome of connecting, where the reason in the listing states something else.
     """
 
     listing: Observed | Absent
@@ -100,50 +99,50 @@ class ProbeResult:
 
     @property
     def attempted(self) -> Observed | Absent:
-        """What came of connecting, as a sample of it."""
-        said = self.listing.reason if isinstance(self.listing, Absent) else None
-        return self.attempt if self.attempt and said in {Reason.START_FAILED, Reason.TIMEOUT} else self.listing
+        """The outcome of connecting, for the availability sample."""
+        reason = self.listing.reason if isinstance(self.listing, Absent) else None
+        return self.attempt if self.attempt and reason in {Reason.START_FAILED, Reason.TIMEOUT} else self.listing
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProbeDependencies:
-    """What every probe of one collector works with. `client_version` is what we say of ourselves."""
+    """What all probes of one collector share. `client_version` is what the client sends about itself."""
 
-    courtesy: HostRateLimiter
+    limiter: HostRateLimiter
     clock: Callable[[], datetime]
     limits: ProbeLimits
     client_version: str
 
 
 class Probe:
-    """What both probes share: limits, budget, transcript."""
+    """The parts that the probes of all transports share: limits, budget and transcript."""
 
-    def __init__(self, means: ProbeDependencies, manner: ProbeOptions) -> None:
-        self.courtesy = means.courtesy
-        self.clock = means.clock
-        self.limits = means.limits
-        self.client_version = means.client_version
-        self.manner = manner
-        self.budget = QuestionBudget(self.limits.full_requests if manner.is_full else self.limits.requests)
+    def __init__(self, dependencies: ProbeDependencies, options: ProbeOptions) -> None:
+        self.limiter = dependencies.limiter
+        self.clock = dependencies.clock
+        self.limits = dependencies.limits
+        self.client_version = dependencies.client_version
+        self.options = options
+        self.budget = QuestionBudget(self.limits.full_requests if options.is_full else self.limits.requests)
         self.transcript = Transcript()
         self.notes: dict[str, Json] = {}
         self.lists: Mapping[str, ListResult] = {}
         self.dialogues: list[Dialogue] = []
         self.access: Finding | None = None
         self.trials: Finding | None = None
-        self.trying: Trials | None = None
+        self.tool_trials: ToolTrials | None = None
         self.handouts: Finding | None = None
         self.attempt: Observed | Absent | None = None
 
     def dialogue(self, channel: Channel, post: JsonRpcPost | None = None) -> Dialogue:
-        """A dialogue on this probe's budget; a process, which has no host, is asked nothing twice."""
+        """A dialogue on this probe's budget. A process has no host, so it gets no second try."""
         limits = self.limits
         if post and post.gapless:
             limits = dataclasses.replace(limits, retry_pause=min(limits.retry_pause, _OWN_PAUSE))
         dialogue = Dialogue(
             channel,
             host=post.url.origin.host if post else "",
-            courtesy=self.courtesy,
+            limiter=self.limiter,
             clock=self.clock,
             limits=limits,
             budget=self.budget,
@@ -153,20 +152,15 @@ class Probe:
         return dialogue
 
     def make_question_budget(self, made: int) -> QuestionBudget:
-        """What may still be asked after so many requests: a re-test is bounded as a whole."""
-        return self.budget if self.manner.is_full else QuestionBudget(max(0, self.limits.chosen_requests - made))
+        """The budget that is left after so many requests: a re-test is bounded as a whole."""
+        return self.budget if self.options.is_full else QuestionBudget(max(0, self.limits.retest_requests - made))
 
     @property
-    def asked(self) -> Sequence[AccessRequest]:
-        """What was asked at the door so far."""
-        return [
-            AccessRequest(step=door.step, era=door.era, reply=door.reply, opened=door.opened, version=door.version)
-            for dialogue in self.dialogues
-            for door in dialogue.doors.values()
-        ]
+    def access_requests(self) -> Sequence[AccessRequest]:
+        return [request for dialogue in self.dialogues for request in dialogue.access_replies.values()]
 
-    async def read(self, target: Target, opened: Opened, sandbox: str) -> Observed | Absent:
-        """Read the lists of an opened server into a listing body, which stays within what `Listing` reads."""
+    async def read_lists(self, target: Target, opened: Opened, sandbox: str) -> Observed | Absent:
+        """Read the lists of an opened server into a listing body, which stays within what `Listing` can parse."""
         if len(opened.answer.span) > self.limits.opening_bytes:
             return Absent(Reason.TOO_LARGE, f"an opening of more than {self.limits.opening_bytes} bytes")
 
@@ -182,16 +176,17 @@ class Probe:
         return Observed(listing_body(target, opened, sandbox, self.lists))
 
     async def try_tools(self, opened: Opened, policy: CallPolicy) -> None:
-        """Try the listed tools that read, as far as they may be tried, unless the server asked for fewer requests.
+        """Call the listed tools that only read, as far as the policy allows, unless the server asked for fewer
+        requests.
 
-        Those that may be tried and do more are left in `trying`. A full probe keeps what they answer, and reads some of
-        the resources.
+        The other tools that may be called are left in `tool_trials`. A full probe also keeps results and reads some
+        resources.
         """
         handed_out: list[dict[str, Json]] = []
-        await self._try_tools(opened, policy, handed_out if self.manner.is_full else None)
-        if self.manner.opted_out:
+        await self._try_tools(opened, policy, handed_out if self.options.is_full else None)
+        if self.options.opted_out:
             self.handouts = Absent(Reason.OPTED_OUT, "nobody may call this server's tools or read what it holds"), {}
-        elif self.manner.is_full:
+        elif self.options.is_full:
             self.handouts = await self._read_resources(opened, handed_out)
 
     async def _try_tools(self, opened: Opened, policy: CallPolicy, handed_out: list[dict[str, Json]] | None) -> None:
@@ -209,13 +204,15 @@ class Probe:
             return reply
 
         tick = asyncio.get_running_loop().time
-        self.trying = Trials(policy, tick, opted_out=self.manner.opted_out, handed_out=handed_out)
-        await self.trying.try_reading_tools(ask, tools)
-        self.trials = self.trying.found()
+        self.tool_trials = ToolTrials(policy, tick, opted_out=self.options.opted_out, handed_out=handed_out)
+        await self.tool_trials.try_reading_tools(ask, tools)
+        self.trials = self.tool_trials.record_content()
         tools.clear()
 
     async def _read_resources(self, opened: Opened, handed_out: list[dict[str, Json]]) -> Finding:
-        """What tools answered and what resources hold; of servers that tell the operator more than others, nothing."""
+        """Results of tools and contents of resources; nothing of a server that was opened with the operator's
+        credentials.
+        """
         if "credentials" in self.notes:
             return Absent(Reason.NOT_COLLECTED, "what is read with credentials of the operator is not kept"), {}
         if self.transcript.is_rate_limited:
@@ -228,7 +225,6 @@ class Probe:
         return handouts_body(rows, handed_out, unread=unread + len(wanted) - len(rows), untried=untried), {}
 
     def result(self, target: Target, content: Observed | Absent) -> ProbeResult:
-        """Everything that was found out, with everything volatile beside it."""
         summary = self.transcript.summary()
         headers = {
             name: value
@@ -253,14 +249,14 @@ class Probe:
     def _exchanges(self, target: Target) -> Finding | None:
         if not any(link.opened for link in self.transcript.links):
             return None
-        body = exchanges_body.exchanges_body(target, self.manner.depth, self.transcript, self.lists)
+        body = exchanges_body.exchanges_body(target, self.options.depth, self.transcript, self.lists)
         note: dict[str, Json] = {"requests": len(self.transcript.exchanges)}
-        if self.manner.is_full:
+        if self.options.is_full:
             note["full_at"] = self.clock().isoformat()
         return Observed(body), note
 
     def _latencies(self) -> tuple[float | None, float | None]:
-        """Milliseconds of the first answered question and of the next list that came without a new connection."""
+        """Milliseconds of the first answered question, and of the first list, which needed no new connection."""
         answered = [row for row in self.transcript.rows if row.exchange.failure is None and row.exchange.received]
         times = [round(row.exchange.seconds * 1000, 1) for row in answered]
         lists = [time for row, time in zip(answered, times, strict=True) if row.step.startswith("list-")]

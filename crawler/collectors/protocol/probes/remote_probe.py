@@ -1,4 +1,4 @@
-"""A probe of a URL: modern, then legacy, then HTTP+SSE; the other way round when the registry says `sse`."""
+"""A probe of a URL: modern, then legacy, then HTTP+SSE; in the opposite order when the registry declares `sse`."""
 
 from __future__ import annotations
 
@@ -33,9 +33,9 @@ from crawler.mcp.streamable_http import JsonRpcPost, StreamableHttp
 from crawler.mcp.transcript import Reply, SessionLink
 from evidence.model import Absent, Observed, Reason, Target, TargetType
 
-_SPARED: Final = 0.1  # share of the time for one server in which no inquiry begins, so that sessions can be ended
+_RESERVED_SHARE: Final = 0.1  # share of the server's time in which no inquiry begins, so that sessions can be ended
 _ENDINGS: Final = 2  # requests that end the sessions of both eras
-_TELLING: Final = frozenset(
+_DECISIVE: Final = frozenset(
     {Reason.OAUTH_REQUIRED, Reason.CREDENTIALS_REQUIRED, Reason.PAYMENT_REQUIRED, Reason.FORBIDDEN}
 )
 
@@ -43,56 +43,56 @@ _TELLING: Final = frozenset(
 class RemoteProbe(Probe):
     """Probes one URL."""
 
-    def __init__(self, engine: HttpEngine, means: ProbeDependencies, manner: ProbeOptions) -> None:
-        super().__init__(means, manner)
+    def __init__(self, engine: HttpEngine, dependencies: ProbeDependencies, options: ProbeOptions) -> None:
+        super().__init__(dependencies, options)
         self._engine = engine
         self._own = False
         self._credential: Credential | None = None
-        self._ends = 0.0
+        self._deadline = 0.0
 
     async def run(self, target: Target) -> ProbeResult:
-        """Open and list the target, and ask what the manner asks for."""
+        """Open and list the target, and ask what the options select."""
         try:
             url = parse_url(target.identifier)
         except InvalidTarget as error:
             return self.result(target, error.absent())
-        async with self._engine.open_session(seconds=self.limits.total) as visit:
-            self._own = await visit.is_private(url.origin)
-            self._credential = self.manner.credentials.find_credential(url, private=self._own)
+        async with self._engine.open_session(seconds=self.limits.total) as session:
+            self._own = await session.is_private(url.origin)
+            self._credential = self.options.credentials.find_credential(url, private=self._own)
             if self._credential:
                 self.notes["credentials"] = "configured"
-            async with nullcontext() if self._own else self.courtesy.reserve_host(url.origin.host):
-                self._ends = asyncio.get_running_loop().time() + self.limits.total
-                content = await self._visit(target, visit)
+            async with nullcontext() if self._own else self.limiter.reserve_host(url.origin.host):
+                self._deadline = asyncio.get_running_loop().time() + self.limits.total
+                content = await self._probe(target, session)
         return self.result(target, content)
 
-    async def _visit(self, target: Target, visit: HttpSession) -> Observed | Absent:
-        opened = await self._open(target, visit)
+    async def _probe(self, target: Target, session: HttpSession) -> Observed | Absent:
+        opened = await self._open(target, session)
         if isinstance(opened, OpeningRefused):
-            await self._look_at_access(target, visit)
+            await self._collect_access(target, session)
             return explain_reply(opened.reply, opened.asked)
-        content = await self.read(target, opened, "")
+        content = await self.read_lists(target, opened, "")
         other = await self._open_other_era(opened)
-        await self._look_at_access(target, visit)
-        await self.try_tools(opened, choose_call_policy(self.manner.policy, ""))
-        if self.manner.inquires:
-            await self._inquire(opened, other, visit.requests)
+        await self._collect_access(target, session)
+        await self.try_tools(opened, choose_call_policy(self.options.policy, ""))
+        if self.options.inquires:
+            await self._inquire(opened, other, session.requests)
         await opened.dialogue.channel.close()
         if other is not None:
             await other.dialogue.channel.close()
         return content
 
-    async def _inquire(self, opened: Opened, other: Opened | None, made: int) -> None:
-        """Ask everything that only a full probe asks, or what was chosen of it, after so many requests."""
-        ends = self._ends - self.limits.total * _SPARED
+    async def _inquire(self, opened: Opened, other: Opened | None, requests: int) -> None:
+        """Ask the questions that only a full probe or a re-test asks, after so many `requests`."""
+        ends = self._deadline - self.limits.total * _RESERVED_SHARE
         interview = Interview(
             self.transcript,
-            self.make_question_budget(made + _ENDINGS),
-            self.courtesy,
+            self.make_question_budget(requests + _ENDINGS),
+            self.limiter,
             ends=ends,
             pause=opened.dialogue.limits.retry_pause,
             hold_back=opened.dialogue.hold_back,
-            chosen=self.manner.selection,
+            selection=self.options.selection,
         )
         for era in (one for one in (opened, other) if one is not None):
             channel, link = era.dialogue.channel, era.dialogue.link(era.era)
@@ -101,7 +101,7 @@ class RemoteProbe(Probe):
                 capabilities=era.capabilities,
                 dual=other is not None,
                 paged=find_paged_method(self.lists),
-                listen=self.manner.listen,
+                listen=self.options.listen,
             )
             if isinstance(channel, SseChannel):
                 await ask_over_sse(channel, interview, link, facts)
@@ -112,34 +112,34 @@ class RemoteProbe(Probe):
             await ask(channel, link, facts)
             channel.session = None if interview.is_rate_limited else channel.session
 
-    async def _look_at_access(self, target: Target, visit: HttpSession) -> None:
+    async def _collect_access(self, target: Target, session: HttpSession) -> None:
         self.access = await collect_access(
-            visit,
+            session,
             target,
-            self.asked,
-            courtesy=self.courtesy,
+            self.access_requests,
+            limiter=self.limiter,
             gapless=self._own,
             client_version=self.client_version,
             credential=self._credential,
-            thorough=self.manner.is_metadata_read,
+            thorough=self.options.is_metadata_read,
         )
 
-    async def _open(self, target: Target, visit: HttpSession) -> Opened | OpeningRefused:
+    async def _open(self, target: Target, session: HttpSession) -> Opened | OpeningRefused:
         if target.type is TargetType.SSE:
-            opened = await self._open_sse(target, visit)
+            opened = await self._open_sse(target, session)
             if isinstance(opened, Opened) or not _may_be_other_transport(opened.reply):
                 return opened
-            other = await self._open_streamable(target, visit)
+            other = await self._open_streamable(target, session)
             return other if isinstance(other, Opened) else opened
-        opened = await self._open_streamable(target, visit)
+        opened = await self._open_streamable(target, session)
         if isinstance(opened, Opened) or opened.reply.status not in SSE_FALLBACK:
             return opened
-        other = await self._open_sse(target, visit)
-        telling = isinstance(other, OpeningRefused) and explain_reply(other.reply, other.asked).reason in _TELLING
-        return other if isinstance(other, Opened) or telling else opened
+        other = await self._open_sse(target, session)
+        is_decisive = isinstance(other, OpeningRefused) and explain_reply(other.reply, other.asked).reason in _DECISIVE
+        return other if isinstance(other, Opened) or is_decisive else opened
 
-    async def _open_streamable(self, target: Target, visit: HttpSession) -> Opened | OpeningRefused:
-        post = self._post(target, visit, TargetType.STREAMABLE_HTTP)
+    async def _open_streamable(self, target: Target, session: HttpSession) -> Opened | OpeningRefused:
+        post = self._post(target, session, TargetType.STREAMABLE_HTTP)
         dialogue = self.dialogue(StreamableHttp(post, self.client_version), post)
         modern = await discover(dialogue, retry=True)
         if isinstance(modern, Opened) or (modern.reply.failure and not modern.reply.failure.connected):
@@ -147,13 +147,14 @@ class RemoteProbe(Probe):
         legacy = await initialize(dialogue, self.client_version)
         if isinstance(legacy, Opened) or not is_transient_failure(modern.reply) or is_transient_failure(legacy.reply):
             return legacy
-        # It had to be woken, and what refuses the old era may still speak the new one. One that says so is just slow.
-        speaks = legacy.reply.answer is not None and legacy.reply.answer.code == UNSUPPORTED_VERSION
-        again = await discover(dialogue, retry=False, link=dialogue.link(Era.MODERN), patient=speaks)
-        return again if speaks or isinstance(again, Opened) else legacy
+        # The first request woke a sleeping server: one that refuses the legacy era may still speak the modern one. One
+        # that answers with a version error speaks MCP and is only slow.
+        speaks_mcp = legacy.reply.answer is not None and legacy.reply.answer.code == UNSUPPORTED_VERSION
+        again = await discover(dialogue, retry=False, link=dialogue.link(Era.MODERN), patient=speaks_mcp)
+        return again if speaks_mcp or isinstance(again, Opened) else legacy
 
-    async def _open_sse(self, target: Target, visit: HttpSession) -> Opened | OpeningRefused:
-        post = self._post(target, visit, TargetType.SSE)
+    async def _open_sse(self, target: Target, session: HttpSession) -> Opened | OpeningRefused:
+        post = self._post(target, session, TargetType.SSE)
         channel = SseChannel(post)
         self.budget.spend()
         since, link = len(self.transcript.exchanges), self.transcript.connect(_sse_link())
@@ -166,12 +167,12 @@ class RemoteProbe(Probe):
             return OpeningRefused(reply, "GET")
         return await initialize(dialogue, self.client_version, link=link)
 
-    def _post(self, target: Target, visit: HttpSession, transport: TargetType) -> JsonRpcPost:
+    def _post(self, target: Target, session: HttpSession, transport: TargetType) -> JsonRpcPost:
         url = parse_url(target.identifier)
         return JsonRpcPost(
-            visit,
+            session,
             url,
-            self.courtesy,
+            self.limiter,
             self.transcript,
             headers=target.headers,
             transport=transport,
@@ -180,7 +181,7 @@ class RemoteProbe(Probe):
         )
 
     async def _open_other_era(self, opened: Opened) -> Opened | None:
-        """Ask a modern server whether it is dual-era, and open it in the legacy era too when it is."""
+        """Test whether a modern server is dual-era, and open it in the legacy era too when it is."""
         self.notes["eras"] = [opened.era.value]
         channel = opened.dialogue.channel
         if opened.era is not Era.MODERN or not isinstance(channel, StreamableHttp):
@@ -198,5 +199,5 @@ def _sse_link() -> SessionLink:
 
 
 def _may_be_other_transport(reply: Reply) -> bool:
-    """True when a GET was answered by something that may speak streamable HTTP under the same URL."""
+    """True when a GET was answered by something that may speak streamable HTTP at the same URL."""
     return reply.status in SSE_FALLBACK or (reply.status == 200 and reply.failure is not None)

@@ -1,15 +1,13 @@
-"""The body of an exchanges record: what was received is spliced in, all else is ours."""
+"""The body of an exchanges record: what was received is spliced in, the rest is our own JSON."""
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
-import orjson
-
 from crawler.collectors.protocol.access.authorization_metadata import mask_url
+from crawler.collectors.protocol.json_splicing import encode_json, splice_array, splice_object
 from crawler.collectors.protocol.listing.list_walker import ListResult
 from crawler.collectors.protocol.questions.inquiries import MALFORMED, UNKNOWN_SESSION
 from crawler.mcp.transcript import REDIRECTED, Exchange, NamedExchange, Piece, SessionLink, Transcript
@@ -20,32 +18,32 @@ from evidence.model import Reason, Target
 CORE: Final = "core"
 FULL: Final = "full"
 
-# Headers about which a rule can ask and which are the same every night.
-_TOLD: Final = (
+# Headers that rules use and that are equal in every run.
+_RECORDED_HEADERS: Final = (
     *("allow", "cf-mitigated", "content-encoding", "content-type", "location", "mcp-protocol-version"),
     *("mcp-session-id", "x-accel-buffering", "x-endpoint"),
 )
 _SESSION: Final = "mcp-session-id"
 _LONGEST_HEADER: Final = 300
-_SHORTEST_SESSION: Final = 8  # characters; in a text a shorter id cannot be told from other words
+_SHORTEST_SESSION: Final = 8  # characters; a shorter id could be part of another word
 _RESULT_NAME: Final = re.compile(rb'\{?[ \t\r\n]*"result"[ \t\r\n]*:[ \t\r\n]*$')
 
 
 def exchanges_body(target: Target, depth: str, transcript: Transcript, lists: Mapping[str, ListResult]) -> bytes:
-    """The bytes of schema 1 (evidence/kinds/exchanges.py). `lists` are those of the listing of the same visit."""
+    """The bytes of schema 1 (evidence/kinds/exchanges.py). `lists` are those of the listing of the same probe."""
     about = {"type": target.type.value, "identifier": target.identifier, "version": target.version}
     writer = _Writer(transcript, lists, find_equal=depth == FULL)
     parts = {
-        "target": _own(about),
-        "depth": _own(depth),
-        "connections": _array(_own(_link(transcript.links, at)) for at in range(len(transcript.links))),
-        "exchanges": _array(writer.row(index, row) for index, row in enumerate(transcript.rows)),
+        "target": encode_json(about),
+        "depth": encode_json(depth),
+        "connections": splice_array(encode_json(_link(transcript.links, at)) for at in range(len(transcript.links))),
+        "exchanges": splice_array(writer.row(index, row) for index, row in enumerate(transcript.rows)),
     }
-    return _object(parts)
+    return splice_object(parts)
 
 
 class _Writer:
-    """Writes rows, and knows where results lie that were already written. `find_equal`: also those in the listing."""
+    """Writes rows, and refers to results that were already written. `find_equal`: also to those in the listing."""
 
     def __init__(self, transcript: Transcript, lists: Mapping[str, ListResult], *, find_equal: bool) -> None:
         self._lists = lists
@@ -55,18 +53,17 @@ class _Writer:
         self._sessions = {one: name for one, name in self._assigned.items() if len(one) >= _SHORTEST_SESSION}
 
     def row(self, index: int, row: NamedExchange) -> bytes:
-        """One element of `exchanges`."""
         exchange = row.exchange
         received = [self._piece(index, row, piece) for piece in exchange.received]
         failure = exchange.failure
         reason, detail = (failure.reason, failure.detail) if failure else (None, "")
         if reason is None and any(_is_lost(piece) for piece in exchange.received):
             reason, detail = Reason.TOO_LARGE, "a message of more bytes than the transcript keeps"
-        told = {name: value for name, value in exchange.headers if name in _TOLD}
+        headers = {name: value for name, value in exchange.headers if name in _RECORDED_HEADERS}
         asked: Mapping[str, Json] = {"step": row.step, "page": row.page, "connection": row.link, "verb": exchange.verb}
         answered: Mapping[str, Json] = {
             "status": exchange.status,
-            "headers": self._headers((name, told[name]) for name in _TOLD if name in told),
+            "headers": self._headers((name, headers[name]) for name in _RECORDED_HEADERS if name in headers),
             "form": exchange.form.value,
             "utf8": exchange.utf8,
             "batch": exchange.batch,
@@ -80,62 +77,64 @@ class _Writer:
                 self._sent(row.step, exchange),
                 b"," + _open(answered)[1:],
                 b',"received":',
-                _array(received),
-                b"," + _own(last)[1:],
+                splice_array(received),
+                b"," + encode_json(last)[1:],
             )
         )
 
     def _sent(self, step: str, exchange: Exchange) -> bytes:
-        # A redirected question may have been the broken one too.
+        # The redirected question may be the malformed one.
         broken = step == MALFORMED or (step == REDIRECTED and not _is_json(exchange.request))
         text = exchange.request.decode("utf-8", "replace") if broken and exchange.request else None
         message = b"null" if broken or not exchange.request else exchange.request
-        headers = _own(self._headers(exchange.sent))
-        return _object({"headers": headers, "message": message, "text": _own(text)})
+        headers = encode_json(self._headers(exchange.sent))
+        return splice_object({"headers": headers, "message": message, "text": encode_json(text)})
 
     def _headers(self, headers: Iterable[tuple[str, str]]) -> Mapping[str, Json]:
-        told: dict[str, Json] = {}
+        recorded: dict[str, Json] = {}
         for name, value in headers:
             if value:
-                seen = mask_url(mask_secrets(value)) if name == "location" else value
+                shown = mask_url(mask_secrets(value)) if name == "location" else value
                 if name.lower() == _SESSION:
-                    seen = self._assigned.get(value, value)
-                told[name] = self._without_sessions(seen)[:_LONGEST_HEADER]
-        return told
+                    shown = self._assigned.get(value, value)
+                recorded[name] = self._without_sessions(shown)[:_LONGEST_HEADER]
+        return recorded
 
     def _piece(self, index: int, row: NamedExchange, piece: Piece) -> bytes:
         if piece.text is not None or _is_lost(piece):
             text = self._without_sessions(piece.text or "")
-            return _object({"text": _own(text)} | _event(piece))
+            return splice_object({"text": encode_json(text)} | _event(piece))
         if not piece.size:
-            return _object({"message": self._clean(piece.before)} | _event(piece))
+            return splice_object({"message": self._clean(piece.before)} | _event(piece))
         place = self._place(index, row, piece)
         if place is None and piece.result is not None:
             whole = piece.before + piece.result + piece.after
-            return _object({"message": self._clean(whole)} | _event(piece))
-        where = _object(place or {"too_large": _own(piece.size)})[1:-1]
+            return splice_object({"message": self._clean(whole)} | _event(piece))
+        where = splice_object(place or {"too_large": encode_json(piece.size)})[1:-1]
         bare = self._clean(_without_result(piece.before, piece.after))
-        return _object({"message": bare} | _event(piece))[:-1] + b"," + where + b"}"
+        return splice_object({"message": bare} | _event(piece))[:-1] + b"," + where + b"}"
 
     def _place(self, index: int, row: NamedExchange, piece: Piece) -> Mapping[str, bytes] | None:
-        """Where the result lies already; None when it must be written here."""
+        """Where the result was already written; None when it must be written here."""
         name = row.step.removeprefix("list-")
         pages = self._lists[name].pages if name in self._lists else []
         listed = row.page < len(pages) and (piece.result == pages[row.page] or _same(piece, pages[row.page]))
         if listed and not self._find_equal:
-            return {"listed": _own([name, row.page])}
+            return {"listed": encode_json([name, row.page])}
         digest = (canonical_digest(piece.result) if piece.result is not None else None) or piece.digest
-        alone = sum(one.is_answer for one in row.exchange.received) == 1  # else a reader could take the other one
-        first = self._known.setdefault(digest, index) if digest and alone else index
+        is_only_answer = (
+            sum(one.is_answer for one in row.exchange.received) == 1
+        )  # else a reader could use the other answer
+        first = self._known.setdefault(digest, index) if digest and is_only_answer else index
         if listed:
-            return {"listed": _own([name, row.page])}
-        return {"same_as": _own(first)} if first < index else None
+            return {"listed": encode_json([name, row.page])}
+        return {"same_as": encode_json(first)} if first < index else None
 
     def _clean(self, data: bytes) -> bytes:
         cleaned = data
         for session, name in self._sessions.items():
             cleaned = cleaned.replace(session.encode("utf-8", "replace"), name.encode())
-        return cleaned if cleaned == data or _is_json(cleaned) else data  # a server may choose an id that is no text
+        return cleaned if cleaned == data or _is_json(cleaned) else data  # a session id may be part of the JSON syntax
 
     def _without_sessions(self, text: str) -> str:
         for session, name in self._sessions.items():
@@ -144,7 +143,7 @@ class _Writer:
 
 
 def _sessions(transcript: Transcript) -> dict[str, str]:
-    """What to write instead of each session id: the connection that it was assigned to, if any."""
+    """The replacement for each session id: the connection to which it was assigned, if any."""
     names = {
         link.session: f"session {number}"
         for number, link in reversed(list(enumerate(transcript.links)))
@@ -187,7 +186,7 @@ def _is_lost(piece: Piece) -> bool:
 
 
 def _event(piece: Piece) -> dict[str, bytes]:
-    return {"event": _own(piece.event), "id": _own(piece.has_id)} if piece.event else {}
+    return {"event": encode_json(piece.event), "id": encode_json(piece.has_id)} if piece.event else {}
 
 
 def _same(piece: Piece, page: bytes) -> bool:
@@ -195,9 +194,9 @@ def _same(piece: Piece, page: bytes) -> bool:
 
 
 def _without_result(before: bytes, after: bytes) -> bytes:
-    """The message as it was sent, its member `result` left out."""
+    """The message as it was received, without its member `result`."""
     cut = _RESULT_NAME.search(before)
-    if cut is None:  # the name is written with escapes
+    if cut is None:  # the name has escape sequences
         return b'{"jsonrpc":"2.0"}'
     head = before[: cut.start()].rstrip(b" \t\r\n") or b"{"
     tail = after.lstrip(b" \t\r\n")
@@ -208,21 +207,6 @@ def _without_result(before: bytes, after: bytes) -> bytes:
     return head + tail if head.endswith((b"{", b",")) or tail.startswith(b"}") else head + b"," + tail
 
 
-def _object(members: Mapping[str, bytes]) -> bytes:
-    return b"{" + b",".join(_own(name) + b":" + value for name, value in members.items()) + b"}"
-
-
 def _open(members: Mapping[str, Json]) -> bytes:
     """An object without its closing brace."""
-    return _own(members)[:-1]
-
-
-def _array(values: Iterable[bytes]) -> bytes:
-    return b"[" + b",".join(values) + b"]"
-
-
-def _own(value: Json) -> bytes:
-    try:
-        return orjson.dumps(value)
-    except TypeError:  # a lone surrogate in what a server named
-        return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace")
+    return encode_json(members)[:-1]

@@ -1,4 +1,4 @@
-"""The full depth over HTTP: both eras, with the headers and bodies that the inquiries choose."""
+"""The full depth over HTTP: both eras, with the headers and bodies that the inquiries define."""
 
 from __future__ import annotations
 
@@ -28,15 +28,19 @@ from crawler.mcp.sse import SseChannel
 from crawler.mcp.streamable_http import CONTENT, JsonRpcPost, StreamableHttp, is_valid_session_id
 from crawler.mcp.transcript import Reply, SessionLink, Transcript
 
-_PATIENCE: Final = 10.0  # seconds until the first byte of an answer to an inquiry
-_WHOLE: Final = 15.0  # seconds for all of it: an answer may drip for ever
-_BROKEN_PATIENCE: Final = 3.0  # a text that cannot be read need not be answered on a stream
-_HEARD: Final[Mapping[str, float]] = {"stream": 0, "get": 0, "listen": 3.0}  # seconds; no answer comes on these
-_PLACELESS: Final = frozenset({"GET", "DELETE"})
+_FIRST_BYTE_SECONDS: Final = 10.0  # seconds until the first byte of an answer to an inquiry
+_TOTAL_SECONDS: Final = 15.0  # seconds for the whole answer
+_MALFORMED_SECONDS: Final = 3.0  # seconds; a malformed text need not be answered on a stream
+_WATCH_SECONDS: Final[Mapping[str, float]] = {
+    "stream": 0,
+    "get": 0,
+    "listen": 3.0,
+}  # seconds; these steps get no answer
+_WITHOUT_ID: Final = frozenset({"GET", "DELETE"})
 
 
 class HttpQuestions:
-    """Puts the inquiries of a full probe to a server over `post`."""
+    """Asks a server the inquiries of a full probe over `post`."""
 
     def __init__(self, post: JsonRpcPost, interview: Interview, transcript: Transcript, client_version: str) -> None:
         self._post = post
@@ -45,12 +49,12 @@ class HttpQuestions:
         self._client_version = client_version
 
     async def ask_modern(self, channel: StreamableHttp, link: int, facts: ServerFacts) -> None:
-        """Everything of the modern era, on the connection `link`; the tools once more on another one."""
+        """Everything of the modern era, on the connection `link`; the tools once more on another connection."""
         self._post.tail = STREAM_WATCH_SECONDS
         for inquiry in modern_inquiries(facts, self._client_version, channel.next_id):
             await self._interview.ask(link, inquiry, self._send)
         if facts.declares("tools") and self._interview.wants(Era.MODERN.value, ELSEWHERE):
-            self._post.http_session.close()  # nothing is in flight: the next request opens a connection of its own
+            self._post.http_session.close()  # no request is pending: the next one opens a new connection
             other = SessionLink(channel.transport, Era.MODERN.value, MODERN_VERSION, True, MODERN_VERSION)
             number = self._transcript.connect(other)
             await self._interview.ask(
@@ -88,12 +92,14 @@ class HttpQuestions:
         link.session = reply.exchange.header("mcp-session-id") or None
         headers = _headers(link)
         if link.negotiated == BATCHING_VERSION == offered:
-            told = jsonrpc.encode_notification("notifications/initialized")
-            await self._interview.ask(number, Inquiry(step="initialized", body=told, headers=headers), self._send)
+            notification = jsonrpc.encode_notification("notifications/initialized")
+            await self._interview.ask(
+                number, Inquiry(step="initialized", body=notification, headers=headers), self._send
+            )
             await self._interview.ask(number, batch_inquiry(headers), self._send)
         if link.session and is_valid_session_id(link.session):
             limits = self._limits()
-            await self._interview.leave(lambda: self._post.send("DELETE", "DELETE", b"", headers, limits=limits))
+            await self._interview.end_session(lambda: self._post.send("DELETE", "DELETE", b"", headers, limits=limits))
 
     async def _end(self, channel: StreamableHttp, link: int, facts: ServerFacts) -> None:
         headers = channel.legacy_headers(facts.question)
@@ -105,7 +111,7 @@ class HttpQuestions:
             await self._interview.ask(link, ended_session_inquiry(facts, channel.next_id, headers), self._send)
 
     async def _send(self, inquiry: Inquiry, own: Headers = CONTENT) -> Reply:
-        answered = inquiry.verb not in _PLACELESS and inquiry.step != "initialized"
+        answered = inquiry.verb not in _WITHOUT_ID and inquiry.step != "initialized"
         return await self._post.send(
             inquiry.verb,
             inquiry.label or inquiry.step,
@@ -113,19 +119,21 @@ class HttpQuestions:
             own if inquiry.headers is None else inquiry.headers,
             number=1 if answered else 0,
             limits=self._limits(),
-            hear=_HEARD.get(inquiry.step),
+            hear=_WATCH_SECONDS.get(inquiry.step),
         )
 
     def _limits(self) -> Limits:
         known = self._post.http_session.engine.limits
-        return replace(known, first_byte=min(known.first_byte, _PATIENCE), total=min(known.total, _WHOLE))
+        return replace(
+            known, first_byte=min(known.first_byte, _FIRST_BYTE_SECONDS), total=min(known.total, _TOTAL_SECONDS)
+        )
 
 
 async def ask_over_sse(channel: SseChannel, interview: Interview, link: int, facts: ServerFacts) -> None:
     """Everything that HTTP+SSE carries, which is the legacy era without headers."""
 
     async def send(inquiry: Inquiry) -> Reply:
-        seconds = _BROKEN_PATIENCE if inquiry.step == MALFORMED else _PATIENCE
+        seconds = _MALFORMED_SECONDS if inquiry.step == MALFORMED else _FIRST_BYTE_SECONDS
         return await channel.send_raw(inquiry.label, inquiry.body, seconds=seconds)
 
     for inquiry in legacy_inquiries(facts, channel.next_id, lists=False):

@@ -1,6 +1,6 @@
-"""What a full probe asks, as data: requests with chosen headers and bodies, and the names of what cannot exist.
+"""The questions of a full probe as data: requests with chosen headers and bodies, and names that cannot exist.
 
-Everything invented is the same every night, so that an unchanged server leaves an equal body.
+Every invented value is equal in every run, so that an unchanged server leaves an equal body.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ UNKNOWN_VERSION: Final = "1900-01-01"
 TEXT_ID: Final = "hallmark-id"
 
 MALFORMED: Final = "malformed"
-"""The one step whose request is no JSON text."""
+"""The only step whose request is no JSON text."""
 
 _LISTED: Final = ("tools", "resources", "prompts")
 
@@ -36,9 +36,9 @@ Number: TypeAlias = Callable[[], int]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Inquiry:
-    """One request as it is sent. Without `headers` the channel's own go with it; stdio has none.
+    """One request as it is sent. Without `headers` the channel's own are sent; stdio has none.
 
-    `again`: a well-formed question, which may be asked a second time after a passing failure.
+    `again`: a well-formed question, which may be repeated after a transient failure.
     """
 
     step: str
@@ -63,12 +63,11 @@ class ServerFacts:
     listen: bool = False
 
     def declares(self, name: str) -> bool:
-        """True when the capability behind a list is there."""
         return is_capability_declared(self.capabilities, name)
 
     @property
     def changing(self) -> dict[str, Json]:
-        """The lists of which the server says that it tells their changes, as a subscription asks for them."""
+        """The lists of which the server declares that it notifies changes, in the form of a subscription."""
         found: dict[str, Json] = {}
         for name in _LISTED:
             capability = self.capabilities.get(name) if self.capabilities else None
@@ -84,7 +83,7 @@ class ServerFacts:
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A well-formed request that is yet to be put into an era's envelope."""
+    """A well-formed request without the envelope of an era."""
 
     step: str
     method: str
@@ -94,7 +93,7 @@ class Question:
 
 
 def make_common_questions(facts: ServerFacts) -> Iterator[Question]:
-    """What is asked in both eras and over every transport: what does not exist, and what was not declared."""
+    """The questions of both eras over every transport: about names that do not exist, and undeclared lists."""
     yield Question("unknown-method", UNKNOWN_METHOD, {}, text_id=True)
     if facts.declares("tools"):
         yield Question("call-nonexistent", "tools/call", {"name": UNKNOWN_NAME, "arguments": {}})
@@ -110,7 +109,6 @@ def make_common_questions(facts: ServerFacts) -> Iterator[Question]:
 
 
 def encode_question(number: Json, method: str, params: Mapping[str, Json]) -> bytes:
-    """The bytes of a request."""
     return json.dumps(
         {"jsonrpc": "2.0", "id": number, "method": method, "params": params}, separators=(",", ":")
     ).encode()

@@ -28,13 +28,13 @@ BATCHING_VERSION: Final = "2025-03-26"
 """The one revision with batches."""
 
 OLDER_VERSIONS: Final = ("2024-11-05", BATCHING_VERSION, "2025-06-18")
-_NAMING: Final = frozenset({"2025-06-18", LEGACY_VERSION})  # revisions with a version header
+_WITH_VERSION_HEADER: Final = frozenset({"2025-06-18", LEGACY_VERSION})  # revisions with a version header
 _SESSION: Final = "mcp-session-id"
 _VERSION: Final = "mcp-protocol-version"
 
 
 def legacy_inquiries(facts: ServerFacts, number: Number, *, lists: bool) -> Iterator[Inquiry]:
-    """Those that any transport carries. `lists`: ask for the tools too, since they were listed in the other era."""
+    """The inquiries that any transport carries. `lists`: also list the tools, which were listed in the other era."""
     yield Inquiry(step="ping", label="ping", body=encode_question(number(), "ping", {}), again=True)
     if lists and facts.declares("tools"):
         yield Inquiry(
@@ -50,22 +50,22 @@ def legacy_inquiries(facts: ServerFacts, number: Number, *, lists: bool) -> Iter
 
 
 def malformed_inquiry(number: Number) -> Inquiry:
-    """A text that is cut off."""
+    """A truncated JSON text."""
     return Inquiry(step=MALFORMED, label="ping", body=encode_truncated_question(number(), "ping"))
 
 
 def header_inquiries(
     facts: ServerFacts, number: Number, own: Sequence[tuple[str, str]], version: str
 ) -> Iterator[Inquiry]:
-    """Those about the headers of streamable HTTP. `own` are the headers of the connection, `version` the negotiated."""
+    """Inquiries about the headers of streamable HTTP. `own` are the connection's, `version` is the negotiated one."""
     headers = tuple(own)
 
     def ask(step: str, changes: Mapping[str, str | None]) -> Inquiry:
         body = encode_question(number(), facts.question, {})
         return Inquiry(step=step, label=facts.question, body=body, headers=replace_headers(headers, changes))
 
-    yield Inquiry(step="stream", verb="GET", label="GET", headers=_listening(headers))
-    if version in _NAMING:
+    yield Inquiry(step="stream", verb="GET", label="GET", headers=_stream_headers(headers))
+    if version in _WITH_VERSION_HEADER:
         yield ask("version-unknown", {_VERSION: UNKNOWN_VERSION})
         yield ask("version-missing", {_VERSION: None})
     if any(name == _SESSION for name, _ in headers):
@@ -74,32 +74,29 @@ def header_inquiries(
 
 
 def process_openings(client_version: str) -> Iterator[tuple[str, Inquiry]]:
-    """Further openings, each with the version that it offers and for a connection, or process, of its own."""
+    """Further openings, each with the version that it offers, for a connection or process of its own."""
     for version in OLDER_VERSIONS:
         yield version, _opening(f"initialize-{version}", client_version, version)
     yield UNKNOWN_VERSION, _opening("initialize-unknown", client_version, UNKNOWN_VERSION)
 
 
 def http_openings(client_version: str) -> Iterator[tuple[str, Inquiry]]:
-    """Those of streamable HTTP: the same and one about its headers."""
+    """The further openings over streamable HTTP: the same, and one about its headers."""
     yield from process_openings(client_version)
     yield LEGACY_VERSION, _opening("initialize-origin", client_version, LEGACY_VERSION, ("origin", FOREIGN_ORIGIN))
 
 
 def batch_inquiry(headers: Sequence[tuple[str, str]]) -> Inquiry:
-    """One ping in an array."""
     return Inquiry(
         step="batch", label="ping", body=b"[" + encode_question(2, "ping", {}) + b"]", headers=tuple(headers)
     )
 
 
 def session_end_inquiry(headers: Sequence[tuple[str, str]]) -> Inquiry:
-    """The end of a session."""
     return Inquiry(step="end", verb="DELETE", label="DELETE", headers=tuple(headers))
 
 
 def ended_session_inquiry(facts: ServerFacts, number: Number, headers: Sequence[tuple[str, str]]) -> Inquiry:
-    """A question on a session that has ended."""
     body = encode_question(number(), facts.question, {})
     return Inquiry(step="after-end", label=facts.question, body=body, headers=tuple(headers))
 
@@ -110,6 +107,6 @@ def _opening(step: str, client_version: str, version: str, *headers: tuple[str, 
     return Inquiry(step=step, label="initialize", body=body, headers=(*CONTENT, *headers), again=not headers)
 
 
-def _listening(headers: Headers) -> Headers:
+def _stream_headers(headers: Headers) -> Headers:
     kept = tuple((name, value) for name, value in headers if name not in {"accept", "content-type"})
     return (("accept", "text/event-stream"), *kept)

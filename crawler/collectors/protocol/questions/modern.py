@@ -28,10 +28,10 @@ from crawler.mcp.streamable_http import encode_base64_text, modern_headers
 from evidence.canonical import Json
 
 ELSEWHERE: Final = "list-tools-elsewhere"
-"""The one step on a further connection."""
+"""The only step on a further connection."""
 
 LISTEN: Final = "listen"
-"""The one step that is not answered but heard."""
+"""The only step that is watched and not answered."""
 
 _DISCOVER: Final = "server/discover"
 _META: Final = "io.modelcontextprotocol"
@@ -41,12 +41,12 @@ _VERSION: Final = "mcp-protocol-version"
 
 
 def modern_inquiries(facts: ServerFacts, client_version: str, number: Number) -> Iterator[Inquiry]:
-    """All of them in the order in which they are asked; `number` hands out request ids."""
-    maker = _Maker(client_version, number)
-    yield from _envelopes(maker)
-    yield from _headers(maker, facts)
-    yield from _bodies(maker, facts)
-    yield from _subscription(maker, facts)
+    """All inquiries of the era, in the order in which they are asked; `number` hands out request ids."""
+    envelope = _Envelope(client_version, number)
+    yield from _envelopes(envelope)
+    yield from _headers(envelope, facts)
+    yield from _bodies(envelope, facts)
+    yield from _subscription(envelope, facts)
     if not facts.dual:
         stream = (("accept", "text/event-stream"), (_VERSION, MODERN_VERSION))
         yield Inquiry(step="get", verb="GET", label="GET", headers=stream)
@@ -55,24 +55,24 @@ def modern_inquiries(facts: ServerFacts, client_version: str, number: Number) ->
 
 
 def stdio_inquiries(facts: ServerFacts, client_version: str, number: Number) -> Iterator[Inquiry]:
-    """What is asked of a process, which sees no headers: the same bodies."""
-    maker = _Maker(client_version, number)
-    yield from _envelopes(maker)
-    yield from _bodies(maker, facts)
-    yield from _subscription(maker, facts)
+    """The same bodies for a process, which sees no headers."""
+    envelope = _Envelope(client_version, number)
+    yield from _envelopes(envelope)
+    yield from _bodies(envelope, facts)
+    yield from _subscription(envelope, facts)
 
 
 def malformed_discover(number: Number) -> Inquiry:
-    """A question of the modern era that is cut off."""
+    """A truncated question of the modern era."""
     return Inquiry(step=MALFORMED, label=_DISCOVER, body=encode_truncated_question(number(), _DISCOVER))
 
 
 def other_connection_inquiry(client_version: str, number: Number) -> Inquiry:
-    """The tools once more, for a connection of their own."""
-    return _Maker(client_version, number).make(ELSEWHERE, "tools/list", {}, again=True)
+    """The list of tools once more, for a connection of its own."""
+    return _Envelope(client_version, number).make(ELSEWHERE, "tools/list", {}, again=True)
 
 
-class _Maker:
+class _Envelope:
     """Puts questions into the modern envelope."""
 
     def __init__(self, client_version: str, number: Number) -> None:
@@ -111,44 +111,44 @@ class _Maker:
         return self.make(step, _DISCOVER, {}, **changes)  # type: ignore[arg-type]
 
 
-def _envelopes(maker: _Maker) -> Iterator[Inquiry]:
-    yield maker.discover("discover-version-unknown", version=UNKNOWN_VERSION)
-    yield maker.discover("discover-meta-missing", meta=False)
-    yield maker.discover("discover-capabilities-missing", without="clientCapabilities")
-    yield maker.discover("discover-client-missing", without="clientInfo")
+def _envelopes(envelope: _Envelope) -> Iterator[Inquiry]:
+    yield envelope.discover("discover-version-unknown", version=UNKNOWN_VERSION)
+    yield envelope.discover("discover-meta-missing", meta=False)
+    yield envelope.discover("discover-capabilities-missing", without="clientCapabilities")
+    yield envelope.discover("discover-client-missing", without="clientInfo")
 
 
-def _bodies(maker: _Maker, facts: ServerFacts) -> Iterator[Inquiry]:
+def _bodies(envelope: _Envelope, facts: ServerFacts) -> Iterator[Inquiry]:
     for question in make_common_questions(facts):
         identifier = TEXT_ID if question.text_id else None
-        yield maker.make(question.step, question.method, question.params, identifier=identifier)
-    yield maker.make("removed-ping", "ping", {})
-    yield maker.make("removed-logging", "logging/setLevel", {"level": "info"})
-    yield maker.make("removed-subscribe", "resources/subscribe", {"uri": UNKNOWN_URI})
+        yield envelope.make(question.step, question.method, question.params, identifier=identifier)
+    yield envelope.make("removed-ping", "ping", {})
+    yield envelope.make("removed-logging", "logging/setLevel", {"level": "info"})
+    yield envelope.make("removed-subscribe", "resources/subscribe", {"uri": UNKNOWN_URI})
     if facts.declares("tools"):
-        yield maker.make("list-tools-again", "tools/list", {}, again=True)
+        yield envelope.make("list-tools-again", "tools/list", {}, again=True)
 
 
-def _subscription(maker: _Maker, facts: ServerFacts) -> Iterator[Inquiry]:
+def _subscription(envelope: _Envelope, facts: ServerFacts) -> Iterator[Inquiry]:
     if facts.listen and facts.changing:
-        yield maker.make(LISTEN, "subscriptions/listen", {"notifications": facts.changing})
+        yield envelope.make(LISTEN, "subscriptions/listen", {"notifications": facts.changing})
 
 
-def _headers(maker: _Maker, facts: ServerFacts) -> Iterator[Inquiry]:
-    yield maker.discover("discover-version-mismatch", headers={_VERSION: UNKNOWN_VERSION})
-    yield maker.discover("discover-method-mismatch", headers={_METHOD: "tools/list"})
-    yield maker.discover("discover-method-missing", headers={_METHOD: None})
-    yield maker.discover("discover-version-missing", headers={_VERSION: None})
-    yield maker.discover("discover-session-faked", headers={"mcp-session-id": UNKNOWN_SESSION})
-    yield maker.discover("discover-origin", headers={"origin": FOREIGN_ORIGIN})
-    shouted = maker.discover("discover-headers-uppercase")
+def _headers(envelope: _Envelope, facts: ServerFacts) -> Iterator[Inquiry]:
+    yield envelope.discover("discover-version-mismatch", headers={_VERSION: UNKNOWN_VERSION})
+    yield envelope.discover("discover-method-mismatch", headers={_METHOD: "tools/list"})
+    yield envelope.discover("discover-method-missing", headers={_METHOD: None})
+    yield envelope.discover("discover-version-missing", headers={_VERSION: None})
+    yield envelope.discover("discover-session-faked", headers={"mcp-session-id": UNKNOWN_SESSION})
+    yield envelope.discover("discover-origin", headers={"origin": FOREIGN_ORIGIN})
+    uppercase = envelope.discover("discover-headers-uppercase")
     yield Inquiry(
-        step=shouted.step,
-        label=shouted.label,
-        body=shouted.body,
-        headers=tuple((name.upper(), value) for name, value in shouted.headers or ()),
+        step=uppercase.step,
+        label=uppercase.label,
+        body=uppercase.body,
+        headers=tuple((name.upper(), value) for name, value in uppercase.headers or ()),
     )
     if facts.declares("tools"):
         call: Mapping[str, Json] = {"name": UNKNOWN_NAME, "arguments": {}}
-        yield maker.make("call-name-mismatch", "tools/call", call, headers={_NAME: OTHER_UNKNOWN_NAME})
-        yield maker.make("call-name-encoded", "tools/call", call, headers={_NAME: encode_base64_text(UNKNOWN_NAME)})
+        yield envelope.make("call-name-mismatch", "tools/call", call, headers={_NAME: OTHER_UNKNOWN_NAME})
+        yield envelope.make("call-name-encoded", "tools/call", call, headers={_NAME: encode_base64_text(UNKNOWN_NAME)})

@@ -1,4 +1,4 @@
-"""What a re-test asks beyond a core probe: the questions behind the points that were lost, and nothing else."""
+"""The questions of a re-test beyond a core probe: those behind the points that were lost, and no others."""
 
 from __future__ import annotations
 
@@ -13,24 +13,23 @@ _NEEDS: Final[Mapping[str, tuple[str, ...]]] = {
     "initialized": ("initialize-2025-03-26",),
     "after-end": ("end",),
 }
-"""Questions that can only be asked after others."""
+"""Questions that others must precede."""
 
 
 @dataclass(frozen=True, slots=True)
 class QuestionSelection:
-    """Questions by era and step. `metadata`: also what an open server says at the well-known addresses."""
+    """Questions by era and step. `metadata`: also what an open server publishes at the well-known addresses."""
 
     steps: frozenset[tuple[str, str]] = frozenset()
     metadata: bool = False
 
     @classmethod
-    def behind(cls, places: Iterable[str]) -> Self:
-        """What has to be asked again for findings at these paths, such as `exchanges/legacy/ping`."""
+    def for_findings(cls, places: Iterable[str]) -> Self:
+        """The questions to ask again for findings at these paths, such as `exchanges/legacy/ping`."""
         parts = [place.split("/") for place in places]
         named = {(part[1], part[2]) for part in parts if part[0] == exchanges.KIND and len(part) > 2}
         needed = {(era, first) for era, step in named for first in _NEEDS.get(step, ())}
         return cls(frozenset(named | needed), any(part[0] == access.KIND for part in parts))
 
-    def has(self, era: str, step: str) -> bool:
-        """Whether a question was chosen."""
+    def contains(self, era: str, step: str) -> bool:
         return (era, step) in self.steps

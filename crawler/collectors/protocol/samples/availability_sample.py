@@ -1,4 +1,4 @@
-"""A light check between two runs: a remote is opened and closed again, and nothing else is asked of it."""
+"""An availability sample between two runs: a remote is opened and closed again, and nothing else is asked."""
 
 from __future__ import annotations
 
@@ -19,31 +19,31 @@ _OPENED: Final = Observed(b"{}")
 
 
 class AvailabilitySampler:
-    """Takes samples of remotes, with the courtesy and the second try of a probe."""
+    """Takes samples of remotes, with the rate limits and the second try of a probe."""
 
-    def __init__(self, engine: HttpEngine, means: ProbeDependencies) -> None:
+    def __init__(self, engine: HttpEngine, dependencies: ProbeDependencies) -> None:
         self._engine = engine
-        self._means = means
+        self._dependencies = dependencies
 
     async def sample(self, target: Target) -> Sample | None:
-        """One attempt to connect; None when it says nothing of the server's stability, or its host got enough today."""
+        """One attempt to connect; None when it shows nothing about stability, or its host's daily budget is spent."""
         if not await self._has_room(target):
             return None
-        at = self._means.clock()
-        probed = await _LightProbe(self._engine, self._means, ProbeOptions()).run(target)
+        at = self._dependencies.clock()
+        probed = await _ConnectProbe(self._engine, self._dependencies, ProbeOptions()).run(target)
         return make_sample(probed.listing, at=at, cold_ms=probed.cold_ms, warm_ms=probed.warm_ms)
 
     async def _has_room(self, target: Target) -> bool:
-        budgets = self._means.courtesy.budgets
+        budgets = self._dependencies.limiter.budgets
         try:
             return budgets is None or await budgets.has_room(parse_url(target.identifier).origin.host)
         except InvalidTarget:
-            return True  # the probe says what is wrong with it
+            return True  # the probe reports the reason
 
 
-class _LightProbe(RemoteProbe):
-    async def _visit(self, target: Target, visit: HttpSession) -> Observed | Absent:
-        opened = await self._open(target, visit)
+class _ConnectProbe(RemoteProbe):
+    async def _probe(self, target: Target, session: HttpSession) -> Observed | Absent:
+        opened = await self._open(target, session)
         if isinstance(opened, OpeningRefused):
             return explain_reply(opened.reply, opened.asked)
         await opened.dialogue.channel.close()

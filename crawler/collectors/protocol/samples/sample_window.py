@@ -1,4 +1,4 @@
-"""One more attempt to connect, rolled into the window of the last 30 days (evidence/kinds/samples.py)."""
+"""Adds one attempt to connect to the window of the last 30 days (evidence/kinds/samples.py)."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from evidence.kinds import samples
 from evidence.kinds.samples import Sample
 from evidence.model import Absent, Observed, Reason, Record
 
-# The server answered, and to go on it asks for something that we do not have.
+# The server answered and requires something that we do not have.
 _GATED: Final = frozenset(
     {Reason.OAUTH_REQUIRED, Reason.CREDENTIALS_REQUIRED, Reason.PAYMENT_REQUIRED, Reason.FORBIDDEN}
 )
@@ -30,11 +30,11 @@ def roll_sample_window(
     cold_ms: float | None,
     warm_ms: float | None,
 ) -> tuple[Observed | Absent, Mapping[str, Json]]:
-    """Content and observation of a samples record: the earlier window and what came of connecting at `at`.
+    """Content and observation of a samples record: the earlier window and the outcome of connecting at `at`.
 
-    `earlier` is the server's samples record of the run before, whatever its content. `outcome` is the content of
-    tonight's listing record. Absent with the reason of `outcome` when the window holds no sample, and after an opt-out,
-    of which nothing is kept.
+    `earlier` is the server's samples record of the run before, whatever its content. `outcome` is the content of this
+    run's listing record. Absent with the reason of `outcome` when the window holds no sample, and after an opt-out, of
+    which nothing is kept.
     """
     if isinstance(outcome, Absent) and outcome.reason is Reason.OPTED_OUT:
         return outcome, {}
@@ -49,10 +49,10 @@ def roll_sample_window(
 def make_sample(
     outcome: Observed | Absent, *, at: datetime, cold_ms: float | None = None, warm_ms: float | None = None
 ) -> Sample | None:
-    """One attempt to connect as a sample; None when it says nothing of the server's stability.
+    """One attempt to connect as a sample; None when it shows nothing about the server's stability.
 
-    That is so for faults and limits of ours, for a refusal of robots or of too many requests, and for what is no server
-    of this protocol. What a failure took is not kept: it says how patient we are.
+    That is so for our own faults and limits, for a refusal by robots rules or for too many requests, and for what is no
+    MCP server. The duration of a failure is not kept: it shows only our own deadline.
     """
     if isinstance(outcome, Observed) or outcome.reason in _GATED:
         return Sample(at=at, cold_ms=cold_ms, warm_ms=warm_ms)

@@ -1,3 +1,3 @@
-"""One session with a server: dialogue with a question budget and retries, the handshake of both eras, and the reason
-that is recorded when a server does not open.
+"""One session with a server: the dialogue with its question budget and retries, the handshake of both eras, and the
+reason that is recorded when a server does not open.
 """

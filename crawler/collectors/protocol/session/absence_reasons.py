@@ -1,4 +1,4 @@
-"""From the reply that did not open a server to the reason that is recorded. Details are stable between runs."""
+"""Maps the reply of a server that did not open to the recorded reason. Details are stable between runs."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from crawler.secret_masking import mask_tail
 from evidence.canonical import Json
 from evidence.model import Absent, Reason
 
-_LOOKED_AT: Final = 16 * 1024
+_MAX_SEARCHED: Final = 16 * 1024
 
 _HTML: Final = re.compile(rb"\s*(?:<!--.{0,500}?-->\s*)?<(?:!doctype html|html|head|body)\b", re.IGNORECASE | re.DOTALL)
 _CHALLENGE: Final = re.compile(
@@ -30,17 +30,18 @@ _TOKEN_TEXT: Final = re.compile(
 )
 _KEY_TEXT: Final = re.compile(r"api[ _-]?key|credential|subscription key", re.IGNORECASE)
 
-_LACKING: Final = (
+_MISSING: Final = (
     r"\b(?:missing|requires?|required|not (?:set|found|provided|defined|configured)|must (?:be )?(?:set|provide|specif)"
     r"|please (?:set|provide|specify)|needs?|needed|undefined)"
 )
-_SUBJECT: Final = (
+_CREDENTIAL: Final = (
     r"(?:\bapi[ _-]?keys?\b|\baccess[ _-]?tokens?\b|\btokens?\b|\bcredentials?\b|\bsecrets?\b|\bpasswords?\b"
     r"|\bkubeconfig\b|\benvironment variables?\b|\benv vars?\b|(?-i:\b[A-Z][A-Z0-9]*_(?:[A-Z0-9]+_)*"
     r"(?:KEY|TOKEN|SECRET|PASSWORD|PAT|CREDENTIALS?|URL|URI|HOST|USER|USERNAME|ID|DSN)\b))"
 )
 _LACKS_CREDENTIALS: Final = re.compile(
-    rf"{_LACKING}[^\n]{{0,120}}?{_SUBJECT}|{_SUBJECT}[^\n]{{0,120}}?{_LACKING}|\bno (?:\w+ ){{0,2}}{_SUBJECT}",
+    rf"{_MISSING}[^\n]{{0,120}}?{_CREDENTIAL}|{_CREDENTIAL}[^\n]{{0,120}}?{_MISSING}"
+    rf"|\bno (?:\w+ ){{0,2}}{_CREDENTIAL}",
     re.IGNORECASE,
 )
 _REFUSES_CREDENTIALS: Final = re.compile(
@@ -48,7 +49,7 @@ _REFUSES_CREDENTIALS: Final = re.compile(
     r"|\bauthentication (?:failed|error)|\bunauthori[sz]ed\b|\b401\b.{0,40}\bunauth|\binvalid_auth\b",
     re.IGNORECASE,
 )
-_REACHES_NOBODY: Final = re.compile(
+_REACHES_NO_HOST: Final = re.compile(
     r"\bENOTFOUND\b|\bEAI_AGAIN\b|\bECONNREFUSED\b|\bENETUNREACH\b|\bEHOSTUNREACH\b|\bgetaddrinfo\b|\bgaierror\b"
     r"|name or service not known|name resolution|network is unreachable|connection refused|could not resolve"
     r"|failed to resolve|nodename nor servname|\bfetch failed\b|\bConnectError\b|\bdns error\b",
@@ -56,7 +57,7 @@ _REACHES_NOBODY: Final = re.compile(
 )
 _HOSTS: Final = 3
 _LINES: Final = 400
-_MANUAL: Final = re.compile(r"\s{0,20}-{1,2}[A-Za-z]")  # a line of a table of options
+_MANUAL: Final = re.compile(r"\s{0,20}-{1,2}[A-Za-z]")  # a line of a help text
 _ERROR: Final = re.compile(r"\W{0,8}(?:\w{1,40})?(?:error|exception|fatal)\b", re.IGNORECASE)
 _HAS_NO_ROOM: Final = re.compile(
     r"\bENOSPC\b|\bEDQUOT\b|\bEFBIG\b|no space left on device|disk quota exceeded|file too large"
@@ -64,8 +65,8 @@ _HAS_NO_ROOM: Final = re.compile(
     re.IGNORECASE,
 )
 _NEEDS_NETWORK: Final = "it needs the network to start"
-_CUT_OFF: Final = (
-    (_NEEDS_NETWORK, _REACHES_NOBODY),
+_CONTAINMENT_CAUSES: Final = (
+    (_NEEDS_NETWORK, _REACHES_NO_HOST),
     ("it needs more room for files than the sandbox gives", _HAS_NO_ROOM),
 )
 _VARIABLE: Final = re.compile(r"\b[A-Z][A-Z0-9]*_[A-Z0-9_]*[A-Z0-9]\b")
@@ -84,87 +85,87 @@ _PLAIN_STATUS: Final = {
 
 
 def explain_reply(reply: Reply, asked: str) -> Absent:
-    """Why a server could not be listed, from the last reply to the question `asked`."""
+    """Why a server could not be listed, from the last reply to the method `asked`."""
     status = reply.status
     if _is_challenge(reply):
         return Absent(Reason.BLOCKED_BY_WAF, f"HTTP {status} with a bot challenge")
     if reply.failure and (status is None or status < 300):
-        return _failure(reply, asked)
-    if status is not None and (by_status := _by_status(reply, status, asked)):
+        return _explain_failure(reply, asked)
+    if status is not None and (by_status := _explain_status(reply, status, asked)):
         return by_status
     if reply.answer and reply.answer.is_error:
-        return _by_error(reply, asked)
+        return _explain_error(reply, asked)
     return Absent(Reason.NOT_MCP, _no_answer(reply, asked))
 
 
 def explain_exit(
     ended: ProcessExit | None, facts: Mapping[str, Json], noise: bytes, reply: Reply, asked: str
 ) -> Absent:
-    """Why a launched server could not be listed; one that ended and named missing credentials needs them.
+    """Why a launched server could not be listed. A process that ended and named missing credentials requires them.
 
-    `facts` are those of its launch; they tell when it ended for want of an install script.
+    `facts` are those of its launch; they show whether it ended because an install script did not run.
     """
     if reply.answer:
         return explain_reply(reply, asked)
     text = (ended.stderr if ended else "") + "\n" + noise.decode("utf-8", "replace")
     if reply.failure and reply.failure.reason is Reason.UNREACHABLE:
-        if lacking := find_credentials_request(text):
-            return Absent(Reason.CREDENTIALS_REQUIRED, lacking)
+        if missing := find_credentials_request(text):
+            return Absent(Reason.CREDENTIALS_REQUIRED, missing)
         cause = failure_messages.describe_start_failure(facts, ended) if ended else Absent(Reason.START_FAILED)
-        said = (f"{reply.failure.detail} {asked}", mask_tail(cause.detail))
-        return Absent(cause.reason, ": ".join(part for part in said if part))
+        parts = (f"{reply.failure.detail} {asked}", mask_tail(cause.detail))
+        return Absent(cause.reason, ": ".join(part for part in parts if part))
     return explain_reply(reply, asked)
 
 
 def describe_missing_credentials(text: str) -> str | None:
     """A stable sentence on the credentials that an output asks for; None when it asks for none."""
-    if not _LACKS_CREDENTIALS.search(text[:_LOOKED_AT]):
+    if not _LACKS_CREDENTIALS.search(text[:_MAX_SEARCHED]):
         return None
-    names = sorted({name for name in _VARIABLE.findall(text[:_LOOKED_AT]) if _CREDENTIAL_VARIABLE.search(name)})
+    names = sorted({name for name in _VARIABLE.findall(text[:_MAX_SEARCHED]) if _CREDENTIAL_VARIABLE.search(name)})
     return f"the server asks for {', '.join(names[:4])}" if names else "the server asks for credentials"
 
 
 def find_credentials_request(text: str) -> str | None:
-    """Which credentials a process asks for or refuses, and its own words for it; None when it speaks of none."""
-    seen = text[:_LOOKED_AT]
-    if named := describe_missing_credentials(seen):
-        return _quoted(named, seen, _LACKS_CREDENTIALS)
-    if _REFUSES_CREDENTIALS.search(seen):
-        return _quoted("the server refuses its credentials", seen, _REFUSES_CREDENTIALS)
+    """Which credentials a process asks for or refuses, with the line that says so; None when it names none."""
+    searched = text[:_MAX_SEARCHED]
+    if named := describe_missing_credentials(searched):
+        return _quoted(named, searched, _LACKS_CREDENTIALS)
+    if _REFUSES_CREDENTIALS.search(searched):
+        return _quoted("the server refuses its credentials", searched, _REFUSES_CREDENTIALS)
     return None
 
 
 def explain_containment(absent: Absent, text: str) -> Absent:
-    """Why a process in our box did not open: our box, when its output tells so."""
+    """The reason why a process did not open in our sandbox: the sandbox itself, when the output shows that."""
     return (find_containment_cause(text) if absent.reason in {Reason.START_FAILED, Reason.TIMEOUT} else None) or absent
 
 
 def find_containment_cause(text: str) -> Absent | None:
-    """What a process in our box could not do without: the network, or more room to write than it has."""
-    seen = text[-_LOOKED_AT:]
-    for sentence, pattern in _CUT_OFF:
-        if pattern.search(seen):
-            return Absent(Reason.SANDBOX_RESTRICTED, _quoted(sentence, seen, pattern))
+    """What the sandbox lacks for the process: the network, or more room for files. None when nothing shows that."""
+    searched = text[-_MAX_SEARCHED:]
+    for sentence, pattern in _CONTAINMENT_CAUSES:
+        if pattern.search(searched):
+            return Absent(Reason.SANDBOX_RESTRICTED, _quoted(sentence, searched, pattern))
     return None
 
 
-def is_network_cause(blamed: Absent) -> bool:
-    """Whether it is the network that `box_blamed` found."""
-    return blamed.detail.startswith(_NEEDS_NETWORK)
+def is_network_cause(cause: Absent) -> bool:
+    """Whether the cause that `find_containment_cause` found is the missing network."""
+    return cause.detail.startswith(_NEEDS_NETWORK)
 
 
 def describe_needed_hosts(hosts: Sequence[str]) -> Absent | None:
-    """That a process could not do without the network, by the hosts that it asked for; None when there were none."""
+    """The network as the missing resource, with the hosts that a process asked for; None when there were none."""
     named = ", ".join(hosts[:_HOSTS])
     return Absent(Reason.SANDBOX_RESTRICTED, f"{_NEEDS_NETWORK}: it asked for {named}") if named else None
 
 
 def _quoted(sentence: str, text: str, pattern: re.Pattern[str]) -> str:
-    """A sentence of ours with the line in which the pattern says most, scrubbed and the same on every run."""
+    """The sentence with the most telling line that the pattern matches, scrubbed and equal in every run."""
     lines = [line for line in failure_messages.strip_colour_codes(text).splitlines()[:_LINES] if pattern.search(line)]
-    spoken = [line for line in lines if not _MANUAL.match(line)]
-    errors = [line for line in spoken if _ERROR.match(line)]
-    line = (errors or spoken or lines or [""])[0]
+    messages = [line for line in lines if not _MANUAL.match(line)]
+    errors = [line for line in messages if _ERROR.match(line)]
+    line = (errors or messages or lines or [""])[0]
     return (
         f"{sentence}: {failure_messages.stabilise_line(line)}"[: failure_messages.MAX_MESSAGE_LENGTH]
         if line
@@ -172,7 +173,7 @@ def _quoted(sentence: str, text: str, pattern: re.Pattern[str]) -> str:
     )
 
 
-def _failure(reply: Reply, asked: str) -> Absent:
+def _explain_failure(reply: Reply, asked: str) -> Absent:
     failure = reply.failure
     if isinstance(failure, Malformed) and _HTML.match(reply.exchange.body):
         return Absent(Reason.NOT_MCP, f"HTTP {reply.status} with an HTML page to {asked}")
@@ -187,11 +188,11 @@ def _no_answer(reply: Reply, asked: str) -> str:
     return f"HTTP {reply.status} without a JSON-RPC answer to {asked}{_page_note(reply)}"
 
 
-def _by_status(reply: Reply, status: int, asked: str) -> Absent | None:
+def _explain_status(reply: Reply, status: int, asked: str) -> Absent | None:
     if status in _PLAIN_STATUS:
         return Absent(*_PLAIN_STATUS[status])
     if status == 401:
-        return _locked(reply)
+        return _explain_401(reply)
     if status >= 500:
         return Absent(Reason.UNREACHABLE, f"HTTP {status} to {asked}")
     if 300 <= status < 400:
@@ -199,7 +200,7 @@ def _by_status(reply: Reply, status: int, asked: str) -> Absent | None:
     return _locked_by_text(_text(reply), "HTTP 400") if status == 400 and reply.answer is None else None
 
 
-def _locked(reply: Reply) -> Absent:
+def _explain_401(reply: Reply) -> Absent:
     challenge = reply.exchange.header("www-authenticate").lower()
     if "bearer" in challenge or "dpop" in challenge:
         return Absent(Reason.OAUTH_REQUIRED, "HTTP 401 with a Bearer challenge")
@@ -211,7 +212,7 @@ def _locked(reply: Reply) -> Absent:
     return Absent(Reason.OAUTH_REQUIRED, "HTTP 401 without a challenge")
 
 
-def _by_error(reply: Reply, asked: str) -> Absent:
+def _explain_error(reply: Reply, asked: str) -> Absent:
     answer = reply.answer
     code = answer.code if answer else None
     where = f"JSON-RPC error {code} to {asked}" if code is not None else f"JSON-RPC error without code to {asked}"
@@ -231,13 +232,13 @@ def _is_challenge(reply: Reply) -> bool:
     exchange = reply.exchange
     if any(exchange.header(name) for name in _CHALLENGE_HEADERS):
         return True
-    head = exchange.body[:_LOOKED_AT]
+    head = exchange.body[:_MAX_SEARCHED]
     return reply.answer is None and bool(_HTML.match(head)) and bool(_CHALLENGE.search(head))
 
 
 def _page_note(reply: Reply) -> str:
-    return " (an HTML page)" if _HTML.match(reply.exchange.body[:_LOOKED_AT]) else ""
+    return " (an HTML page)" if _HTML.match(reply.exchange.body[:_MAX_SEARCHED]) else ""
 
 
 def _text(reply: Reply) -> str:
-    return reply.exchange.body[:_LOOKED_AT].decode("utf-8", "replace")
+    return reply.exchange.body[:_MAX_SEARCHED].decode("utf-8", "replace")

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Final
 
+from crawler.collectors.protocol.access.access_challenge import AccessRequest
 from crawler.http.failures import BudgetSpent
 from crawler.http.rate_limiting import HostRateLimiter
 from crawler.mcp.channel import Channel, Era
@@ -25,23 +26,24 @@ STEP_NAMES: Final[Mapping[str, str]] = {
 }
 """The questions of a core probe and the steps under which they are recorded (evidence/kinds/exchanges.py)."""
 
-_LOOKED_AT: Final = 64 * 1024  # bytes
+_MAX_SEARCHED: Final = 64 * 1024  # bytes
 TRANSIENT_STATUSES: Final = frozenset({408, 425, 500, 502, 503, 504, *range(520, 531)})
 """Statuses that are likely gone on a second try."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProbeLimits:
-    """Bounds of one probe. Times in seconds; `requests` counts questions other than further pages of a list, of a core
-    probe, and `full_requests` of a full one. `chosen_requests` bounds all requests of a re-test over HTTP.
+    """Bounds of one probe; times in seconds.
 
-    After `items` no further page is asked for; a page of more than `page_items` is not kept. `values` bounds the JSON
-    values of all lists together, since a few bytes of JSON can cost every reader kilobytes.
+    `requests` counts the questions of a core probe other than further pages of a list, and `full_requests` those of a
+    full probe. `chosen_requests` bounds all requests of a re-test over HTTP. After `items` no further page is
+    requested; a page of more than `page_items` is not kept. `values` bounds the JSON values of all lists together,
+    since a few bytes of JSON can cost every reader kilobytes.
     """
 
     requests: int = 12
     full_requests: int = 60
-    chosen_requests: int = 30
+    retest_requests: int = 30
     pages: int = 50
     items: int = 5_000
     page_items: int = 20_000
@@ -55,25 +57,14 @@ class ProbeLimits:
     retry_pause: float = 5.0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AccessReply:
-    """One question at the door with its reply, for the look at access. `opened`: an opening that succeeded."""
-
-    step: str
-    era: str
-    reply: Reply
-    opened: bool = False
-    version: str | None = None
-
-
 class QuestionBudget:
-    """How many more questions one server may be asked."""
+    """The number of questions that one server may still be asked."""
 
     def __init__(self, requests: int) -> None:
         self.left = requests
 
     def spend(self) -> bool:
-        """Take one; False when none is left."""
+        """Take one question from the budget; False when none is left."""
         self.left -= 1
         return self.left >= 0
 
@@ -83,14 +74,14 @@ class QuestionBudget:
 
 
 class Dialogue:
-    """Asks over a channel, at most as often as the budget allows, and once more after a passing failure."""
+    """Asks over a channel within the budget, and once more after a transient failure."""
 
     def __init__(
         self,
         channel: Channel,
         *,
         host: str,
-        courtesy: HostRateLimiter,
+        limiter: HostRateLimiter,
         clock: Callable[[], datetime],
         limits: ProbeLimits,
         budget: QuestionBudget,
@@ -100,41 +91,40 @@ class Dialogue:
         self.limits = limits
         self.transcript = transcript
         self.oddities: set[str] = set()
-        self.doors: dict[tuple[str, str], AccessReply] = {}
+        self.access_replies: dict[tuple[str, str], AccessRequest] = {}
         self._links: dict[Era, int] = {}
         self._host = host
-        self._courtesy = courtesy
+        self._limiter = limiter
         self._clock = clock
         self._budget = budget
 
     def connect(self, era: Era, offered: str, *, link: int | None = None) -> None:
-        """Begin a connection, or go on with one that was begun outside; what is asked from now on belongs to it."""
+        """Begin a connection, or continue `link`, which was begun elsewhere. Later questions belong to it."""
         begun = SessionLink(self.channel.transport, era.value, offered)
         self._links[era] = self.transcript.connect(begun) if link is None else link
 
     def opened(self, era: Era, version: str | None) -> None:
-        """The connection's opening succeeded."""
+        """Record that the connection's opening succeeded."""
         link = self.transcript.links[self._links[era]]
         link.opened, link.negotiated, link.session = True, version, self.channel.assigned
-        for key, door in self.doors.items():
-            if door.era == era.value and door.step in {"initialize", "discover"}:
-                self.doors[key] = replace(door, opened=True, version=version)
+        for key, reply_to in self.access_replies.items():
+            if reply_to.era == era.value and reply_to.step in {"initialize", "discover"}:
+                self.access_replies[key] = replace(reply_to, opened=True, version=version)
 
     def link(self, era: Era) -> int:
-        """Number of the connection in an era."""
         return self._links[era]
 
     async def ask(
         self, method: str, params: Mapping[str, Json], era: Era, *, seconds: float | None = None, retry: bool = True
     ) -> Reply:
-        """Ask a question that counts; `retry` allows the one second try."""
+        """Ask a question that counts against the budget; `retry` allows the one second try."""
         if not self._budget.spend():
-            return _unasked(self.channel.transport, method)
+            return _budget_spent(self.channel.transport, method)
         reply = await self.turn_page(method, params, era, seconds=seconds)
         pause = self._pause_before_retry(reply) if retry and self._host else None
         if pause is None or not self._budget.spend():
             return reply
-        await self._courtesy.pause(pause)
+        await self._limiter.pause(pause)
         return await self.turn_page(method, params, era, seconds=seconds)
 
     async def turn_page(
@@ -144,7 +134,7 @@ class Dialogue:
         since = len(self.transcript.exchanges)
         reply = await self.channel.send_request(method, params, era, seconds=seconds)
         self._budget.charge(self.transcript.exchanges[since:-1])
-        self._notice(reply)
+        self._process_headers(reply)
         if method in STEP_NAMES:
             listed = STEP_NAMES[method].startswith("list-") and reply.result is not None
             self.transcript.name(since, STEP_NAMES[method], page, self._links[era], shared=listed)
@@ -153,38 +143,35 @@ class Dialogue:
         return reply
 
     def note_access_reply(self, step: str, era: Era, reply: Reply) -> None:
-        """Keep a question at the door with its reply, for the look at access."""
-        self.doors[step, era.value] = AccessReply(step=step, era=era.value, reply=_slim(reply))
+        self.access_replies[step, era.value] = AccessRequest(step=step, era=era.value, reply=_slim(reply))
 
     async def tell(self, method: str) -> None:
-        """Send a notification."""
         self._budget.spend()
         since = len(self.transcript.exchanges)
         await self.channel.send_notification(method)
         self.transcript.name(since, STEP_NAMES[method], 0, self._links[Era.LEGACY])
 
-    async def rest(self) -> None:
-        """Pause before a second try."""
-        await self._courtesy.pause(self.limits.retry_pause)
+    async def pause_before_retry(self) -> None:
+        await self._limiter.pause(self.limits.retry_pause)
 
     def hold_back(self, reply: Reply) -> float | None:
         """Block requests to this host for the seconds of its Retry-After; None without one."""
         asked_for = read_requested_wait(reply, self._clock())
         if asked_for is not None and self._host:
-            self._courtesy.defer(self._host, asked_for)
+            self._limiter.defer(self._host, asked_for)
         return asked_for
 
     def _pause_before_retry(self, reply: Reply) -> float | None:
-        """Seconds until a second try; None when it would not help or is not welcome."""
+        """Seconds until a second try; None when it would not help or the server asked for a longer pause."""
         if reply.result:
             return None
         asked_for = read_requested_wait(reply, self._clock())
         if asked_for is not None:
-            return asked_for if self._courtesy.accepts(asked_for) else None
+            return asked_for if self._limiter.accepts(asked_for) else None
         return self.limits.retry_pause if is_transient_failure(reply) else None
 
-    def _notice(self, reply: Reply) -> None:
-        """Heed a wish for a pause, and keep deviations that did not prevent an answer, for the observation."""
+    def _process_headers(self, reply: Reply) -> None:
+        """Obey a Retry-After, and keep for the observation the deviations that did not prevent an answer."""
         self.hold_back(reply)
         if reply.answer is None:
             return
@@ -202,16 +189,16 @@ def is_transient_failure(reply: Reply) -> bool:
 
 
 def _slim(reply: Reply) -> Reply:
-    """The reply with as much of it as the look at access reads, since it is kept until then."""
-    if len(reply.exchange.body) <= _LOOKED_AT:
+    """The reply cut to the part that the access finding reads, since it is kept until then."""
+    if len(reply.exchange.body) <= _MAX_SEARCHED:
         return reply
-    exchange = replace(reply.exchange, body=b"" if reply.result else reply.exchange.body[:_LOOKED_AT], received=())
-    if reply.answer is None or len(reply.answer.span) <= _LOOKED_AT:
+    exchange = replace(reply.exchange, body=b"" if reply.result else reply.exchange.body[:_MAX_SEARCHED], received=())
+    if reply.answer is None or len(reply.answer.span) <= _MAX_SEARCHED:
         return Reply(exchange, reply.answer)
-    code: Mapping[str, Json] = {"code": reply.answer.code, "message": reply.answer.message[:_LOOKED_AT]}
+    code: Mapping[str, Json] = {"code": reply.answer.code, "message": reply.answer.message[:_MAX_SEARCHED]}
     return Reply(exchange, replace(reply.answer, span=b"", value=code if reply.answer.is_error else {}))
 
 
-def _unasked(transport: str, method: str) -> Reply:
+def _budget_spent(transport: str, method: str) -> Reply:
     failure = BudgetSpent("the request budget is spent")
     return Reply(Exchange(transport=transport, method=method, request=b"", began=0, seconds=0, failure=failure))

@@ -1,4 +1,4 @@
-"""Opening a server: which era it speaks and what it says of itself."""
+"""The handshake of both eras: opens a server and reads what it declares about itself."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from evidence.canonical import Json
 # A 4xx that an HTTP+SSE server answers to a POST (2025-11-25 transports, "Backwards Compatibility").
 SSE_FALLBACK: Final = frozenset({400, 404, 405, 406, 411})
 UNSUPPORTED_VERSION: Final = -32022
-"""The error by which a server that speaks MCP refuses the era that it was asked in (2026-07-28, versioning)."""
+"""The error code of an MCP server for a version that it does not support (2026-07-28, versioning)."""
 
 _LONGEST_VERSION: Final = 100
 _VERSION: Final = re.compile(r"[\x21-\x7e]{1,64}")
@@ -24,7 +24,7 @@ _VERSION: Final = re.compile(r"[\x21-\x7e]{1,64}")
 
 @dataclass(frozen=True, slots=True)
 class Opened:
-    """A server that answered; `answer` holds the result of initialize or server/discover."""
+    """A server that opened; `answer` holds the result of initialize or server/discover."""
 
     dialogue: Dialogue
     era: Era
@@ -40,7 +40,7 @@ class Opened:
 
 @dataclass(frozen=True, slots=True)
 class OpeningRefused:
-    """A server that did not open, and the reply that says why."""
+    """A server that did not open, with the last reply."""
 
     reply: Reply
     asked: str
@@ -49,16 +49,16 @@ class OpeningRefused:
 async def discover(
     dialogue: Dialogue, *, retry: bool, link: int | None = None, patient: bool = False
 ) -> Opened | OpeningRefused:
-    """Try the modern era. A refusal proves nothing about the legacy one unless the host was not even reached.
+    """Try the modern era. A refusal proves nothing about the legacy era unless the host was not even reached.
 
-    `link`: a connection that was begun already. `patient`: the answer gets as long as every other one, not the short
-    time after which the legacy era is tried.
+    `link` is a connection that was begun already. With `patient` the answer may take as long as any other, not only the
+    short time after which the legacy era is tried.
     """
     seconds = None if patient else dialogue.limits.discover
     dialogue.connect(Era.MODERN, MODERN_VERSION, link=link)
     reply = await dialogue.ask("server/discover", {}, Era.MODERN, seconds=seconds, retry=False)
     if retry and reply.failure and not reply.failure.connected and reply.failure.transient:
-        await dialogue.rest()
+        await dialogue.pause_before_retry()
         reply = await dialogue.ask("server/discover", {}, Era.MODERN, seconds=seconds, retry=False)
     if reply.result and supports_modern_version(reply.result.value):
         dialogue.opened(Era.MODERN, MODERN_VERSION)
@@ -67,7 +67,7 @@ async def discover(
 
 
 async def initialize(dialogue: Dialogue, client_version: str, *, link: int | None = None) -> Opened | OpeningRefused:
-    """Try the legacy era and, when it opens, say `initialized`. `link`: a connection that was begun already."""
+    """Try the legacy era and, when it opens, send `initialized`. `link` is a connection that was begun already."""
     dialogue.connect(Era.LEGACY, LEGACY_VERSION, link=link)
     reply = await dialogue.ask("initialize", initialize_params(client_version), Era.LEGACY)
     if reply.result is None or not isinstance(reply.result.value, Mapping):
@@ -81,7 +81,7 @@ async def initialize(dialogue: Dialogue, client_version: str, *, link: int | Non
 
 
 def note_negotiation(link: SessionLink, reply: Reply) -> bool:
-    """Note on its connection what a further `initialize` came to; whether it opened."""
+    """Record the outcome of a further `initialize` on its connection; True when it opened."""
     result = reply.result.value if reply.result else None
     if not isinstance(result, Mapping):
         return False

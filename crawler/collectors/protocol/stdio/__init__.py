@@ -1,3 +1,3 @@
 """The probe of a package or command: start attempts with placeholders, the processes of one target, questions and
-mutating calls in processes of their own, reuse of earlier trials.
+mutating calls in separate processes, reuse of earlier trials.
 """

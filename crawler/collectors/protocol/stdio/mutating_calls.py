@@ -1,4 +1,4 @@
-"""Where tools that do more than read are called: processes of their own, of which nothing but the calls is recorded."""
+"""Calls tools that do more than read, in separate processes of which only these calls are recorded."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from evidence.model import Absent
 OpenProcess: TypeAlias = Callable[[StdioChannel, Transcript], Awaitable[Opened | None]]
 """Opens a process in the era of the first one; None when it does not open."""
 
-_STARTS: Final = 3  # of one server: a call that ends a process must not spoil the next one
+_STARTS: Final = 3  # processes per server: a call that ends its process must not prevent the next call
 
 
 class MutatingCallProcess:
-    """Asks a process that is started when it is first needed, and a fresh one after a call that was not answered.
+    """Asks a process that is started when it is first needed, and a new one after a call without an answer.
 
-    It is another one than the process that was listed and asked about the protocol, so that no call changes what is
-    listed, and its file system goes with it.
+    It is not the process that was listed and asked about the protocol, so no call changes what is listed. Its file
+    system is deleted with it.
     """
 
     def __init__(self, processes: TargetProcesses, open_process: OpenProcess) -> None:
@@ -37,7 +37,7 @@ class MutatingCallProcess:
         self._starts = 0
 
     async def ready(self) -> None:
-        """Start and open a process unless one is there, or none came about when it was tried."""
+        """Start and open a process, unless one is open or an earlier start failed."""
         if self._opened is not None or self._starts >= _STARTS:
             return
         self._starts += 1
@@ -62,7 +62,6 @@ class MutatingCallProcess:
         return reply
 
     async def close(self) -> None:
-        """Stop the process, if there is one."""
         self._opened = None
         await self._held.aclose()
 

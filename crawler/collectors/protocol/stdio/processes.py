@@ -1,4 +1,4 @@
-"""The processes of one target: one at a time, and all together no longer than one server may take."""
+"""The processes of one target: one at a time, and all together no longer than the limit for one server."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from crawler.mcp.transcript import Transcript
 from evidence.canonical import Json
 from evidence.model import Absent, Reason, Target
 
-_TOGETHER: Final = 2.5  # times the time for one server, which is what a single process may live
-_OF_ONE_START: Final = frozenset({"reinstalled"})
-_SHORTEST: Final = 0.5  # seconds; a process with less before it is not started
+_TOTAL_FACTOR: Final = 2.5  # times the limit for one server, which bounds a single process
+_VOLATILE_FACTS: Final = frozenset({"reinstalled"})
+_MIN_SECONDS: Final = 0.5  # seconds; with less time left no process is started
 
 
 @dataclass(frozen=True, slots=True)
 class StartedProcess:
-    """One started process: how it is talked to, what contains it, and stable facts about it."""
+    """One started process: its channel, the runtime that contains it, and stable facts about it."""
 
     channel: StdioChannel
     runtime: str
@@ -30,15 +30,15 @@ class StartedProcess:
 
 
 def is_same_start(facts: Mapping[str, Json], others: Mapping[str, Json]) -> bool:
-    """Whether two starts were of the same thing, given the same; how it came to be installed does not matter."""
-    return all(facts.get(name) == others.get(name) for name in {*facts, *others} - _OF_ONE_START)
+    """Whether two starts were of the same files with the same input; how they were installed does not matter."""
+    return all(facts.get(name) == others.get(name) for name in {*facts, *others} - _VOLATILE_FACTS)
 
 
 class TargetProcesses:
-    """Starts a target on demand. No process may be held while another one is started.
+    """Starts a target on demand. A caller must not start a second process while one is running.
 
-    A server holds a place in the sandbox while its process lives, so two at a time would let servers wait for each
-    other for ever.
+    A server holds a slot of the sandbox while its process lives, so two at a time would let servers wait for each other
+    without end.
     """
 
     def __init__(self, launcher: Launcher, target: Target, limits: ProbeLimits, client_version: str) -> None:
@@ -46,17 +46,17 @@ class TargetProcesses:
         self._target = target
         self._limits = limits
         self._client_version = client_version
-        self._left = limits.total * _TOGETHER
+        self._seconds_left = limits.total * _TOTAL_FACTOR
         self._facts: Mapping[str, Json] | None = None
 
     @asynccontextmanager
     async def started(self, transcript: Transcript) -> AsyncIterator[StartedProcess | Absent]:
-        """A process that is stopped when the context ends; Absent says why there is none.
+        """A process that is stopped when the context ends; Absent gives the reason why there is none.
 
-        Every process has a file system and a memory of its own. One that is not what was started first, such as a
-        package of which a new version came in between, is not used.
+        Every process has its own file system and memory. A process that differs from the first one, for example because
+        a new version of the package was published in between, is not used.
         """
-        if self._left < _SHORTEST:
+        if self._seconds_left < _MIN_SECONDS:
             yield Absent(Reason.NOT_COLLECTED, "the time for one server was over")
             return
         launched = await self._launcher.launch(self._target)
@@ -70,7 +70,7 @@ class TargetProcesses:
             transcript,
             self._client_version,
             seconds=self._limits.stdio_answer,
-            total=min(self._limits.total, self._left),
+            total=min(self._limits.total, self._seconds_left),
             line_bytes=self._limits.line_bytes,
         )
         try:
@@ -82,4 +82,4 @@ class TargetProcesses:
                 yield Absent(Reason.NOT_COLLECTED, "what is started has changed in between")
         finally:
             await channel.close()
-            self._left -= loop.time() - began
+            self._seconds_left -= loop.time() - began

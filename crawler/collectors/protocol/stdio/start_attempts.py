@@ -1,7 +1,8 @@
-"""Starts a package or command with placeholders for what it asks for, and looks at it once it opens.
+"""Starts a package or command with placeholders for the inputs that it requires, and probes it once it opens.
 
-What a registry declares as required is given at once. A server that does not open and says what it misses is started
-again with that. One that opens by nothing of ours is started once as it is, so that no failure is our placeholders'.
+Inputs that a registry declares as required are given at once. A server that does not open and names what it misses is
+started again with that. If it never opens with placeholders, it is started once without them, so that no failure is
+caused by our placeholders.
 """
 
 from __future__ import annotations
@@ -30,10 +31,10 @@ from evidence.model import Absent, Dossier, Observed, Reason, Target
 from evidence.package_inputs import PackageInput
 
 PLACEHOLDERS: Final = "placeholders"
-"""Of a listing's observation: names and kinds of what was made up, and what the server's own words named."""
+"""Member of a listing's observation: names and kinds of the placeholders, and the inputs that the server named."""
 
 MAX_FURTHER_STARTS: Final = 3
-"""Starts with what a server named; each must name something new, since many check one after another."""
+"""Starts with inputs that a server named. Each must name a new one, since many servers check them one by one."""
 
 _NAMED: Final = "named"
 _UNANSWERED: Final = (Reason.UNREACHABLE.value, Reason.TIMEOUT.value)
@@ -45,114 +46,116 @@ _REFUSED: Final = frozenset(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StartAttempt:
-    """One start with some placeholders, and what came of it. `said` is what the server wrote beside its answers.
+    """One start with some placeholders, and its result. `output` is what the server wrote beside its answers.
 
-    `reached` are the hosts that its processes tried to reach, in vain.
+    `hosts` are those that its processes tried to reach, in vain.
     """
 
     configured: Configured
     named: Sequence[PackageInput]
     probed: ProbeResult
-    said: str
+    output: str
     runtime: str
-    reached: Sequence[str] = ()
+    hosts: Sequence[str] = ()
 
     @property
     def opened(self) -> bool:
-        """Whether it listed its tools, or none without saying that it lacks something for it."""
+        """Whether it listed its tools, or listed none without naming a missing input."""
         content = self.probed.listing
         if not isinstance(content, Observed):
             return False
-        lacks = bool(find_credentials_request(self.said) or self.cut_off)
-        return not (lacks and _is_unlisted(content))
+        is_limited = bool(find_credentials_request(self.output) or self.containment)
+        return not (is_limited and _is_unlisted(content))
 
     @property
-    def cut_off(self) -> Absent | None:
-        """What of our box kept it from opening, if something did.
+    def containment(self) -> Absent | None:
+        """The restriction of our sandbox that kept it from opening, if there is one.
 
-        Words of a process that was stopped may still have been on their way, so what it did counts as much for one that
-        was silent too long, or owes us its list; one that ended by itself, or answered, has said what it had to say.
+        The output of a process that was stopped may be incomplete. For a process that was silent too long, or did not
+        send its list, the contacted hosts therefore count as well. A process that ended by itself, or answered, has
+        written all that it had to.
         """
         if _reason(self) in _ANSWERED:
             return None
         stopped = _reason(self) is Reason.TIMEOUT or self.ended_early
-        if said := find_containment_cause(self.said):
-            return describe_needed_hosts(self.reached) or said if is_network_cause(said) else said
-        return describe_needed_hosts(self.reached) if stopped else None
+        if output := find_containment_cause(self.output):
+            return describe_needed_hosts(self.hosts) or output if is_network_cause(output) else output
+        return describe_needed_hosts(self.hosts) if stopped else None
 
     @property
     def ended_early(self) -> bool:
-        """Whether it opened and did not get to answering what its tools are: the next time it may."""
+        """Whether it opened and did not answer with its tools: the next time it may."""
         content = self.probed.listing
         tools = Listing.parse(content.body).tools if isinstance(content, Observed) else None
         return tools is not None and tools.end is End.FAILED and str(tools.error).startswith(_UNANSWERED)
 
     @property
     def needs_credentials(self) -> bool:
-        """Whether it ended, or answered, for want of credentials."""
         return _reason(self) is Reason.CREDENTIALS_REQUIRED
 
     @property
     def refused(self) -> bool:
-        """Whether it may be for want of something that it did not open, in a box where it may be given anything."""
+        """Whether a missing input may have kept it from opening, in a sandbox where it may be given anything."""
         content = self.probed.listing
-        telling = isinstance(content, Observed) or content.reason in _REFUSED
-        return telling and not self.opened and self.runtime in CONTAINING
+        is_conclusive = isinstance(content, Observed) or content.reason in _REFUSED
+        return is_conclusive and not self.opened and self.runtime in CONTAINING
 
     @property
-    def wanting(self) -> bool:
-        """Whether more may be had of it by giving it more: it did not open, or in silence lists nothing."""
+    def may_need_more(self) -> bool:
+        """Whether more inputs may give a better result: it did not open, or it lists nothing without an error."""
         content = self.probed.listing
         silent = isinstance(content, Observed) and self.runtime in CONTAINING and _is_unlisted(content)
         return self.refused or silent
 
 
 class StartAttempts:
-    """The starts of one target on one visit. `earlier` tells what the server named the last time."""
+    """The starts of one target in one probe. `earlier` has the inputs that the server named in an earlier run."""
 
     def __init__(
-        self, launcher: Launcher, means: ProbeDependencies, manner: ProbeOptions, earlier: Dossier | None = None
+        self, launcher: Launcher, dependencies: ProbeDependencies, options: ProbeOptions, earlier: Dossier | None = None
     ) -> None:
         self._launcher = launcher
-        self._means = means
-        self._manner = manner
+        self._dependencies = dependencies
+        self._options = options
         self._earlier = earlier
 
     async def run(self, target: Target) -> ProbeResult:
-        """What the first start that opens finds out, else why none does."""
+        """The result of the first start that opens, else the reason why none does."""
         first = last = await self._attempt(target, find_inputs_named_before(self._earlier))
         for _ in range(MAX_FURTHER_STARTS):
-            more = find_still_missing_inputs(target, last.configured.given, last.said) if last.wanting else ()
-            if not more:
+            missing = (
+                find_still_missing_inputs(target, last.configured.given, last.output) if last.may_need_more else ()
+            )
+            if not missing:
                 break
-            last = await self._attempt(target, (*last.named, *more))
+            last = await self._attempt(target, (*last.named, *missing))
         if last.ended_early and last.refused:
             again = await self._start(last.configured, last.named)
             last = again if again.opened else last
         if last.refused and first.configured.given:
             first = await self._start(Configured(replace(target, inputs=()), ()), ())
             last = first if first.opened else last
-        return _noted(last, choose_probe_result(first, last))
+        return _add_placeholders_note(last, choose_probe_result(first, last))
 
     async def _attempt(self, target: Target, named: Sequence[PackageInput]) -> StartAttempt:
         return await self._start(configure_target(target, named), named)
 
     async def _start(self, configured: Configured, named: Sequence[PackageInput]) -> StartAttempt:
-        observing = RecordingLauncher(self._launcher)
-        probe = StdioProbe(observing, self._means, self._manner, self._earlier)
+        recorder = RecordingLauncher(self._launcher)
+        probe = StdioProbe(recorder, self._dependencies, self._options, self._earlier)
         probed = await probe.run(configured.target)
         return StartAttempt(
             configured=configured,
             named=named,
             probed=probed,
-            said=probe.said,
+            output=probe.output,
             runtime=probe.runtime or "",
-            reached=observing.reached(),
+            hosts=recorder.contacted_hosts(),
         )
 
 
 def find_inputs_named_before(earlier: Dossier | None) -> Sequence[PackageInput]:
-    """What the server named on an earlier visit on which it opened with that: it need not refuse again."""
+    """The inputs that the server named in an earlier run in which it opened with them: it need not refuse again."""
     record = earlier.records.get(listing.KIND) if earlier else None
     if record is None or isinstance(record.content, Absent):
         return ()
@@ -161,21 +164,21 @@ def find_inputs_named_before(earlier: Dossier | None) -> Sequence[PackageInput]:
 
 
 def choose_probe_result(first: StartAttempt, last: StartAttempt) -> ProbeResult:
-    """What the last start found out; where none opened, why the server did not with as little from us as it got."""
+    """The result of the last start. If none opened, the reason of the start with the fewest placeholders."""
     if not last.refused:
         return last.probed
-    words = find_credentials_request(first.said) or find_credentials_request(last.said)
-    cut_off = last.cut_off or first.cut_off
-    if words and (first.needs_credentials or not cut_off):
-        return _unlisted(last.probed, Absent(Reason.CREDENTIALS_REQUIRED, words))
-    if cut_off is None:
+    words = find_credentials_request(first.output) or find_credentials_request(last.output)
+    containment = last.containment or first.containment
+    if words and (first.needs_credentials or not containment):
+        return _without_findings(last.probed, Absent(Reason.CREDENTIALS_REQUIRED, words))
+    if containment is None:
         return first.probed
     silent = isinstance(first.probed.listing, Absent)
-    return replace(first.probed, listing=cut_off) if silent else _unlisted(first.probed, cut_off)
+    return replace(first.probed, listing=containment) if silent else _without_findings(first.probed, containment)
 
 
-def _unlisted(probed: ProbeResult, why: Absent) -> ProbeResult:
-    """What was found out of a server of which an empty listing tells nothing."""
+def _without_findings(probed: ProbeResult, why: Absent) -> ProbeResult:
+    """The result without the findings that an empty listing does not support."""
     return replace(probed, listing=why, exchanges=None, trials=None, handouts=None)
 
 
@@ -184,7 +187,7 @@ def _reason(attempt: StartAttempt) -> Reason | None:
     return content.reason if isinstance(content, Absent) else None
 
 
-def _noted(attempt: StartAttempt, probed: ProbeResult) -> ProbeResult:
+def _add_placeholders_note(attempt: StartAttempt, probed: ProbeResult) -> ProbeResult:
     facts = object_or_empty(attempt.configured.facts.get(PLACEHOLDERS))
     if not facts:
         return probed
@@ -194,6 +197,6 @@ def _noted(attempt: StartAttempt, probed: ProbeResult) -> ProbeResult:
 
 
 def _is_unlisted(content: Observed) -> bool:
-    """Whether nothing was listed, or no tools for an error or the server's end."""
+    """Whether nothing was listed, or the tools were not listed because of an error or the end of the process."""
     listed = Listing.parse(content.body)
     return listed.tools.end in {End.ERROR, End.FAILED} or not any(listed.list_of(name).items for name in LISTS)

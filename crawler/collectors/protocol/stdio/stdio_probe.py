@@ -1,6 +1,6 @@
-"""A probe of a package or command: legacy first, since a process speaks one era and some die of an unknown method.
+"""A probe of a package or command: legacy first, since a process speaks one era and some exit on an unknown method.
 
-Everything that needs a fresh start gets one: the other era, every further offer of a version, tools that write.
+Everything that needs a fresh start gets its own process: the other era, every further version offer, mutating tools.
 """
 
 from __future__ import annotations
@@ -23,47 +23,48 @@ from crawler.mcp.transcript import Transcript
 from crawler.secret_masking import mask_tail
 from evidence.model import Absent, Dossier, Observed, Reason, Target
 
-_DEED_REQUESTS: Final = 3  # what opening a process costs
+_OPENING_REQUESTS: Final = 3  # requests to open a process
 
 
 class StdioProbe(Probe):
-    """Probes one package or command. `earlier`: what was seen of its server before, of which some need not be redone.
+    """Probes one package or command. `earlier`: the server's earlier evidence, some of which need not be collected
+    again.
 
-    After `run`: `said` is what its first process wrote beside its answers and in the errors that it answered on opening
-    and listing; `runtime` what contained it, if it started.
+    After `run`, `output` is what its first process wrote beside its answers and in the errors that it answered on
+    opening and listing; `runtime` is the sandbox that contained it, if it started.
     """
 
     def __init__(
-        self, launcher: Launcher, means: ProbeDependencies, manner: ProbeOptions, earlier: Dossier | None = None
+        self, launcher: Launcher, dependencies: ProbeDependencies, options: ProbeOptions, earlier: Dossier | None = None
     ) -> None:
-        super().__init__(means, manner)
+        super().__init__(dependencies, options)
         self._launcher = launcher
         self._earlier = earlier
         self._opened: Opened | None = None
         self._is_asked = False
-        self.said = ""
+        self.output = ""
         self.runtime: str | None = None
 
     async def run(self, target: Target) -> ProbeResult:
-        """Start, open, list and stop the target, and start it again for what else is to be asked."""
+        """Start, open, list and stop the target, and start it again for the other questions."""
         processes = TargetProcesses(self._launcher, target, self.limits, self.client_version)
         found = await self._listed(target, processes)
-        if isinstance(found, Absent) and self._is_failure_of_known():
+        if isinstance(found, Absent) and self._is_failure_of_known_server():
             self.transcript, self.notes = Transcript(), {}
             found = await self._listed(target, processes)
         if self._opened:
-            await self._ask_further(processes)
-            await self._try_deeds(processes)
+            await self._ask_further_processes(processes)
+            await self._try_mutating_tools(processes)
         return self.result(target, found)
 
     async def _listed(self, target: Target, processes: TargetProcesses) -> Observed | Absent:
-        """What a process lists, or why it does not open. One that is locked in the other era gets a second process."""
+        """The lists of a process, or why it does not open. One locked in the other era gets a second process."""
         async with processes.started(self.transcript) as first:
             if isinstance(first, Absent):
                 return first
-            self.runtime, start = first.runtime, ProcessStart.of(target, first.facts)
+            self.runtime, start = first.runtime, ProcessStart.from_launch(target, first.facts)
             self.notes |= start.notes
-            content = await self._talk(target, first, processes)
+            content = await self._open_and_list(target, first, processes)
         self._note_end(first.channel, content)
         if isinstance(content, OpeningRefused) and content.reply.answer is not None:
             content = await self._begin_modern(target, processes) or content
@@ -76,7 +77,7 @@ class StdioProbe(Probe):
         return absent
 
     def _note_end(self, channel: StdioChannel, content: Observed | Absent | OpeningRefused) -> None:
-        """Keep how the first process ended, and everything that it said but what was asked for."""
+        """Keep how the first process ended, and everything that it wrote without being asked."""
         written = b"\n".join(channel.noise)
         if channel.exit is not None:
             self.notes["exit"] = channel.exit.code
@@ -85,10 +86,12 @@ class StdioProbe(Probe):
         refusal = content.reply.answer.message if isinstance(content, OpeningRefused) and content.reply.answer else ""
         unlisted = self.lists["tools"].error if "tools" in self.lists else None
         error = unlisted.decode("utf-8", "replace") if isinstance(unlisted, bytes) else ""
-        self.said = "\n".join((written.decode("utf-8", "replace"), refusal, error))
+        self.output = "\n".join((written.decode("utf-8", "replace"), refusal, error))
 
     def _judge_attempt(self, start: ProcessStart, why: Absent) -> None:
-        """Whether a failed start says anything: only of what is known to start here, else it may be our sandbox's."""
+        """Decide whether a failed start is evidence: only if the server is known to start here, else the cause may be
+        our sandbox.
+        """
         if why.reason not in {Reason.START_FAILED, Reason.TIMEOUT}:
             return
         if self._earlier and has_opened_before(self._earlier, start):
@@ -97,10 +100,10 @@ class StdioProbe(Probe):
         else:
             self.attempt = Absent(Reason.NOT_COLLECTED, "it is not known whether the server starts in this sandbox")
 
-    def _is_failure_of_known(self) -> bool:
+    def _is_failure_of_known_server(self) -> bool:
         return isinstance(self.attempt, Absent) and self.attempt.reason is not Reason.NOT_COLLECTED
 
-    async def _talk(
+    async def _open_and_list(
         self, target: Target, process: StartedProcess, processes: TargetProcesses
     ) -> Observed | Absent | OpeningRefused:
         dialogue = self.dialogue(process.channel)
@@ -108,79 +111,83 @@ class StdioProbe(Probe):
         if isinstance(opened, OpeningRefused) and opened.reply.answer is not None:
             modern = await discover(dialogue, retry=False)
             opened = modern if isinstance(modern, Opened) else opened
-        return opened if isinstance(opened, OpeningRefused) else await self._hear(target, opened, process, processes)
+        return (
+            opened
+            if isinstance(opened, OpeningRefused)
+            else await self._list_and_ask(target, opened, process, processes)
+        )
 
     async def _begin_modern(self, target: Target, processes: TargetProcesses) -> Observed | Absent | None:
-        """Open a second process in the modern era: a handshake that failed may have locked the first out of it."""
+        """Open a second process in the modern era, since a failed handshake may have locked the first one out of it."""
         async with processes.started(self.transcript) as process:
             if isinstance(process, Absent):
                 return None
             opened = await discover(self.dialogue(process.channel), retry=False)
-            return await self._hear(target, opened, process, processes) if isinstance(opened, Opened) else None
+            return await self._list_and_ask(target, opened, process, processes) if isinstance(opened, Opened) else None
 
-    async def _hear(
+    async def _list_and_ask(
         self, target: Target, opened: Opened, process: StartedProcess, processes: TargetProcesses
     ) -> Observed | Absent:
         self._opened = opened
         self.notes["eras"] = [opened.era.value]
-        content = await self.read(target, opened, process.runtime)
-        await self._try_readers(opened, process, content, ProcessStart.of(target, process.facts))
-        is_spoiled = process.channel.ended or (self.trying is not None and self.trying.unanswered)
-        if self.manner.inquires and not is_spoiled:
+        content = await self.read_lists(target, opened, process.runtime)
+        await self._try_reading_tools(opened, process, content, ProcessStart.from_launch(target, process.facts))
+        is_spoiled = process.channel.ended or (self.tool_trials is not None and self.tool_trials.unanswered)
+        if self.options.inquires and not is_spoiled:
             await StdioQuestions(self, processes).ask(opened, process.channel)
             self._is_asked = True
         if process.channel.noise:
             self.notes["noise_lines"] = len(process.channel.noise)
         return content
 
-    async def _try_readers(
+    async def _try_reading_tools(
         self, opened: Opened, process: StartedProcess, content: Observed | Absent, start: ProcessStart
     ) -> None:
-        """Try the tools that read, unless what they did is known already."""
-        policy = choose_call_policy(self.manner.policy, process.runtime)
-        if self._earlier and self.manner.may_reuse_trials:
+        """Call the tools that only read, unless their earlier trials can be reused."""
+        policy = choose_call_policy(self.options.policy, process.runtime)
+        if self._earlier and self.options.may_reuse_trials:
             self.trials = reuse_trials(
                 self._earlier, content, start, runtime=process.runtime, policy=policy, at=self.clock()
             )
         if self.trials is None:
             await self.try_tools(opened, policy)
 
-    async def _ask_further(self, processes: TargetProcesses) -> None:
-        """Ask of further processes what the first one cannot be asked any more: in the other era, and on opening."""
+    async def _ask_further_processes(self, processes: TargetProcesses) -> None:
+        """Ask further processes what the first one can no longer be asked: the other era, and version offers."""
         opened, questions = self._opened, StdioQuestions(self, processes)
         if opened is None:
             return
-        if self.manner.inquires and not self._is_asked:
-            await questions.ask_fresh_process(opened.era)  # the first one ended of a call, or hangs in it
+        if self.options.inquires and not self._is_asked:
+            await questions.ask_fresh_process(opened.era)  # a call ended the first one, or it hangs in it
         modern = opened if opened.era is Era.MODERN else None
-        if modern is None and self.manner.asks_questions_in(Era.MODERN):
+        if modern is None and self.options.asks_questions_in(Era.MODERN):
             modern = await questions.try_modern_era()
             self.notes["eras"] = [Era.LEGACY.value, *([Era.MODERN.value] if modern else [])]
-        if modern is not None and self.manner.asks_questions_in(Era.MODERN):
+        if modern is not None and self.options.asks_questions_in(Era.MODERN):
             await questions.ask_on_other_process(modern, dual=opened.era is Era.LEGACY)
-        if opened.era is Era.LEGACY and self.manner.asks_questions_in(Era.LEGACY):
+        if opened.era is Era.LEGACY and self.options.asks_questions_in(Era.LEGACY):
             await questions.offer_older_versions()
 
-    async def _try_deeds(self, processes: TargetProcesses) -> None:
-        """Call the tools that do more than read, in a process of their own."""
-        if self.trying is None or not self.trying.deeds:
+    async def _try_mutating_tools(self, processes: TargetProcesses) -> None:
+        """Call the tools that do more than read, in a separate process."""
+        if self.tool_trials is None or not self.tool_trials.mutating:
             return
-        process = MutatingCallProcess(processes, self._open_apart)
+        process = MutatingCallProcess(processes, self._open_unrecorded)
         try:
-            await self.trying.try_mutating_tools(process.ask, process.ready)
+            await self.tool_trials.try_mutating_tools(process.ask, process.ready)
         finally:
             await process.close()
-        self.trials = self.trying.found()
+        self.trials = self.tool_trials.record_content()
 
-    async def _open_apart(self, channel: StdioChannel, transcript: Transcript) -> Opened | None:
-        """Open a process in the era of the first one, off the record."""
+    async def _open_unrecorded(self, channel: StdioChannel, transcript: Transcript) -> Opened | None:
+        """Open a process in the era of the first one, without recording it."""
         dialogue = Dialogue(
             channel,
             host="",
-            courtesy=self.courtesy,
+            limiter=self.limiter,
             clock=self.clock,
             limits=self.limits,
-            budget=QuestionBudget(_DEED_REQUESTS),
+            budget=QuestionBudget(_OPENING_REQUESTS),
             transcript=transcript,
         )
         is_modern = self._opened is not None and self._opened.era is Era.MODERN

@@ -1,4 +1,4 @@
-"""The full depth over stdio: what any transport carries, asked of as many processes as it takes."""
+"""The full depth over stdio: the inquiries that every transport carries, asked of as many processes as needed."""
 
 from __future__ import annotations
 
@@ -28,31 +28,31 @@ from crawler.mcp.transcript import Reply, SessionLink
 from evidence.kinds.listing import LISTS
 from evidence.model import Absent
 
-_PATIENCE: Final = 10.0  # seconds until an inquiry is answered
-# A line that cannot be read need not be answered, and a subscription is only heard.
+_ANSWER_SECONDS: Final = 10.0  # seconds until an inquiry is answered
+# A malformed line need not be answered, and a subscription is only watched.
 _WAITS: Final[Mapping[str, float]] = {MALFORMED: 2.0, LISTEN: 3.0}
-_LEAVING: Final = 5.0  # seconds to exit after the end of input (2026-07-28 transports, Shutdown)
+_EXIT_SECONDS: Final = 5.0  # seconds to exit after the end of input (2026-07-28 transports, Shutdown)
 _TRANSPORT: Final = "stdio"
 
 
 class StdioQuestions:
-    """Puts the inquiries of a probe to the processes of its target."""
+    """Asks the processes of a target the inquiries of a probe."""
 
     def __init__(self, probe: Probe, processes: TargetProcesses) -> None:
         self._probe = probe
         self._processes = processes
 
     async def ask(self, opened: Opened, channel: StdioChannel, *, dual: bool = False) -> None:
-        """Ask an opened process everything that may be asked of it, and let it go."""
+        """Ask an opened process all its inquiries, and let it exit."""
         interview, link = self._interview(channel), opened.dialogue.link(opened.era)
         for inquiry in self._inquiries(opened, channel, dual=dual):
-            await self._put(interview, link, inquiry, channel)
+            await self._ask(interview, link, inquiry, channel)
         since = len(self._probe.transcript.exchanges)
-        await channel.close_input(_LEAVING)
+        await channel.close_input(_EXIT_SECONDS)
         self._probe.transcript.name(since, "close", 0, link)
 
     async def ask_fresh_process(self, era: Era) -> None:
-        """Open one more process in an era and ask that one, when the first can be asked nothing any more."""
+        """Open one more process in an era and ask that one, when the first can no longer be asked."""
         async with self._processes.started(self._probe.transcript) as process:
             if isinstance(process, StartedProcess):
                 dialogue = self._probe.dialogue(process.channel)
@@ -64,7 +64,7 @@ class StdioQuestions:
                     await self.ask(opened, process.channel)
 
     async def try_modern_era(self) -> Opened | None:
-        """Open a process of a server of the legacy era in the modern one, list and ask; None when it does not open."""
+        """Open a process of a legacy server in the modern era, list and ask; None when it does not open."""
         async with self._processes.started(self._probe.transcript) as process:
             if isinstance(process, Absent):
                 return None
@@ -79,43 +79,43 @@ class StdioQuestions:
         return opened
 
     async def offer_older_versions(self) -> None:
-        """Offer each other version of the legacy era, and one that does not exist, to a process of its own."""
+        """Offer each other legacy version, and one that does not exist, to a process of its own."""
         for offered, inquiry in process_openings(self._probe.client_version):
             if self._wants(Era.LEGACY, inquiry.step):
                 link = SessionLink(_TRANSPORT, Era.LEGACY.value, offered)
-                async with self._another(link) as (number, interview, channel):
+                async with self._further_process(link) as (number, interview, channel):
                     if channel is not None:
-                        channel.next_id()  # that of an opening
-                    reply = await self._put(interview, number, inquiry, channel)
+                        channel.next_id()  # the id of the opening
+                    reply = await self._ask(interview, number, inquiry, channel)
                     if reply is not None:
                         note_negotiation(link, reply)
 
     async def ask_on_other_process(self, opened: Opened, *, dual: bool) -> None:
-        """List the tools of another process of the modern era; a line that is cut off comes last.
+        """List the tools of another process of the modern era; the truncated line comes last.
 
-        `dual`: such a line is sent in the other era.
+        `dual`: the truncated line is sent in the other era.
         """
         lists = _facts(opened).declares("tools") and self._wants(Era.MODERN, ELSEWHERE)
-        breaks = not dual and self._wants(Era.MODERN, MALFORMED)
-        if not (lists or breaks):
+        asks_malformed = not dual and self._wants(Era.MODERN, MALFORMED)
+        if not (lists or asks_malformed):
             return
         link = SessionLink(_TRANSPORT, Era.MODERN.value, MODERN_VERSION, True, MODERN_VERSION)
-        async with self._another(link) as (connection, interview, channel):
-            count = channel.next_id if channel is not None else _none
+        async with self._further_process(link) as (connection, interview, channel):
+            count = channel.next_id if channel is not None else _no_number
             if lists:
                 inquiry = other_connection_inquiry(self._probe.client_version, count)
-                await self._put(interview, connection, inquiry, channel)
-            if breaks:
-                await self._put(interview, connection, malformed_discover(count), channel)
+                await self._ask(interview, connection, inquiry, channel)
+            if asks_malformed:
+                await self._ask(interview, connection, malformed_discover(count), channel)
 
     def _wants(self, era: Era, step: str) -> bool:
-        chosen = self._probe.manner.selection
-        return chosen is None or chosen.has(era.value, step)
+        selection = self._probe.options.selection
+        return selection is None or selection.contains(era.value, step)
 
     def _inquiries(self, opened: Opened, channel: StdioChannel, *, dual: bool) -> Iterator[Inquiry]:
         if opened.era is Era.MODERN:
             paged = None if dual else find_paged_method(self._probe.lists)
-            facts = replace(_facts(opened, paged=paged, dual=dual), listen=self._probe.manner.listen)
+            facts = replace(_facts(opened, paged=paged, dual=dual), listen=self._probe.options.listen)
             yield from stdio_inquiries(facts, self._probe.client_version, channel.next_id)
         else:
             facts = _facts(opened, paged=find_paged_method(self._probe.lists))
@@ -123,20 +123,20 @@ class StdioQuestions:
             yield malformed_inquiry(channel.next_id)
 
     @asynccontextmanager
-    async def _another(self, link: SessionLink) -> AsyncIterator[tuple[int, Interview, StdioChannel | None]]:
-        """One more process on a connection of its own; without one what is asked is recorded as not collected."""
+    async def _further_process(self, link: SessionLink) -> AsyncIterator[tuple[int, Interview, StdioChannel | None]]:
+        """One more process on a connection of its own; without one its questions are recorded as not collected."""
         transcript = self._probe.transcript
         async with self._processes.started(transcript) as process:
             channel = process.channel if isinstance(process, StartedProcess) else None
             yield transcript.connect(link), self._interview(channel), channel
 
-    async def _put(
+    async def _ask(
         self, interview: Interview, connection: int, inquiry: Inquiry, channel: StdioChannel | None
     ) -> Reply | None:
         async def send(asked: Inquiry) -> Reply:
             if channel is None:
                 raise AssertionError("an interview without time asks nothing")
-            seconds = _WAITS.get(asked.step, _PATIENCE)
+            seconds = _WAITS.get(asked.step, _ANSWER_SECONDS)
             return await channel.send_raw(
                 asked.label, asked.body, seconds=min(seconds, self._probe.limits.stdio_answer)
             )
@@ -144,16 +144,16 @@ class StdioQuestions:
         return await interview.ask(connection, inquiry, send)
 
     def _interview(self, channel: StdioChannel | None) -> Interview:
-        """Half of the time that a process has left is for it to exit in; without a process there is none."""
+        """Half of the time that a process has left is reserved for its exit; without a process there is no time."""
         now = asyncio.get_running_loop().time()
         return Interview(
             self._probe.transcript,
             self._probe.make_question_budget(len(self._probe.transcript.exchanges)),
-            self._probe.courtesy,
+            self._probe.limiter,
             ends=now if channel is None else now + channel.left / 2,
             pause=0,
             hold_back=_no_pause,
-            chosen=self._probe.manner.selection,
+            selection=self._probe.options.selection,
         )
 
 
@@ -162,8 +162,8 @@ def _facts(opened: Opened, *, paged: str | None = None, dual: bool = False) -> S
 
 
 def _no_pause(_: Reply) -> None:
-    """No process asks for a pause."""
+    """A process never asks for a pause."""
 
 
-def _none() -> int:
+def _no_number() -> int:
     return 0

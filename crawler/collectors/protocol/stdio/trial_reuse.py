@@ -1,4 +1,4 @@
-"""What need not be asked again of a process: it is the same, contained alike, and cut off from what changes outside."""
+"""Reuse of earlier trials of a process that is the same, is contained in the same way, and has no network."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
 
+from crawler.collectors.earlier_values import read_time
 from crawler.collectors.protocol.probes.carry_over import CARRIED_FROM
 from crawler.collectors.protocol.probes.probe import Finding
 from crawler.collectors.protocol.stdio.processes import is_same_start
@@ -28,44 +29,47 @@ _OPENED: Final = "opened"
 
 @dataclass(frozen=True, slots=True)
 class ProcessStart:
-    """What was started: stable facts about it, and a digest of the arguments and the environment that it was given."""
+    """What was started: stable facts about it, and a digest of its arguments and environment."""
 
     facts: Mapping[str, Json]
     given: str
 
     @staticmethod
-    def of(target: Target, facts: Mapping[str, Json]) -> ProcessStart:
-        """The start of a target that the launcher told these facts about."""
+    def from_launch(target: Target, facts: Mapping[str, Json]) -> ProcessStart:
+        """The start of a target with the facts that its launcher gave."""
         return ProcessStart(
             facts, sha256(repr((target.arguments, sorted(target.environment))).encode("utf-8", "replace"))
         )
 
     @property
     def notes(self) -> Mapping[str, Json]:
-        """What a later visit compares, for an observation; of a command, whose variables are its user's, only facts."""
+        """The observation with which a later run compares; of a command, whose variables are its user's, only the
+        facts.
+        """
         return {_FACTS: dict(self.facts), **({_GIVEN: self.given} if self.facts.get(_LAYER) else {})}
 
 
 def reuse_trials(
     earlier: Dossier, listed: Observed | Absent, start: ProcessStart, *, runtime: str, policy: CallPolicy, at: datetime
 ) -> Finding | None:
-    """The trials of an earlier visit, when the same tools of the same package were tried by the same policy in a box.
+    """The trials of an earlier run, if the same tools of the same package were tried under the same policy in a
+    sandbox.
 
-    None when they are older than 14 days, met a call without an answer, or were cut short.
+    None when they are older than 14 days, include a call without an answer, or were cut short.
     """
     known = earlier.records.get(trials.KIND)
     if known is None or not isinstance(known.content, Observed) or runtime not in CONTAINING:
         return None
     if not _is_same(earlier, start) or not is_same_evidence(earlier.read(listing.KIND), listed):
         return None
-    since = _since(known.observation.get(CARRIED_FROM), known.observed_at)
+    since = read_time(known, CARRIED_FROM) or known.observed_at
     if at - since > MAX_REUSE_AGE or not _is_complete(known.content.body, policy):
         return None
     return known.content, {**known.observation, CARRIED_FROM: since.isoformat()}
 
 
 def has_opened_before(earlier: Dossier, start: ProcessStart) -> bool:
-    """Whether the same package opened on an earlier visit, so that it is able to in this sandbox."""
+    """Whether the same package opened in an earlier run, so that it is able to in this sandbox."""
     record = earlier.records.get(listing.KIND)
     if record is None or not _is_same(earlier, start):
         return False
@@ -73,14 +77,14 @@ def has_opened_before(earlier: Dossier, start: ProcessStart) -> bool:
 
 
 def is_same_evidence(one: Observed | Absent, other: Observed | Absent) -> bool:
-    """Whether two pieces of evidence say the same (docs/decisions/0001)."""
+    """Whether two contents are equal (docs/decisions/0001)."""
     if one.digest == other.digest or not (isinstance(one, Observed) and isinstance(other, Observed)):
         return one.digest == other.digest
     return one.canonical is not None and one.canonical == other.canonical
 
 
 def _is_same(earlier: Dossier, start: ProcessStart) -> bool:
-    """Whether what is started consists of the same files, given the same; never known of a command."""
+    """Whether the started files and inputs are those of the earlier record; never known of a command."""
     record = earlier.records.get(listing.KIND)
     if record is None or not start.facts.get(_LAYER):
         return False
@@ -100,10 +104,3 @@ def _is_complete(body: bytes, policy: CallPolicy) -> bool:
     cut_short = any(row.reason == SkipReason.STOPPED or row.detail == TIME_EXCEEDED for row in found.skipped)
     answered = all(row.outcome != TrialOutcome.FAILURE for row in found.trials)
     return found.policy == policy.value and answered and not cut_short
-
-
-def _since(stated: Json, otherwise: datetime) -> datetime:
-    try:
-        return datetime.fromisoformat(stated) if isinstance(stated, str) else otherwise
-    except ValueError:
-        return otherwise

@@ -1,4 +1,4 @@
-"""Arguments for a tool, made from its input schema: as few as it requires, the same every night, and harmless."""
+"""Arguments for a tool, made from its input schema: as few as it requires, equal in every run, and harmless."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from typing import Any, Final
 from crawler.collectors.protocol.trials import sample_texts, schema_validation
 from crawler.collectors.protocol.trials.schema_flattening import SchemaFlattener, SchemaNotFlattened
 from evidence.canonical import Json
+from evidence.json_members import array_or_empty, object_or_empty, strings_in
 
 _VARIANTS: Final = 4
 _DEEPEST: Final = 8
@@ -20,7 +21,7 @@ _MOST_ITEMS: Final = 16
 _MOST_MEMBERS: Final = 64
 _MOST_BYTES: Final = 16 * 1024
 _EMPTY: Final[tuple[Json, ...]] = (None, "")
-_DRY: Final = frozenset({"dryrun", "dry", "readonly", "preview", "simulate"})
+_DRY_RUN: Final = frozenset({"dryrun", "dry", "readonly", "preview", "simulate"})
 _TYPED: Final = (
     ("object", ("properties", "required", "additionalProperties", "patternProperties", "minProperties")),
     ("array", ("items", "prefixItems", "minItems", "maxItems", "uniqueItems")),
@@ -38,8 +39,8 @@ class NoArguments:
 def make_arguments(schema: Json) -> Mapping[str, Json] | NoArguments:
     """Arguments that fit an untrusted schema.
 
-    Required members, and others whose author gives a harmless example or default. Values that name a place, an address,
-    a command or a deed are never taken from the schema.
+    They hold the required members, and others for which the author gives a harmless example or default. Values that
+    name a place, an address, a command or an action are never taken from the schema.
     """
     if not isinstance(schema, Mapping):
         return NoArguments("the input schema is not an object")
@@ -51,10 +52,10 @@ def make_arguments(schema: Json) -> Mapping[str, Json] | NoArguments:
                 return NoArguments("the arguments would be very long")
             if schema_validation.find_violation(schema, made, formats=True) is None:
                 return made
-        except SchemaNotFlattened as given:
-            why = why or str(given)
-        except schema_validation.SchemaNotDecidable as unjudged:
-            return NoArguments(str(unjudged))
+        except SchemaNotFlattened as failure:
+            why = why or str(failure)
+        except schema_validation.SchemaNotDecidable as undecidable:
+            return NoArguments(str(undecidable))
         except (OverflowError, RecursionError):
             return NoArguments("the schema holds extreme values")
     return NoArguments(why or "no simple value fits the schema")
@@ -65,17 +66,16 @@ class _Maker:
 
     def __init__(self, root: Mapping[str, Json], variant: int) -> None:
         self._root = root
-        self._composer = SchemaFlattener(root, variant)
+        self._flattener = SchemaFlattener(root, variant)
 
     def arguments(self) -> Mapping[str, Json]:
-        """The arguments as an object."""
-        flat = self._composer.flat(self._root)
+        flat = self._flattener.flatten(self._root)
         return self._object(flat, 0)
 
     def _value(self, schema: Json, name: str, depth: int, nth: int = 0) -> Json:
         if depth > _DEEPEST:
             raise SchemaNotFlattened("the schema requires itself, or more levels than are made")
-        flat = self._composer.flat(schema)
+        flat = self._flattener.flatten(schema)
         if "const" in flat:
             return self._vetted([flat["const"]], name)
         if isinstance(options := flat.get("enum"), list):
@@ -92,20 +92,22 @@ class _Maker:
             case "integer" | "number" as kind:
                 return _number(flat, nth, whole=kind == "integer")
             case "boolean":
-                return _is_dry(name) is (nth % 2 == 0)
+                return _is_dry_run(name) is (nth % 2 == 0)
             case "null":
                 return None
         return self._text(flat, name, nth)
 
     def _object(self, flat: Mapping[str, Json], depth: int) -> dict[str, Json]:
-        properties = _members(flat.get("properties"))
-        required = [name for name in _items(flat.get("required")) if isinstance(name, str)]
+        properties = object_or_empty(flat.get("properties"))
+        required = strings_in(flat.get("required"))
         if len(required) > _MOST_MEMBERS:
             raise SchemaNotFlattened("more members are required than are made")
         made = {name: self._member(flat, name, depth) for name in dict.fromkeys(required)}
         for name, schema in islice(properties.items(), _MOST_MEMBERS):
             offered = (
-                None if name in made or sample_texts.may_mention_change(name) else self._offered(_members(schema), name)
+                None
+                if name in made or sample_texts.may_mention_change(name)
+                else self._offered(object_or_empty(schema), name)
             )
             if offered is not None:
                 made[name] = offered
@@ -121,12 +123,12 @@ class _Maker:
         return made
 
     def _member(self, flat: Mapping[str, Json], name: str, depth: int) -> Json:
-        properties = _members(flat.get("properties"))
+        properties = object_or_empty(flat.get("properties"))
         schema = properties[name] if name in properties else flat.get("additionalProperties", True)
         if schema is False:
             raise SchemaNotFlattened("a required member is not allowed")
         value = self._value(schema, name, depth + 1)
-        if value is True and sample_texts.mentions_change(name) and not _is_dry(name):
+        if value is True and sample_texts.mentions_change(name) and not _is_dry_run(name):
             raise SchemaNotFlattened("a required switch asks for a deed")
         return value
 
@@ -135,7 +137,7 @@ class _Maker:
         if fewest > _MOST_ITEMS:
             raise SchemaNotFlattened("more items are required than are made")
         room = int(most) if isinstance(most, (int, float)) and 0 <= most < _MOST_ITEMS else _MOST_ITEMS
-        ahead = _items(flat.get("prefixItems")) or (_items(flat.get("items")))
+        ahead = array_or_empty(flat.get("prefixItems")) or (array_or_empty(flat.get("items")))
         rest = flat.get("items", True) if "prefixItems" in flat or not ahead else flat.get("additionalItems", True)
         wanted = min(max(fewest, len(ahead), 1), room)
         made: list[Json] = []
@@ -159,7 +161,7 @@ class _Maker:
         """An example or default of the schema's author that is harmless and fits; None when there is none."""
         if sample_texts.is_risky_parameter(name):
             return None
-        examples = _items(flat.get("examples"))[:4]
+        examples = array_or_empty(flat.get("examples"))[:4]
         for value in (*examples, flat.get("example"), flat.get("default")):
             if value not in _EMPTY and _is_harmless(value) and self._fits(flat, value):
                 return value
@@ -173,10 +175,10 @@ class _Maker:
             return False
 
     def _vetted(self, options: Sequence[Json], name: str) -> Json:
-        """The first option that is harmless, those without any verb of changing before the others."""
+        """The first harmless option; those without a verb of changing come first."""
         kept = [value for value in options if _is_harmless(value)]
         quiet = [value for value in kept if not (isinstance(value, str) and sample_texts.may_mention_change(value))]
-        if not quiet and (not kept or sample_texts.is_risky_parameter(name) or _is_choice_of_deed(name)):
+        if not quiet and (not kept or sample_texts.is_risky_parameter(name) or _is_choice_of_action(name)):
             raise SchemaNotFlattened("every allowed value names a place or a deed")
         return (quiet or kept)[0]
 
@@ -198,44 +200,44 @@ def _is_harmless(value: Json) -> bool:
     return False
 
 
-def _is_choice_of_deed(name: str) -> bool:
+def _is_choice_of_action(name: str) -> bool:
     return name.lower().rstrip("s") in {"action", "command", "method", "mode", "op", "operation", "verb"}
 
 
-def _is_dry(name: str) -> bool:
-    return name.lower().replace("_", "").replace("-", "") in _DRY
+def _is_dry_run(name: str) -> bool:
+    return name.lower().replace("_", "").replace("-", "") in _DRY_RUN
 
 
 def _type(flat: Mapping[str, Json]) -> str:
-    """The type to make: the first named one that is not null, else the one that the keywords speak of."""
+    """The type to make: the first named type that is not null, else the type to which the keywords belong."""
     named = flat.get("type")
-    types = [named] if isinstance(named, str) else [each for each in _items(named) if isinstance(each, str)]
-    told = next((kind for kind in types if kind != "null"), types[0] if types else "")
-    return told or next((kind for kind, words in _TYPED if any(word in flat for word in words)), "string")
+    types = [named] if isinstance(named, str) else strings_in(named)
+    plain = next((kind for kind in types if kind != "null"), types[0] if types else "")
+    return plain or next((kind for kind, words in _TYPED if any(word in flat for word in words)), "string")
 
 
 def _number(flat: Mapping[str, Json], nth: int, *, whole: bool) -> int | float:
     keywords = ("minimum", "maximum", "multipleOf", "exclusiveMinimum", "exclusiveMaximum")
-    told = {name: flat[name] for name in keywords if name in flat}
-    if any(isinstance(value, float) and not math.isfinite(value) for value in told.values()):
+    bounds = {name: flat[name] for name in keywords if name in flat}
+    if any(isinstance(value, float) and not math.isfinite(value) for value in bounds.values()):
         raise SchemaNotFlattened("the schema holds extreme values")
     left = nth
-    for number in _numbers(told, whole=whole):
+    for number in _numbers(bounds, whole=whole):
         plain: int | float = int(number) if number.denominator == 1 else float(number)
-        if schema_validation.find_violation(told, plain) is None:
+        if schema_validation.find_violation(bounds, plain) is None:
             if not left:
                 return plain
             left -= 1
     raise SchemaNotFlattened("no simple number fits the bounds")
 
 
-def _numbers(told: Mapping[str, Any], *, whole: bool) -> Iterator[Fraction]:
-    bounds = {name: Fraction(value) for name, value in told.items() if not isinstance(value, bool)}
-    step = abs(bounds.get("multipleOf", Fraction(1))) or Fraction(1)
+def _numbers(bounds: Mapping[str, Any], *, whole: bool) -> Iterator[Fraction]:
+    limits = {name: Fraction(value) for name, value in bounds.items() if not isinstance(value, bool)}
+    step = abs(limits.get("multipleOf", Fraction(1))) or Fraction(1)
     if whole and step.denominator != 1:
         step = Fraction(step.numerator)
-    low = max((bounds[name] for name in ("minimum", "exclusiveMinimum") if name in bounds), default=None)
-    high = min((bounds[name] for name in ("maximum", "exclusiveMaximum") if name in bounds), default=None)
+    low = max((limits[name] for name in ("minimum", "exclusiveMinimum") if name in limits), default=None)
+    high = min((limits[name] for name in ("maximum", "exclusiveMaximum") if name in limits), default=None)
     yield from (step * count for count in range(1, _MOST_ITEMS + 1))
     yield Fraction(0)
     if low is not None:
@@ -246,14 +248,6 @@ def _numbers(told: Mapping[str, Any], *, whole: bool) -> Iterator[Fraction]:
         yield from (last - step * count for count in range(_MOST_ITEMS + 1))
     if low is not None and high is not None and not whole:
         yield (low + high) / 2
-
-
-def _members(value: Json) -> Mapping[str, Json]:
-    return value if isinstance(value, Mapping) else {}
-
-
-def _items(value: Json) -> list[Json]:
-    return value if isinstance(value, list) else []
 
 
 def _count(value: Json) -> int:

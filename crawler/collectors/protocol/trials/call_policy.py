@@ -1,8 +1,8 @@
-"""Which tools may be called at all: the class of every tool before the first call, and doubts on top of it.
+"""Which tools may be called: the class of every tool before the first call, and doubts about it.
 
-The class trusts `readOnlyHint: true` unless the name is an evident deed. Before a call a claim is doubted further: by
-any deed in the name, also one hidden by its spelling, by titles and descriptions that contradict the hint, by actions
-to choose from, and by two tools of one name.
+The class trusts `readOnlyHint: true` unless the name clearly states an action. Before a call a claim is doubted
+further: for any action in the name, also a disguised spelling, for titles and descriptions that contradict the hint,
+for actions among the parameters' values, and for two tools with the same name.
 """
 
 from __future__ import annotations
@@ -18,40 +18,41 @@ from crawler.collectors.protocol.trials import sample_texts
 from evidence import authority
 from evidence.authority import UNAMBIGUOUS_ACTION_VERBS, Authority, Basis, Classification
 from evidence.canonical import Json
+from evidence.json_members import object_or_empty, text_or_empty
 from evidence.kinds.listing import CONTAINING
 
 # SEP-986: the characters of a tool's name.
 _NAME: Final = re.compile(r"[A-Za-z0-9_./-]{1,128}")
 _LOOKALIKES: Final = str.maketrans("01345678@$!|", "oleasbtbasil")
 _FIRST_WORD: Final = re.compile(r"\W*(?:\w{2,40}ly\W+)?(\w{2,40})")  # after an adverb, as in "Permanently deletes"
-_LOOKED_AT: Final = 400
+_MAX_SEARCHED: Final = 400
 
 
 class CallPolicy(StrEnum):
-    """Which tools may be called. Never one that is classed write, destructive, admin or unknown, save by the last."""
+    """Which tools may be called. Only the last policy allows tools of class write, destructive, admin or unknown."""
 
     OFF = "off"
-    ANNOTATED = "annotated"  # those that read and say so themselves: readOnlyHint is true
-    READ = "read"  # all that are classed read
-    SANDBOXED_ALL = "sandboxed_all"  # everything, of a process that has neither network nor a file system that stays
+    ANNOTATED = "annotated"  # those that read and declare it: readOnlyHint is true
+    READ = "read"  # all of class read
+    SANDBOXED_ALL = "sandboxed_all"  # every tool of a process without a network and with a temporary file system
 
 
 @dataclass(frozen=True, slots=True)
 class ClassifiedTool:
-    """One listed tool: its place, name, what was sent, its class, and whether it says itself that it reads."""
+    """One listed tool: its place, name, what was sent, its class, and whether it declares that it only reads."""
 
     index: int
     name: str
     raw: Mapping[str, Json]
-    found: Classification
+    classification: Classification
     annotated: bool
 
 
 def choose_call_policy(chosen: CallPolicy, runtime: str) -> CallPolicy:
-    """The policy for a server in this runtime: one that contains, or anything else for the world outside.
+    """The policy for a server in this runtime, which is a sandbox or anything else.
 
-    A sandbox has no network and a file system that is thrown away, so by default every tool may be called in it; and
-    nowhere else may a tool that writes. An operator who chose another policy than the default is heeded in it too.
+    A sandbox has no network and a file system that is deleted, so by default every tool may be called in it. Elsewhere
+    no mutating tool may be called. An operator's choice other than the default also applies in a sandbox.
     """
     if runtime in CONTAINING:
         return CallPolicy.SANDBOXED_ALL if chosen is CallPolicy.ANNOTATED else chosen
@@ -59,54 +60,55 @@ def choose_call_policy(chosen: CallPolicy, runtime: str) -> CallPolicy:
 
 
 def classify_tools(tools: Sequence[Json]) -> tuple[ClassifiedTool, ...]:
-    """Every tool with its class, in the order of the listing; one that is doubted is unknown."""
-    names = [_text(tool, "name") for tool in tools]
+    """Every tool with its class, in the order of the listing; a doubted tool is unknown."""
+    names = [text_or_empty(object_or_empty(tool).get("name")) for tool in tools]
     counts, prefix = Counter(names), authority.find_shared_prefix(names)
     return tuple(
         ClassifiedTool(
             index=index,
             name=names[index],
-            raw=tool if isinstance(tool, Mapping) else {},
-            found=_doubted(tool, found, prefix, alone=counts[names[index]] == 1),
+            raw=object_or_empty(tool),
+            classification=_with_doubts(tool, classification, prefix, alone=counts[names[index]] == 1),
             annotated=_annotations(tool).get("readOnlyHint") is True,
         )
-        for index, (tool, found) in enumerate(zip(tools, authority.classify_tools(tools), strict=True))
+        for index, (tool, classification) in enumerate(zip(tools, authority.classify_tools(tools), strict=True))
     )
 
 
 def explain_refusal(tool: ClassifiedTool, policy: CallPolicy) -> str:
-    """Why a policy keeps us from calling a tool; empty when we may."""
+    """Why a policy forbids calling a tool; empty when it allows it."""
     if policy is CallPolicy.OFF:
         return "policy_off"
     if policy is CallPolicy.SANDBOXED_ALL:
         return "" if tool.name else "not_read"
-    if tool.found.authority is not Authority.READ:
+    if tool.classification.authority is not Authority.READ:
         return "not_read"
     return "not_annotated" if policy is CallPolicy.ANNOTATED and not tool.annotated else ""
 
 
-def _doubted(tool: Json, found: Classification, prefix: str, *, alone: bool) -> Classification:
-    if found.authority is not Authority.READ:
-        return found
-    doubt = _doubt(tool, prefix, alone=alone)
-    return Classification(Authority.UNKNOWN, doubt[0], doubt[1]) if doubt else found
+def _with_doubts(tool: Json, classification: Classification, prefix: str, *, alone: bool) -> Classification:
+    if classification.authority is not Authority.READ:
+        return classification
+    doubt = _find_doubt(tool, prefix, alone=alone)
+    return Classification(Authority.UNKNOWN, doubt[0], doubt[1]) if doubt else classification
 
 
-def _doubt(tool: Json, prefix: str, *, alone: bool) -> tuple[Basis, str] | None:
-    if odd := _doubt_about_name(_text(tool, "name"), prefix, alone=alone):
-        return Basis.NAME, odd
-    titles = (_text(tool, "title"), _text(_annotations(tool), "title"))
-    if any(sample_texts.mentions_destruction(title[:_LOOKED_AT]) for title in titles):
+def _find_doubt(tool: Json, prefix: str, *, alone: bool) -> tuple[Basis, str] | None:
+    members = object_or_empty(tool)
+    if doubt_about_name := _find_doubt_about_name(text_or_empty(members.get("name")), prefix, alone=alone):
+        return Basis.NAME, doubt_about_name
+    titles = (text_or_empty(members.get("title")), text_or_empty(_annotations(tool).get("title")))
+    if any(sample_texts.mentions_destruction(title[:_MAX_SEARCHED]) for title in titles):
         return Basis.NAME, "the title holds a word for destroying"
-    first = _FIRST_WORD.match(_text(tool, "description")[:_LOOKED_AT])
-    if first and _is_deed(first[1].lower()):
+    first = _FIRST_WORD.match(text_or_empty(members.get("description"))[:_MAX_SEARCHED])
+    if first and _is_action(first[1].lower()):
         return Basis.DESCRIPTION, "the description begins with a deed"
     if any(each.changes_state for each in authority.classify_actions(tool)):
         return Basis.PARAMETERS, "it offers deeds to choose from"
     return None
 
 
-def _doubt_about_name(name: str, prefix: str, *, alone: bool) -> str:
+def _find_doubt_about_name(name: str, prefix: str, *, alone: bool) -> str:
     if not _NAME.fullmatch(name):
         return "the name is outside the protocol's grammar"
     if not alone:
@@ -118,8 +120,8 @@ def _doubt_about_name(name: str, prefix: str, *, alone: bool) -> str:
     return ""
 
 
-def _is_deed(word: str) -> bool:
-    """True for the forms of a deed's verb: sends, deletes, moving, overwritten."""
+def _is_action(word: str) -> bool:
+    """True for the forms of an action verb: sends, deletes, moving, overwritten."""
     stems = {word, *(word.removesuffix(ending) for ending in ("s", "es", "d", "ed", "ing", "n"))}
     return sample_texts.mentions_destruction(word) or not UNAMBIGUOUS_ACTION_VERBS.isdisjoint(
         stems | {f"{stem}e" for stem in stems}
@@ -127,10 +129,4 @@ def _is_deed(word: str) -> bool:
 
 
 def _annotations(tool: Json) -> Mapping[str, Json]:
-    value = tool.get("annotations") if isinstance(tool, Mapping) else None
-    return value if isinstance(value, Mapping) else {}
-
-
-def _text(value: Json, member: str) -> str:
-    found = value.get(member) if isinstance(value, Mapping) else None
-    return found if isinstance(found, str) else ""
+    return object_or_empty(object_or_empty(tool).get("annotations"))

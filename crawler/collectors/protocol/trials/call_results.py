@@ -1,4 +1,4 @@
-"""What a call of a tool came to, without what the tool said: kinds of content, not content."""
+"""The outcome of a tool call without the tool's words: types of content, not the content."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from evidence.canonical import Json
 from evidence.kinds.trials import Structured, TrialOutcome
 
 _LONGEST_TEXT: Final = 300
-_LOOKED_AT: Final = 4_000
+_MAX_SEARCHED: Final = 4_000
 _MOST_TYPES: Final = 8
 _REFUSED: Final = frozenset({401, 402, 403, 407, 429})
 _KNOWN_TYPES: Final = frozenset({"text", "image", "audio", "resource", "resource_link"})
@@ -23,7 +23,7 @@ _LOCKED: Final = re.compile(
     r"|credential|permission denied|forbidden|subscription|quota|rate.?limit|too many requests|payment required",
     re.IGNORECASE,
 )
-# Counts, times and ids change from night to night; codes of HTTP and JSON-RPC do not.
+# Counts, times and ids change from run to run; codes of HTTP and JSON-RPC do not.
 _DIGITS: Final = re.compile(
     r"((?:\b(?:http|status|code)\b[ /:=]{1,2}|-32)\d{3}\b)"
     r"|(?<![0-9a-f-])[0-9a-f-]*\d[0-9a-f]*(?:[.:,-][0-9a-f]*\d[0-9a-f]*)*",
@@ -35,8 +35,8 @@ def summarise_result(reply: Reply, tool: Mapping[str, Json]) -> dict[str, Json]:
     """The members of a trial's row that the answer decides (evidence/kinds/trials.py)."""
     answer, status = reply.answer, reply.status or 200
     if reply.failure or answer is None or status in _REFUSED or status >= 500:
-        gone = explain_reply(reply, "tools/call")
-        return _row(TrialOutcome.FAILURE, reason=gone.reason.value, detail=gone.detail)
+        absent = explain_reply(reply, "tools/call")
+        return _row(TrialOutcome.FAILURE, reason=absent.reason.value, detail=absent.detail)
     if answer.is_error:
         return _row(TrialOutcome.PROTOCOL_ERROR, code=answer.code, text=answer.message)
     value = answer.value
@@ -55,31 +55,31 @@ def _result(value: Mapping[str, Json], tool: Mapping[str, Json]) -> dict[str, Js
         return _row(TrialOutcome.TOOL_ERROR, text=_text(items)) | shape
     if not isinstance(content, list) and "structuredContent" not in value:
         return _row(TrialOutcome.MALFORMED, detail="the result has no content array") | shape
-    structured, complaint = _structured(value, tool)
-    return _row(TrialOutcome.RESULT) | shape | {"structured": structured.value, "complaint": complaint}
+    structured, violation = _structured(value, tool)
+    return _row(TrialOutcome.RESULT) | shape | {"structured": structured.value, "complaint": violation}
 
 
 def _structured(value: Mapping[str, Json], tool: Mapping[str, Json]) -> tuple[Structured, str]:
-    """Whether the structured content is what `outputSchema` promises, and where in the schema it is not."""
+    """Whether the structured content fits `outputSchema`, and where in the schema it does not."""
     schema = tool.get("outputSchema")
     if not isinstance(schema, Mapping):
         return Structured.NOT_DECLARED, ""
     if "structuredContent" not in value:
         return Structured.MISSING, ""
     try:
-        complaint = schema_validation.find_violation(schema, value["structuredContent"])
+        violation = schema_validation.find_violation(schema, value["structuredContent"])
     except schema_validation.SchemaNotDecidable as why:
         return Structured.UNJUDGED, str(why)
     return (
         (Structured.VALID, "")
-        if complaint is None
-        else (Structured.INVALID, stabilise_text(complaint, keep_digits=True))
+        if violation is None
+        else (Structured.INVALID, stabilise_text(violation, keep_digits=True))
     )
 
 
 def stabilise_text(text: str, *, keep_digits: bool = False) -> str:
-    """A server's words for a record: secrets masked, cut, and without the digits that change from night to night."""
-    masked = " ".join(mask_secrets(text[:_LOOKED_AT]).split())
+    """A server's text for a record: secrets masked, cut, and without digits that change from run to run."""
+    masked = " ".join(mask_secrets(text[:_MAX_SEARCHED]).split())
     if not keep_digits:
         masked = _DIGITS.sub(lambda found: found[1] or "#", masked)
     return masked if len(masked) <= _LONGEST_TEXT else masked[: _LONGEST_TEXT - 1] + "…"
@@ -98,7 +98,7 @@ def _row(
         "structured": None,
         "complaint": "",
         "text": stabilise_text(text),
-        "locked": bool(_LOCKED.search(text[:_LOOKED_AT]) or describe_missing_credentials(text[:_LOOKED_AT])),
+        "locked": bool(_LOCKED.search(text[:_MAX_SEARCHED]) or describe_missing_credentials(text[:_MAX_SEARCHED])),
     }
 
 

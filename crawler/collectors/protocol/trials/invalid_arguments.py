@@ -1,4 +1,4 @@
-"""Arguments that break a tool's input schema on purpose: one of a wrong type, or a required one left out."""
+"""Arguments that violate a tool's input schema on purpose: one of a wrong type, or a required one left out."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from crawler.collectors.protocol.trials import schema_validation
 from crawler.collectors.protocol.trials.schema_flattening import SchemaFlattener, SchemaNotFlattened
 from evidence.canonical import Json
 
-# What no server takes for another type, not even one that reads numbers out of text.
+# Values that no server converts to the declared type, not even one that parses numbers in texts.
 _WRONG: Final[Mapping[str, Json]] = {
     "string": {"hallmark": "invalid"},
     "integer": "not-a-number",
@@ -30,7 +30,9 @@ class InvalidArguments:
 
 
 def make_wrong_type_arguments(schema: Json, arguments: Mapping[str, Json]) -> InvalidArguments | None:
-    """The arguments with the first required parameter of one plain type given another; None when there is none."""
+    """The arguments with a wrong type for the first required parameter of one plain type; None without such a
+    parameter.
+    """
     for name, part in _required(schema, arguments):
         named = part.get("type")
         value = _WRONG.get(named) if isinstance(named, str) else None
@@ -51,14 +53,14 @@ def make_incomplete_arguments(schema: Json, arguments: Mapping[str, Json]) -> In
 def _required(schema: Json, arguments: Mapping[str, Json]) -> Iterator[tuple[str, Mapping[str, Json]]]:
     if not isinstance(schema, Mapping):
         return
-    composer = SchemaFlattener(schema, 0)
+    flattener = SchemaFlattener(schema, 0)
     try:
-        flat = composer.flat(schema)
+        flat = flattener.flatten(schema)
         properties = flat.get("properties")
         required = flat.get("required")
         for name in required if isinstance(required, list) else ():
             if isinstance(name, str) and name in arguments and isinstance(properties, Mapping) and name in properties:
-                yield name, composer.flat(properties[name])
+                yield name, flattener.flatten(properties[name])
     except (SchemaNotFlattened, schema_validation.SchemaNotDecidable):
         return
 

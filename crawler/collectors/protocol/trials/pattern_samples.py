@@ -20,7 +20,7 @@ _SPECIAL: Final = frozenset("()[]{}|*+?.^$\\")
 
 
 class _TooHard(Exception):
-    """The pattern has something that is not generated here."""
+    """The pattern has a construct that is not supported here."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,18 +36,18 @@ class _Repeat:
 
 
 @dataclass(frozen=True, slots=True)
-class _Row:
+class _Sequence:
     parts: tuple[_Part, ...]
 
 
-_Part: TypeAlias = "_Letter | _Repeat | _Row"
+_Part: TypeAlias = "_Letter | _Repeat | _Sequence"
 
 
 def make_matching_text(pattern: str, shortest: int = 0) -> str | None:
     """A text of at least `shortest` characters that matches; None for a pattern that is not simple.
 
-    It takes the first choice and the fewest repeats that suffice. A caller checks the text: anchors inside a pattern
-    are not understood.
+    It takes the first choice and the fewest repeats that suffice. The caller checks the text: anchors inside a pattern
+    are not interpreted.
     """
     if len(pattern) > _LONGEST_PATTERN:
         return None
@@ -63,8 +63,6 @@ def make_matching_text(pattern: str, shortest: int = 0) -> str | None:
 
 
 class _Parser:
-    """Reads a pattern left to right."""
-
     def __init__(self, pattern: str) -> None:
         self._left = list(reversed(pattern))
 
@@ -85,20 +83,20 @@ class _Parser:
     def _choice(self, depth: int) -> _Part:
         if depth > _DEEPEST:
             raise _TooHard
-        first = self._row(depth)
+        first = self._sequence(depth)
         while self._peek() == "|":
             self._take()
-            self._row(depth)
+            self._sequence(depth)
         return first
 
-    def _row(self, depth: int) -> _Part:
+    def _sequence(self, depth: int) -> _Part:
         parts: list[_Part] = []
         while self._left and self._peek() not in "|)":
             letter = self._take()
             if letter in "^$":
                 continue
             parts.append(self._repeated(self._part(letter, depth)))
-        return _Row(tuple(parts))
+        return _Sequence(tuple(parts))
 
     def _part(self, letter: str, depth: int) -> _Part:
         if letter == "(":
@@ -124,12 +122,12 @@ class _Parser:
         return inside
 
     def _escape(self) -> str:
-        """The letters that an escape stands for."""
+        """The letters for which an escape stands."""
         letter = self._take()
         if letter in _CLASSES:
             return _CLASSES[letter]
         if letter.lower() in _CLASSES:
-            return "".join(each for each in _PREFERRED if each not in _CLASSES[letter.lower()])
+            return "".join(character for character in _PREFERRED if character not in _CLASSES[letter.lower()])
         if letter.isalnum():
             raise _TooHard
         return letter
@@ -149,7 +147,10 @@ class _Parser:
                     raise _TooHard
                 found = "".join(map(chr, range(ord(found), ord(last) + 1)))
             letters.update(found)
-        return _pick("".join(each for each in _PREFERRED if (each in letters) is not without) or "".join(letters)[:1])
+        return _pick(
+            "".join(character for character in _PREFERRED if (character in letters) is not without)
+            or "".join(letters)[:1]
+        )
 
     def _repeated(self, part: _Part) -> _Part:
         mark = self._peek()
@@ -170,7 +171,9 @@ class _Parser:
         while (letter := self._take()) != "}":
             text += letter
         low, comma, high = text.partition(",")
-        if not all(each.isascii() and each.isdigit() and len(each) < 5 for each in (low, high or "0")):
+        if not all(
+            character.isascii() and character.isdigit() and len(character) < 5 for character in (low, high or "0")
+        ):
             raise _TooHard
         return int(low), (int(high) if high else None) if comma else int(low)
 
@@ -193,7 +196,7 @@ def _write(part: _Part, more: int) -> str:
             if len(text) * count > _LONGEST_TEXT:
                 raise _TooHard
             return text * count
-        case _Row(parts):
+        case _Sequence(parts):
             text = ""
             for inner in parts:
                 text += _write(inner, more)

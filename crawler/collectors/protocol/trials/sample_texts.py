@@ -1,4 +1,4 @@
-"""Texts to call a reading tool with: they fit, and they name nothing real that could be opened, run or reached."""
+"""Texts for calls of a reading tool: they fit the schema and name nothing real that could be opened, run or reached."""
 
 from __future__ import annotations
 
@@ -63,16 +63,16 @@ _RISKY_TEXT: Final = re.compile(
     re.IGNORECASE,
 )
 _WORD: Final = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
-_WORST: Final = DESTROY_VERBS | ADMIN_VERBS
+_DESTRUCTIVE_VERBS: Final = DESTROY_VERBS | ADMIN_VERBS
 _STEMS: Final = tuple(sorted(verb for verb in DESTROY_VERBS | {"execute", "shutdown"} if len(verb) >= 5))
 
 
 def make_sample_texts(name: str, schema: Mapping[str, Json]) -> Iterator[str]:
     """Texts for a parameter of this name, each within the schema's format, pattern and lengths, the best first."""
-    told = {key: schema[key] for key in ("format", "pattern", "minLength", "maxLength") if key in schema}
-    for text in _candidates(name, told):
+    constraints = {key: schema[key] for key in ("format", "pattern", "minLength", "maxLength") if key in schema}
+    for text in _candidates(name, constraints):
         try:
-            fits = len(text) <= _LONGEST and schema_validation.find_violation(told, text, formats=True) is None
+            fits = len(text) <= _LONGEST and schema_validation.find_violation(constraints, text, formats=True) is None
         except schema_validation.SchemaNotDecidable:
             return
         if fits and (text in _SAFE or is_harmless_text(text)):
@@ -80,12 +80,12 @@ def make_sample_texts(name: str, schema: Mapping[str, Json]) -> Iterator[str]:
 
 
 def is_risky_parameter(name: str) -> bool:
-    """True for a parameter that names a place or holds something to run: examples of its author are not used."""
+    """True for a parameter that names a place or holds code: its author's examples are not used."""
     return bool(_RISKY_NAME.search(name))
 
 
 def is_harmless_text(text: str) -> bool:
-    """True for a text that is no path, address, command or word for a deed."""
+    """True for a text that is no path, address, command or verb of an action."""
     return not _RISKY_TEXT.search(text) and not mentions_change(text)
 
 
@@ -95,9 +95,9 @@ def mentions_change(text: str) -> bool:
 
 
 def mentions_destruction(text: str) -> bool:
-    """True when a word of the text undoes something or runs what it is given, however it is cased or joined."""
+    """True when a word of the text undoes something or runs its input, in any case and joined to others."""
     joined = re.sub(r"[^a-z]", "", text.lower())
-    return not _WORST.isdisjoint(_words(text)) or any(stem in joined for stem in _STEMS)
+    return not _DESTRUCTIVE_VERBS.isdisjoint(_words(text)) or any(stem in joined for stem in _STEMS)
 
 
 def may_mention_change(text: str) -> bool:
@@ -105,11 +105,11 @@ def may_mention_change(text: str) -> bool:
     return mentions_change(text) or not WRITE_VERBS.isdisjoint(_words(text))
 
 
-def _candidates(name: str, told: Mapping[str, Json]) -> Iterator[str]:
-    shortest, longest = (_bound(told.get(key)) for key in ("minLength", "maxLength"))
-    known = told.get("format")
-    if isinstance(known, str) and known in _FORMATS:
-        yield _FORMATS[known]
+def _candidates(name: str, constraints: Mapping[str, Json]) -> Iterator[str]:
+    shortest, longest = (_bound(constraints.get(key)) for key in ("minLength", "maxLength"))
+    declared = constraints.get("format")
+    if isinstance(declared, str) and declared in _FORMATS:
+        yield _FORMATS[declared]
     plain = re.sub(r"([a-z])([A-Z])", r"\1_\2", name).lower()
     yield from (text for shape, text in _NAMES if re.search(rf"(?:^|_){shape}(?:$|_)", plain.replace("-", "_")))
     yield from _OTHERS
@@ -118,7 +118,7 @@ def _candidates(name: str, told: Mapping[str, Json]) -> Iterator[str]:
     if shortest is not None and shortest <= _LONGEST:
         yield (EXAMPLE * (shortest // len(EXAMPLE) + 1))[:shortest]
         yield "1" * shortest
-    pattern = told.get("pattern")
+    pattern = constraints.get("pattern")
     if isinstance(pattern, str):
         found = pattern_samples.make_matching_text(pattern, min(shortest or 0, _LONGEST))
         yield from () if found is None else (found,)

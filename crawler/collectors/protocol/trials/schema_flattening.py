@@ -1,4 +1,4 @@
-"""One flat schema out of references, `allOf` and unions, within bounds."""
+"""Resolves references, `allOf` and unions of a schema into one flat schema, within bounds."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ class SchemaNotFlattened(Exception):
 
 
 class SchemaFlattener:
-    """Flattens the parts of one schema. `variant` moves on the branch that is taken of every union."""
+    """Flattens the parts of one schema. `variant` selects the branch that is taken of every union."""
 
     def __init__(self, root: Mapping[str, Json], variant: int) -> None:
         self._root = root
         self._variant = variant
         self._left = _MOST_STEPS
 
-    def flat(self, schema: Json, depth: int = 0) -> dict[str, Json]:
-        """The schema as one object without references and unions; raise GiveUp when nothing can fit it."""
+    def flatten(self, schema: Json, depth: int = 0) -> dict[str, Json]:
+        """The schema as one object without references and unions; raise SchemaNotFlattened when nothing can fit it."""
         self._left -= 1
         if self._left < 0 or depth > _DEEPEST:
             raise SchemaNotFlattened("the schema is composed of too many parts")
@@ -38,18 +38,20 @@ class SchemaFlattener:
             return {}
         flat = {name: value for name, value in schema.items() if name not in _COMPOSED}
         if "$ref" in schema:
-            flat = _merge(flat, self.flat(schema_validation.resolve_reference(self._root, schema["$ref"]), depth + 1))
+            flat = _merge(
+                flat, self.flatten(schema_validation.resolve_reference(self._root, schema["$ref"]), depth + 1)
+            )
         branches = schema.get("allOf")
         for part in branches if isinstance(branches, list) else ():
-            flat = _merge(flat, self.flat(part, depth + 1))
+            flat = _merge(flat, self.flatten(part, depth + 1))
         for union in ("anyOf", "oneOf"):
             options = schema.get(union)
             if isinstance(options, list) and options:
-                flat = _merge(flat, self.flat(self._chosen(options), depth + 1))
+                flat = _merge(flat, self.flatten(self._chosen(options), depth + 1))
         return flat
 
     def _chosen(self, options: list[Json]) -> Json:
-        """A branch: those that are more than null come first."""
+        """One branch: null types come last."""
         ordered = sorted(options, key=_is_null)
         return ordered[self._variant % len(ordered)]
 
@@ -66,7 +68,9 @@ def _merge(one: dict[str, Json], other: Mapping[str, Json]) -> dict[str, Json]:
 
 
 def _both(name: str, one: Json, other: Json) -> Json:
-    """What asks for both values of a keyword; the first where that cannot be said, for the check at the end."""
+    """The value of a keyword that requires both values; the first where there is none, which the final validation
+    rejects.
+    """
     if name == "type":
         return _both_types(one, other)
     if name == "properties" and isinstance(one, Mapping) and isinstance(other, Mapping):

@@ -1,8 +1,8 @@
-"""Does a value fit a JSON Schema that a stranger wrote? Offline, and only when answering is cheap.
+"""Validates a value against an untrusted JSON Schema, offline, and only when that is cheap.
 
 A few hundred bytes of schema can keep a validator busy for years: references that branch at every level, regular
-expressions that backtrack. So what validating could cost is estimated first, and what would cost too much is not
-judged.
+expressions that backtrack. The cost of validating is therefore estimated first, and a schema that costs too much is not
+applied.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ MAX_DEPTH: Final = 64  # of a schema
 MAX_VALUES: Final = 4_000  # of a schema
 MAX_INSTANCE: Final = 20_000  # values of an instance
 MAX_INSTANCE_DEPTH: Final = 32
-MAX_COST: Final = 5_000_000  # times that a part of the schema meets a value
-_DETAILED: Final = 50_000  # the same, to say where: a union keeps every complaint of every branch
+MAX_COST: Final = 5_000_000  # times that a part of the schema is applied to a value
+_DETAILED: Final = 50_000  # the same, for a violation with its path: a union keeps every error of every branch
 
 _DIALECTS: Final[Mapping[str, type[jsonschema_rs.Validator]]] = {
     "https://json-schema.org/draft/2020-12/schema": jsonschema_rs.Draft202012Validator,
@@ -30,8 +30,8 @@ _DIALECTS: Final[Mapping[str, type[jsonschema_rs.Validator]]] = {
     "http://json-schema.org/draft-04/schema": jsonschema_rs.Draft4Validator,
 }
 _NEWEST: Final = jsonschema_rs.Draft202012Validator
-_HERE: Final = ("allOf", "anyOf", "oneOf", "not", "if", "then", "else", "dependentSchemas", "dependencies")
-_BELOW: Final = (
+_SAME_VALUE: Final = ("allOf", "anyOf", "oneOf", "not", "if", "then", "else", "dependentSchemas", "dependencies")
+_INNER_VALUES: Final = (
     *("properties", "patternProperties", "additionalProperties", "propertyNames", "unevaluatedProperties"),
     *("items", "prefixItems", "additionalItems", "contains", "unevaluatedItems"),
 )
@@ -40,14 +40,13 @@ _MOVING: Final = frozenset({"$dynamicRef", "$recursiveRef"})
 
 
 class SchemaNotDecidable(Exception):
-    """The schema or the value is beyond what is judged here; the message says why in a few stable words."""
+    """The schema or the value is beyond what is validated here; the message says why in a few stable words."""
 
 
 def find_violation(schema: Json, value: Json, *, formats: bool = False) -> str | None:
-    """Where in the schema the value breaks it, None when it fits. Raise Unjudgeable when that cannot be said.
+    """The path in the schema that the value violates; None when it fits. Raise SchemaNotDecidable if undecidable.
 
-    The answer is a path of the schema, never a part of the value. `formats`: judge `format` too, which the newer
-    dialects leave open.
+    The answer never contains a part of the value. `formats`: also validate `format`, which newer dialects leave open.
     """
     _within(schema, MAX_VALUES, MAX_DEPTH, "schema")
     size, depth = _within(value, MAX_INSTANCE, MAX_INSTANCE_DEPTH, "value")
@@ -65,7 +64,7 @@ def find_violation(schema: Json, value: Json, *, formats: bool = False) -> str |
 
 
 def resolve_reference(root: Json, reference: Json) -> Json:
-    """The part of a schema that a local reference leads to; raise Unjudgeable for any other reference."""
+    """The part of a schema to which a local reference leads; raise SchemaNotDecidable for any other reference."""
     if not isinstance(reference, str) or not (reference == "#" or reference.startswith("#/")):
         raise SchemaNotDecidable("a reference leads out of the schema")
     found: Json = root
@@ -83,7 +82,7 @@ def resolve_reference(root: Json, reference: Json) -> Json:
 def _validator(schema: Json, *, formats: bool) -> jsonschema_rs.Validator:
     named = schema.get("$schema") if isinstance(schema, Mapping) else None
     dialect = _DIALECTS.get(named.removesuffix("#") if isinstance(named, str) else "", _NEWEST)
-    # Without `$schema`: an address that nobody knows is read as the default dialect instead of being looked for.
+    # Without `$schema`: the validator would try to fetch an unknown dialect instead of applying the default.
     plain: Any = schema
     if isinstance(schema, Mapping):
         plain = {name: part for name, part in schema.items() if name != "$schema"}
@@ -92,7 +91,7 @@ def _validator(schema: Json, *, formats: bool) -> jsonschema_rs.Validator:
 
 
 def _within(value: Json, values: int, depth: int, what: str) -> tuple[int, int]:
-    """How many values, and how many levels of them; raise Unjudgeable beyond the caps."""
+    """The number of values and of their levels; raise SchemaNotDecidable beyond the caps."""
     level: list[Json] = [value]
     seen, reached = 0, 0
     while level:
@@ -116,51 +115,53 @@ class _Cost:
         self._root = root
         if _mentions(root, _MOVING) or (_mentions(root, {"$ref"}) and _has_inner_id(root)):
             raise SchemaNotDecidable("a reference that depends on where it is read from")
-        self._here: dict[int, list[int]] = {}
-        self._below: dict[int, list[int]] = {}
-        self._look()
+        self._same_value: dict[int, list[int]] = {}
+        self._inner_values: dict[int, list[int]] = {}
+        self._collect_parts()
         self._order = self._innermost_first()
 
     def at(self, depth: int) -> int:
-        """For an instance of so many levels, each with one value."""
-        below: dict[int, int] = {}
+        """The cost for an instance of so many levels, each with one value."""
+        inner: dict[int, int] = {}
         for _ in range(depth):
-            here: dict[int, int] = {}
+            same_value: dict[int, int] = {}
             for each in self._order:
-                deeper = sum(below.get(part, 1) for part in self._below[each])
-                here[each] = min(MAX_COST + 1, 1 + sum(here[part] for part in self._here[each]) + deeper)
-            below = here
-        return below.get(id(self._root), 1)
+                deeper = sum(inner.get(part, 1) for part in self._inner_values[each])
+                same_value[each] = min(
+                    MAX_COST + 1, 1 + sum(same_value[part] for part in self._same_value[each]) + deeper
+                )
+            inner = same_value
+        return inner.get(id(self._root), 1)
 
-    def _look(self) -> None:
-        """Note for each schema that can be reached what applies to the same value and what to values inside it."""
+    def _collect_parts(self) -> None:
+        """For each reachable schema, note the schemas for the same value and those for values inside it."""
         waiting: list[Json] = [self._root]
         while waiting:
             schema = waiting.pop()
-            if id(schema) in self._here:
+            if id(schema) in self._same_value:
                 continue
             members = schema if isinstance(schema, Mapping) else {}
-            here, below = list(_parts(members, _HERE)), list(_parts(members, _BELOW))
+            same_value, inner = list(_parts(members, _SAME_VALUE)), list(_parts(members, _INNER_VALUES))
             if "$ref" in members:
-                here.append(resolve_reference(self._root, members["$ref"]))
+                same_value.append(resolve_reference(self._root, members["$ref"]))
             twice = 2 if any(name.startswith("unevaluated") for name in members) else 1
-            self._here[id(schema)] = [id(part) for part in here] * twice
-            self._below[id(schema)] = [id(part) for part in below] * twice
-            waiting += here + below
+            self._same_value[id(schema)] = [id(part) for part in same_value] * twice
+            self._inner_values[id(schema)] = [id(part) for part in inner] * twice
+            waiting += same_value + inner
 
     def _innermost_first(self) -> list[int]:
-        """All schemas, each after those that apply to the same value; raise Unjudgeable on a circle of them."""
+        """All schemas, each after those for the same value; raise SchemaNotDecidable on a cycle."""
         order: list[int] = []
         state: dict[int, bool] = {}  # False: begun, True: done
-        for start in self._here:
+        for start in self._same_value:
             waiting = [start]
             while waiting:
                 each = waiting[-1]
                 if each not in state:
                     state[each] = False
-                    if any(state.get(part) is False for part in self._here[each]):
+                    if any(state.get(part) is False for part in self._same_value[each]):
                         raise SchemaNotDecidable("a reference leads back to itself")
-                    waiting += [part for part in self._here[each] if part not in state]
+                    waiting += [part for part in self._same_value[each] if part not in state]
                     continue
                 waiting.pop()
                 if not state[each]:
@@ -191,5 +192,4 @@ def _mentions(schema: Json, keywords: frozenset[str] | set[str]) -> bool:
 
 
 def _has_inner_id(schema: Json) -> bool:
-    """Whether a part of the schema has an address of its own."""
     return any(_mentions(part, {"$id"}) for part in _inner(schema))

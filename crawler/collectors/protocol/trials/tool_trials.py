@@ -1,4 +1,4 @@
-"""Trying tools: a few calls, those of tools that only read first, and what comes back when the arguments are wrong."""
+"""Trial calls of tools: first of tools that only read, then of others, and calls with wrong arguments."""
 
 from __future__ import annotations
 
@@ -20,16 +20,14 @@ from evidence.canonical import Json
 from evidence.kinds.trials import SkipReason, TrialKind, TrialOutcome
 from evidence.model import Absent, Observed, Reason
 
-__all__ = ["Ask", "CallPolicy", "TrialBounds", "Trials", "try_tools"]
-
 METHOD: Final = "tools/call"
 TIME_EXCEEDED: Final = "the time was up"
-"""Detail of a tool that was skipped although there was room for it."""
+"""Detail of a tool that was skipped only for lack of time."""
 
-_EXAMINED: Final = 2_000  # tools of one server
-_MADE_UP: Final = 32  # input schemas that arguments are made for; a hostile one costs a tenth of a second
-_IN_A_ROW: Final = 2  # calls without an answer after which no more is asked
-_GRACE: Final = 1.0  # seconds beyond its deadline after which a call is given up from here
+_MAX_TOOLS: Final = 2_000  # tools per server
+_MAX_SCHEMAS: Final = 32  # input schemas for which arguments are made; a hostile one costs a tenth of a second
+_MAX_UNANSWERED: Final = 2  # unanswered calls in a row after which the trials stop
+_GRACE: Final = 1.0  # seconds beyond a call's deadline after which it is cancelled
 _LOCKED: Final = frozenset(
     {Reason.OAUTH_REQUIRED, Reason.CREDENTIALS_REQUIRED, Reason.PAYMENT_REQUIRED, Reason.FORBIDDEN}
 )
@@ -48,13 +46,13 @@ Ready: TypeAlias = Callable[[], Awaitable[None]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrialBounds:
-    """Bounds of the trials of one server: how many tools that read, how many others, and times in seconds.
+    """Bounds of the trials of one server: how many reading tools, how many others, and times in seconds.
 
-    `total` is that of either part.
+    `total` bounds each of the two parts.
     """
 
     tools: int = 8
-    deeds: int = 8
+    mutating: int = 8
     call: float = 15.0
     total: float = 60.0
 
@@ -67,10 +65,10 @@ class _Chosen:
 
 @dataclass(slots=True)
 class _Part:
-    """Tools chosen so far of at most `most`, and for how many more arguments may be made."""
+    """The tools chosen so far, at most `most`, and for how many more tools arguments may be made."""
 
     most: int
-    left: int = _MADE_UP
+    left: int = _MAX_SCHEMAS
     chosen: list[_Chosen] = field(default_factory=list)
 
     @property
@@ -78,32 +76,14 @@ class _Part:
         return len(self.chosen) >= self.most or not self.left
 
 
-async def try_tools(
-    ask: Ask,
-    tools: Sequence[Json],
-    *,
-    policy: CallPolicy,
-    opted_out: bool,
-    tick: Callable[[], float],
-    bounds: TrialBounds | None = None,
-    handed_out: list[dict[str, Json]] | None = None,
-) -> tuple[Observed | Absent, Mapping[str, Json]]:
-    """The content and the observation of a `trials` record. `tools` is everything that the server listed, in order.
-
-    All tools are classed before the first call; `caution.policy_for` says which policy a server's runtime allows.
-    `handed_out` takes a row of a `handouts` record for each fitting call that succeeds.
-    """
-    trials = Trials(policy, tick, bounds or TrialBounds(), opted_out=opted_out, handed_out=handed_out)
-    await trials.try_reading_tools(ask, tools)
-    await trials.try_mutating_tools(ask)
-    return trials.found()
-
-
 @dataclass
-class Trials:
-    """The trials of one server, one call at a time: of tools that read, then of all others that may be called.
+class ToolTrials:
+    """The trials of one server, one call at a time: of reading tools, then of all others that may be called.
 
-    The two parts may be asked of two processes, so that what a deed leaves behind is seen by nobody.
+    All tools are classified before the first call. `handed_out` takes a row of a `handouts` record for each successful
+    call with fitting arguments.
+
+    The two parts may use two processes, so that the effects of a mutating call do not show in the first.
     """
 
     policy: CallPolicy
@@ -118,34 +98,36 @@ class Trials:
     unanswered: int = 0
     left: float = 0.0
     ready: Ready | None = None
-    deeds_only: bool = False
-    deeds: list[_Chosen] = field(default_factory=list)
+    only_mutating: bool = False
+    mutating: list[_Chosen] = field(default_factory=list)
     unlisted: int = 0
 
     async def try_reading_tools(self, ask: Ask, tools: Sequence[Json]) -> None:
-        """Choose of the listed tools, call those that read, then make two mistakes on one that answered."""
+        """Select among the listed tools, call those that only read, then call one that answered with two mistakes."""
         if self.opted_out or self.policy is CallPolicy.OFF:
             return
-        known = classify_tools(tools[:_EXAMINED])
-        self.unlisted = len(tools[_EXAMINED:])
-        self.deeds_only = bool(known) and all(tool.found.authority.changes_state for tool in known)
-        readers, self.deeds = await self._choose(known)
-        await self._try(ask, readers)
+        classified = classify_tools(tools[:_MAX_TOOLS])
+        self.unlisted = len(tools[_MAX_TOOLS:])
+        self.only_mutating = bool(classified) and all(
+            tool.classification.authority.changes_state for tool in classified
+        )
+        readers, self.mutating = await self._choose(classified)
+        await self._call_all(ask, readers)
         self.skipped.sort(key=lambda row: row["index"])  # type: ignore[arg-type, return-value]
 
     async def try_mutating_tools(self, ask: Ask, ready: Ready | None = None) -> None:
-        """Call the other tools that may be called, and make the mistakes that no reading tool was there for.
+        """Call the other tools that may be called, and make the mistakes that no reading tool allowed.
 
-        `ready` is awaited before each call and takes none of the time: it may wait for a place in the sandbox.
+        `ready` is awaited before each call and its time is not counted: it may wait for a slot of the sandbox.
         """
-        if not self.deeds:
+        if not self.mutating:
             return
-        self.stopped, self.unanswered, self.ready = None, 0, ready  # it is another process
-        self.handed_out = None  # what a deed answers is about what we made up
-        await self._try(ask, self.deeds)
+        self.stopped, self.unanswered, self.ready = None, 0, ready  # a new process
+        self.handed_out = None  # a mutating call's result depends on our made-up arguments
+        await self._call_all(ask, self.mutating)
         self.skipped.sort(key=lambda row: row["index"])  # type: ignore[arg-type, return-value]
 
-    async def _try(self, ask: Ask, wanted: Sequence[_Chosen]) -> None:
+    async def _call_all(self, ask: Ask, wanted: Sequence[_Chosen]) -> None:
         self.left = self.bounds.total
         answering: list[tuple[str, _Chosen]] = []
         for chosen in wanted:
@@ -156,16 +138,16 @@ class Trials:
             if outcome in {TrialOutcome.RESULT, TrialOutcome.TOOL_ERROR}:
                 answering.append((outcome, chosen))
         answering.sort(key=lambda pair: pair[0] != TrialOutcome.RESULT)
-        await self._make_mistakes(ask, [chosen for _, chosen in answering])
+        await self._call_with_mistakes(ask, [chosen for _, chosen in answering])
 
     async def _choose(self, tools: Sequence[ClassifiedTool]) -> tuple[list[_Chosen], list[_Chosen]]:
-        """The first tools that read and the first others that may be called and that arguments can be made for.
+        """The first reading tools and the first others that may be called and for which arguments can be made.
 
-        All others are skipped. Deeds take the place of no tool that reads.
+        All others are skipped. Mutating tools do not use the places of reading tools.
         """
-        parts = (_Part(self.bounds.tools), _Part(self.bounds.deeds))
+        parts = (_Part(self.bounds.tools), _Part(self.bounds.mutating))
         for tool in tools:
-            part = parts[tool.found.authority is not Authority.READ]
+            part = parts[tool.classification.authority is not Authority.READ]
             if reason := explain_refusal(tool, self.policy):
                 self._skip(tool, SkipReason(reason))
                 continue
@@ -174,14 +156,14 @@ class Trials:
                 continue
             part.left -= 1
             made = make_arguments(tool.raw.get("inputSchema", {}))
-            await asyncio.sleep(0)  # hundreds of other probes wait for this loop
+            await asyncio.sleep(0)  # lets other probes on this event loop continue
             if isinstance(made, NoArguments):
                 self._skip(tool, SkipReason.NO_ARGUMENTS, made.why)
             else:
                 part.chosen.append(_Chosen(tool, made))
         return parts[0].chosen, parts[1].chosen
 
-    async def _make_mistakes(self, ask: Ask, answering: Sequence[_Chosen]) -> None:
+    async def _call_with_mistakes(self, ask: Ask, answering: Sequence[_Chosen]) -> None:
         for kind, make in (
             (TrialKind.INVALID_TYPE, invalid_arguments.make_wrong_type_arguments),
             (TrialKind.MISSING_REQUIRED, invalid_arguments.make_incomplete_arguments),
@@ -198,7 +180,7 @@ class Trials:
     async def _call(
         self, ask: Ask, tool: ClassifiedTool, kind: TrialKind, arguments: Mapping[str, Json], parameter: str = ""
     ) -> TrialOutcome | None:
-        """Call once and note what came of it; None when there was no time or budget left to ask."""
+        """Call once and record the outcome; None when there was no time or budget left to ask."""
         if self.ready:
             await self.ready()
         began = self.tick()
@@ -216,11 +198,10 @@ class Trials:
         self.calls.append({"tool": tool.name, "kind": kind.value, "ms": round((self.tick() - began) * 1000, 1)})
         self._stop_after(row)
         if self.handed_out is not None and kind is TrialKind.CALL and row["outcome"] == TrialOutcome.RESULT:
-            self._keep(tool, reply)
+            self._keep_result(tool, reply)
         return TrialOutcome(str(row["outcome"]))
 
-    def _keep(self, tool: ClassifiedTool, reply: Reply) -> None:
-        """Keep what a tool answered, as far as it is text."""
+    def _keep_result(self, tool: ClassifiedTool, reply: Reply) -> None:
         if self.handed_out is not None and reply.result and isinstance(reply.result.value, Mapping):
             self.handed_out.append(tool_result_row(tool.name, tool.index, reply.result.value))
 
@@ -235,15 +216,15 @@ class Trials:
             return Reply(Exchange(transport="", method=METHOD, request=b"", began=0, seconds=seconds, failure=late))
 
     def _stop_after(self, row: Mapping[str, Json]) -> None:
-        """Ask no more of a server that wants a pause, or that has stopped answering."""
+        """Stop when the server asks for a pause or has stopped answering."""
         self.unanswered = self.unanswered + 1 if row["outcome"] == TrialOutcome.FAILURE else 0
-        if row["reason"] == Reason.RATE_LIMITED or self.unanswered >= _IN_A_ROW:
+        if row["reason"] == Reason.RATE_LIMITED or self.unanswered >= _MAX_UNANSWERED:
             self.stopped = SkipReason.STOPPED
 
     def _skip(self, tool: ClassifiedTool, reason: SkipReason, detail: str = "") -> None:
         self.skipped.append(_about(tool) | {"reason": reason.value, "detail": detail})
 
-    def found(self) -> tuple[Observed | Absent, Mapping[str, Json]]:
+    def record_content(self) -> tuple[Observed | Absent, Mapping[str, Json]]:
         """Content and observation of the `trials` record; durations in milliseconds."""
         return self._content(), {"calls": self.calls}
 
@@ -252,7 +233,7 @@ class Trials:
             return Absent(Reason.OPTED_OUT, "nobody may call this server's tools")
         if self.policy is CallPolicy.OFF:
             return Absent(Reason.NOT_COLLECTED, "calling tools is switched off")
-        if not self.rows and self.deeds_only and not self.unlisted and self.policy is not CallPolicy.SANDBOXED_ALL:
+        if not self.rows and self.only_mutating and not self.unlisted and self.policy is not CallPolicy.SANDBOXED_ALL:
             return Absent(Reason.WRITE_ONLY, "every tool changes something")
         if self.rows and all(row["reason"] in _LOCKED or row["locked"] for row in self.rows):
             first = self.rows[0]
@@ -268,9 +249,9 @@ _LONGEST_NAME: Final = 200
 
 def _about(tool: ClassifiedTool) -> dict[str, Json]:
     return {
-        "tool": tool.name[:_LONGEST_NAME],  # as the listing has it, where masking would only hide which tool it is
+        "tool": tool.name[:_LONGEST_NAME],  # unmasked, as in the listing
         "index": tool.index,
-        "class": tool.found.authority.value,
-        "basis": tool.found.basis.value,
-        "why": tool.found.why,
+        "class": tool.classification.authority.value,
+        "basis": tool.classification.basis.value,
+        "why": tool.classification.why,
     }

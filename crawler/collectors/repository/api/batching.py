@@ -1,4 +1,4 @@
-"""Many questions about one repository each become few queries, and a query that is too heavy is cut in half."""
+"""Combines one question about each of many repositories into few queries, and halves a query that is too heavy."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ Ask: TypeAlias = Callable[[Sequence[str]], Awaitable[Answers[T]]]
 
 
 class Batcher(Generic[T]):
-    """Gathers names until a query is full, nobody else is known to be coming, or the first has waited `linger`.
+    """Gathers names until a query is full, no further question is announced, or the first has waited `linger`.
 
-    `ask` answers for every name it is given, or raises TooHeavy, TimedOut or another Prevented for all of them.
-    `pause` waits so many seconds.
+    `ask` answers for every given name, or raises QueryTooHeavy, GitHubTimedOut or another CollectionPrevented for all
+    of them. `pause` waits so many seconds.
     """
 
     def __init__(
@@ -49,86 +49,86 @@ class Batcher(Generic[T]):
         self._full = size
         self._size = size
         self._linger = linger
-        self._coming = 0
+        self._announced = 0
         self._waiting: dict[str, asyncio.Future[T]] = {}
         self._timer: asyncio.Task[None] | None = None
-        self._departed: set[asyncio.Task[None]] = set()
+        self._sent: set[asyncio.Task[None]] = set()
 
     @property
     def size(self) -> int:
-        """How many repositories the next full query asks for: fewer after one was too heavy, then more again."""
+        """The number of repositories in the next full query: fewer after one was too heavy, then more again."""
         return self._size
 
     @contextmanager
-    def coming(self) -> Iterator[Callable[[str], Awaitable[T]]]:
-        """Announce a question that may follow; yields how it is then asked. Raises what `ask` answers for the name."""
-        self._coming += 1
-        arrived = False
+    def announce(self) -> Iterator[Callable[[str], Awaitable[T]]]:
+        """Announce a possible question; yields the function that asks it, which raises the failure of the name."""
+        self._announced += 1
+        withdrawn = False
 
-        def arrive() -> None:
-            nonlocal arrived
-            if not arrived:
-                arrived = True
-                self._coming -= 1
-                self._consider()
+        def withdraw() -> None:
+            nonlocal withdrawn
+            if not withdrawn:
+                withdrawn = True
+                self._announced -= 1
+                self._check_batch()
 
         async def ask(name: str) -> T:
             answer = self._waiting.get(name)
             if answer is None:
                 answer = self._waiting[name] = asyncio.get_running_loop().create_future()
-                answer.add_done_callback(_look_at)
-            arrive()
+                answer.add_done_callback(_retrieve_exception)
+            withdraw()
             with pause_deadline():
                 return await asyncio.shield(answer)
 
         try:
             yield ask
         finally:
-            arrive()
+            withdraw()
 
-    def _consider(self) -> None:
+    def _check_batch(self) -> None:
         if not self._waiting:
             return
         if len(self._waiting) >= self._size:
-            self._depart()
-        elif not self._coming:
-            # Requests of the same turn of the event loop join the batch.
-            asyncio.get_running_loop().call_soon(self._leave, context=isolate_shared_work())
+            self._send_batch()
+        elif not self._announced:
+            # Requests of the same event loop iteration join the batch.
+            asyncio.get_running_loop().call_soon(self._send_if_complete, context=isolate_shared_work())
         elif self._timer is None:
             self._timer = asyncio.get_running_loop().create_task(self._wait(), context=isolate_shared_work())
 
-    def _leave(self) -> None:
-        if not self._coming:
-            self._depart()
+    def _send_if_complete(self) -> None:
+        if not self._announced:
+            self._send_batch()
 
     async def _wait(self) -> None:
         await self._pause(self._linger)
         self._timer = None
-        self._depart()
+        self._send_batch()
 
-    def _depart(self) -> None:
+    def _send_batch(self) -> None:
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
         names = list(self._waiting)[: self._size]
-        asked = {name: self._waiting.pop(name) for name in names}
-        if asked:
-            # What many wait for must not be bounded by the time of the one who happened to complete it.
-            task = asyncio.get_running_loop().create_task(self._answer(asked), context=isolate_shared_work())
-            self._departed.add(task)
-            task.add_done_callback(self._departed.discard)
-            task.add_done_callback(_look_at)
-            self._consider()
+        futures = {name: self._waiting.pop(name) for name in names}
+        if futures:
+            # A shared task must not end at the deadline of the caller that completed the batch.
+            task = asyncio.get_running_loop().create_task(self._answer(futures), context=isolate_shared_work())
+            self._sent.add(task)
+            task.add_done_callback(self._sent.discard)
+            task.add_done_callback(_retrieve_exception)
+            self._check_batch()
 
-    async def _answer(self, asked: Mapping[str, asyncio.Future[T]]) -> None:
+    async def _answer(self, futures: Mapping[str, asyncio.Future[T]]) -> None:
         try:
-            answers = await self._read(tuple(asked))
+            answers = await self._read(tuple(futures))
         except BaseException as error:
-            for future in asked.values():
+            for future in futures.values():
                 if not future.done():
                     future.set_exception(error) if isinstance(error, Exception) else future.cancel()
             raise
-        for name, future in asked.items():
+        for name, future in futures.items():
             answer = answers.get(name)
             if future.done():
                 continue
@@ -154,7 +154,7 @@ class Batcher(Generic[T]):
         return answers
 
 
-def _look_at(done: asyncio.Future[Any]) -> None:
-    """Who asked may be gone by now; what went wrong is not asyncio's to report."""
+def _retrieve_exception(done: asyncio.Future[Any]) -> None:
+    """Retrieve the exception, so that asyncio does not report it when every caller has been cancelled."""
     if not done.cancelled():
         done.exception()

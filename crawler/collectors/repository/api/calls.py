@@ -29,8 +29,8 @@ if TYPE_CHECKING:
 
 PUBLIC_API: Final = "https://api.github.com"
 _ACCEPT: Final = "application/vnd.github+json"
-_TRIES: Final = 3  # of a request that GitHub answers with a server error
-_AGAIN: Final = 8  # changes of token, rests and errors that one request lives through
+_TRIES: Final = 3  # tries of a request that gets server errors
+_MAX_REPEATS: Final = 8  # repeats of one request because of tokens and limits
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,12 +43,12 @@ class CallLimits:
 
 
 class Calls:
-    """The API at `base`. A token is sent to that host and to no other; redirects elsewhere are refused."""
+    """The API at `base`. A token is sent only to that host; redirects to other hosts are refused."""
 
     def __init__(
         self,
         base: str,
-        purse: TokenRotation,
+        rotation: TokenRotation,
         breaker: CircuitBreaker,
         pause: Callable[[float], Awaitable[None]],
         limits: CallLimits | None = None,
@@ -56,20 +56,19 @@ class Calls:
         user_agent: str,
     ) -> None:
         self._base = base.rstrip("/")
-        self._purse = purse
+        self._rotation = rotation
         self._breaker = breaker
         self._pause = pause
         self._limits = limits or CallLimits()
         self._user_agent = user_agent
         self._threads = ThreadPoolExecutor(self._limits.threads, thread_name_prefix="github")
-        self._room = asyncio.Semaphore(self._limits.threads)
+        self._slots = asyncio.Semaphore(self._limits.threads)
         self._opening = threading.Lock()
         self._sessions: dict[int, GitHubSession] = {}
 
     @property
-    def purse(self) -> TokenRotation:
-        """The tokens in use."""
-        return self._purse
+    def rotation(self) -> TokenRotation:
+        return self._rotation
 
     @property
     def base(self) -> str:
@@ -77,7 +76,6 @@ class Calls:
         return self._base
 
     def close(self) -> None:
-        """Give back threads and connections."""
         self._threads.shutdown(wait=False, cancel_futures=True)
         for session in self._sessions.values():
             session.close()
@@ -91,9 +89,9 @@ class Calls:
         etag: str | None = None,
         token: Token | None = None,
     ) -> ApiResponse:
-        """GET a path below the base; 1xx to 4xx are answers, but raise Prevented when we could not ask.
+        """GET a path below the base; 1xx to 4xx are answers, but raise CollectionPrevented for a failure of ours.
 
-        With `etag` an unchanged resource is answered by 304, which costs no quota. `token`: this one and no other.
+        With `etag` an unchanged resource is answered by 304, which costs no quota. `token`: use this one and no other.
         """
         headers = {"Accept": _ACCEPT} | ({"If-None-Match": etag} if etag else {})
         request = Request(verb="GET", path=path, parameters=parameters or {}, headers=headers)
@@ -103,13 +101,12 @@ class Calls:
                 return answer
             if again + 1 < _TRIES:
                 await self._pause(self._limits.pause * 2**again)
-        self._breaker.failed()
+        self._breaker.record_failure()
         raise GitHubUnreachable("GitHub answered with server errors")
 
     async def graphql(self, query: str, variables: Mapping[str, Json], *, key: str, cost: int) -> ApiResponse:
-        """Send one GraphQL query; server errors are answers, TimedOut is raised for one that takes too long.
-
-        It costs at most `cost` points.
+        """Send one GraphQL query of at most `cost` points; server errors are answers, a query that takes too long
+        raises GitHubTimedOut.
         """
         payload: Json = {"query": query, "variables": dict(variables)}
         request = Request(verb="POST", path="", headers={"Accept": _ACCEPT}, payload=payload)
@@ -118,18 +115,18 @@ class Calls:
     async def _ask(
         self, request: Request, resource: Resource, key: str, only: Token | None = None, cost: int = 1
     ) -> ApiResponse:
-        """One answer that is not about tokens: those who are refused or rest are replaced on the way."""
-        for _ in range(_AGAIN + len(self._purse.tokens)):
+        """One answer that is not about tokens: refused and resting tokens are replaced on the way."""
+        for _ in range(_MAX_REPEATS + len(self._rotation.tokens)):
             self._breaker.check()
-            taken = await self._purse.take(resource, key, only, cost)
+            taken = await self._rotation.take(resource, key, only, cost)
             try:
                 answer = await self._send(taken.token, request)
             except BaseException:
-                await self._purse.give_back(taken)
+                await self._rotation.give_back(taken)
                 raise
             if answer.status < 500:
-                self._breaker.worked()
-            if not await self._purse.settle(taken, answer):
+                self._breaker.record_success()
+            if not await self._rotation.settle(taken, answer):
                 return answer
             if only is not None and answer.status == 401:
                 raise AccessRefused("GitHub refused the token")
@@ -137,24 +134,24 @@ class Calls:
 
     async def _send(self, token: Token, request: Request) -> ApiResponse:
         with pause_deadline():
-            await self._room.acquire()
+            await self._slots.acquire()
         try:
             self._breaker.enter()  # it may have opened while this request waited
             return await self._sent(token, request)
         finally:
-            self._room.release()
+            self._slots.release()
 
     async def _sent(self, token: Token, request: Request) -> ApiResponse:
         try:
             async with asyncio.timeout(self._limits.timeout * 2):
                 return await asyncio.get_running_loop().run_in_executor(self._threads, self._exchange, token, request)
         except (TimeoutError, GitHubTimedOut) as error:
-            # A query that takes too long is cut in half and sent again; that says nothing about GitHub.
+            # A query that takes too long is halved and sent again; it is no sign of an outage.
             if request.verb == "GET":
-                self._breaker.failed()
+                self._breaker.record_failure()
             raise GitHubTimedOut("GitHub took too long") from error
         except GitHubUnreachable:
-            self._breaker.failed()
+            self._breaker.record_failure()
             raise
 
     def _exchange(self, token: Token, request: Request) -> ApiResponse:

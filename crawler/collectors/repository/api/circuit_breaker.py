@@ -23,22 +23,22 @@ class CircuitBreaker:
     _open_until: float = field(default=0.0, init=False)
 
     def check(self) -> None:
-        """Raise NotReached at once while the circuit is open."""
+        """Raise GitHubUnreachable at once while the circuit is open."""
         if self._failed >= self.failures and self.tick() < self._open_until:
             raise GitHubUnreachable
 
     def enter(self) -> None:
-        """Like `check`; when the rest is over, who enters is the one who tries."""
+        """Like `check`; after `rest` seconds the caller is the one that may try."""
         self.check()
         if self._failed >= self.failures:
             self._open_until = self.tick() + self.rest
 
-    def failed(self) -> None:
-        """Note a request that was not answered."""
+    def record_failure(self) -> None:
+        """Count a request that was not answered."""
         self._failed += 1
         if self._failed >= self.failures:
             self._open_until = self.tick() + self.rest
 
-    def worked(self) -> None:
-        """Note an answer, which closes the circuit."""
+    def record_success(self) -> None:
+        """Close the circuit after an answer."""
         self._failed = 0

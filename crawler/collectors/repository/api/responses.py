@@ -1,4 +1,4 @@
-"""What a call to GitHub comes to: an answer, a repository that is not there, or that it was we who could not look."""
+"""The outcome of a call to GitHub: an answer, a repository that does not exist, or a failure of ours."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _LIMITED: Final = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class ApiResponse:
-    """A response as PyGithub hands it over; the names of `headers` are in lower case."""
+    """A response as PyGithub returns it; the names of `headers` are in lower case."""
 
     status: int
     headers: Mapping[str, str]
@@ -42,9 +42,9 @@ class ApiResponse:
 
     @property
     def limited(self) -> bool:
-        """True when GitHub refused for the number of requests, not for the request.
+        """True when GitHub refused because of the number of requests, not because of this request.
 
-        GraphQL says so with status 200 and an error of type RATE_LIMITED.
+        GraphQL reports that with status 200 and an error of type RATE_LIMITED.
         https://docs.github.com/en/rest/using-the-rest-api/rate-limits-for-the-rest-api
         """
         if self.status == 429:
@@ -52,9 +52,9 @@ class ApiResponse:
         if self.status == 403:
             if "retry-after" in self.headers:
                 return True
-            # The last request of an hour may be forbidden for what it asks: then the message says so.
-            said = self.message
-            return bool(_LIMITED.search(said)) or (not said and self.headers.get("x-ratelimit-remaining") == "0")
+            # The last request of an hour may be forbidden for another reason: then the message says so.
+            message = self.message
+            return bool(_LIMITED.search(message)) or (not message and self.headers.get("x-ratelimit-remaining") == "0")
         return self.status == 200 and '"RATE_LIMITED"' in self.text and self._type_of_first_error() == "RATE_LIMITED"
 
     def _type_of_first_error(self) -> Json:
@@ -68,7 +68,7 @@ class ApiResponse:
 
 
 class RepositoryGone(Exception):
-    """The repository is not there for the public: a fact about the world."""
+    """The repository is not public or does not exist: a fact about the world."""
 
     def __init__(self, detail: str) -> None:
         super().__init__(detail)
@@ -76,7 +76,7 @@ class RepositoryGone(Exception):
 
 
 class CollectionPrevented(Exception):
-    """We could not look: no statement about the repository. `absent` is recorded when nothing earlier stands."""
+    """A failure of ours that shows nothing about the repository. `absent` is recorded without an earlier record."""
 
     def __init__(self, reason: Reason, detail: str) -> None:
         super().__init__(detail)
@@ -84,25 +84,25 @@ class CollectionPrevented(Exception):
 
 
 class GitHubUnreachable(CollectionPrevented):
-    """GitHub did not answer, or not in a way that can be read."""
+    """GitHub did not answer, or not in a form that can be parsed."""
 
     def __init__(self, detail: str = "GitHub did not answer") -> None:
         super().__init__(Reason.UNREACHABLE, detail)
 
 
 class GitHubTimedOut(GitHubUnreachable):
-    """GitHub took too long over one request, which may be the request's fault."""
+    """GitHub took too long for one request, which may be the fault of the request."""
 
 
 class OutOfQuota(CollectionPrevented):
-    """No token has requests left, or none that is soon ready."""
+    """No token has requests left, or will have some soon."""
 
     def __init__(self) -> None:
         super().__init__(Reason.RATE_LIMITED, "the quota of requests to GitHub is used up")
 
 
 class AccessRefused(CollectionPrevented):
-    """GitHub does not let this token, or this address, look."""
+    """GitHub refuses this token or this address."""
 
     def __init__(self, detail: str) -> None:
         super().__init__(Reason.FORBIDDEN, detail)

@@ -1,4 +1,4 @@
-"""PyGithub, in this module only: it takes half a second to import, and blocks, so both are done in threads."""
+"""The only module that imports PyGithub, which takes half a second to import and blocks; both are done in threads."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ API_VERSION: Final = "2022-11-28"
 
 
 class _Untried(Retry):
-    """Leaves every status to us, and raises 202, on which PyGithub would sleep in its thread and recurse for ever.
+    """Leaves every status to us, and raises 202, on which PyGithub would sleep in its thread and recurse without end.
 
-    GithubRetry would block a thread for up to the hour of a quota, and does not know a 429 without Retry-After.
+    GithubRetry would block a thread for up to the hour of a quota, and does not handle a 429 without Retry-After.
     """
 
     def increment(
@@ -44,7 +44,7 @@ class GitHubSession:
     """One token's connections to the API at `base`; `timeout` in seconds bounds each wait for a byte."""
 
     def __init__(self, base: str, token: str | None, *, timeout: int, connections: int, user_agent: str) -> None:
-        # PyGithub writes whole answers, and where signed archives are, into its debug log.
+        # PyGithub writes whole answers and the addresses of signed archives to its debug log.
         logging.getLogger("github").setLevel(logging.WARNING)
         self._github = Github(
             auth=Auth.Token(token) if token is not None else None,
@@ -59,7 +59,7 @@ class GitHubSession:
         )
 
     def send(self, request: Request) -> ApiResponse:
-        """The answer of whatever status; raise NotReached when there is none, or it leads to another host."""
+        """The answer with any status; raise GitHubUnreachable when there is none, or it redirects to another host."""
         requester = self._github.requester
         url = request.path or requester.graphql_url
         parameters, headers = dict(request.parameters), dict(request.headers)
@@ -72,9 +72,8 @@ class GitHubSession:
         except OSError as error:
             raise GitHubUnreachable from error
         except (RuntimeError, ValueError, AssertionError) as error:
-            # What PyGithub makes of a redirect to another host or in a circle, and of headers that are no numbers.
+            # PyGithub's errors for a redirect to another host or in a circle, and for non-numeric headers.
             raise GitHubUnreachable("GitHub's answer cannot be followed") from error
 
     def close(self) -> None:
-        """Close the connections."""
         self._github.close()

@@ -1,4 +1,4 @@
-"""How many requests a token may still make: what GitHub last said, less what is on its way, for all who share it."""
+"""How many requests a token may still make: GitHub's last report less the pending requests of all users."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from typing import Final, Literal, Protocol, TypeAlias
 Resource: TypeAlias = Literal["core", "graphql"]
 
 SAME_WINDOW: Final = 60.0
-"""Seconds by which two answers of one window differ at most in when it ends."""
+"""The largest difference in seconds between the ends of one window that two answers report."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Granted:
-    """`cost` requests, or points of GraphQL, are kept for the holder, who may start in `starts_in` seconds.
+    """`cost` requests, or points of GraphQL, are reserved for a caller, who may start in `starts_in` seconds.
 
-    `token` is the digest of a token. `ticket` is the keeper's own.
+    `token` is the digest of a token. `ticket` is an identifier of the budgets.
     """
 
     token: str
@@ -28,30 +28,30 @@ class Granted:
 
 @dataclass(frozen=True, slots=True)
 class Denied:
-    """Not now. Asking again is of use in `wait` seconds."""
+    """Nothing is reserved. It is of use to ask again in `wait` seconds."""
 
     wait: float
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReportedBudget:
-    """What GitHub said of a budget: what is left of it, and seconds until it is whole again."""
+    """GitHub's report of a budget: the remaining requests, and the seconds until it is full again."""
 
     remaining: int
     resets_in: float
 
 
 class TokenBudgets(Protocol):
-    """Keeps the budgets of tokens, each by the token's digest. `OwnBudgets` keeps them for one process."""
+    """Keeps the budgets of tokens, each by the token's digest. `LocalTokenBudgets` keeps them for one process."""
 
     async def reserve(self, token: str, resource: Resource, cost: int, pace: float) -> Granted | Denied:
-        """Keep so much of a token's budget for a request, at least `pace` seconds after the one before it."""
+        """Reserve `cost` of a token's budget for a request, at least `pace` seconds after the one before it."""
         ...
 
-    async def settle(self, granted: Granted, *, said: ReportedBudget | None, spent: int, rest: float) -> None:
-        """End a request. Without a word of GitHub's (`said`), `spent` is what it may have cost.
+    async def settle(self, granted: Granted, *, reported: ReportedBudget | None, spent: int, rest: float) -> None:
+        """End a request. Without a report of GitHub, `spent` is what it may have cost.
 
-        `rest`: seconds in which nobody may use the token.
+        `rest`: seconds in which the token must not be used.
         """
         ...
 
@@ -62,19 +62,19 @@ class TokenBudgets(Protocol):
 
 @dataclass(slots=True)
 class TokenBudget:
-    """`remaining` is what GitHub last said, None before it said anything; `on_their_way` is not in it."""
+    """`remaining` is GitHub's last report, None before there is one; it does not include `on_their_way`."""
 
     remaining: int | None = None
     resets_at: float = 0.0
     on_their_way: int = 0
 
-    def hear(self, said: ReportedBudget, now: float) -> None:
-        """Answers overtake each other: a window's smallest number is its newest, and one of an older window is over."""
-        resets_at = now + said.resets_in
+    def apply(self, reported: ReportedBudget, now: float) -> None:
+        """Apply a report. Answers may arrive out of order: within a window the smallest number is the newest."""
+        resets_at = now + reported.resets_in
         if self.remaining is None or resets_at > self.resets_at + SAME_WINDOW:
-            self.remaining, self.resets_at = said.remaining, resets_at
+            self.remaining, self.resets_at = reported.remaining, resets_at
         elif resets_at >= self.resets_at - SAME_WINDOW:
-            self.remaining = min(self.remaining, said.remaining)
+            self.remaining = min(self.remaining, reported.remaining)
 
 
 @dataclass(slots=True)
@@ -96,7 +96,6 @@ class LocalTokenBudgets:
         self._accounts: dict[str, TokenAccount] = {}
 
     async def reserve(self, token: str, resource: Resource, cost: int, pace: float) -> Granted | Denied:
-        """Keep so much of a token's budget for a request."""
         now, account = self._tick(), self._account(token)
         wait = self._wait(account, resource, cost, now)
         if wait > 0:
@@ -106,20 +105,18 @@ class LocalTokenBudgets:
         account.budgets[resource].on_their_way += cost
         return Granted(token=token, resource=resource, cost=cost, starts_in=starts - now)
 
-    async def settle(self, granted: Granted, *, said: ReportedBudget | None, spent: int, rest: float) -> None:
-        """End a request."""
+    async def settle(self, granted: Granted, *, reported: ReportedBudget | None, spent: int, rest: float) -> None:
         now, account = self._tick(), self._account(granted.token)
         budget = account.budgets[granted.resource]
         budget.on_their_way -= granted.cost
-        if said is not None:
-            self._hear(budget, said, granted.cost, now)
+        if reported is not None:
+            self._apply(budget, reported, granted.cost, now)
         elif budget.remaining is not None:
             budget.remaining -= spent
         if rest > 0:
             account.rests_until = max(account.rests_until, now + rest)
 
     async def affords(self, token: str, resource: Resource, cost: int) -> bool:
-        """True when so much could be reserved now."""
         return self._wait(self._account(token), resource, cost, self._tick()) == 0
 
     def _account(self, token: str) -> TokenAccount:
@@ -133,5 +130,5 @@ class LocalTokenBudgets:
         spent = budget.remaining is not None and budget.remaining - budget.on_their_way < cost
         return max(account.rests_until - now, budget.resets_at - now if spent else 0.0, 0.0)
 
-    def _hear(self, budget: TokenBudget, said: ReportedBudget, _cost: int, now: float) -> None:
-        budget.hear(said, now)
+    def _apply(self, budget: TokenBudget, reported: ReportedBudget, _cost: int, now: float) -> None:
+        budget.apply(reported, now)

@@ -1,4 +1,4 @@
-"""Tokens in rotation: each has a budget per resource, a pace, and rests when GitHub says so."""
+"""Tokens in rotation: each has a budget per resource and a pace, and rests when GitHub requires it."""
 
 from __future__ import annotations
 
@@ -26,16 +26,16 @@ from crawler.http.rate_limiting import parse_retry_after
 
 # 900 points a minute, one for a read: https://docs.github.com/en/rest/using-the-rest-api/rate-limits-for-the-rest-api
 REQUEST_INTERVAL: Final = 60 / 900
-MAX_TOKEN_WAIT: Final = 75.0  # one secondary limit is waited for, the reset of an hour's quota is not
+MAX_TOKEN_WAIT: Final = 75.0  # long enough for one secondary limit, not for the reset of an hour's quota
 _UNTIMED_REST: Final = 60.0  # "wait for at least one minute", then longer each time
 _LONGEST_REST: Final = 900.0
 _WINDOW: Final = 3600.0 + 60.0
 
 UNLIMITED_REQUESTS: Final = 1_000_000_000
-"""What is left with a GitHub that states no quota, as an Enterprise Server whose limits are switched off."""
+"""The remaining requests of a GitHub without quotas, such as an Enterprise Server with limits switched off."""
 
-_PLENTY_FOR: Final = 60.0
-_NOBODY: Final = "anonymous"
+_UNLIMITED_SECONDS: Final = 60.0
+_ANONYMOUS: Final = "anonymous"
 
 _log = structlog.get_logger()
 
@@ -50,15 +50,15 @@ class Token:
 
     @property
     def digest(self) -> str:
-        """What others may know it by: short, the same everywhere, and of no use to who reads it."""
+        """The token's public identifier: short, equal on every host, and not reversible."""
         if self.value is None:
-            return _NOBODY
+            return _ANONYMOUS
         return hashlib.sha256(f"hallmark:{self.value}".encode()).hexdigest()[:12]
 
 
 @dataclass(frozen=True, slots=True)
 class GrantedToken:
-    """A token that one request is granted with."""
+    """A token with the reservation for one request."""
 
     token: Token
     granted: Granted
@@ -79,65 +79,63 @@ class TokenRotation:
         pause: Callable[[float], Awaitable[None]],
         budgets: TokenBudgets | None = None,
         pace: float = REQUEST_INTERVAL,
-        patience: float = MAX_TOKEN_WAIT,
+        max_wait: float = MAX_TOKEN_WAIT,
     ) -> None:
         self._tick = tick
         self._now = now
         self._pause = pause
         self._budgets: TokenBudgets = budgets or LocalTokenBudgets(tick)
         self._pace = pace
-        self._patience = patience
+        self._max_wait = max_wait
         self._tokens = [Token(position, value) for position, value in enumerate(dict.fromkeys(values), start=1)]
-        self._nobody = Token(0, None)
+        self._anonymous = Token(0, None)
 
     @property
     def tokens(self) -> tuple[Token, ...]:
         """Tokens that GitHub has not refused; the anonymous one when none is left."""
-        return tuple(self._tokens) or (self._nobody,)
+        return tuple(self._tokens) or (self._anonymous,)
 
     @property
     def anonymous(self) -> bool:
-        """True when there is no token to use."""
         return not self._tokens
 
     async def affords(self, requests: int) -> bool:
-        """True when some token can make so many REST requests now."""
         for token in self.tokens:
             if await self._budgets.affords(token.digest, "core", requests):
                 return True
         return False
 
     async def take(self, resource: Resource, key: str, only: Token | None = None, cost: int = 1) -> GrantedToken:
-        """A token for one request, at its pace; raise OutOfQuota when none is ready within the patience.
+        """A token for one request, at its pace; raise OutOfQuota when none is ready within the maximum wait.
 
-        The same `key` gets the same token while that has budget left: an ETag may be good with one token only. With
-        `only` it is this token or none, at once.
+        The same `key` gets the same token while that has budget left, since an ETag may be valid for one token only.
+        With `only` it is this token at once, or none.
         """
-        until = self._tick() + (self._patience if only is None else 0)
-        while isinstance(found := await self._reserve(resource, key, only, cost), float):
-            if self._tick() + found > until:
+        until = self._tick() + (self._max_wait if only is None else 0)
+        while isinstance(taken := await self._reserve(resource, key, only, cost), float):
+            if self._tick() + taken > until:
                 raise OutOfQuota
             with pause_deadline():
-                await self._pause(found)
-        if found.granted.starts_in > 0:
+                await self._pause(taken)
+        if taken.granted.starts_in > 0:
             try:
                 with pause_deadline():
-                    await self._pause(found.granted.starts_in)
+                    await self._pause(taken.granted.starts_in)
             except BaseException:
-                await self.give_back(found, sent=False)
+                await self.give_back(taken, sent=False)
                 raise
-        return found
+        return taken
 
     async def give_back(self, taken: GrantedToken, *, sent: bool = True) -> None:
-        """A request was not answered, or not even sent; one that was may have been counted."""
+        """Settle a request without an answer; one that was sent may have been counted."""
         granted = taken.granted
-        await self._budgets.settle(granted, said=None, spent=granted.cost if sent else 0, rest=0)
+        await self._budgets.settle(granted, reported=None, spent=granted.cost if sent else 0, rest=0)
 
     async def settle(self, taken: GrantedToken, answer: ApiResponse) -> bool:
-        """Learn from an answer's headers; True when the request is worth another try, now or with another token."""
+        """Apply an answer's headers; True when the request should be tried again, perhaps with another token."""
         token, resource = taken.token, taken.granted.resource
         rest = self._rest(token, resource, answer) if answer.limited else 0.0
-        await self._budgets.settle(taken.granted, said=self._said(resource, answer), spent=0, rest=rest)
+        await self._budgets.settle(taken.granted, reported=self._read_report(resource, answer), spent=0, rest=rest)
         if answer.status == 401 and token.value is not None:
             if token in self._tokens:
                 self._tokens.remove(token)
@@ -149,36 +147,36 @@ class TokenRotation:
         return False
 
     async def _reserve(self, resource: Resource, key: str, only: Token | None, cost: int) -> GrantedToken | float:
-        """The first token in its turn that is ready, or seconds until one may be."""
+        """The first ready token in rotation order, or the seconds until one may be ready."""
         waits: list[float] = []
-        for token in self._turns(key, only):
-            found = await self._budgets.reserve(token.digest, resource, cost, self._pace)
-            if not isinstance(found, Denied):
-                return GrantedToken(token, found)
-            waits.append(found.wait)
+        for token in self._rotation_order(key, only):
+            granted = await self._budgets.reserve(token.digest, resource, cost, self._pace)
+            if not isinstance(granted, Denied):
+                return GrantedToken(token, granted)
+            waits.append(granted.wait)
         return min(waits)
 
-    def _turns(self, key: str, only: Token | None) -> Sequence[Token]:
+    def _rotation_order(self, key: str, only: Token | None) -> Sequence[Token]:
         tokens = (only,) if only is not None else self.tokens
         first = zlib.crc32(key.lower().encode()) % len(tokens)
         return (*tokens[first:], *tokens[:first])
 
-    def _said(self, resource: Resource, answer: ApiResponse) -> ReportedBudget | None:
-        """What an answer says of the budget of a resource; None when it is about another one, or says too little."""
+    def _read_report(self, resource: Resource, answer: ApiResponse) -> ReportedBudget | None:
+        """The budget that an answer reports for a resource; None when it is about another one, or incomplete."""
         remaining = _whole(answer.headers.get("x-ratelimit-remaining"))
         reset = _whole(answer.headers.get("x-ratelimit-reset"))
         if remaining is None and answer.status < 400 and not answer.limited:
-            return ReportedBudget(remaining=UNLIMITED_REQUESTS, resets_in=_PLENTY_FOR)
+            return ReportedBudget(remaining=UNLIMITED_REQUESTS, resets_in=_UNLIMITED_SECONDS)
         if remaining is None or reset is None or answer.headers.get("x-ratelimit-resource", resource) != resource:
             return None
         return ReportedBudget(remaining=remaining, resets_in=min(max(reset - self._github_now(answer), 1.0), _WINDOW))
 
     def _rest(self, token: Token, resource: Resource, answer: ApiResponse) -> float:
-        """Seconds that a token rests after a limit; 0 when its budget itself says until when."""
+        """Seconds that a token rests after a limit; 0 when its budget itself has the time."""
         stated = parse_retry_after(answer.headers.get("retry-after", ""), self._now())
         if stated is not None:
             rest = min(max(stated, 1.0), _WINDOW)
-        elif (said := self._said(resource, answer)) is not None and said.remaining == 0:
+        elif (reported := self._read_report(resource, answer)) is not None and reported.remaining == 0:
             rest = 0.0
         else:
             rest = min(_UNTIMED_REST * 2**token.rested, _LONGEST_REST)
@@ -187,7 +185,7 @@ class TokenRotation:
         return rest
 
     def _github_now(self, answer: ApiResponse) -> float:
-        """GitHub's own clock, so that a wrong one of ours does not move the reset."""
+        """GitHub's clock, so that a wrong local clock does not move the reset."""
         try:
             return email.utils.parsedate_to_datetime(answer.headers.get("date", "")).timestamp()
         except (ValueError, TypeError, OverflowError):

@@ -1,4 +1,4 @@
-"""What the names of files in a repository say: read-me, changelog, continuous integration, files for the community."""
+"""Facts from file names in a repository: README, changelog, continuous integration, community files."""
 
 from __future__ import annotations
 
@@ -25,49 +25,45 @@ _PULLS: Final = re.compile(_PLACES + r"pull_request_template(?:\.[a-z]+|/[^/]+\.
 
 
 class RepositoryFiles:
-    """Paths of a repository, seen from its root; folders count by their own path, without a slash at the end."""
+    """Paths of a repository relative to its root; folders count by their own path, without a slash at the end.
+
+    A README, a security policy, contributing guidelines and a code of conduct count where GitHub looks for them.
+    """
 
     def __init__(self, paths: Iterable[str]) -> None:
         self._paths = [path for path in paths if len(path) < 300]
 
     @property
     def readme(self) -> bool:
-        """True when there is a read-me where GitHub shows one."""
         return any(_README.fullmatch(_below(path)) for path in self._paths)
 
     @property
     def changelog(self) -> bool:
-        """True when the root holds a file or folder named as changelogs are."""
         return self._any(_CHANGELOG)
 
     @property
     def ci(self) -> bool:
-        """True when something is set up that builds or tests it on a push."""
+        """True when a service is configured that builds or tests it on a push."""
         return self._any(_WORKFLOW) or any(path.lower() in _OTHER_CI for path in self._paths)
 
     @property
     def security(self) -> bool:
-        """True when a security policy lies where GitHub looks for one."""
         return self._any(_SECURITY)
 
     @property
     def contributing(self) -> bool:
-        """True when contributing guidelines lie where GitHub looks for them."""
         return self._any(_CONTRIBUTING)
 
     @property
     def code_of_conduct(self) -> bool:
-        """True when a code of conduct lies where GitHub looks for one."""
         return self._any(_CONDUCT)
 
     @property
     def issue_template(self) -> bool:
-        """True when there are templates or forms for issues."""
         return self._any(_ISSUES)
 
     @property
     def pull_template(self) -> bool:
-        """True when there is a template for pull requests."""
         return self._any(_PULLS)
 
     def _any(self, pattern: re.Pattern[str]) -> bool:
@@ -75,7 +71,7 @@ class RepositoryFiles:
 
 
 def _below(path: str) -> str:
-    """The path without the folders in which GitHub also looks for a read-me."""
+    """The path without the folders in which GitHub also looks for a README."""
     for folder in (".github/", "docs/"):
         if path.lower().startswith(folder):
             return path[len(folder) :]

@@ -1,4 +1,4 @@
-"""Persons and bots, maintainers and outsiders, and on how many persons a repository rests."""
+"""Persons and bots, maintainers and outsiders, and the bus factor of a repository."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from evidence.canonical import Json
 MAINTAINERS: Final = frozenset({"OWNER", "MEMBER", "COLLABORATOR"})
 TOP: Final = 10
 
-# Bots that work through an ordinary account, or as an author of commits without one.
+# Bots with an ordinary account, or without an account as authors of commits.
 _BOTS: Final = frozenset({
     "allcontributors", "claassistant", "codecov-commenter", "codecov-io", "copilot", "coveralls", "dependabot",
     "dependabot-preview", "github-actions", "github-merge-queue", "gitlab-bot", "greenkeeper", "imgbot", "mergify",
@@ -30,7 +30,7 @@ class Person:
     bot: bool
 
     @staticmethod
-    def of(value: Json) -> Person | None:
+    def from_account(value: Json) -> Person | None:
         """The account of a GraphQL actor (`__typename`) or a REST user (`type`)."""
         actor = as_object(value)
         login = as_text(actor.get("login"))
@@ -38,7 +38,7 @@ class Person:
 
 
 def is_bot(name: str, kind: Json = None) -> bool:
-    """True for an account that the host calls a bot, and for a name that is known to be one."""
+    """True for an account of type bot, and for the name of a known bot."""
     lowered = name.lower()
     return kind == "Bot" or lowered.endswith("[bot]") or lowered in _BOTS
 
@@ -46,25 +46,25 @@ def is_bot(name: str, kind: Json = None) -> bool:
 def list_commit_counts(listed: Sequence[Mapping[str, Json]]) -> list[int]:
     """Commits of each person in a list of GitHub's contributors, in falling order.
 
-    Who has no account is listed by name once per address and counts once; addresses are not kept.
+    A person without an account is listed once per address and counts once by name; addresses are not kept.
     """
-    made: dict[str, int] = {}
+    commit_counts: dict[str, int] = {}
     for entry in listed:
         login, name, commits = as_text(entry.get("login")), as_text(entry.get("name")), entry.get("contributions")
-        who = login or name
-        if who is None or not isinstance(commits, int) or isinstance(commits, bool) or commits < 1:
+        person = login or name
+        if person is None or not isinstance(commits, int) or isinstance(commits, bool) or commits < 1:
             continue
-        if not is_bot(who, entry.get("type")):
-            key = f"@{login.lower()}" if login else who
-            made[key] = made.get(key, 0) + commits
-    return sorted(made.values(), reverse=True)
+        if not is_bot(person, entry.get("type")):
+            key = f"@{login.lower()}" if login else person
+            commit_counts[key] = commit_counts.get(key, 0) + commits
+    return sorted(commit_counts.values(), reverse=True)
 
 
 def compute_bus_factor(shares: Sequence[int]) -> int | None:
     """The smallest number of persons who together made at least half of the commits; None when no person is known."""
-    half, made = sum(shares) / 2, 0
+    half, covered = sum(shares) / 2, 0
     for persons, share in enumerate(sorted(shares, reverse=True), start=1):
-        made += share
-        if made >= half:
+        covered += share
+        if covered >= half:
             return persons
     return None

@@ -1,4 +1,4 @@
-"""What GraphQL says of a repository, as members of the evidence body."""
+"""The members of the evidence body from a GraphQL answer."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ from evidence.canonical import Json
 
 HOST: Final = "github"
 
-# A merge is a maintainer's act: nobody else may.
+# Only a maintainer may merge.
 _MERGER: Final = "COLLABORATOR"
 
 
 def read_graphql_facts(node: Mapping[str, Json], now: datetime) -> dict[str, Json]:
-    """Members of the body that GraphQL knows; the year counts back from `now`."""
+    """Members of the body from GraphQL; the year counts back from `now`."""
     branch = as_object(node.get("defaultBranchRef"))
     tip = as_object(branch.get("target"))
     files = _files(node)
@@ -70,18 +70,18 @@ def read_graphql_facts(node: Mapping[str, Json], now: datetime) -> dict[str, Jso
 
 
 def count_yearly_committers(node: Mapping[str, Json], now: datetime) -> int | None:
-    """How many persons committed in the last year, when all its commits were listed; None when there are more."""
+    """How many persons committed in the last year; None when the answer does not list all its commits."""
     total = _commits_year(node)
     listed = list_nodes(as_object(as_object(node.get("defaultBranchRef")).get("target")).get("latest"))
     if total is None or total > len(listed):
         return None
     since = now - YEAR
-    who = {
+    committers = {
         name
         for commit in listed
         if (at := as_datetime(commit.get("committedDate"))) and at >= since and (name := _committer(commit)) is not None
     }
-    return len(who)
+    return len(committers)
 
 
 def summarise_releases(total: int | None, listed: Sequence[Mapping[str, Json]], at: str, tag: str) -> Json:
@@ -101,7 +101,7 @@ def summarise_releases(total: int | None, listed: Sequence[Mapping[str, Json]], 
 
 
 def _commits_year(node: Mapping[str, Json]) -> int | None:
-    """Commits of the last year; 0 of an empty repository, which has no branch to count them on."""
+    """Commits of the last year; 0 of an empty repository, which has no branch."""
     tip = as_object(as_object(node.get("defaultBranchRef")).get("target"))
     return 0 if node.get("isEmpty") is True else as_count(as_object(tip.get("year")).get("totalCount"))
 
@@ -118,7 +118,7 @@ def _last_commit(listed: Sequence[Mapping[str, Json]]) -> str | None:
 def _committer(commit: Mapping[str, Json]) -> str | None:
     """The person who wrote a commit, as an account or by name; None for a bot or an unknown author."""
     author = as_object(commit.get("author"))
-    person, name = Person.of(author.get("user")), as_text(author.get("name"))
+    person, name = Person.from_account(author.get("user")), as_text(author.get("name"))
     if person is not None:
         return None if person.bot else f"@{person.login.lower()}"
     return None if name is None or is_bot(name) else name
@@ -151,23 +151,23 @@ def _thread(node: Mapping[str, Json]) -> Thread | None:
     if opened is None:
         return None
     comments, reviews = node.get("comments"), node.get("reviews")
-    words = [_word(entry, "createdAt") for entry in list_nodes(comments)]
-    words += [_word(entry, "submittedAt") for entry in list_nodes(reviews)]
+    events = [_event(entry, "createdAt") for entry in list_nodes(comments)]
+    events += [_event(entry, "submittedAt") for entry in list_nodes(reviews)]
     if (merged := as_datetime(node.get("mergedAt"))) is not None:
-        words.append(ThreadEvent(merged, Person.of(node.get("mergedBy")), _MERGER))
+        events.append(ThreadEvent(merged, Person.from_account(node.get("mergedBy")), _MERGER))
     return Thread(
         opened=opened,
         closed=as_datetime(node.get("closedAt")),
-        author=Person.of(node.get("author")),
+        author=Person.from_account(node.get("author")),
         association=as_text(node.get("authorAssociation")) or "",
-        words=tuple(word for word in words if word is not None),
-        whole=all((_total(part) or 0) <= len(list_nodes(part)) for part in (comments, reviews)),
+        events=tuple(event for event in events if event is not None),
+        is_complete=all((_total(part) or 0) <= len(list_nodes(part)) for part in (comments, reviews)),
     )
 
 
-def _word(node: Mapping[str, Json], when: str) -> ThreadEvent | None:
+def _event(node: Mapping[str, Json], when: str) -> ThreadEvent | None:
     at = as_datetime(node.get(when))
-    by = Person.of(node.get("author"))
+    by = Person.from_account(node.get("author"))
     return None if at is None else ThreadEvent(at, by, as_text(node.get("authorAssociation")) or "")
 
 
@@ -185,19 +185,19 @@ def _files(node: Mapping[str, Json]) -> RepositoryFiles | None:
 
 
 def _community(node: Mapping[str, Json], files: RepositoryFiles | None) -> Json:
-    """Files of the repository, or those that its owner's `.github` repository lends it."""
+    """Community files of the repository, or those inherited from its owner's `.github` repository."""
     return {
         "health": None,
-        "contributing": _either(files.contributing if files else None, _there(node, "contributingGuidelines")),
-        "code_of_conduct": _either(files.code_of_conduct if files else None, _there(node, "codeOfConduct")),
-        "issue_template": _either(files.issue_template if files else None, _there(node, "issueTemplates")),
-        "pull_template": _either(files.pull_template if files else None, _there(node, "pullRequestTemplates")),
+        "contributing": _either(files.contributing if files else None, _is_present(node, "contributingGuidelines")),
+        "code_of_conduct": _either(files.code_of_conduct if files else None, _is_present(node, "codeOfConduct")),
+        "issue_template": _either(files.issue_template if files else None, _is_present(node, "issueTemplates")),
+        "pull_template": _either(files.pull_template if files else None, _is_present(node, "pullRequestTemplates")),
         "security": _either(files.security if files else None, as_flag(node.get("isSecurityPolicyEnabled"))),
     }
 
 
-def _there(node: Mapping[str, Json], member: str) -> bool | None:
-    """True for an object or a list with something in it; a null says no, a member that is not there nothing."""
+def _is_present(node: Mapping[str, Json], member: str) -> bool | None:
+    """True for a non-empty object or list, False for null; None when the member is missing."""
     return bool(node[member]) if member in node else None
 
 

@@ -1,4 +1,4 @@
-"""Values out of answers, as evidence keeps them: anything misshapen, huge or unspeakable is unknown."""
+"""Tolerant readers of values in answers: an invalid, huge or unprintable value is unknown."""
 
 from __future__ import annotations
 
@@ -18,22 +18,18 @@ _TIME: Final = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-
 
 
 def as_object(value: Json) -> Mapping[str, Json]:
-    """The members of an object; none of anything else."""
     return value if isinstance(value, Mapping) else {}
 
 
 def as_list(value: Json) -> Sequence[Json]:
-    """The items of an array; none of anything else."""
     return value if isinstance(value, Sequence) and not isinstance(value, str) else ()
 
 
 def list_objects(value: Json) -> Sequence[Mapping[str, Json]]:
-    """The objects in an array."""
     return [item for item in as_list(value) if isinstance(item, Mapping)]
 
 
 def list_nodes(connection: Json) -> Sequence[Mapping[str, Json]]:
-    """The nodes of a GraphQL connection."""
     return list_objects(as_object(connection).get("nodes"))
 
 
@@ -44,12 +40,11 @@ def as_text(value: Json, longest: int = LONGEST) -> str | None:
 
 
 def as_flag(value: Json) -> bool | None:
-    """True or False; None for anything else."""
     return value if isinstance(value, bool) else None
 
 
 def as_count(value: Json) -> int | None:
-    """A whole number from zero on that JSON keeps exactly."""
+    """A non-negative integer that JSON represents exactly."""
     return value if isinstance(value, int) and not isinstance(value, bool) and 0 <= value < _MOST else None
 
 
@@ -60,7 +55,6 @@ def as_timestamp(value: Json) -> str | None:
 
 
 def as_datetime(value: Json) -> datetime | None:
-    """An RFC 3339 time as a moment."""
     if not isinstance(value, str) or not _TIME.fullmatch(value):
         return None
     try:
@@ -70,7 +64,7 @@ def as_datetime(value: Json) -> datetime | None:
 
 
 def timestamp_sort_key(stated: str) -> float:
-    """A key by which times in different spellings sort."""
+    """A key that sorts times in different notations."""
     at = as_datetime(stated)
     return at.timestamp() if at is not None else 0.0
 

@@ -1,4 +1,4 @@
-"""How outsiders' issues and pull requests are met: medians over a bounded sample of the newest of a year."""
+"""Responses to outsiders' issues and pull requests: medians over a bounded sample of the newest of a year."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ YEAR: Final = timedelta(days=365)
 
 @dataclass(frozen=True, slots=True)
 class ThreadEvent:
-    """Something said or done in a thread: when, by whom, and what they are to the repository."""
+    """One event of a thread: its time, its person, and their association with the repository."""
 
     at: datetime
     by: Person | None
@@ -25,39 +25,40 @@ class ThreadEvent:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Thread:
-    """An issue or a pull request. `whole` is false when there may be words that were not read."""
+    """An issue or a pull request. `is_complete` is false when some of its events may not have been read."""
 
     opened: datetime
     closed: datetime | None
     author: Person | None
     association: str
-    words: tuple[ThreadEvent, ...] = ()
-    whole: bool = True
+    events: tuple[ThreadEvent, ...] = ()
+    is_complete: bool = True
 
     @property
-    def outside(self) -> bool:
+    def is_from_outsider(self) -> bool:
         """True when it was opened by neither a maintainer nor a bot."""
         return self.association not in MAINTAINERS and not (self.author and self.author.bot)
 
     @property
     def answer(self) -> datetime | None:
-        """When a maintainer who is no bot, and not the author, first said or did something."""
-        answers = [word.at for word in self.words if self._answers(word) and word.at >= self.opened]
+        """The first event by a maintainer who is neither a bot nor the author."""
+        answers = [event.at for event in self.events if self._answers(event) and event.at >= self.opened]
         return min(answers, default=None)
 
-    def _answers(self, word: ThreadEvent) -> bool:
-        if word.association not in MAINTAINERS or word.by is None or word.by.bot:
+    def _answers(self, event: ThreadEvent) -> bool:
+        if event.association not in MAINTAINERS or event.by is None or event.by.bot:
             return False
-        return self.author is None or word.by.login.lower() != self.author.login.lower()
+        return self.author is None or event.by.login.lower() != self.author.login.lower()
 
 
 def summarise_threads(newest: Sequence[Thread], total: int | None, now: datetime) -> Json:
-    """The body's THREADS of the newest threads of a repository, of which it has `total`."""
+    """The body's THREADS from the newest threads of a repository, which has `total`."""
     since = now - YEAR
     recent = [thread for thread in newest if since <= thread.opened <= now]
     reaches_back = any(thread.opened < since for thread in newest) or (total is not None and total <= len(newest))
-    # A thread whose words were not all read may have been answered in one that was not: it decides nothing.
-    sample = [thread for thread in recent if thread.outside and (thread.whole or thread.answer is not None)]
+    # An incomplete thread without an answer may have been answered in an event that was not read: it is left out.
+    outside = [thread for thread in recent if thread.is_from_outsider]
+    sample = [thread for thread in outside if thread.is_complete or thread.answer is not None]
     responses = [_seconds(thread.opened, thread.answer) for thread in sample if thread.answer is not None]
     closings = [_seconds(thread.opened, thread.closed) for thread in sample if thread.closed is not None]
     return {

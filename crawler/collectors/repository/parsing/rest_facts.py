@@ -1,4 +1,4 @@
-"""The way without GraphQL: few REST calls per repository, for the public allowance and for an old Enterprise Server."""
+"""The facts without GraphQL: few REST calls per repository, for anonymous use and for an old Enterprise Server."""
 
 from __future__ import annotations
 
@@ -33,10 +33,10 @@ PATHS: Final[Mapping[str, tuple[str, Mapping[str, str | int]]]] = {
     "comments": ("issues/comments", {"sort": "created", "direction": "desc", "per_page": PAGE}),
     "tree": ("git/trees/HEAD", {"recursive": 1}),
 }
-"""What is asked below `/repos/OWNER/REPO`, besides the parts that GraphQL lacks as well."""
+"""Paths below `/repos/OWNER/REPO`, without the parts that GraphQL lacks as well."""
 
 CALLS: Final = len(PATHS) + 3
-"""What a repository costs on this way after the first call: the pages, and the three parts that GraphQL lacks."""
+"""Calls per repository after the first one: the pages, and the three parts that GraphQL lacks."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,37 +53,37 @@ class RestPages:
 
 
 def read_rest_facts(pages: RestPages, now: datetime) -> dict[str, Json]:
-    """Members of the body, as `facts.facts` gives them of a GraphQL node."""
-    said = pages.repository
+    """Members of the body, as `read_graphql_facts` gives them of a GraphQL node."""
+    repository = pages.repository
     commits = list_objects(pages.commits)
-    owner = as_object(said.get("owner"))
+    owner = as_object(repository.get("owner"))
     return {
         "host": HOST,
-        "name": as_text(said.get("full_name")),
-        "default_branch": as_text(said.get("default_branch")),
+        "name": as_text(repository.get("full_name")),
+        "default_branch": as_text(repository.get("default_branch")),
         "head": as_text(commits[0].get("sha")) if commits else None,
-        "archived": as_flag(said.get("archived")),
-        "fork": as_flag(said.get("fork")),
-        "disabled": as_flag(said.get("disabled")),
-        "template": as_flag(said.get("is_template")),
-        "created_at": as_timestamp(said.get("created_at")),
-        "pushed_at": as_timestamp(said.get("pushed_at")),
-        "last_commit_at": max((date for _, date in _by_persons(commits)), key=timestamp_sort_key, default=None),
+        "archived": as_flag(repository.get("archived")),
+        "fork": as_flag(repository.get("fork")),
+        "disabled": as_flag(repository.get("disabled")),
+        "template": as_flag(repository.get("is_template")),
+        "created_at": as_timestamp(repository.get("created_at")),
+        "pushed_at": as_timestamp(repository.get("pushed_at")),
+        "last_commit_at": max((date for _, date in _list_authors(commits)), key=timestamp_sort_key, default=None),
         "commits_year": _commits_year(pages.commits, now),
-        "licence": as_text(as_object(said.get("license")).get("spdx_id")),
-        "topics": sorted({topic for item in as_list(said.get("topics")) if (topic := as_text(item))}),
-        "language": as_text(said.get("language")),
-        "size_kb": as_count(said.get("size")),
-        "stars": as_count(said.get("stargazers_count")),
-        "forks": as_count(said.get("forks_count")),
-        "open_issues": _open(pages.threads, pulls=False),
-        "open_pulls": _open(pages.threads, pulls=True),
+        "licence": as_text(as_object(repository.get("license")).get("spdx_id")),
+        "topics": sorted({topic for item in as_list(repository.get("topics")) if (topic := as_text(item))}),
+        "language": as_text(repository.get("language")),
+        "size_kb": as_count(repository.get("size")),
+        "stars": as_count(repository.get("stargazers_count")),
+        "forks": as_count(repository.get("forks_count")),
+        "open_issues": _count_open(pages.threads, pulls=False),
+        "open_pulls": _count_open(pages.threads, pulls=True),
         "releases": summarise_releases(
-            _whole(pages.releases), list_objects(pages.releases), "published_at", "tag_name"
+            _count_single_page(pages.releases), list_objects(pages.releases), "published_at", "tag_name"
         ),
         "tags": None,
         "issues": _issues(pages, now),
-        # Reviews would cost a call per pull request, and without them an answered one looks unanswered.
+        # Reviews would cost one call per pull request; without them an answered one seems unanswered.
         "pulls": None,
         **_files(pages),
         "owner": {
@@ -96,11 +96,12 @@ def read_rest_facts(pages: RestPages, now: datetime) -> dict[str, Json]:
 
 
 def count_listed_committers(commits: Json, now: datetime) -> int | None:
-    """How many persons committed in the last year; None when the page does not reach back so far."""
+    """How many persons committed in the last year; None when the page does not cover the year."""
     if _commits_year(commits, now) is None:
         return None
     since = now - YEAR
-    return len({who for who, date in _by_persons(list_objects(commits)) if (at := as_datetime(date)) and at >= since})
+    authors = _list_authors(list_objects(commits))
+    return len({author for author, date in authors if (at := as_datetime(date)) and at >= since})
 
 
 def _commits_year(commits: Json, now: datetime) -> int | None:
@@ -111,16 +112,16 @@ def _commits_year(commits: Json, now: datetime) -> int | None:
     return None if len(commits) >= PAGE and len(recent) == len(dates) else len(recent)
 
 
-def _by_persons(commits: Sequence[Mapping[str, Json]]) -> list[tuple[str, str]]:
-    """Who wrote each commit, as an account or by name, and when; without those of bots."""
+def _list_authors(commits: Sequence[Mapping[str, Json]]) -> list[tuple[str, str]]:
+    """The author (account or name) and the time of each commit, without those of bots."""
     found: list[tuple[str, str]] = []
     for commit in commits:
-        account = Person.of(commit.get("author"))
+        account = Person.from_account(commit.get("author"))
         name = as_text(as_object(as_object(commit.get("commit")).get("author")).get("name"))
         date = as_timestamp(_date(commit))
-        who = f"@{account.login.lower()}" if account else name
-        if who and date and not (account.bot if account else is_bot(who)):
-            found.append((who, date))
+        author = f"@{account.login.lower()}" if account else name
+        if author and date and not (account.bot if account else is_bot(author)):
+            found.append((author, date))
     return found
 
 
@@ -128,13 +129,13 @@ def _date(commit: Mapping[str, Json]) -> Json:
     return as_object(as_object(commit.get("commit")).get("committer")).get("date")
 
 
-def _whole(listed: Json) -> int | None:
+def _count_single_page(listed: Json) -> int | None:
     """The length of a list that fits into one page."""
     return len(listed) if isinstance(listed, list) and len(listed) < PAGE else None
 
 
-def _open(threads: Json, *, pulls: bool) -> int | None:
-    if _whole(threads) is None:
+def _count_open(threads: Json, *, pulls: bool) -> int | None:
+    if _count_single_page(threads) is None:
         return None
     return sum(("pull_request" in entry) == pulls for entry in list_objects(threads) if entry.get("state") == "open")
 
@@ -142,37 +143,37 @@ def _open(threads: Json, *, pulls: bool) -> int | None:
 def _issues(pages: RestPages, now: datetime) -> Json:
     if not isinstance(pages.threads, list) or not isinstance(pages.comments, list):
         return None
-    words: dict[str, list[ThreadEvent]] = defaultdict(list)
+    events: dict[str, list[ThreadEvent]] = defaultdict(list)
     for comment in list_objects(pages.comments):
-        if (word := _word(comment)) is not None:
-            words[_number(comment.get("issue_url"))].append(word)
+        if (event := _event(comment)) is not None:
+            events[_number(comment.get("issue_url"))].append(event)
     full = len(pages.comments) >= PAGE
-    since = min((word.at for listed in words.values() for word in listed), default=now) if full else None
-    read = [_thread(entry, words, since) for entry in list_objects(pages.threads) if "pull_request" not in entry]
-    total = len(read) if _whole(pages.threads) is not None else None
+    since = min((event.at for listed in events.values() for event in listed), default=now) if full else None
+    read = [_thread(entry, events, since) for entry in list_objects(pages.threads) if "pull_request" not in entry]
+    total = len(read) if _count_single_page(pages.threads) is not None else None
     return summarise_threads([thread for thread in read if thread is not None], total, now)
 
 
 def _thread(
-    entry: Mapping[str, Json], words: Mapping[str, Sequence[ThreadEvent]], since: datetime | None
+    entry: Mapping[str, Json], events: Mapping[str, Sequence[ThreadEvent]], since: datetime | None
 ) -> Thread | None:
-    """An issue; its words were all read when it is no older than the oldest word that fitted into the page."""
+    """An issue. All its comments were read if it is no older than the oldest comment on the page."""
     opened = as_datetime(entry.get("created_at"))
     if opened is None:
         return None
     return Thread(
         opened=opened,
         closed=as_datetime(entry.get("closed_at")),
-        author=Person.of(entry.get("user")),
+        author=Person.from_account(entry.get("user")),
         association=as_text(entry.get("author_association")) or "",
-        words=tuple(words.get(str(entry.get("number")), ())),
-        whole=since is None or opened >= since,
+        events=tuple(events.get(str(entry.get("number")), ())),
+        is_complete=since is None or opened >= since,
     )
 
 
-def _word(comment: Mapping[str, Json]) -> ThreadEvent | None:
+def _event(comment: Mapping[str, Json]) -> ThreadEvent | None:
     at = as_datetime(comment.get("created_at"))
-    by = Person.of(comment.get("user"))
+    by = Person.from_account(comment.get("user"))
     return None if at is None else ThreadEvent(at, by, as_text(comment.get("author_association")) or "")
 
 
@@ -190,8 +191,8 @@ def _files(pages: RestPages) -> dict[str, Json]:
     )
     complete = tree.get("truncated") is not True
 
-    def there(name: str, stated: bool | None = None) -> bool | None:
-        """True when found or stated; False only when all was listed, or stated, to be missing."""
+    def is_present(name: str, stated: bool | None = None) -> bool | None:
+        """True when found or stated; False only when a complete list, or the statement, lacks it."""
         seen = bool(getattr(found, name)) if found is not None else None
         if seen or stated:
             return True
@@ -202,14 +203,14 @@ def _files(pages: RestPages) -> dict[str, Json]:
     return {
         "community": {
             "health": None,
-            "contributing": there("contributing", stated.get("contributing")),
-            "code_of_conduct": there("code_of_conduct", stated.get("code_of_conduct")),
-            "issue_template": there("issue_template", stated.get("issue_template")),
-            "pull_template": there("pull_template", stated.get("pull_request_template")),
-            # The owner's policy for all repositories is not to be seen here.
-            "security": there("security") or None,
+            "contributing": is_present("contributing", stated.get("contributing")),
+            "code_of_conduct": is_present("code_of_conduct", stated.get("code_of_conduct")),
+            "issue_template": is_present("issue_template", stated.get("issue_template")),
+            "pull_template": is_present("pull_template", stated.get("pull_request_template")),
+            # REST does not show the owner's policy for all repositories.
+            "security": is_present("security") or None,
         },
-        "ci": there("ci"),
-        "changelog": there("changelog"),
-        "readme": there("readme", stated.get("readme")),
+        "ci": is_present("ci"),
+        "changelog": is_present("changelog"),
+        "readme": is_present("readme", stated.get("readme")),
     }

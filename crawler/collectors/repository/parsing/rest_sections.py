@@ -1,4 +1,4 @@
-"""What only REST says of a repository: contributors, statistics, health, published advisories, Dependabot's alerts."""
+"""The facts that only REST has: contributors, statistics, health, published advisories, Dependabot's alerts."""
 
 from __future__ import annotations
 
@@ -45,7 +45,6 @@ def _committed_since(entry: Mapping[str, Json], since: float) -> bool:
 
 
 def read_health_percentage(profile: Json) -> int | None:
-    """GitHub's percentage of recommended community files."""
     percentage = as_count(as_object(profile).get("health_percentage"))
     return percentage if percentage is not None and percentage <= 100 else None
 

@@ -1,13 +1,13 @@
-"""GitHub's software bill of materials (SPDX) as a list of parts, by their package URLs."""
+"""GitHub's software bill of materials (SPDX) as a list of packages, by their package URLs."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Final
 from urllib.parse import unquote
 
-from crawler.collectors.repository.interfaces import SbomPart
 from crawler.collectors.repository.parsing.json_values import as_object, as_text, list_objects
 from evidence.canonical import Json
 
@@ -22,8 +22,21 @@ _ECOSYSTEMS: Final = {
 }  # fmt: skip
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SbomPart:
+    """One resolved dependency of an SBOM, as its package URL names it.
+
+    `ecosystem` is spelled as in OSV (`npm`, `PyPI`, `Go`, `crates.io`, ...); `version` is None where the SBOM has a
+    range or nothing. The SBOM does not separate direct from transitive dependencies.
+    """
+
+    ecosystem: str
+    name: str
+    version: str | None
+
+
 def parse_sbom(document: Json) -> tuple[SbomPart, ...] | None:
-    """The parts of an SPDX document, at most `MOST`, without the repository itself; None when it is no bill."""
+    """At most `MAX_PARTS` packages of an SPDX document, without the repository itself; None when it is no SBOM."""
     listed = as_object(as_object(document).get("sbom")).get("packages")
     if not isinstance(listed, list):
         return None
@@ -39,7 +52,7 @@ def _part(package: Mapping[str, Json]) -> SbomPart | None:
 
 
 def parse_package_url(purl: str) -> SbomPart | None:
-    """The part that a package URL names; None for one of a type without an ecosystem at OSV, as `pkg:github/...`."""
+    """The package of a package URL; None for a type without an ecosystem in OSV, such as `pkg:github/...`."""
     match = _PURL.fullmatch(purl)
     ecosystem = _ECOSYSTEMS.get(match[1].lower()) if match else None
     if match is None or ecosystem is None:

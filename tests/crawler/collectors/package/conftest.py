@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.crawler.collectors.package.looking import Bench
+from tests.crawler.collectors.package.local_indexes import Bench
 from tests.servers.indexes import PackageIndex
 
 

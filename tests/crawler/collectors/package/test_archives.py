@@ -8,7 +8,7 @@ import pytest
 
 from crawler.collectors.package import Archive
 from evidence.model import Absent, Dossier, Reason, Server, Target, TargetType
-from tests.crawler.collectors.package.looking import NOON, Bench, npm, pypi
+from tests.crawler.collectors.package.local_indexes import NOON, Bench, npm, pypi
 from tests.servers.indexes import PackageIndex, file, packument
 
 

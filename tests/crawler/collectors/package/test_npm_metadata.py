@@ -9,7 +9,7 @@ import pytest
 from crawler.collectors.package import PackageLimits
 from evidence.kinds.package import Package
 from evidence.model import Absent, Observed, Reason, Target, TargetType
-from tests.crawler.collectors.package.looking import Bench, absent, body, npm, pypi
+from tests.crawler.collectors.package.local_indexes import Bench, absent, body, npm, pypi
 from tests.servers.indexes import PackageIndex, packument, slsa_answer, statement
 from tests.servers.indexes.documents import PUBLISH, SLSA, attested
 

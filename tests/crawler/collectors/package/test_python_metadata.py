@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from evidence.model import Absent, Reason
-from tests.crawler.collectors.package.looking import Bench, absent, body, pypi
+from tests.crawler.collectors.package.local_indexes import Bench, absent, body, pypi
 from tests.servers.indexes import Answer, PackageIndex, file, project_json
 from tests.servers.indexes.documents import PYPI_PUBLISH, pep740
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from evidence.kinds import alerts
-from tests.crawler.collectors.repository.looking import Looker, absent, at, body, lively, server
+from tests.crawler.collectors.repository.local_github import Looker, absent, at, body, lively, server
 from tests.servers.github.server import serve
 from tests.servers.github.world import Answer, Fault, broken
 

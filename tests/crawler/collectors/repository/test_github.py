@@ -10,12 +10,12 @@ from typing import TypeVar
 
 import pytest
 
-from crawler.collectors.repository import GitHub, GitHubLimits, SbomPart, SbomSource, TarballSource
+from crawler.collectors.repository import GitHub, GitHubLimits, SbomPart
 from crawler.collectors.repository.api.token_budgets import Granted, LocalTokenBudgets, ReportedBudget
 from crawler.collectors.repository.api.token_rotation import Token
 from crawler.collectors.repository.parsing.sbom import parse_package_url
 from evidence.model import Absent
-from tests.crawler.collectors.repository.looking import NOW, Looker, lively
+from tests.crawler.collectors.repository.local_github import NOW, Looker, lively
 from tests.servers.github.server import Local, serve
 from tests.servers.github.world import Answer, Fault
 
@@ -31,12 +31,6 @@ def ask(local: Local, question: Callable[[GitHub], Awaitable[T]], tokens: tuple[
             github.close()
 
     return asyncio.run(run())
-
-
-def test_github_is_both_ports() -> None:
-    bills: type[SbomSource] = GitHub
-    archives: type[TarballSource] = GitHub
-    assert (bills, archives) == (GitHub, GitHub)
 
 
 def test_a_bill_is_parts_by_package_url() -> None:
@@ -150,8 +144,8 @@ def test_a_spent_quota_leaves_the_host_of_public_archives() -> None:
         spent = LocalTokenBudgets(lambda: 0.0)
         granted = await spent.reserve(Token(0, None).digest, "core", 1, 0)
         assert isinstance(granted, Granted)
-        await spent.settle(granted, said=ReportedBudget(remaining=0, resets_in=3600), spent=0, rest=0)
-        limits = GitHubLimits(patience=0)
+        await spent.settle(granted, reported=ReportedBudget(remaining=0, resets_in=3600), spent=0, rest=0)
+        limits = GitHubLimits(max_wait=0)
         github = GitHub(now=lambda: NOW, user_agent="x", limits=limits, budgets=spent, tick=lambda: 0.0)
         return await github.tarball_address("octo/lively", "v1.0 beta")
 

@@ -8,7 +8,7 @@ import pytest
 from graphql import parse
 
 from crawler.collectors.repository.graphql_query import build_query, build_variables
-from tests.crawler.collectors.repository.looking import NOW, lively
+from tests.crawler.collectors.repository.local_github import NOW, lively
 from tests.servers.github.graphql import Execution, Invalid
 from tests.servers.github.world import World
 

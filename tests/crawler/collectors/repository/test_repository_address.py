@@ -12,7 +12,7 @@ from crawler.collectors.repository.repository_address import (
 from evidence.canonical import canonical_json
 from evidence.kinds import package
 from evidence.model import Dossier, Observed, Record
-from tests.crawler.collectors.repository.looking import NOW, server
+from tests.crawler.collectors.repository.local_github import NOW, server
 
 
 def found(address: str | None, declares: object = None) -> Dossier:

@@ -12,7 +12,7 @@ from crawler.collectors.source.reading_task import ArchiveUnreadable, FolderMiss
 from evidence.canonical import canonical_json
 from evidence.kinds.dependencies import Dependencies
 from evidence.kinds.source import Source
-from tests.crawler.collectors.source.reading import TOKEN, reading, source
+from tests.crawler.collectors.source.local_reading import TOKEN, reading, source
 
 SERVER = (
     "from mcp.server.fastmcp import FastMCP\nmcp = FastMCP('x')\n@mcp.tool()\ndef add(a: int): 'Adds.'\nmcp.run()\n"

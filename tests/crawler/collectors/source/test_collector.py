@@ -14,7 +14,7 @@ from typing import Any, BinaryIO
 import pytest
 
 from crawler.collectors.package.archives import Archive
-from crawler.collectors.repository.interfaces import SbomPart
+from crawler.collectors.repository.parsing.sbom import SbomPart
 from crawler.collectors.source import SourceCollector, SourceLimits
 from crawler.collectors.source.archive_origin import FetchLimits
 from crawler.collectors.source.archive_reader import read_archive
@@ -29,7 +29,7 @@ from evidence.kinds.dependencies import Dependencies
 from evidence.kinds.source import Source
 from evidence.model import Absent, Dossier, Observed, Reason, Record, Server, Target, TargetType
 from tests.crawler.archives.building import files
-from tests.crawler.collectors.source.reading import scanner
+from tests.crawler.collectors.source.local_reading import scanner
 from tests.servers.indexes import Answer, PackageIndex
 
 NOON = datetime(2026, 11, 22, 12, 0, tzinfo=UTC)
@@ -77,7 +77,7 @@ class World:
             address=f"{self.http.url}/files/one-1.0.0.tgz", digest=digest,
         )  # fmt: skip
 
-    async def read(self, file: BinaryIO, task: ReadingTask) -> ReadingResult | Absent:
+    async def read_archive(self, file: BinaryIO, task: ReadingTask) -> ReadingResult | Absent:
         self.readings += 1
         try:
             return read_archive(file, task, scanner(), b"salt")
@@ -91,7 +91,7 @@ class World:
         engine = HttpEngine(user_agent="hallmark-test", guard=guard, resolver=SystemResolver())
         return SourceCollector(
             engine, self, self, self, lambda: self.now,
-            rules=self.rules, limits=self.limits, tarballs=self, boms=self, installs=self,
+            rules=self.rules, limits=self.limits, tarballs=self, sboms=self, installs=self,
         )  # fmt: skip
 
     def follow(self, found: Dossier, earlier: Dossier | None = None) -> dict[str, Record]:

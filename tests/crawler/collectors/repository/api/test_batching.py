@@ -37,7 +37,7 @@ async def never(seconds: float) -> None:
 
 
 async def one(batcher: Batcher[str], name: str) -> str:
-    with batcher.coming() as ask:
+    with batcher.announce() as ask:
         return await ask(name)
 
 
@@ -65,7 +65,7 @@ def test_a_question_waits_for_those_who_are_coming_but_not_longer_than_it_linger
             await waited.wait()
 
         batcher: Batcher[str] = Batcher(asked, linger, linger=7)
-        with batcher.coming():
+        with batcher.announce():
             question = asyncio.create_task(one(batcher, "a"))
             for _ in range(5):
                 await asyncio.sleep(0)
@@ -80,7 +80,7 @@ def test_a_question_waits_for_those_who_are_coming_but_not_longer_than_it_linger
 def test_who_comes_and_does_not_ask_keeps_nobody_waiting() -> None:
     async def run() -> str:
         batcher: Batcher[str] = Batcher(asked, never)
-        with batcher.coming():
+        with batcher.announce():
             question = asyncio.create_task(one(batcher, "a"))
             await asyncio.sleep(0)
         return await question

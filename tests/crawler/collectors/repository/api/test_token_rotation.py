@@ -10,11 +10,11 @@ import pytest
 
 from crawler.collectors.repository.api.responses import ApiResponse, OutOfQuota
 from crawler.collectors.repository.api.token_rotation import UNLIMITED_REQUESTS, GrantedToken, TokenRotation
-from tests.crawler.collectors.repository.looking import NOW, Time
+from tests.crawler.collectors.repository.local_github import NOW, Time
 
 
-def purse(time: Time, *values: str, patience: float = 75) -> TokenRotation:
-    return TokenRotation(values, tick=time.tick, now=time.time, pause=time.pause, pace=0, patience=patience)
+def purse(time: Time, *values: str, max_wait: float = 75) -> TokenRotation:
+    return TokenRotation(values, tick=time.tick, now=time.time, pause=time.pause, pace=0, max_wait=max_wait)
 
 
 def told(

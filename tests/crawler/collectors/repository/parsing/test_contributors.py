@@ -9,7 +9,7 @@ import pytest
 from crawler.collectors.repository.parsing.contributors import Person, compute_bus_factor, is_bot, list_commit_counts
 from crawler.collectors.repository.parsing.responsiveness import Thread, ThreadEvent, summarise_threads
 from evidence.canonical import Json
-from tests.crawler.collectors.repository.looking import NOW
+from tests.crawler.collectors.repository.local_github import NOW
 
 ANN, CAT = Person("Ann", bot=False), Person("cat", bot=False)
 ROBOT = Person("robot[bot]", bot=True)
@@ -45,34 +45,34 @@ def test_bots(name: str, kind: str | None, bot: bool) -> None:
     assert is_bot(name, kind) is bot
 
 
-def thread(*words: ThreadEvent, association: str = "NONE", author: Person | None = CAT) -> Thread:
-    return Thread(opened=NOW - timedelta(days=1), closed=None, author=author, association=association, words=words)
+def thread(*events: ThreadEvent, association: str = "NONE", author: Person | None = CAT) -> Thread:
+    return Thread(opened=NOW - timedelta(days=1), closed=None, author=author, association=association, events=events)
 
 
-def word(by: Person | None, association: str, hours: float = 1) -> ThreadEvent:
+def event(by: Person | None, association: str, hours: float = 1) -> ThreadEvent:
     return ThreadEvent(NOW - timedelta(days=1) + timedelta(hours=hours), by, association)
 
 
 @pytest.mark.parametrize(
-    ("words", "answered"),
+    ("events", "answered"),
     [
-        ([word(ANN, "MEMBER")], True),
-        ([word(ANN, "COLLABORATOR")], True),
-        ([word(ANN, "CONTRIBUTOR")], False),
-        ([word(ANN, "")], False),
-        ([word(CAT, "MEMBER")], False),
-        ([word(Person("CAT", bot=False), "OWNER")], False),
-        ([word(ROBOT, "MEMBER")], False),
-        ([word(None, "MEMBER")], False),
-        ([word(ANN, "MEMBER", hours=-1)], False),
+        ([event(ANN, "MEMBER")], True),
+        ([event(ANN, "COLLABORATOR")], True),
+        ([event(ANN, "CONTRIBUTOR")], False),
+        ([event(ANN, "")], False),
+        ([event(CAT, "MEMBER")], False),
+        ([event(Person("CAT", bot=False), "OWNER")], False),
+        ([event(ROBOT, "MEMBER")], False),
+        ([event(None, "MEMBER")], False),
+        ([event(ANN, "MEMBER", hours=-1)], False),
     ],
 )
-def test_an_answer_is_by_a_maintainer_who_is_neither_author_nor_bot(words: list[ThreadEvent], answered: bool) -> None:
-    assert (thread(*words).answer is not None) is answered
+def test_an_answer_is_by_a_maintainer_who_is_neither_author_nor_bot(events: list[ThreadEvent], answered: bool) -> None:
+    assert (thread(*events).answer is not None) is answered
 
 
 def test_the_first_answer_counts() -> None:
-    answers = thread(word(ANN, "MEMBER", hours=5), word(ANN, "OWNER", hours=2))
+    answers = thread(event(ANN, "MEMBER", hours=5), event(ANN, "OWNER", hours=2))
     summed = summarise_threads([answers], 1, NOW)
     assert isinstance(summed, dict)
     assert summed["median_response_s"] == 7200

@@ -1,0 +1,297 @@
+"""Several processes of one target: what is tried in which, that none outlives its visit, and what is not redone."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import sys
+from collections.abc import Mapping
+from dataclasses import replace
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from crawler.collectors.protocol import ProbeLimits
+from crawler.collectors.protocol.questions.selection import QuestionSelection
+from crawler.collectors.protocol.stdio.processes import TargetProcesses
+from crawler.collectors.protocol.trials.call_policy import CallPolicy
+from crawler.mcp.channel import Era
+from crawler.mcp.transcript import Transcript
+from evidence.kinds import listing as listing_kind
+from evidence.kinds.samples import Samples
+from evidence.kinds.trials import TrialKind, TrialOutcome, Trials
+from evidence.model import Absent, Dossier, Observed, Reason, Record, Server, Target, TargetType
+from scoring.protocol.conformance import Verdict
+from tests.conformance.probing import Probed
+from tests.crawler.collectors.launching import PipeLauncher, Pipes, module
+from tests.crawler.collectors.protocol.probing import NOW, collector, listing, names, records_of
+
+FACTS = {"package": "npm:x", "version": "1.0.0", "layer": "a" * 64}
+
+
+class Visit:
+    """One visit of the server that remembers, with everything that its processes were asked, by process."""
+
+    def __init__(self, records: dict[str, Record], launcher: PipeLauncher, log: Path) -> None:
+        self.records = records
+        self.launcher = launcher
+        self.processes: dict[int, list[tuple[str, ...]]] = {}
+        for line in log.read_text().splitlines():
+            pid, *told = json.loads(line)
+            self.processes.setdefault(pid, []).append(tuple(told))
+
+    @property
+    def trials(self) -> Trials:
+        content = self.records["trials"].content
+        assert isinstance(content, Observed), content
+        return Trials.parse(content.body)
+
+    def calls(self) -> list[list[str]]:
+        """The tools called in each process, in the order in which the processes were started."""
+        called = [[told[1] for told in each if told[0] == "tools/call"] for each in self.processes.values()]
+        return [[name for name in each if not name.startswith("hallmark_probe_")] for each in called]
+
+
+def visit(
+    folder: Path,
+    fault: str = "",
+    *,
+    runtime: str = "bubblewrap",
+    facts: Mapping[str, Any] = FACTS,
+    earlier: Visit | None = None,
+    at: datetime = NOW,
+    depth: str = "core",
+    chosen: QuestionSelection | None = None,
+    environment: tuple[tuple[str, str], ...] = (),
+) -> Visit:
+    log = folder / "log.jsonl"
+    log.unlink(missing_ok=True)
+    launcher = PipeLauncher(runtime, facts)
+    prober = collector(launcher=launcher, depth=depth, at=at, chosen=chosen)
+    known = earlier.records if earlier else None
+    (folder / "fault").write_text(fault)
+    target = replace(module("tests.servers.forgetful", str(log)), environment=environment)
+    return Visit(asyncio.run(records_of(prober, target, earlier=known)), launcher, log)
+
+
+def test_deeds_are_done_in_a_process_of_their_own_and_leave_the_list_alone(tmp_path: Path) -> None:
+    found = visit(tmp_path, depth="full")
+
+    # The first process reads, makes both mistakes and answers the questions of a full probe; the last ones act.
+    reading, *_, acting, after = found.calls()
+    assert reading == ["get_note"] * 3
+    assert acting == ["add_tool", "crash"]
+    assert after == ["delete_note", "frobnicate"]
+    assert names(listing(found.records[listing_kind.KIND]).tools.items) == [
+        "add_tool",
+        "crash",
+        "get_note",
+        "delete_note",
+        "frobnicate",
+    ]
+
+
+def test_a_call_that_ends_its_process_spoils_no_other(tmp_path: Path) -> None:
+    calls = [(row.tool, row.outcome) for row in visit(tmp_path).trials.trials if row.kind == TrialKind.CALL]
+
+    assert calls == [
+        ("get_note", TrialOutcome.RESULT),
+        ("add_tool", TrialOutcome.RESULT),
+        ("crash", TrialOutcome.FAILURE),
+        ("delete_note", TrialOutcome.RESULT),
+        ("frobnicate", TrialOutcome.RESULT),
+    ]
+
+
+@pytest.mark.parametrize("runtime", ["none", "", "chroot"])
+def test_nothing_but_what_reads_is_called_where_nothing_contains_a_server(tmp_path: Path, runtime: str) -> None:
+    found = visit(tmp_path, runtime=runtime)
+
+    assert found.calls() == [["get_note"] * 3]
+    assert found.trials.policy == CallPolicy.ANNOTATED
+
+
+@pytest.mark.parametrize("depth", ["core", "full"])
+def test_at_most_one_process_lives_at_a_time_and_none_afterwards(
+    tmp_path: Path, depth: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    alive: list[int] = []
+    launch = PipeLauncher.launch
+
+    async def counting(self: PipeLauncher, target: Any) -> Pipes | Absent:
+        alive.append(sum(not pipes.stops for pipes in self.launched))
+        return await launch(self, target)
+
+    monkeypatch.setattr(PipeLauncher, "launch", counting)
+    found = visit(tmp_path, depth=depth)
+
+    assert set(alive) == {0}
+    assert all(pipes.stops for pipes in found.launcher.launched)
+
+
+def test_a_visit_that_is_cut_off_leaves_no_process(tmp_path: Path) -> None:
+    launcher = PipeLauncher("bubblewrap", FACTS)
+
+    async def run() -> None:
+        log = tmp_path / "log.jsonl"
+        task = asyncio.ensure_future(
+            records_of(collector(launcher=launcher, depth="full"), module("tests.servers.forgetful", str(log)))
+        )
+        while not launcher.launched:
+            await asyncio.sleep(0)
+        await launcher.launched[0].reading.wait()
+        task.cancel()
+        await asyncio.sleep(0)
+        task.cancel()  # nobody waits for the end of the process any more
+        await asyncio.gather(task, return_exceptions=True)
+        [launched] = launcher.launched
+        await asyncio.wait_for(launched.ended.wait(), 60)
+
+    asyncio.run(run())
+
+
+def test_every_other_version_is_offered_to_a_process_of_its_own(tmp_path: Path) -> None:
+    opened = [
+        [told for told in each if told[0] == "initialize"] for each in visit(tmp_path, depth="full").processes.values()
+    ]
+
+    assert max(map(len, opened)) == 1
+    assert sum(map(len, opened)) >= 1 + 4
+
+
+def test_the_processes_of_one_server_live_no_longer_than_it_may_take() -> None:
+    launcher = PipeLauncher("bubblewrap", FACTS)
+    silent = Target(type=TargetType.COMMAND, identifier=".", arguments=(sys.executable, "-c", "input()\ninput()"))
+
+    async def run() -> Absent | None:
+        processes = TargetProcesses(launcher, silent, ProbeLimits(total=0.5), "0")
+        for _ in range(4):
+            async with processes.started(Transcript()) as process:
+                if isinstance(process, Absent):
+                    return process
+                await process.channel.send_request("ping", {}, Era.LEGACY)
+        return None
+
+    assert asyncio.run(run()) == Absent(Reason.NOT_COLLECTED, "the time for one server was over")
+    assert 1 <= len(launcher.launched) <= 2
+
+
+def test_tools_of_an_unchanged_package_are_not_tried_again(tmp_path: Path) -> None:
+    first = visit(tmp_path / "", "")
+    kept = Visit(_without_crash(first), first.launcher, tmp_path / "log.jsonl")
+    second = visit(tmp_path, earlier=kept, at=NOW + timedelta(days=1))
+
+    assert second.calls() == [[]]
+    assert second.records["trials"].content == kept.records["trials"].content
+    third = visit(tmp_path, earlier=second, at=NOW + timedelta(days=13), facts={**FACTS, "reinstalled": "changed"})
+    assert third.calls() == [[]]
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"facts": {**FACTS, "layer": "b" * 64}},
+        {"environment": (("KEY", "value"),)},
+        {"facts": {"command": "x"}},
+        {"at": NOW + timedelta(days=15)},
+        {"depth": "full"},
+        {"chosen": QuestionSelection()},
+        {"runtime": "none"},
+    ],
+    ids=["another layer", "given something", "a command", "long ago", "full", "re-test", "not contained"],
+)
+def test_tools_are_tried_again_when_anything_about_them_may_have_changed(
+    tmp_path: Path, changes: dict[str, Any]
+) -> None:
+    first = visit(tmp_path)
+    kept = Visit(_without_crash(first), first.launcher, tmp_path / "log.jsonl")
+
+    assert any(visit(tmp_path, earlier=kept, **changes).calls())
+
+
+def test_trials_with_a_call_that_failed_are_made_again(tmp_path: Path) -> None:
+    assert any(visit(tmp_path, earlier=visit(tmp_path)).calls())
+
+
+def test_a_start_that_fails_once_of_a_package_that_starts_is_tried_again(tmp_path: Path) -> None:
+    well = visit(tmp_path)
+    again = visit(tmp_path, "once", earlier=well, at=NOW + timedelta(days=1))
+
+    assert isinstance(again.records[listing_kind.KIND].content, Observed)
+    assert _samples(again) == (2, 2)
+
+
+def test_failed_starts_of_a_package_that_started_before_are_failed_attempts(tmp_path: Path) -> None:
+    well = visit(tmp_path)
+    down = visit(tmp_path, "never", earlier=well, at=NOW + timedelta(days=1))
+    still = visit(tmp_path, "never", earlier=down, at=NOW + timedelta(days=2))
+
+    assert isinstance(down.records[listing_kind.KIND].content, Absent)
+    assert (_samples(down), _samples(still)) == ((1, 2), (1, 3))
+
+
+@pytest.mark.parametrize("facts", [{**FACTS, "layer": "b" * 64}, {"command": "x"}])
+def test_a_package_that_never_started_here_has_made_no_attempt(tmp_path: Path, facts: dict[str, Any]) -> None:
+    well = visit(tmp_path)
+    down = visit(tmp_path, "never", facts=facts, earlier=well, at=NOW + timedelta(days=1))
+
+    assert _samples(down) == (1, 1)
+    assert isinstance(visit(tmp_path, "never").records["samples"].content, Absent)
+
+
+def _samples(found: Visit) -> tuple[int, int]:
+    content = found.records["samples"].content
+    assert isinstance(content, Observed), content
+    seen = Samples.parse(content.body)
+    return seen.successes, seen.samples
+
+
+def _without_crash(found: Visit) -> dict[str, Record]:
+    """The records of a visit in which no call went unanswered."""
+    record = found.records["trials"]
+    assert isinstance(record.content, Observed)
+    body = json.loads(record.content.body)
+    body["trials"] = [row for row in body["trials"] if row["tool"] != "crash"]
+    return found.records | {"trials": replace(record, content=Observed(json.dumps(body).encode()))}
+
+
+# A server of the modern era alone, which acknowledges a subscription and never answers it.
+_MODERN = """
+import json, sys
+CAPABILITIES = {"tools": {"listChanged": True}}
+for line in sys.stdin:
+    message = json.loads(line) if line.rstrip().endswith("}") else {}
+    if "id" not in message:
+        continue
+    answer = {"error": {"code": -32601, "message": "Method not found"}}
+    if message["method"] == "server/discover":
+        answer = {"result": {"supportedVersions": ["2026-07-28"], "capabilities": CAPABILITIES}}
+    if message["method"] == "tools/list":
+        answer = {"result": {"tools": []}}
+    told = {"id": message["id"], **answer}
+    if message["method"] == "subscriptions/listen":
+        meta = {"_meta": {"io.modelcontextprotocol/subscriptionId": message["id"]}}
+        told = {"method": "notifications/subscriptions/acknowledged", "params": meta}
+    print(json.dumps({"jsonrpc": "2.0", **told}), flush=True)
+"""
+
+
+@pytest.mark.parametrize(("listens", "verdict"), [(True, Verdict.PASS), (False, Verdict.NOT_APPLICABLE)])
+def test_a_process_is_listened_to_only_when_the_operator_says_so(listens: bool, verdict: Verdict) -> None:
+    prober = collector(launcher=PipeLauncher(), depth="full")
+    prober._listen = listens
+    target = Target(type=TargetType.COMMAND, identifier=".", arguments=(sys.executable, "-c", _MODERN))
+    server = Server(ref="test", name="test", targets=(target,))
+    probed = Probed(Dossier(server=server, as_of=NOW, records=asyncio.run(records_of(prober, target))))
+
+    assert probed.verdicts()["SUB-01"].verdict is verdict
+
+
+def test_a_call_that_ends_the_first_process_costs_no_question(tmp_path: Path) -> None:
+    found = visit(tmp_path, "deadly", depth="full")
+    server = Server(ref="test", name="test", targets=(module("tests.servers.forgetful", ""),))
+    verdicts = Probed(Dossier(server=server, as_of=NOW, records=found.records)).verdicts()
+
+    assert {verdicts[name].verdict for name in ("PING-01", "JSON-01", "JSON-04")} == {Verdict.PASS}
