@@ -16,7 +16,7 @@ from evidence.kinds.listing import CONTAINING, Listing
 from evidence.kinds.traits import kinds_where, traits
 from evidence.model import Absent, Dossier, Observed, Record
 from publish.private_answers import remove_private_answers
-from publish.run_summary import receipt_lines
+from publish.views.server_summary import receipt_lines
 from scoring import receipt
 from scoring.engine import catalogue
 from scoring.engine.rubric import Rubric

@@ -13,8 +13,7 @@ from typing import Final
 
 from publish.badges import evidence_agreement, publisher_proofs
 from publish.badges.evidence_agreement import EvidenceReader
-from publish.public_servers import PublicServer
-from scoring import receipt
+from publish.views.public_servers import PublicServer
 from scoring.results import arithmetic, weighting
 from scoring.results.scorecard import DimensionScore, Scorecard
 from scoring.rubrics.adaptive_dimensions import RELIABILITY, SECURITY
@@ -100,10 +99,6 @@ class Judgement:
         """Ids of the badges that the server has."""
         return tuple(award.id for award in self.badges if award.met)
 
-    def award(self, name: str) -> Award | None:
-        """The gate or a badge by its id."""
-        return next((award for award in (self.gate, *self.badges) if award.id == name), None)
-
 
 @dataclass(frozen=True, slots=True)
 class _Seen:
@@ -142,8 +137,7 @@ def judge_server(
 
     `cards` are its receipts where the caller has decoded them already.
     """
-    decoded = cards if cards is not None else [receipt.decode_scorecard(card.body) for card in published.cards]
-    seen = _Seen(EvidenceReader(published.dossier), decoded, controlled)
+    seen = _Seen(EvidenceReader(published.dossier), published.scorecards if cards is None else cards, controlled)
     gate, *badges = (_award(rule, seen) for rule in BADGE_RULES)
     return Judgement(gate, tuple(badges))
 

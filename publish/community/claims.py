@@ -24,7 +24,7 @@ from evidence.store.community.claim_values import Claim, ClaimLimits, ProofMetho
 from publish.community.disputable_lines import list_shown_runs
 from publish.community.limits import DAY, HOUR, CommunityLimits
 from publish.community.tokens import create_token, owner_scope
-from publish.public_servers import read_public_servers
+from publish.views.public_servers import read_public_server
 
 WELL_KNOWN: Final = "/.well-known/hallmark.txt"
 PROOF_FILE: Final = WELL_KNOWN.lstrip("/")
@@ -128,14 +128,14 @@ def _repository(store: Store, server: Server) -> str | None:
         if server.ref.startswith(prefix):
             return _on_github(server.ref.removeprefix(prefix))
     for run in list_shown_runs(store, server.id):
-        for shown in read_public_servers(store, run, servers=[server.id]):
-            content = shown.dossier.read(package.KIND)
-            if isinstance(content, Observed):
-                return _stated(content.body)
+        shown = read_public_server(store, run, server.id)
+        content = shown.dossier.read(package.KIND) if shown else None
+        if isinstance(content, Observed):
+            return _repository_of_package(content.body)
     return None
 
 
-def _stated(body: bytes) -> str | None:
+def _repository_of_package(body: bytes) -> str | None:
     try:
         stated = package.Package.parse(body).repository
     except NotJson:

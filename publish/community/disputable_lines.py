@@ -9,9 +9,8 @@ from evidence.model import ServerId
 from evidence.store import RetestState, Store
 from evidence.store.community.dispute_values import DisputedLine
 from publish.disclosure import WITHHELD
-from publish.public_servers import read_public_servers
-from publish.run_summary import receipt_lines
-from scoring import receipt
+from publish.views.public_servers import read_public_server
+from publish.views.server_summary import receipt_lines
 from scoring.remedy import ROUNDING
 
 _NO_FAULT: Final = frozenset({WITHHELD, ROUNDING})
@@ -41,17 +40,17 @@ def list_shown_runs(store: Store, server: ServerId) -> Iterator[str]:
 
 def _lines(store: Store, server: ServerId, run: str, rubric: str) -> Iterator[DisputedLine]:
     """Newest versions first: the fault is the same under all of them."""
-    for shown in read_public_servers(store, run, servers=[server]):
-        cards = [receipt.decode_scorecard(card.body) for card in shown.cards if card.rubric == rubric]
-        for card in sorted(cards, key=lambda card: -card.version):
-            for line in receipt_lines(card):
-                yield DisputedLine(
-                    server=server,
-                    run=run,
-                    rubric=card.rubric,
-                    version=card.version,
-                    cites=line.cites,
-                    at=line.at,
-                    why=line.why,
-                    rule=line.rule,
-                )
+    shown = read_public_server(store, run, server)
+    cards = [card for card in shown.scorecards if card.rubric == rubric] if shown else []
+    for card in sorted(cards, key=lambda card: -card.version):
+        for line in receipt_lines(card):
+            yield DisputedLine(
+                server=server,
+                run=run,
+                rubric=card.rubric,
+                version=card.version,
+                cites=line.cites,
+                at=line.at,
+                why=line.why,
+                rule=line.rule,
+            )

@@ -8,7 +8,9 @@ from decimal import Decimal
 from typing import Any, Final
 
 from evidence.model import Absent, Record, Run, Server
-from publish.formats.project_facts import (
+from publish.text.display import make_visible
+from publish.text.numbers import format_number
+from publish.views.evidence.project_facts import (
     ProjectFact,
     advisories_fact,
     find_licence,
@@ -16,8 +18,6 @@ from publish.formats.project_facts import (
     package_fact,
     repository_fact,
 )
-from publish.text.display import make_visible
-from publish.text.numbers import format_number
 
 CELL_LIMIT = 1_000
 

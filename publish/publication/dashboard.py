@@ -16,14 +16,14 @@ from evidence.derive.secret_scrubbing import scrub_text
 from evidence.model import Run, ServerId
 from evidence.store import ListedScore, ListedServer, Store
 from publish.publication.receipt_counts import ReceiptCounts
-from publish.run_summary import HISTOGRAM_BINS, MeasuredState
+from publish.views.comparisons.servers import JUDGING_PINS
+from publish.views.server_summary import HISTOGRAM_BINS, MeasuredState
 from scoring.engine import catalogue
 
 MAX_MOVERS: Final = 20
 MAX_FAILURES: Final = 12
 _NAME: Final = 160
 _BATCH: Final = 500
-_JUDGES: Final = ("ruleset", "engine")
 _STATES: Final = tuple(state.value.replace(" ", "_") for state in MeasuredState)
 
 
@@ -223,7 +223,7 @@ class MoverCounter:
         if self._before is None:
             return []
         old, new = self._before.pins, self._run.pins
-        differs = [name for name in _JUDGES if old.get(name) != new.get(name)]
+        differs = [name for name in JUDGING_PINS if old.get(name) != new.get(name)]
         return [*(["ruleset"] if differs else []), *(["methodology"] if len(self._versions) > 1 else [])]
 
 

@@ -17,10 +17,9 @@ from functools import partial
 from typing import IO, Any, Final, Self
 
 from evidence.store import Store, open_store
-from publish import public_servers
 from publish.formats.run_files import FileForm
-from publish.public_servers import WHOLE_RUN, ExportedBatch, WorkerShare
-from publish.publication import listing_writer
+from publish.publication import listing_writer, run_export
+from publish.publication.run_export import WHOLE_RUN, ExportedBatch, WorkerShare
 
 SERVERS_PER_WORKER: Final = 2_000
 """Servers that a process more is worth: its start takes the time of some five hundred."""
@@ -120,9 +119,9 @@ def _printed(
     store: Store, run_id: str, forms: Sequence[FileForm], share: WorkerShare, *, board: bool
 ) -> Iterator[ExportedBatch]:
     if not board:
-        return public_servers.export_batches(store, run_id, forms, share=share)
+        return run_export.export_batches(store, run_id, forms, share=share)
     tell = partial(listing_writer.summarize_batch, run=run_id, controlled=listing_writer.list_controlled_servers(store))
-    return public_servers.export_batches(store, run_id, forms, share=share, tell=tell)
+    return run_export.export_batches(store, run_id, forms, share=share, tell=tell)
 
 
 if __name__ == "__main__":

@@ -16,11 +16,12 @@ from evidence.store import ListedServer, Store
 from evidence.store.community.claim_values import ClaimState
 from evidence.store.listing.server_packing import pack_server, unpack_server
 from publish.formats.run_files import FileForm
-from publish.public_servers import ExportedBatch, PublicServer, read_public_servers
 from publish.publication.dashboard import DashboardCounter, MoverCounter
-from publish.publication.listing_rows import count_server
 from publish.publication.manifest import ExportBatches
 from publish.publication.receipt_counts import ReceiptCounts
+from publish.publication.run_export import ExportedBatch
+from publish.views.listed_servers import count_server
+from publish.views.public_servers import PublicServer, read_public_servers
 
 _CLAIMS: Final = 1_000_000
 """Claims that are read at once: all of them."""

@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import Any, Final, TypeAlias
 
 from evidence.store import Stage, Store, UnknownRun
-from publish import public_servers
 from publish.disclosure import PUBLIC_KINDS
 from publish.formats.run_files import FileForm
-from publish.public_servers import ExportedBatch
+from publish.publication import run_export
+from publish.publication.run_export import ExportedBatch
 
 FORMAT: Final = 4
 """Version of the dataset format; bumped when columns, members or files change."""
@@ -31,7 +31,7 @@ ExportBatches: TypeAlias = Callable[[Store, str, Sequence[FileForm]], Iterable[E
 """Who prints the files: `dataset.printed`, or several processes (`publish.publication.export_workers`)."""
 
 
-def make_manifest(store: Store, run_id: str, printed: ExportBatches = public_servers.export_batches) -> bytes:
+def make_manifest(store: Store, run_id: str, printed: ExportBatches = run_export.export_batches) -> bytes:
     """The manifest of a run as JSON, with the digests that its exported files have; the same store, the same bytes."""
     row = store.find_run(run_id)
     if row is None:
@@ -55,9 +55,7 @@ def make_manifest(store: Store, run_id: str, printed: ExportBatches = public_ser
     return json.dumps(document, sort_keys=True, indent=2).encode() + b"\n"
 
 
-def write_run_files(
-    store: Store, run_id: str, folder: Path, printed: ExportBatches = public_servers.export_batches
-) -> int:
+def write_run_files(store: Store, run_id: str, folder: Path, printed: ExportBatches = run_export.export_batches) -> int:
     """Write all files of a run into a folder, beside them its manifest when it is published; how many servers.
 
     Files appear when all of them are complete.
@@ -65,17 +63,17 @@ def write_run_files(
     pages = printed(store, run_id, list(RUN_FILES.values()))
     with ExitStack() as files:
         sinks = {
-            form: files.enter_context(public_servers.open_atomically(folder / name)) for name, form in RUN_FILES.items()
+            form: files.enter_context(run_export.open_atomically(folder / name)) for name, form in RUN_FILES.items()
         }
         if (known := store.find_snapshot(run_id)) is not None:
-            files.enter_context(public_servers.open_atomically(folder / MANIFEST)).write(known)
-        return public_servers.write_batches(pages, sinks)
+            files.enter_context(run_export.open_atomically(folder / MANIFEST)).write(known)
+        return run_export.write_batches(pages, sinks)
 
 
 def _digests(pages: Iterable[ExportedBatch]) -> dict[str, Any]:
     """What identifies each file, all of them printed at once and kept nowhere."""
     sinks = {form: _Digest() for form in RUN_FILES.values()}
-    servers = public_servers.write_batches(pages, sinks)
+    servers = run_export.write_batches(pages, sinks)
     return {
         name: {"sha256": sinks[form].sha256.hexdigest(), "bytes": sinks[form].size, "servers": servers}
         for name, form in RUN_FILES.items()

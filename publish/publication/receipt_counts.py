@@ -9,7 +9,7 @@ from functools import cache, lru_cache
 from typing import Any, Final
 
 from publish.disclosure import WITHHELD, private_rule_ids
-from publish.run_summary import FailureCount, FailureCounter
+from publish.views.server_summary import FailureCount, FailureCounter
 
 _PARTS: Final = ("dimensions", "components")
 

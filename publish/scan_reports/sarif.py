@@ -12,9 +12,9 @@ from urllib.parse import quote
 
 from evidence.canonical import canonical_json, sha256
 from evidence.model import Absent, Dossier
-from publish.run_summary import receipt_lines
 from publish.text.display import make_visible
 from publish.text.redaction import redact_json
+from publish.views.server_summary import receipt_lines
 from scoring.engine.rule import Rule, discover_rules
 from scoring.explain import list_citations
 from scoring.results.outcome import NotMeasured, Severity

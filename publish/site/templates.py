@@ -10,11 +10,11 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from publish.disclosure import WITHHELD
-from publish.run_summary import has_thin_evidence, receipt_lines
 from publish.site import receipt_rows
 from publish.text.display import make_visible, render_inline_code
 from publish.text.numbers import base_weight_share, format_number, format_percent, format_signed
 from publish.views.evidence.server import RAW_LIMIT, MultilineText
+from publish.views.server_summary import has_thin_evidence, receipt_lines
 from scoring.results.outcome import NotMeasured
 
 NAME_LIMIT: Final = 160

@@ -33,11 +33,6 @@ def format_percent(share: Decimal | float) -> str:
     return f"{format_number(Decimal(str(share)) * 100, 1)} %"
 
 
-def divide_share(part: int, whole: int) -> Decimal:
-    """A part of a whole, 0 of an empty one."""
-    return Decimal(part) / Decimal(whole) if whole else Decimal(0)
-
-
 class HasBaseWeight(Protocol):
     """Anything with a base weight among its siblings."""
 

@@ -42,6 +42,11 @@ class RunCounts:
     outcomes: tuple[AbsenceCount, ...]
 
     @property
+    def scored(self) -> int:
+        """Servers that have a scorecard."""
+        return dict(self.stages).get(Stage.SCORE.value, 0)
+
+    @property
     def own_failures(self) -> float | None:
         """Share of the servers whose turn it was that have no listing through a failure of ours; None without any."""
         turned = self.planned - self.carried
@@ -73,6 +78,7 @@ def list_runs(store: Store, limit: int = SHOWN) -> tuple[RunView, ...]:
 def _night(store: Store, row: RunRow) -> RunView:
     thinned = store.compaction.find_dropped_records(row.run.id)
     events = store.read_run_events(row.run.id)
+    is_counted = row.state is RunState.PLANNED or store.find_snapshot(row.run.id) is not None
     return RunView(
         id=row.run.id,
         trigger=row.run.trigger.value,
@@ -80,7 +86,7 @@ def _night(store: Store, row: RunRow) -> RunView:
         as_of=row.run.as_of,
         planned_at=row.planned_at,
         published_at=row.published_at,
-        counts=_counts(store, row),
+        counts=read_run_counts(store, row.run.id) if is_counted else None,
         # What an operator wrote beside a run is for operators.
         withheld=tuple((event.at, event.note) for event in events if event.what is RunAction.WITHHELD),
         thinned=thinned.visits if thinned else 0,
@@ -88,21 +94,20 @@ def _night(store: Store, row: RunRow) -> RunView:
     )
 
 
-def _counts(store: Store, row: RunRow) -> RunCounts | None:
-    if (manifest := store.find_snapshot(row.run.id)) is not None:
-        return _printed(manifest)
-    if row.state is RunState.PLANNED:
-        progress = store.read_progress(row.run.id)
-        absent = {reason: count for (kind, reason), count in progress.absent.items() if kind == listing.KIND}
-        stages = tuple((stage.value, progress.done[stage]) for stage in Stage if stage in progress.done)
-        return RunCounts(
-            planned=progress.planned, carried=progress.carried, stages=stages, outcomes=tuple(_outcomes(absent))
-        )
-    return None
+def read_run_counts(store: Store, run: str) -> RunCounts:
+    """How far a run came: the counts in its manifest once it is published, else those of its work items now."""
+    if (manifest := store.find_snapshot(run)) is not None:
+        return _counts_of_manifest(manifest)
+    progress = store.read_progress(run)
+    absent = {reason: count for (kind, reason), count in progress.absent.items() if kind == listing.KIND}
+    stages = tuple((stage.value, progress.done[stage]) for stage in Stage if stage in progress.done)
+    return RunCounts(
+        planned=progress.planned, carried=progress.carried, stages=stages, outcomes=tuple(_outcomes(absent))
+    )
 
 
-def _printed(manifest: bytes) -> RunCounts:
-    """The counts that a run was published with: they stay, also when its records are dropped one day."""
+def _counts_of_manifest(manifest: bytes) -> RunCounts:
+    """The counts at publication; they stay the same after retention drops the run's records."""
     counts = json.loads(manifest)["counts"]
     prefix = f"{listing.KIND}/"
     absent = {name.removeprefix(prefix): number for name, number in counts["absent"].items() if name.startswith(prefix)}

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from decimal import Decimal
 from itertools import pairwise
-from typing import Final, Protocol
+from typing import Final
 
 from evidence.model import Trigger
+from evidence.store.listing.values import HistoryPoint
 from publish.text.numbers import format_number
 
 WIDTH: Final = 420
@@ -20,50 +21,6 @@ MAX_POINTS: Final = 400
 LEFT, RIGHT, TOP, BASE = 28, 10, 16, 168
 _LABELS: Final = 5
 """Marks that are named in a plot; the table names every one."""
-
-
-class HistoryPoint(Protocol):
-    """What a published run said of a server under one version of a methodology."""
-
-    @property
-    def run(self) -> str:
-        """The run."""
-        ...
-
-    @property
-    def as_of(self) -> datetime:
-        """The moment of its evidence."""
-        ...
-
-    @property
-    def trigger(self) -> Trigger:
-        """What started the run."""
-        ...
-
-    @property
-    def rubric(self) -> str:
-        """The methodology."""
-        ...
-
-    @property
-    def version(self) -> int:
-        """Our version of it."""
-        ...
-
-    @property
-    def score(self) -> Decimal | None:
-        """None where nothing was measured."""
-        ...
-
-    @property
-    def grade(self) -> str | None:
-        """None where there is none."""
-        ...
-
-    @property
-    def pinned(self) -> Mapping[str, str]:
-        """What was pinned, version by part."""
-        ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -97,10 +97,10 @@ def routes(site: SiteContext) -> APIRouter:
     )  # fmt: skip
     def list_evidence(server: ServerPath, run: RunQuery = None) -> Response:
         """What was recorded of the server in a run, without the bodies. An absence is a record that says why."""
-        row, shown = find_public_server(site, server, run)
-        records = {kind: describe_record(record) for kind, record in sorted(shown.dossier.records.items())}
+        seen = find_public_server(site, server, run)
+        records = {kind: describe_record(record) for kind, record in sorted(seen.public.dossier.records.items())}
         return bytes_response(
-            mask_secrets(encode_json({"server": server, "run": row.run.id, "records": records})), keep=True
+            mask_secrets(encode_json({"server": server, "run": seen.run.run.id, "records": records})), keep=True
         )
 
     @router.get(
@@ -109,15 +109,15 @@ def routes(site: SiteContext) -> APIRouter:
     )  # fmt: skip
     def get_evidence(server: ServerPath, kind: KindPath, run: RunQuery = None) -> Response:
         """What was recorded of one kind. The words in it are those of strangers: show them as text, and run nothing."""
-        row, shown = find_public_server(site, server, run)
-        records = shown.dossier.records
+        seen = find_public_server(site, server, run)
+        run_id, records = seen.run.run.id, seen.public.dossier.records
         if kind not in records:
             raise make_problem(
                 "unknown-evidence",
-                f"Found no public evidence of kind {show_found(kind)} in {row.run.id}; "
+                f"Found no public evidence of kind {show_found(kind)} in {run_id}; "
                 f"/api/v1/servers/{server}/evidence lists the kinds.",
             )
-        about = {"server": server, "run": row.run.id, "kind": kind, "record": describe_record(records[kind])}
+        about = {"server": server, "run": run_id, "kind": kind, "record": describe_record(records[kind])}
         # A body is free of secrets already, and looking for them is what costs most.
         return bytes_response(
             mask_secrets(encode_json(about))[:-1] + b"," + encode_json(_body(records, kind))[1:], keep=True

@@ -10,7 +10,7 @@ from evidence.store import RunRow, Store
 from publish.datasets.differences.scores import COMPARED_TABLES
 from publish.datasets.format.columns import Row
 from publish.datasets.rows.server_rows import make_server_rows
-from publish.public_servers import read_public_servers
+from publish.views.public_servers import read_public_servers
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,8 +13,8 @@ from evidence.derive.secret_scrubbing import scrub_body, scrub_text
 from evidence.kinds import exchanges, source
 from evidence.kinds.traits import traits
 from evidence.model import Absent, Observed, Record
-from publish.formats.project_facts import find_licence
 from publish.private_answers import has_private_answer
+from publish.views.evidence.project_facts import find_licence
 
 LICENCES: Final[Mapping[str, str]] = {kind: declared.licence for kind, declared in traits().items() if declared.licence}
 """The note on the licence of each kind. A kind without a note does not go out."""

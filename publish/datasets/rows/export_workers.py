@@ -16,8 +16,8 @@ from publish.datasets.format.methodology import is_current_code
 from publish.datasets.format.table_files import EncodedBlock, encode_block
 from publish.datasets.format.tables import SERVERS, TABLES
 from publish.datasets.rows.server_rows import make_server_rows
-from publish.public_servers import BATCH_SIZE, PublicServer, read_public_servers
 from publish.publication.export_workers import SERVERS_PER_WORKER, read_worker_pages, write_pages
+from publish.views.public_servers import BATCH_SIZE, PublicServer, read_public_servers
 from scoring.engine.assess import assess_dossier
 
 

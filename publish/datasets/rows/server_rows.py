@@ -26,9 +26,8 @@ from publish.datasets.format.tables import (
 from publish.datasets.rows.evidence_bodies import PublishedBody, publish_bodies
 from publish.datasets.rows.rule_outcomes import make_outcome_rows
 from publish.formats.csv_columns import PROJECT_COLUMNS
-from publish.public_servers import PublicServer
-from publish.run_summary import summarize_server
-from scoring import receipt
+from publish.views.public_servers import PublicServer
+from publish.views.server_summary import summarize_server
 from scoring.engine.assessment import Assessment
 from scoring.results.outcome import NotMeasured
 from scoring.results.scorecard import ComponentScore, DimensionScore, Line, Scorecard
@@ -51,11 +50,10 @@ def make_server_rows(published: PublicServer, assessment: Assessment | None) -> 
     """The rows of one server. Without an assessment nothing is told of what single rules answered."""
     out = publish_bodies(published.dossier.records)
     cited = {published.dossier.records[kind].digest: body.digest for kind, body in out.items()}
-    cards = [receipt.decode_scorecard(card.body) for card in published.cards]
     server = published.dossier.server
     sheet = {
         SERVERS.name: [make_server_row(published.dossier)],
-        **make_receipt_rows(cards, cited),
+        **make_receipt_rows(published.scorecards, cited),
         OUTCOMES.name: list(make_outcome_rows(server.id, assessment)) if assessment else [],
         EVIDENCE.name: [_evidence(record, out[kind]) for kind, record in sorted(published.dossier.records.items())],
     }

@@ -10,8 +10,9 @@ from starlette.responses import RedirectResponse, Response
 
 from evidence.store import ListingQuery
 from evidence.store.listing.values import ListedServer
-from publish.site.shown_server import find_listed_server, find_server_in_run, methodology_titles
+from publish.site.server_context import find_listed_server, find_server_in_run
 from publish.views.comparisons.servers import compare_servers
+from publish.views.server_in_run import methodology_titles
 from publish.web.context import SiteContext
 
 OFFERED: Final = 20

@@ -11,9 +11,9 @@ from starlette.responses import Response
 from evidence.model import Reason
 from evidence.store import Store
 from publish.site import plot_geometry
-from publish.site.dashboard_numbers import DashboardNumbers
 from publish.text.numbers import make_bars
 from publish.views.absence_advice import advise_on_absence
+from publish.views.dashboard import DashboardNumbers
 from publish.web.context import SiteContext
 from scoring.engine import catalogue
 

@@ -14,9 +14,9 @@ from starlette.responses import RedirectResponse, Response
 
 from evidence.store import BadCursor, ListingQuery, UnknownRubric
 from publish.badges import requirements
-from publish.site.dashboard_numbers import DashboardNumbers, NewestNumbers
 from publish.site.list_query import LIST_PATH, ListQuery, parse_search
 from publish.site.list_rows import render_rows
+from publish.views.dashboard import DashboardNumbers, NewestNumbers
 from publish.web.context import SiteContext
 from scoring.engine import catalogue
 

@@ -9,19 +9,12 @@ from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
 from evidence.store.listing.values import HistoryPoint
-from publish.site.shown_server import (
-    ServerInRun,
-    find_earlier_run,
-    find_listed_server_in_run,
-    find_server_in_run,
-    history_response,
-    methodology_titles,
-    server_response,
-)
+from publish.site.server_context import find_listed_server_in_run, find_server_in_run, history_response, server_response
 from publish.views.comparisons.evidence_changes import compare_evidence
 from publish.views.comparisons.receipts import compare_receipts
 from publish.views.comparisons.servers import explain_incomparable
 from publish.views.score_history import view_history
+from publish.views.server_in_run import ServerInRun, find_run_before, methodology_titles
 from publish.web.context import SiteContext
 
 LINES_SHOWN: Final = 60
@@ -44,7 +37,7 @@ def routes(site: SiteContext) -> APIRouter:
     @router.get("/servers/{server}/changes")
     def changes(server: str, run: str | None = None) -> Response:
         after = find_server_in_run(site, server, run)
-        earlier = find_earlier_run(site, after)
+        earlier = find_run_before(site.store, server, after.run.run.id)
         found = {"earlier": None} if earlier is None else _between(find_server_in_run(site, server, earlier), after)
         return server_response(site, "server_changes.html.j2", after, tab="changes", index=False, **found)
 
@@ -66,7 +59,7 @@ def _between(old: ServerInRun, new: ServerInRun) -> dict[str, Any]:
     """Two runs of one server, all in public form."""
     known = {(card.rubric, card.version): card for card in old.cards}
     apart = {
-        f"{card.rubric}@{card.version}": tuple(explain_incomparable(known[card.rubric, card.version], card))
+        f"{card.rubric}@{card.version}": explain_incomparable(known[card.rubric, card.version], card)
         for card in new.cards
         if (card.rubric, card.version) in known
     }
@@ -77,7 +70,7 @@ def _between(old: ServerInRun, new: ServerInRun) -> dict[str, Any]:
         "apart": apart,
         "pins": tuple(_pins(old, new)),
         "changes": compare_evidence(old.public.dossier, new.public.dossier),
-        "gone": old.thinned is not None,
+        "gone": old.dropped is not None,
         "lines_shown": LINES_SHOWN,
         "same": not any(comparison.changed for comparison in compared),
     }

@@ -11,7 +11,8 @@ from starlette.responses import RedirectResponse, Response
 from evidence.store.community.claim_values import Claim, ProofMethod
 from publish.community import claims
 from publish.community.claims import PROOF_FILE, ClaimRefusal, ClaimWithToken
-from publish.site.shown_server import ServerInRun, find_server_in_run, server_response
+from publish.site.server_context import find_server_in_run, server_response
+from publish.views.server_in_run import ServerInRun
 from publish.web.context import SiteContext
 from publish.web.same_origin import require_same_origin
 

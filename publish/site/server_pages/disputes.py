@@ -14,8 +14,9 @@ from publish.community.disputable_lines import find_disputable_line
 from publish.community.dispute_views import list_public_disputes
 from publish.community.disputes import DisputeFiler, DisputeRefusal, DisputeRefused, DisputeText, FiledDispute
 from publish.community.limits import MAX_CONTACT, MAX_REASON, MIN_REASON
-from publish.site.shown_server import ServerInRun, find_server_in_run, server_response
+from publish.site.server_context import find_server_in_run, server_response
 from publish.views.evidence.server import MultilineText
+from publish.views.server_in_run import ServerInRun
 from publish.web.context import SiteContext
 from publish.web.same_origin import require_same_origin
 

@@ -10,7 +10,7 @@ from fastapi import APIRouter, Query
 from starlette.responses import Response
 
 from evidence.model import Dossier
-from publish.site.shown_server import ServerInRun, find_server_in_run, server_response
+from publish.site.server_context import find_server_in_run, server_response
 from publish.views.evidence.advisories import view_advisories
 from publish.views.evidence.behaviour import view_behaviour
 from publish.views.evidence.conformance import view_conformance
@@ -18,6 +18,7 @@ from publish.views.evidence.observations import view_access, view_interop, view_
 from publish.views.evidence.project import view_dependencies, view_package, view_repository, view_source
 from publish.views.evidence.server import Bounds, count_tools, view_listing, view_record, view_registry_entries
 from publish.views.evidence.transcript import locate_exchanges, view_transcript
+from publish.views.server_in_run import ServerInRun
 from publish.web.context import SiteContext
 
 View = Callable[[ServerInRun, int], Mapping[str, Any]]

@@ -12,8 +12,9 @@ from evidence.model import Dossier
 from evidence.store import Store
 from publish.disclosure import NOT_REVIEWED, ReviewedFindings
 from publish.findings.identity import match_reviews
-from publish.site.shown_server import ServerInRun, find_server_in_run, methodology_titles, server_response
+from publish.site.server_context import find_server_in_run, server_response
 from publish.views.fix_costs import predict_public_fixes
+from publish.views.server_in_run import ServerInRun, methodology_titles
 from publish.web.context import SiteContext
 from scoring import receipt, rule_examples
 from scoring.engine import catalogue

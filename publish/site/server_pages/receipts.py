@@ -12,15 +12,10 @@ from starlette.responses import Response
 from evidence.store import ListedScore, Retest, RetestState, Store
 from publish.badges import images, requirements
 from publish.community.dispute_views import DisputeView, list_public_disputes
+from publish.site.server_context import LINES_SHOWN, find_server_in_run, server_response
 from publish.site.server_pages.references import redirect_to_page
-from publish.site.shown_server import (
-    LINES_SHOWN,
-    ServerInRun,
-    find_server_in_run,
-    methodology_titles,
-    server_response,
-)
 from publish.views.fix_costs import rank_costs
+from publish.views.server_in_run import ServerInRun, methodology_titles
 from publish.web.context import SiteContext
 from scoring.engine import catalogue
 from scoring.receipt import decode_scorecard
@@ -101,10 +96,9 @@ def _overview(site: SiteContext, seen: ServerInRun) -> dict[str, Any]:
     return {
         "scores": _in_order([one for one in seen.scores if one.version == newest[one.rubric]]),
         "main": main,
-        "newest": newest,
         "retest": _retest(site.store, seen) if seen.newest else None,
         "earlier": _in_order([one for one in seen.scores if one.version != newest[one.rubric]]),
-        "line_limits": (LINES_SHOWN, LINES_SHOWN),
+        "lines_shown": LINES_SHOWN,
         "costs": told[:FIXES_SHOWN],
         "more_costs": max(0, len(told) - FIXES_SHOWN),
         "disclosed": seen.public.disclosed,

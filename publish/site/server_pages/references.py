@@ -7,7 +7,7 @@ from starlette.exceptions import HTTPException
 from starlette.responses import RedirectResponse, Response
 
 from evidence.model import server_id
-from publish.site.shown_server import find_listed_server
+from publish.site.server_context import find_listed_server
 from publish.web.context import SiteContext
 
 

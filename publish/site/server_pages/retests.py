@@ -9,7 +9,8 @@ from starlette.exceptions import HTTPException
 from starlette.responses import RedirectResponse, Response
 
 from publish.community.limits import CommunityLimits
-from publish.site.shown_server import ServerInRun, find_server_in_run, server_response
+from publish.site.server_context import find_server_in_run, server_response
+from publish.views.server_in_run import ServerInRun
 from publish.web.backend import RetestAccepted, RetestProgress, RetestRefusal
 from publish.web.context import SiteContext
 from publish.web.same_origin import require_same_origin

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 from evidence.canonical import Json
-from publish.run_summary import receipt_lines
+from publish.views.server_summary import receipt_lines
 from scoring.remedy import ROUNDING
 from scoring.results.scorecard import Line, Scorecard
 

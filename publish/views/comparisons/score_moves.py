@@ -9,7 +9,7 @@ from decimal import Decimal
 from typing import NamedTuple
 
 from evidence.model import ServerId
-from publish.run_summary import receipt_lines
+from publish.views.server_summary import receipt_lines
 from scoring.results.scorecard import Scorecard
 
 

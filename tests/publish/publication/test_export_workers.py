@@ -13,9 +13,9 @@ from typing import Any
 import pytest
 
 from evidence.store import Store
-from publish import public_servers
-from publish.publication import export_workers, manifest
+from publish.publication import export_workers, manifest, run_export
 from publish.publication.export_workers import ExportWorkerFailed, RunExporter, serve_worker
+from publish.views import public_servers
 from tests.publish import samples
 
 SERVERS = 5 * public_servers.BATCH_SIZE // 2
@@ -34,7 +34,7 @@ def url(tmp_path: Path) -> str:
 
 def test_several_processes_print_what_one_prints(store: Store, url: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(export_workers, "SERVERS_PER_WORKER", 20)
-    alone = list(public_servers.export_batches(store, samples.RUN.id, FORMS))
+    alone = list(run_export.export_batches(store, samples.RUN.id, FORMS))
     assert len(alone) == 3
     assert list(RunExporter(url, 2).printed(store, samples.RUN.id, FORMS)) == alone
 
@@ -76,9 +76,9 @@ def test_what_is_not_read_is_not_printed(store: Store, url: str, monkeypatch: py
 
 
 def test_shares_together_are_the_run(store: Store, url: str) -> None:
-    whole = list(public_servers.export_batches(store, samples.RUN.id, FORMS))
+    whole = list(run_export.export_batches(store, samples.RUN.id, FORMS))
     shares = [
-        list(public_servers.export_batches(store, samples.RUN.id, FORMS, share=public_servers.WorkerShare(n, 2)))
+        list(run_export.export_batches(store, samples.RUN.id, FORMS, share=run_export.WorkerShare(n, 2)))
         for n in range(2)
     ]
     assert [shares[0][0], shares[1][0], shares[0][1]] == whole

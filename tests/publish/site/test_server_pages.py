@@ -13,7 +13,7 @@ from starlette.testclient import TestClient
 
 from evidence.model import Dossier, Reason, Run, Trigger
 from evidence.store import Retest, RetestState, RunState, Store
-from publish.site.shown_server import ordered
+from publish.views.server_in_run import order_receipts
 from scoring.results.scorecard import Line
 from tests.publish import observed, samples
 from tests.publish.projects import with_project
@@ -85,7 +85,7 @@ def test_the_first_page_says_what_the_receipts_say(empty: Store, site_of: SiteOf
     posted(empty, server)
     site, here = site_of(empty), f"/servers/{server.server.id}"
     page = read(site, here)
-    main, *others = ordered(samples.cards(server), "adaptive")
+    main, *others = order_receipts(samples.cards(server), "adaptive")
     assert f"receipt-{main.rubric}-{main.version}" in page.ids
     for card in (main, *others):
         receipt = f"{here}/receipts/{card.rubric}@{card.version}"

@@ -9,11 +9,10 @@ from typing import Annotated
 
 import typer
 
-from publish import public_servers
 from publish.datasets.export import ExportOrder, FolderNotEmpty
 from publish.datasets.snapshot.manifest import NotASnapshot
 from publish.datasets.snapshot.reader import UnreadableFile
-from publish.publication import manifest
+from publish.publication import manifest, run_export
 from publish.publication.export_workers import RunExporter
 from workers.cli.administration.signing_key import read_password
 from workers.cli.display.console import ExitCode, exit_with_error, print_note
@@ -101,7 +100,7 @@ def export(
         for name in rubric or ():
             find_rubric(name)  # before anything is written
         sink = output or sys.stdout.buffer
-        written = public_servers.export_run(
+        written = run_export.export_run(
             store,
             row.run.id,
             sink,

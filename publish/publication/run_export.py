@@ -1,36 +1,24 @@
-"""Export of one run as a dataset: JSON Lines with everything that may be shown, or a flat CSV of the scores."""
+"""Exports one run as JSON Lines with everything public, or as a flat CSV of the scores."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
-from datetime import datetime
-from functools import cached_property
+from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 from typing import IO, Any, Final, TypeAlias
 
-from evidence.model import Dossier, Run, ServerId
-from evidence.store import FindingRow, FindingState, RunRow, Store, StoredScorecard, UnknownRun
-from publish.disclosure import (
-    NOT_REVIEWED,
-    PublicRecords,
-    disclose_dossier,
-    may_name_private,
-    redact_receipt_body,
-)
-from publish.findings.identity import DECIDED_STATES, find_private_findings, match_reviews
-from publish.formats.run_files import FileForm, FileFormat, decode_receipts, describe_server, encode_server
-from publish.private_answers import cite_public_digests
-from scoring import receipt
+from evidence.model import Dossier, Run
+from evidence.store import RunRow, Store, StoredScorecard, UnknownRun
+from publish.formats.run_files import FileForm, FileFormat, describe_server, encode_server
+from publish.views.public_servers import PublicServer, read_batch, split_batches
 
-BATCH_SIZE = 50
 _TIMES = ("as_of",)
 
 ReceiptFilter: TypeAlias = Callable[[Sequence[StoredScorecard]], Sequence[StoredScorecard]]
-BatchSummary: TypeAlias = Callable[[Sequence["PublicServer"]], bytes]
+BatchSummary: TypeAlias = Callable[[Sequence[PublicServer]], bytes]
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,8 +112,8 @@ def _pages(
     share: WorkerShare,
     tell: BatchSummary,
 ) -> Iterator[ExportedBatch]:
-    for batch in islice(_batches(store.list_planned_servers(stored.run.id)), share.number, None, share.of):
-        servers = list(_published(store, stored.run.id, batch, stored.published_at))
+    for batch in islice(split_batches(store.list_planned_servers(stored.run.id)), share.number, None, share.of):
+        servers = list(read_batch(store, stored.run.id, batch, stored.published_at))
         lines = [_lines(stored.run, server, keep(server.cards), forms) for server in servers]
         parts = [b"".join(parts) for parts in zip(*lines, strict=True)] or [b""] * len(forms)
         yield ExportedBatch(len(lines), parts, tell(servers))
@@ -135,90 +123,10 @@ def _lines(run: Run, server: PublicServer, cards: Sequence[StoredScorecard], for
     return encode_server(run, server.dossier, cards, forms, server.values if cards is server.cards else None)
 
 
-@dataclass(frozen=True)
-class PublicServer:
-    """What anybody may see of one server: its public records and receipts, and the findings that were disclosed."""
-
-    dossier: Dossier
-    cards: Sequence[StoredScorecard]
-    disclosed: tuple[FindingRow, ...] = ()
-
-    @cached_property
-    def values(self) -> Sequence[dict[str, Any]]:
-        """The receipts as JSON values, read once for all who print them."""
-        return decode_receipts(self.cards)
-
-
-def read_public_servers(
-    store: Store,
-    run_id: str,
-    *,
-    until: datetime | None = None,
-    servers: Sequence[ServerId] | None = None,
-    rubric: str | None = None,
-) -> Iterator[PublicServer]:
-    """What may be shown of each server of a run, or of some, and of its receipts, by server id, read in batches.
-
-    A server that is asked for and was not in the run comes without records and receipts. With `rubric` the receipts of
-    other methodologies are left out, unless a finding of the server was decided: then all of them are needed.
-
-    With `until`, decisions about findings that were made later count as not made: a run's files stay those that its
-    manifest names. A finding that was made private again is never shown, also not as of a moment when it was public.
-    """
-    for batch in _batches(store.list_planned_servers(run_id) if servers is None else servers):
-        yield from _published(store, run_id, batch, until, rubric)
-
-
-def _published(
-    store: Store, run_id: str, batch: Sequence[ServerId], until: datetime | None, rubric: str | None = None
-) -> Iterator[PublicServer]:
-    decided = _decided(store, batch, until)
-    cards: dict[ServerId, list[StoredScorecard]] = {}
-    for card in store.read_scorecards(run_id, servers=batch, rubric=None if decided else rubric):
-        cards.setdefault(card.server, []).append(card)
-    for dossier in sorted(store.read_dossiers(run_id, batch), key=lambda item: item.server.id):
-        shown = disclose_dossier(dossier)
-        if isinstance(shown, PublicRecords):
-            server = dossier.server.id
-            yield _public(dossier, shown, cards.get(server, []), decided.get(server, []))
-
-
-def _public(
-    dossier: Dossier, shown: PublicRecords, cards: Sequence[StoredScorecard], rows: Sequence[FindingRow]
-) -> PublicServer:
-    ordered = sorted(cards, key=lambda card: (card.rubric, card.version))
-    told = NOT_REVIEWED
-    if rows:
-        receipts = [receipt.decode_scorecard(card.body) for card in ordered if may_name_private(card.body)]
-        told = match_reviews(dossier, receipts, rows)
-        here = {one.id for one in find_private_findings(dossier, receipts)}
-        rows = [row for row in rows if row.finding.id in here and row.state is FindingState.PUBLIC_DISCLOSED]
-    changed = [(dossier.records[kind], record) for kind, record in shown.records.items()]
-    public = [
-        replace(card, body=cite_public_digests(redact_receipt_body(card.body, told), changed)) for card in ordered
-    ]
-    return PublicServer(replace(dossier, records=shown.records), public, tuple(rows))
-
-
-def _decided(store: Store, servers: Sequence[ServerId], until: datetime | None) -> Mapping[ServerId, list[FindingRow]]:
-    """The findings of these servers about which somebody decided, by then."""
-    found: dict[ServerId, list[FindingRow]] = {}
-    for row in store.read_findings(servers=servers, states=DECIDED_STATES):
-        if until is None or row.since <= until:
-            found.setdefault(row.finding.server, []).append(row)
-    return found
-
-
 def receipt_as_json(card: StoredScorecard, *, comparable: bool = False) -> dict[str, Any]:
     """A stored receipt as JSON values; the comparable form lacks its clock times."""
     body: dict[str, Any] = json.loads(card.body)
     return {name: value for name, value in body.items() if not (comparable and name in _TIMES)}
-
-
-def _batches(servers: Sequence[ServerId]) -> Iterator[Sequence[ServerId]]:
-    ordered = sorted(servers)
-    for start in range(0, len(ordered), BATCH_SIZE):
-        yield ordered[start : start + BATCH_SIZE]
 
 
 def server_as_json(dossier: Dossier, cards: Sequence[StoredScorecard], *, comparable: bool = False) -> dict[str, Any]:

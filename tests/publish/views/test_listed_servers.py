@@ -14,11 +14,11 @@ import pytest
 from evidence.store import ListingQuery, Store
 from publish.badges import requirements
 from publish.disclosure import WITHHELD, ReviewedFindings, private_rule_ids, redact_receipt
-from publish.public_servers import PublicServer, read_public_servers
 from publish.publication import export_workers, listing_writer
 from publish.publication import manifest as snapshot
 from publish.publication.export_workers import RunExporter
-from publish.publication.listing_rows import make_listing_row
+from publish.views.listed_servers import make_listing_row
+from publish.views.public_servers import PublicServer, read_public_servers
 from scoring import receipt
 from tests.dossiers import captures
 from tests.publish import samples

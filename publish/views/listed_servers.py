@@ -14,8 +14,8 @@ from evidence.kinds import listing
 from evidence.model import Server
 from evidence.store import ListedScore, ListedServer
 from publish.badges import requirements
-from publish.public_servers import PublicServer
-from publish.run_summary import has_thin_evidence, summarize_server
+from publish.views.public_servers import PublicServer
+from publish.views.server_summary import has_thin_evidence, summarize_server
 from scoring import receipt
 from scoring.results.outcome import NotMeasured
 from scoring.results.scorecard import Scorecard
