@@ -236,8 +236,8 @@ async def publish(ctx: Context, run: Run, *, late: bool = False, by: RunEvent | 
             f"{progress.scheduled_scored_count} of {progress.scheduled_count} servers are scored, at least 99 % "
             f"expected before run {run.id} is published. `last_error` of the missing ones says why."
         )
-    press = RunExporter(ctx.settings.store_url, ctx.settings.publish_processes, board=True)
-    printed = listing_writer.export_and_list(run, press.printed)
+    press = RunExporter(ctx.settings.store_url, ctx.settings.publish_processes, listing=True)
+    printed = listing_writer.export_and_list(run, press.export)
     manifest = await asyncio.to_thread(snapshot.make_manifest, ctx.store, run.id, printed)
     if await asyncio.to_thread(ctx.store.publish_run, run.id, manifest, ctx.clock.wall(), by):
         await asyncio.to_thread(listing_index.hide_opted_out, ctx.settings, ctx.store)

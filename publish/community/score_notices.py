@@ -1,4 +1,4 @@
-"""The message of a changed score: what everybody may read, and nothing that a stranger wrote but the server's name."""
+"""The webhook message of a changed score; its only untrusted texts are the server's name and reference."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _LONGEST_NAME: Final = 200
 
 
 def make_score_notice(store: Store, base_url: str, server: ServerId, before: str, after: str) -> bytes | None:
-    """The message when a score or a grade of a server differs between two published runs; None when none does.
+    """The message if a score or grade of a server differs between two published runs; else None.
 
     `judged_otherwise` says that rules or code differ too, so that the change need not come from the server.
     """
@@ -65,7 +65,7 @@ def _score(one: Comparison, card: Scorecard) -> dict[str, Any]:
 
 
 def _side(side: ReceiptResult | None) -> dict[str, Json] | None:
-    """A side without a score was not measured, which is no zero."""
+    """Score and grade of a side; a missing score is None, not 0."""
     if side is None:
         return None
     return {"score": None if side.score is None else format(side.score, "f"), "grade": side.grade}

@@ -1,4 +1,4 @@
-"""What the MCP server answers, from what was published. Bounded, and in the public form only."""
+"""The answers of the MCP server: bounded, and made from published results only."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ from scoring.results.outcome import NotMeasured
 from scoring.results.scorecard import DimensionScore, Line, Scorecard
 
 MAX_PLACES: Final = 50
-"""Places of a finding, and ids in a comparison, that are named at most."""
+"""Maximum number of places of a finding, and of ids in a comparison."""
 
 SUGGESTIONS: Final = 10
 
@@ -46,12 +46,12 @@ _PREFIX: Final = "srv_"
 
 
 class Unanswerable(Exception):
-    """The question cannot be answered; the message says what was expected, what was found, and what to do."""
+    """The question cannot be answered; the message says what was expected and found, and what to do."""
 
 
 @dataclass(frozen=True, slots=True)
 class McpAnswers:
-    """Answers over a store. `base_url` is where the site is; `hidden` names servers that are not to be shown."""
+    """Answers from a store. `base_url` is the site's address; `hidden` tells whether a server must not be shown."""
 
     store: Store
     base_url: str
@@ -74,13 +74,13 @@ class McpAnswers:
         )
 
     def references(self, beginning: str) -> list[str]:
-        """References of the best servers that match what was typed, without those that hide something."""
+        """References of the best servers that match the typed text, without those that contain hidden characters."""
         page = self.store.listing.read_page(ListingQuery(text=beginning), limit=SUGGESTIONS)
         refs = [listed.server.ref for listed in page.servers if not self.hidden(listed.server)]
         return [ref for ref in refs if make_visible(ref, limit=_TEXT) == ref]
 
     def receipt(self, server: str, rubric: str, members: Collection[str], limit: int) -> Receipt:
-        """The newest receipt of one server under one rubric, of `parts`, `lines` and `caveats` those asked for."""
+        """The newest receipt of one server under one rubric; `members` selects among `parts`, `lines` and `caveats`."""
         listed = self._listed(server)
         card = self._card(listed, rubric)
         lines = _by_cost(card) if "lines" in members else []
@@ -95,7 +95,7 @@ class McpAnswers:
         )
 
     def explain(self, finding: str, server: str) -> Explanation:
-        """What an id of a rule or of a receipt means, and where a server has it."""
+        """Explain the id of a rule or a published id, and list its places on a server."""
         if finding == WITHHELD:
             raise Unanswerable("withheld stands for findings that are not shown until they are disclosed to the vendor")
         rules = _rules_of(finding)
@@ -157,7 +157,7 @@ class McpAnswers:
         return card
 
     def _places(self, listed: ListedServer, finding: str, rules: frozenset[str]) -> Iterator[Line]:
-        """Lines about the finding, of the newest receipt of each rubric, each place once."""
+        """Lines about the finding on the newest receipt of each rubric, each place once."""
         seen: set[tuple[str, str]] = set()
         for card in self._newest_cards(listed).values():
             for line in receipt_lines(card):
@@ -201,7 +201,7 @@ class McpAnswers:
 
 
 def describe_methodologies() -> Mapping[str, str]:
-    """Every methodology that there is, by its name, in a sentence."""
+    """A sentence on each rubric version, by its name."""
     return {rubric.name: f"{rubric.title}: {rubric.summary}" for rubric in catalogue.list_rubrics()}
 
 
@@ -264,7 +264,7 @@ def _line(line: Line) -> LostPoints:
 
 
 def _by_cost(card: Scorecard) -> list[Line]:
-    """The lines that move points, those that cost most first; of equal ones in the order of the receipt."""
+    """Lines with points, the most expensive first; lines of equal cost keep the order of the receipt."""
     return sorted((line for line in receipt_lines(card) if line.points), key=lambda line: line.points)
 
 

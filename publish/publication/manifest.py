@@ -1,4 +1,4 @@
-"""The manifest of a published run: format, versions, counts and digests, from which anybody can check a copy."""
+"""The manifest of a published run: format, versions, counts, and digests to verify a copy."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ RUN_FILES: Final[Mapping[str, FileForm]] = {
 MANIFEST: Final = "manifest.json"
 
 ExportBatches: TypeAlias = Callable[[Store, str, Sequence[FileForm]], Iterable[ExportedBatch]]
-"""Who prints the files: `dataset.printed`, or several processes (`publish.publication.export_workers`)."""
+"""Exports the batches: `run_export.export_batches`, or several processes (`publish.publication.export_workers`)."""
 
 
-def make_manifest(store: Store, run_id: str, printed: ExportBatches = run_export.export_batches) -> bytes:
+def make_manifest(store: Store, run_id: str, export: ExportBatches = run_export.export_batches) -> bytes:
     """The manifest of a run as JSON, with the digests that its exported files have; the same store, the same bytes."""
     row = store.find_run(run_id)
     if row is None:
@@ -50,17 +50,17 @@ def make_manifest(store: Store, run_id: str, printed: ExportBatches = run_export
                 f"{kind}/{reason}": count for (kind, reason), count in progress.absent.items() if kind in PUBLIC_KINDS
             },
         },
-        "files": _digests(printed(store, run_id, list(RUN_FILES.values()))),
+        "files": _digests(export(store, run_id, list(RUN_FILES.values()))),
     }
     return json.dumps(document, sort_keys=True, indent=2).encode() + b"\n"
 
 
-def write_run_files(store: Store, run_id: str, folder: Path, printed: ExportBatches = run_export.export_batches) -> int:
+def write_run_files(store: Store, run_id: str, folder: Path, export: ExportBatches = run_export.export_batches) -> int:
     """Write all files of a run into a folder, beside them its manifest when it is published; how many servers.
 
     Files appear when all of them are complete.
     """
-    pages = printed(store, run_id, list(RUN_FILES.values()))
+    pages = export(store, run_id, list(RUN_FILES.values()))
     with ExitStack() as files:
         sinks = {
             form: files.enter_context(run_export.open_atomically(folder / name)) for name, form in RUN_FILES.items()
@@ -71,7 +71,7 @@ def write_run_files(store: Store, run_id: str, folder: Path, printed: ExportBatc
 
 
 def _digests(pages: Iterable[ExportedBatch]) -> dict[str, Any]:
-    """What identifies each file, all of them printed at once and kept nowhere."""
+    """Digests of all files, which are encoded together and not stored."""
     sinks = {form: _Digest() for form in RUN_FILES.values()}
     servers = run_export.write_batches(pages, sinks)
     return {
@@ -81,7 +81,7 @@ def _digests(pages: Iterable[ExportedBatch]) -> dict[str, Any]:
 
 
 class _Digest(io.BytesIO):
-    """A file that keeps nothing but the digest and size of what was written."""
+    """A writer that keeps only digest and size."""
 
     def __init__(self) -> None:
         super().__init__()

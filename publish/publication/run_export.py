@@ -23,16 +23,16 @@ BatchSummary: TypeAlias = Callable[[Sequence[PublicServer]], bytes]
 
 @dataclass(frozen=True, slots=True)
 class ExportedBatch:
-    """The lines of a batch of servers, one part for each form, and what was to be told of them besides."""
+    """The encoded lines of a batch of servers, one part for each form, and the summary of the batch."""
 
     servers: int
     parts: Sequence[bytes]
-    told: bytes = b""
+    summary: bytes = b""
 
 
 @dataclass(frozen=True, slots=True)
 class WorkerShare:
-    """Every so manieth batch of a run, from a first one on: what one of several processes prints."""
+    """The share of one process: the batches `number`, `number + of`, and so on."""
 
     number: int = 0
     of: int = 1
@@ -41,11 +41,11 @@ class WorkerShare:
 WHOLE_RUN: Final = WorkerShare()
 
 
-def _all_of_them(cards: Sequence[StoredScorecard]) -> Sequence[StoredScorecard]:
+def _keep_all(cards: Sequence[StoredScorecard]) -> Sequence[StoredScorecard]:
     return cards
 
 
-def _nothing(_servers: Sequence[PublicServer]) -> bytes:
+def _no_summary(_servers: Sequence[PublicServer]) -> bytes:
     return b""
 
 
@@ -56,20 +56,20 @@ def export_run(
     *,
     format: FileFormat,  # noqa: A002
     comparable: bool = False,
-    keep: ReceiptFilter = _all_of_them,
+    keep: ReceiptFilter = _keep_all,
 ) -> int:
     """Write one run to `out`, sorted by server id, and return the number of servers written.
 
-    Of each server's receipts those are written that `keep` gives back.
+    `keep` selects the receipts of each server.
 
     The same store gives the same bytes. The comparable form leaves out the run's id, clock times and durations, so two
     runs that saw and concluded the same are equal byte for byte. Servers are read in batches: memory does not grow
     with the run. A file appears under its name only when it is complete.
     """
     form = FileForm(format, comparable)
-    pages = export_batches(store, run_id, [form], keep=keep)
+    batches = export_batches(store, run_id, [form], keep=keep)
     with open_atomically(out) as sink:
-        return write_batches(pages, {form: sink})
+        return write_batches(batches, {form: sink})
 
 
 def export_batches(
@@ -77,46 +77,46 @@ def export_batches(
     run_id: str,
     forms: Sequence[FileForm],
     *,
-    keep: ReceiptFilter = _all_of_them,
+    keep: ReceiptFilter = _keep_all,
     share: WorkerShare = WHOLE_RUN,
-    tell: BatchSummary = _nothing,
+    summarize: BatchSummary = _no_summary,
 ) -> Iterator[ExportedBatch]:
-    """A run in several forms at once, batch by batch; raise UnknownRun when it is asked for and not stored.
+    """Encode a run in several forms at once, batch by batch; raise UnknownRun.
 
-    `tell` says in a few bytes what else is to be known of the servers of a batch.
+    `summarize` encodes a summary of each batch.
     """
     stored = store.find_run(run_id)
     if stored is None:
         raise UnknownRun(f"expected the id of a stored run, found {run_id!r}; `hallmark runs` lists them")
-    return _pages(store, stored, forms, keep, share=share, tell=tell)
+    return _encode_batches(store, stored, forms, keep, share=share, summarize=summarize)
 
 
-def write_batches(pages: Iterable[ExportedBatch], sinks: Mapping[FileForm, IO[bytes]]) -> int:
-    """Write pages, which are in the order of the sinks, below the openings of their forms; how many servers."""
+def write_batches(batches: Iterable[ExportedBatch], sinks: Mapping[FileForm, IO[bytes]]) -> int:
+    """Write headers and batches, whose parts are in the order of the sinks; return the number of servers."""
     for form, sink in sinks.items():
         sink.write(form.opening)
     count = 0
-    for page in pages:
-        count += page.servers
-        for part, sink in zip(page.parts, sinks.values(), strict=True):
+    for batch in batches:
+        count += batch.servers
+        for part, sink in zip(batch.parts, sinks.values(), strict=True):
             sink.write(part)
     return count
 
 
-def _pages(
+def _encode_batches(
     store: Store,
     stored: RunRow,
     forms: Sequence[FileForm],
     keep: ReceiptFilter,
     *,
     share: WorkerShare,
-    tell: BatchSummary,
+    summarize: BatchSummary,
 ) -> Iterator[ExportedBatch]:
     for batch in islice(split_batches(store.list_planned_servers(stored.run.id)), share.number, None, share.of):
         servers = list(read_batch(store, stored.run.id, batch, stored.published_at))
         lines = [_lines(stored.run, server, keep(server.cards), forms) for server in servers]
         parts = [b"".join(parts) for parts in zip(*lines, strict=True)] or [b""] * len(forms)
-        yield ExportedBatch(len(lines), parts, tell(servers))
+        yield ExportedBatch(len(lines), parts, summarize(servers))
 
 
 def _lines(run: Run, server: PublicServer, cards: Sequence[StoredScorecard], forms: Sequence[FileForm]) -> list[bytes]:
@@ -130,7 +130,7 @@ def receipt_as_json(card: StoredScorecard, *, comparable: bool = False) -> dict[
 
 
 def server_as_json(dossier: Dossier, cards: Sequence[StoredScorecard], *, comparable: bool = False) -> dict[str, Any]:
-    """One server as JSON values: who it is, its records, its receipts. No gate: callers decide who sees it."""
+    """One server as JSON values with records and receipts. It applies no disclosure: that is up to the caller."""
     return {
         **describe_server(dossier, comparable=comparable),
         "scorecards": [receipt_as_json(card, comparable=comparable) for card in cards],
@@ -139,7 +139,7 @@ def server_as_json(dossier: Dossier, cards: Sequence[StoredScorecard], *, compar
 
 @contextmanager
 def open_atomically(out: Path | IO[bytes]) -> Iterator[IO[bytes]]:
-    """A file to write to, which has its name only when it is complete; what is open already stays as it is."""
+    """A file that appears under its name when it is complete; an open file is used as it is."""
     if not isinstance(out, Path):
         yield out
         return

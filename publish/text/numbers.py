@@ -1,4 +1,4 @@
-"""Numbers as people read them, and the geometry of the two plots."""
+"""Formats numbers, and computes the geometry of histograms."""
 
 from __future__ import annotations
 

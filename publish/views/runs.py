@@ -1,4 +1,4 @@
-"""How runs went, as anybody may know it: states, stages, outcomes and our own failures; no notes of operators."""
+"""Public status of runs: states, stages, outcomes and Hallmark's own failures, without notes of operators."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from evidence.store import RunAction, RunRow, RunState, Stage, Store
 from publish.views.absence_advice import advise_on_absence
 
 OWN_FAILURES: Final = frozenset({Reason.COLLECTOR_ERROR.value, Reason.QUARANTINED.value})
-"""Reasons that say something of Hallmark and nothing of the server."""
+"""Reasons that are failures of Hallmark, not of the server."""
 
 SHOWN: Final = 14
-"""Runs on the page: two weeks of nights."""
+"""Number of runs on the page: two weeks of nightly runs."""
 
 _WHOLE: Final = (Trigger.NIGHTLY, Trigger.LOCAL)
 
 
 @dataclass(frozen=True, slots=True)
 class AbsenceCount:
-    """Why listings are absent, and how many. `ours` when the reason is a shortcoming of ours."""
+    """Number of servers whose listing is absent for one reason. `ours` marks a limitation of Hallmark."""
 
     reason: str
     servers: int
@@ -34,7 +34,7 @@ class AbsenceCount:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunCounts:
-    """How far a run came: planned servers, those of them that kept their last evidence, and done ones by stage."""
+    """Progress of a run: planned servers, those that kept earlier evidence, and finished servers by stage."""
 
     planned: int
     carried: int
@@ -48,7 +48,7 @@ class RunCounts:
 
     @property
     def own_failures(self) -> float | None:
-        """Share of the servers whose turn it was that have no listing through a failure of ours; None without any."""
+        """Share of the due servers without a listing through a failure of Hallmark; None if none were due."""
         turned = self.planned - self.carried
         ours = sum(outcome.servers for outcome in self.outcomes if outcome.reason in OWN_FAILURES)
         return ours / turned if turned > 0 else None
@@ -56,7 +56,7 @@ class RunCounts:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunView:
-    """One run. `withheld` are the times at which it was not published and why; `thinned` visits of it were dropped."""
+    """One run. `withheld` has time and reason of each refused publication, `thinned` the number of dropped probes."""
 
     id: str
     trigger: str
@@ -71,7 +71,7 @@ class RunView:
 
 
 def list_runs(store: Store, limit: int = SHOWN) -> tuple[RunView, ...]:
-    """The newest runs over whole registries, newest first. Counts are those of what is published or under way."""
+    """The newest runs over whole registries, newest first. Only published and active runs have counts."""
     return tuple(_night(store, row) for row in store.list_runs(limit, triggers=_WHOLE))
 
 

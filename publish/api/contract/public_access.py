@@ -1,4 +1,4 @@
-"""What of the store anybody may ask about: published servers that have not opted out, and runs that are finished."""
+"""Access to published servers that have not opted out, and to published runs and finished re-tests."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ RunQuery: TypeAlias = Annotated[
 ]
 
 OF_SERVER: Final = ("unknown-server", "unknown-run")
-"""What may be wrong with a server and a run that are asked for."""
+"""Problems of operations on a server and a run."""
 
 
 def find_visible_server(site: SiteContext, server: ServerId) -> ListedServer:
-    """A server as it is listed; one that is not published, or has opted out, is unknown."""
+    """The listed server; raise Problem if it is not published or has opted out."""
     found = site.store.listing.find_server(server)
     if found is None or site.is_hidden(found.server):
         raise make_problem(
@@ -41,7 +41,7 @@ def find_visible_server(site: SiteContext, server: ServerId) -> ListedServer:
 
 
 def find_visible_run(site: SiteContext, run: str) -> RunRow:
-    """A run that is published, or the finished run of a re-test; any other one is unknown."""
+    """A published run or the finished run of a re-test; raise Problem for any other run."""
     row = site.store.find_run(run)
     if row is None or not _is_visible(row):
         raise make_problem(

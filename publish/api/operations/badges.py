@@ -65,7 +65,6 @@ class Badges(TypedDict):
 
 
 def routes(site: SiteContext) -> APIRouter:
-    """The operation about badges."""
     router = APIRouter(tags=["badges"])
 
     @router.get(

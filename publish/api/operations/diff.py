@@ -79,7 +79,6 @@ class ServerDiff(TypedDict):
 
 
 def routes(site: SiteContext) -> APIRouter:
-    """The operation that compares."""
     router = APIRouter(tags=["history"])
 
     @router.get(

@@ -26,10 +26,10 @@ KindPath: TypeAlias = Annotated[
 ]
 
 LARGEST: Final = 1024 * 1024
-"""Bytes of a body that is shown: every one that is asked for is looked through for secrets, at 0.4 s a megabyte."""
+"""Maximum bytes of a body in a response: scanning for secrets takes 0.4 s a megabyte."""
 
 _LICENSING: Final = (package.KIND, repository.KIND)
-"""Kinds that say under which licence other evidence may be quoted."""
+"""Kinds from which the licence for quoting other evidence is read."""
 
 
 @with_config(STRICT)
@@ -88,7 +88,6 @@ class Evidence(TypedDict):
 
 
 def routes(site: SiteContext) -> APIRouter:
-    """The operations about evidence."""
     router = APIRouter(tags=["evidence"])
 
     @router.get(
@@ -127,7 +126,7 @@ def routes(site: SiteContext) -> APIRouter:
 
 
 def _body(records: Mapping[str, Record], kind: str) -> dict[str, Any]:
-    """The body as the dataset has it, and what identifies it in that form; not a very large one."""
+    """The body and digest as in the dataset; without the body if it is larger than LARGEST."""
     content = records[kind].content
     if isinstance(content, Observed) and len(content.body) > LARGEST:
         return {"not_shown": f"It has {len(content.body)} bytes, and at most {LARGEST} are shown here: see /datasets."}

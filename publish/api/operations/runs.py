@@ -50,7 +50,6 @@ class RunList(TypedDict):
 
 
 def routes(site: SiteContext) -> APIRouter:
-    """The operations about runs."""
     router = APIRouter(tags=["runs"])
 
     @router.get("/runs", operation_id="listRuns", summary="Published runs", response_model=RunList)

@@ -33,7 +33,6 @@ class Scorecards(TypedDict):
 
 
 def routes(site: SiteContext) -> APIRouter:
-    """The operations about scorecards."""
     router = APIRouter(tags=["scorecards"])
 
     @router.get(

@@ -1,4 +1,4 @@
-"""`/`: the Quality Dashboard, as the newest run was published."""
+"""`/`: the Quality Dashboard of the newest published run."""
 
 from __future__ import annotations
 
@@ -29,7 +29,6 @@ MEANINGS: Final = {
 
 
 def routes(site: SiteContext) -> APIRouter:
-    """The page."""
     router = APIRouter()
 
     @router.get("/")
@@ -116,7 +115,7 @@ def _rubric(one: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _in_order(grades: Sequence[Mapping[str, Any]], bands: Sequence[str]) -> list[Mapping[str, Any]]:
-    """The best grade first, as the methodology orders them; of one without bands by name, failures last."""
+    """The best grade first, in the order of the rubric's bands; without bands by name, F last."""
     place = {grade: number for number, grade in enumerate(bands)}
     return sorted(grades, key=lambda one: (place.get(one["grade"], len(place)), one["grade"] == "F", one["grade"]))
 

@@ -1,4 +1,4 @@
-"""For search engines: `/robots.txt`, and `/sitemap.xml` with the servers whose pages are past the quality gate."""
+"""For search engines: `/robots.txt`, and `/sitemap.xml` with the servers that pass the quality gate."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ Sitemap: {sitemap}
 
 
 def routes(site: SiteContext) -> APIRouter:
-    """Both; a site with more servers than fit one file has an index of files, one for each first digit of their ids."""
+    """Both; with more servers than fit one file, the sitemap is an index with one file for each first digit of ids."""
     router = APIRouter()
     headers = {"cache-control": CACHE_PUBLIC}
 

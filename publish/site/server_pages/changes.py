@@ -1,4 +1,4 @@
-"""What changed about one server: its history, since the night before, and between any two of its runs."""
+"""Changes of one server: its history, since the previous run, and between any two runs."""
 
 from __future__ import annotations
 
@@ -22,7 +22,6 @@ RUNS_OFFERED: Final = 400
 
 
 def routes(site: SiteContext) -> APIRouter:
-    """Three pages."""
     router = APIRouter()
 
     @router.get("/servers/{server}/history")
@@ -56,7 +55,7 @@ def routes(site: SiteContext) -> APIRouter:
 
 
 def _between(old: ServerInRun, new: ServerInRun) -> dict[str, Any]:
-    """Two runs of one server, all in public form."""
+    """Template values that compare two runs of one server."""
     known = {(card.rubric, card.version): card for card in old.cards}
     apart = {
         f"{card.rubric}@{card.version}": explain_incomparable(known[card.rubric, card.version], card)
@@ -77,7 +76,7 @@ def _between(old: ServerInRun, new: ServerInRun) -> dict[str, Any]:
 
 
 def _pins(old: ServerInRun, new: ServerInRun) -> list[tuple[str, str, str]]:
-    """What the two runs pinned differently, so that not every change needs to come from the server."""
+    """Pins that differ between the two runs: a change may come from them and not from the server."""
     then, now = old.run.run.pins, new.run.run.pins
     return [
         (name, then.get(name, ""), now.get(name, ""))

@@ -1,4 +1,4 @@
-"""What was observed of one server: its tools as sent, calls and checks, the transcript, its project, the records."""
+"""Evidence of one server: tools, observations, transcript, project and records."""
 
 from __future__ import annotations
 
@@ -32,7 +32,6 @@ TURNS: Final = 40
 
 
 def routes(site: SiteContext) -> APIRouter:
-    """One page for each part."""
     router = APIRouter()
     for name, view in _PARTS.items():
         router.add_api_route(f"/servers/{{server}}/{name}", _part(site, name, view), methods=["GET"])

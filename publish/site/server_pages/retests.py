@@ -1,4 +1,4 @@
-"""Re-tests of one server: a form, the requests, and what the newest one changed."""
+"""Re-tests of one server: the form, the requests, and the changes of the newest one."""
 
 from __future__ import annotations
 
@@ -23,7 +23,6 @@ REFRESH_SECONDS: Final = 5
 
 
 def routes(site: SiteContext) -> APIRouter:
-    """The page, one for each request, and the form."""
     router = APIRouter()
 
     @router.get("/servers/{server}/retests")
@@ -64,7 +63,7 @@ def _page(
     status: int = 200,
     follow: bool = False,
 ) -> Response:
-    """A page that moves by itself shuts people out (WCAG 2.2.1), so it does only for those who `follow`."""
+    """The page reloads by itself only with `follow`, since automatic reloads are a barrier (WCAG 2.2.1)."""
     known = site.backend.retests(seen.id)
     shown = chosen or (site.backend.retest(known[0].retest.id) if known else None)
     is_open = any(one.retest.is_open for one in known)
@@ -76,9 +75,9 @@ def _page(
         "refresh": REFRESH_SECONDS if follow and is_open else 0,
         "lines_shown": LINES_SHOWN,
         "now": site.backend.now(),
-        "waits": _minutes(site.backend.people),
+        "waits": _minutes(site.backend.community),
         "status": status,
         "index": False,
         "keep": False,
     }
-    return server_response(site, "people_retests.html.j2", seen, tab="retests", **values)
+    return server_response(site, "server_retests.html.j2", seen, tab="retests", **values)

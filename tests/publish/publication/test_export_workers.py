@@ -36,7 +36,7 @@ def test_several_processes_print_what_one_prints(store: Store, url: str, monkeyp
     monkeypatch.setattr(export_workers, "SERVERS_PER_WORKER", 20)
     alone = list(run_export.export_batches(store, samples.RUN.id, FORMS))
     assert len(alone) == 3
-    assert list(RunExporter(url, 2).printed(store, samples.RUN.id, FORMS)) == alone
+    assert list(RunExporter(url, 2).export(store, samples.RUN.id, FORMS)) == alone
 
 
 def test_a_manifest_does_not_tell_how_many_processes_made_it(
@@ -45,18 +45,18 @@ def test_a_manifest_does_not_tell_how_many_processes_made_it(
     alone = manifest.make_manifest(store, samples.RUN.id)
     assert json.loads(alone)["files"]["servers.jsonl"]["servers"] == SERVERS + 1
     monkeypatch.setattr(export_workers, "SERVERS_PER_WORKER", 20)
-    assert manifest.make_manifest(store, samples.RUN.id, RunExporter(url, 3).printed) == alone
+    assert manifest.make_manifest(store, samples.RUN.id, RunExporter(url, 3).export) == alone
 
 
 def test_a_small_run_needs_no_process(store: Store) -> None:
-    pages = RunExporter("nowhere://", 8).printed(store, samples.RUN.id, FORMS)
+    pages = RunExporter("nowhere://", 8).export(store, samples.RUN.id, FORMS)
     assert sum(page.servers for page in pages) == SERVERS + 1
 
 
 def test_a_process_that_fails_ends_the_printing(store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(export_workers, "SERVERS_PER_WORKER", 20)
     with pytest.raises(ExportWorkerFailed, match="ended with 1"):
-        list(RunExporter(f"sqlite:///{tmp_path}/missing.db", 2).printed(store, samples.RUN.id, FORMS))
+        list(RunExporter(f"sqlite:///{tmp_path}/missing.db", 2).export(store, samples.RUN.id, FORMS))
 
 
 def test_what_is_not_read_is_not_printed(store: Store, url: str, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -69,7 +69,7 @@ def test_what_is_not_read_is_not_printed(store: Store, url: str, monkeypatch: py
 
     monkeypatch.setattr(export_workers, "subprocess", SimpleNamespace(Popen=start, PIPE=subprocess.PIPE))
     monkeypatch.setattr(export_workers, "SERVERS_PER_WORKER", 20)
-    pages = RunExporter(url, 2).printed(store, samples.RUN.id, FORMS)
+    pages = RunExporter(url, 2).export(store, samples.RUN.id, FORMS)
     next(pages)
     pages.close()  # type: ignore[attr-defined]
     assert [process.poll() is not None for process in started] == [True, True]

@@ -19,7 +19,7 @@ from tests.publish import observed, samples
 from tests.publish.projects import with_project
 from tests.publish.site.boards import judged, night, put, read, with_tools
 from tests.publish.site.conftest import SiteOf
-from tests.publish.site.desks import PlainDesk
+from tests.publish.site.plain_backend import PlainBackend
 
 MakeStore = Callable[..., Store]
 FIRST, SECOND = night(0), night(1)
@@ -160,7 +160,7 @@ def test_of_a_server_that_opted_out_nothing_is_shown_and_the_page_says_so(
 ) -> None:
     server = samples.dossiers(1)[0]
     posted(empty, server)
-    backend = PlainDesk(hidden={server.server.id})
+    backend = PlainBackend(hidden={server.server.id})
     answer = site_of(empty, backend).get(f"/servers/{server.server.id}{part}")
     assert answer.status_code == 404
     assert "asked that it be not looked at" in answer.text

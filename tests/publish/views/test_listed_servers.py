@@ -89,8 +89,8 @@ def test_several_processes_put_on_the_board_what_one_does(
     listing_writer.write_listing(store, samples.RUN)
     alone = (front(store), store.listing.read_page(ListingQuery(), limit=200).servers)
     monkeypatch.setattr(export_workers, "SERVERS_PER_WORKER", 20)
-    by = RunExporter(f"sqlite:///{tmp_path}/0.db", 2, board=True)
-    manifest = snapshot.make_manifest(store, samples.RUN.id, listing_writer.export_and_list(samples.RUN, by.printed))
+    by = RunExporter(f"sqlite:///{tmp_path}/0.db", 2, listing=True)
+    manifest = snapshot.make_manifest(store, samples.RUN.id, listing_writer.export_and_list(samples.RUN, by.export))
     assert manifest == snapshot.make_manifest(store, samples.RUN.id)
     assert (front(store), store.listing.read_page(ListingQuery(), limit=200).servers) == alone
 

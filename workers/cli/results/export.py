@@ -94,7 +94,7 @@ def export(
                     "--all writes all files whole: leave --rubric, --output and --comparable out", ExitCode.USAGE
                 )
             press = RunExporter(Settings().store_url, Settings().publish_processes)
-            written = manifest.write_run_files(store, row.run.id, every, press.printed)
+            written = manifest.write_run_files(store, row.run.id, every, press.export)
             print_note(f"run {row.run.id}: {written} servers in {every}")
             return
         for name in rubric or ():
@@ -121,7 +121,7 @@ def _snapshot(run: str, folder: Path, *, comparable: bool, since: Path | None, k
         planned = len(store.list_planned_servers(row.run.id))
         try:
             with show_progress(f"run {row.run.id}", planned) as told:
-                order = ExportOrder(run=row.run.id, comparable=comparable, earlier=since, told=told)
+                order = ExportOrder(run=row.run.id, comparable=comparable, earlier=since, on_progress=told)
                 made = dataset_snapshots.write_snapshot(
                     settings, store, order, folder, password=lambda: read_password(settings)
                 )
