@@ -49,7 +49,7 @@ def measure(servers: int, processes: Sequence[int], *, board: bool = False) -> d
         _fill(store, servers)
         snapshot.make_manifest(store, RUN.id)  # what is loaded once is not in the figures
         found = {
-            f"{number} processes": _printed(store, RunExporter(url, number, board=board), servers)
+            f"{number} processes": _printed(store, RunExporter(url, number, listing=board), servers)
             for number in processes
         }
         store.close()
@@ -58,7 +58,7 @@ def measure(servers: int, processes: Sequence[int], *, board: bool = False) -> d
 
 def _printed(store: Store, press: RunExporter, servers: int) -> dict[str, float]:
     used, began = _cpu(), time.monotonic()
-    printed = listing_writer.export_and_list(RUN, press.printed) if press.board else press.printed
+    printed = listing_writer.export_and_list(RUN, press.export) if press.listing else press.export
     manifest = json.loads(snapshot.make_manifest(store, RUN.id, printed))
     seconds, used = time.monotonic() - began, _cpu() - used
     return {

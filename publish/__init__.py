@@ -1,1 +1,1 @@
-"""What the public sees: snapshots, datasets, reports; it computes no score."""
+"""Everything public: site, API, MCP server, reports, datasets. It computes no score."""

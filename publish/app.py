@@ -61,11 +61,11 @@ ROUTES: Final[tuple[Routes, ...]] = (
     dataset_files.routes,
     references.routes,
 )
-"""The modules of routes, in the order in which they are asked."""
+"""The routes of all modules, in the order of matching."""
 
 
 def create_app(store: Store, backend: SiteBackend) -> FastAPI:
-    """The app over a store. It reads published results, and writes what visitors ask for through the backend.
+    """The app over a store. It reads published results, and writes requests of visitors through the backend.
 
     It sends no requests. Middlewares from outside in: headers, guard, rates, entity tags.
     """

@@ -1,4 +1,4 @@
-"""What may be shown now: the one gate between the evidence store and everything that is published."""
+"""Decides what may be published: the only gate between the evidence store and everything public."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from evidence.kinds.listing import CONTAINING, Listing
 from evidence.kinds.traits import kinds_where, traits
 from evidence.model import Absent, Dossier, Observed, Record
 from publish.private_answers import remove_private_answers
-from publish.run_summary import receipt_lines
+from publish.views.server_summary import receipt_lines
 from scoring import receipt
 from scoring.engine import catalogue
 from scoring.engine.rubric import Rubric
@@ -25,7 +25,7 @@ from scoring.results.outcome import NotMeasured
 from scoring.results.scorecard import ComponentScore, DimensionScore, Line, Scorecard
 
 PRIVATE_KINDS: Final = kinds_where(lambda traits: traits.private)
-"""Kinds that only hold findings of our own, what the operator's token alone may read, or texts of third parties."""
+"""Kinds with findings of Hallmark's own scans, data that only the operator's token may read, or third-party texts."""
 
 PUBLIC_KINDS: Final = kinds_where(lambda traits: not traits.private)
 """What a score is made from, so that anybody can check it (docs/decisions/0030); and what everybody would
@@ -34,21 +34,21 @@ see who ran the server in a box (docs/decisions/0035)."""
 UNSANDBOXED: Final = "none"
 
 PRIVATE_FAMILIES: Final = frozenset({"safety", "secrets"})
-"""Families of rules whose findings are our own scans': their vendor hears of them before anybody else."""
+"""Families of rules whose findings are reported to the vendor before they are published."""
 
 PRIVATE_RULES: Final = frozenset({"bogus-token-mishandled"})
-"""Rules of other families whose findings may be holes that nobody knows of yet."""
+"""Rules of other families whose findings may be unknown vulnerabilities."""
 
 WITHHELD: Final = "withheld"
-"""What stands on a public receipt in place of the criterion, and of the rule, of what is not disclosed yet."""
+"""Replaces the criterion and the rule of an undisclosed finding on a public receipt."""
 
 NOT_DISCLOSED: Final = "withheld until it is disclosed to the vendor"
 
 SET_ASIDE: Final = "reviewed and not published; it counts until the rule is corrected"
-"""In place of what was dismissed. Nobody's opinion moves a score: a false alarm is mended where it is made."""
+"""The reason of a dismissed finding. Dismissal does not change the score: the rule must be corrected."""
 
 Spot: TypeAlias = tuple[str, str, str]
-"""A line of a receipt that a rule stands behind: the rule, the place and the words."""
+"""A line of a receipt with a rule: the rule, the place and the message."""
 
 _EVIDENCE: Final = b'"evidence":'
 _FOLDED: Final = re.compile(r"[0-9]+ more findings")
@@ -56,9 +56,9 @@ _FOLDED: Final = re.compile(r"[0-9]+ more findings")
 
 @dataclass(frozen=True, slots=True)
 class ReviewedFindings:
-    """What people decided about the findings of one server: those that anybody may read, and those set aside.
+    """Review results for the findings of one server: disclosed ones and dismissed ones.
 
-    Everything else is private, so without a decision nothing is told.
+    All other findings stay private.
     """
 
     disclosed: frozenset[Spot] = frozenset()
@@ -77,7 +77,7 @@ class PublicRecords:
 
 @dataclass(frozen=True, slots=True)
 class WithheldServer:
-    """Nothing of this server may be published, not even its scores; `why` is for its owner."""
+    """Nothing of this server may be published, not even its scores; `why` is for its operator."""
 
     why: str
 
@@ -85,7 +85,7 @@ class WithheldServer:
 def disclose_dossier(dossier: Dossier) -> PublicRecords | WithheldServer:
     """Decide what of a dossier may be published: kinds that are public, and only from contained servers.
 
-    A kind without traits is not shown.
+    A kind without traits is not published.
     """
     if why := _why_withheld(dossier.read(listing.KIND)):
         return WithheldServer(why)
@@ -96,7 +96,7 @@ def disclose_dossier(dossier: Dossier) -> PublicRecords | WithheldServer:
 
 
 def redact_record(record: Record) -> Record:
-    """A record of a public kind without what is private of its visit, and of what it found."""
+    """A record of a public kind without its private observation members and private answers."""
     record = remove_private_answers(record)
     shown = traits()[record.kind].public_observation if record.kind in traits() else frozenset()
     if shown is None:
@@ -117,7 +117,7 @@ def _why_withheld(content: Observed | Absent) -> str:
 
 
 def redact_receipt(card: Scorecard, reviewed: ReviewedFindings = NOT_REVIEWED) -> Scorecard:
-    """The receipt as everybody may read it: what is not disclosed yet is one neutral line in each place.
+    """The public receipt: undisclosed findings are one neutral line in each place.
 
     Points, results and bounds stay, so the lines still add up to the same score. Rule, criterion, place, words and
     evidence of the replaced lines are gone, and so are caveats, facts and reasons that repeat them, and the digests of
@@ -142,7 +142,7 @@ def redact_receipt(card: Scorecard, reviewed: ReviewedFindings = NOT_REVIEWED) -
 
 
 def redact_receipt_body(body: bytes, reviewed: ReviewedFindings = NOT_REVIEWED) -> bytes:
-    """The public form of an encoded receipt; one that names nothing private comes back as it is, without decoding."""
+    """The public form of an encoded receipt; one without private lines is returned without decoding."""
     body = _with_public_digests(body)
     if not may_name_private(body):
         return body
@@ -150,18 +150,18 @@ def redact_receipt_body(body: bytes, reviewed: ReviewedFindings = NOT_REVIEWED) 
 
 
 def may_name_private(body: bytes) -> bool:
-    """Whether an encoded receipt may have a line that is private, told without decoding it."""
+    """Whether an encoded receipt may have a private line, found without decoding it."""
     return any(token.search(body) for token in _tokens())
 
 
 def find_private_lines(card: Scorecard) -> Iterator[Line]:
-    """The lines that need a decision before anybody reads them, at whatever level they stand."""
+    """The lines that need a review before publication, of the receipt, its dimensions and components."""
     return (line for line in receipt_lines(card) if _is_private(card, line))
 
 
 @cache
 def private_rule_ids() -> frozenset[str]:
-    """Ids of the rules whose findings are withheld: by name, by family, and by the evidence that they read."""
+    """Ids of the rules whose findings are withheld, by name, family or evidence kind."""
     return PRIVATE_RULES | {
         rule.id for rule in discover_rules().values() if rule.family in PRIVATE_FAMILIES or rule.reads in PRIVATE_KINDS
     }
@@ -183,7 +183,7 @@ def _criteria(rubric: Rubric) -> Iterator[str]:
 
 
 def _parts(rubric: Rubric) -> Iterator[str]:
-    """Components that private rules decide about; folded lines cite the component, and name no rule."""
+    """Components that private rules affect: folded lines cite the component and name no rule."""
     for dimension in rubric.dimensions:
         for component in dimension.components:
             if any(criterion.rule in private_rule_ids() for criterion in component.criteria):
@@ -192,7 +192,7 @@ def _parts(rubric: Rubric) -> Iterator[str]:
 
 @cache
 def _tokens() -> tuple[re.Pattern[bytes], ...]:
-    """What an encoded receipt holds if one of its lines is private: one search each for rules and for citations."""
+    """Patterns that match an encoded receipt with a private line: one for rules, one for published ids."""
     cited = frozenset[str]().union(*(_private_citations(rubric.id) for rubric in catalogue.list_rubrics()))
     members = {"rule": private_rule_ids(), "cites": cited}
     return tuple(
@@ -203,17 +203,17 @@ def _tokens() -> tuple[re.Pattern[bytes], ...]:
 
 
 def _is_private(card: Scorecard, line: Line) -> bool:
-    """By its rule; a line without one, or whose rule no longer exists, by what it cites."""
+    """Whether a line is private, by its rule; without a known rule, by its published id."""
     return line.rule in private_rule_ids() or (
         line.rule not in discover_rules() and line.cites in _private_citations(card.rubric)
     )
 
 
 def _instead(card: Scorecard, line: Line, reviewed: ReviewedFindings) -> str:
-    """What stands in place of a line; empty when it is shown as it is.
+    """The reason that replaces a line; empty if the line is public.
 
     A line without a rule, the price of several findings, goes with those that it is about. One that folds findings
-    away, or whose rule is gone, stays private: nobody decided about what it does not name.
+    away, or whose rule is gone, stays private, since no review can cover it.
     """
     if not _is_private(card, line):
         return ""
@@ -232,9 +232,9 @@ def _spot(line: Line) -> Spot:
 
 
 def _public_lines(card: Scorecard, lines: Sequence[Line], reviewed: ReviewedFindings) -> tuple[Line, ...]:
-    """The lines with at most two for all that stay private, where the first of each stood: undecided, and set aside.
+    """The lines with at most two replacements, one for undisclosed and one for dismissed findings.
 
-    The rule of such a line says only that one was named.
+    A replacement has the rule `withheld` if a replaced line had a rule.
     """
     shown: list[Line] = []
     hidden: dict[str, tuple[int, list[Line]]] = {}
@@ -257,7 +257,7 @@ def _neutral(lines: Sequence[Line], why: str) -> Line:
 
 
 def _public_line(line: Line) -> Line:
-    """A disclosed line without the digest of evidence that stays private."""
+    """A disclosed line without the digest of private evidence."""
     declared = discover_rules().get(line.rule or "")
     return replace(line, evidence="") if declared and declared.reads in PRIVATE_KINDS else line
 
@@ -297,7 +297,7 @@ def _without_words(result: Decimal | NotMeasured, words: frozenset[str]) -> Deci
 
 
 def _words_of(line: Line) -> tuple[str, ...]:
-    """What identifies a finding wherever it is repeated; a pot's own line has no finding, only its price."""
+    """Texts that identify a finding wherever it is repeated; a line without a rule has none."""
     return tuple(word for word in (line.rule, line.why) if word) if line.rule else ()
 
 

@@ -1,4 +1,4 @@
-"""What is left out of a public body because it may be a weakness that nobody knows of yet.
+"""Removes answers from public bodies that may reveal an unknown vulnerability.
 
 A record without it has a digest of its own. That of the whole body is not published anywhere: what is left out has few
 possible values, and whoever has the rest could try them all.
@@ -21,7 +21,7 @@ _MEMBER: Final = b',"bogus":'
 
 
 def remove_private_answers(record: Record) -> Record:
-    """The record without what an invalid token got, the same one when it says nothing of that."""
+    """The record without the answer to an invalid token; the same record if it has none."""
     content = record.content
     if record.kind != access.KIND or not isinstance(content, Observed):
         return record
@@ -49,7 +49,7 @@ def cite_public_digests(body: bytes, changed: Iterable[tuple[Record, Record]]) -
 
 
 def _without_bogus(body: bytes, seen: Access) -> bytes:
-    """The body with `null` in that place, byte for byte where it stands as it is written, else written anew."""
+    """The body with `null` for that answer; all other bytes are kept if possible."""
     wanted = {**seen.body, _BOGUS: None}
     start = body.rfind(_MEMBER)
     end = body.rfind(b',"cut":')

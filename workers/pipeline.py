@@ -251,9 +251,9 @@ async def publish(ctx: Context, run: Run, *, late: bool = False, by: RunEvent | 
             f"{progress.scheduled_scored_count} of {progress.scheduled_count} servers are scored, at least 99 % "
             f"expected before run {run.id} is published. `last_error` of the missing ones says why."
         )
-    exporter = RunExporter(ctx.settings.store_url, ctx.settings.publish_processes, board=True)
-    printed = listing_writer.export_and_list(run, exporter.printed)
-    manifest = await asyncio.to_thread(snapshot.make_manifest, ctx.store, run.id, printed)
+    exporter = RunExporter(ctx.settings.store_url, ctx.settings.publish_processes, listing=True)
+    written = listing_writer.export_and_list(run, exporter.export)
+    manifest = await asyncio.to_thread(snapshot.make_manifest, ctx.store, run.id, written)
     if await asyncio.to_thread(ctx.store.publish_run, run.id, manifest, ctx.clock.wall(), by):
         await asyncio.to_thread(listing_index.hide_opted_out, ctx.settings, ctx.store)
         ctx.log.info("run_published", run=run.id, planned=progress.planned, scored=scored)

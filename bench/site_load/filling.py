@@ -22,9 +22,9 @@ from evidence.model import Absent, Dossier, Reason, Record, Run, Server, ServerR
 from evidence.store import RunState, Stage, Store
 from evidence.store.database import Database
 from evidence.store.sql.row_keys import find_known_server_keys
-from publish.public_servers import PublicServer
 from publish.publication.dashboard import DashboardCounter, MoverCounter
-from publish.publication.listing_rows import CountedServer, count_server, find_ecosystem
+from publish.views.listed_servers import CountedServer, count_server, find_ecosystem
+from publish.views.public_servers import PublicServer
 from tests.dossiers import captures
 from workers.stages.scorecards import score_dossier
 

@@ -54,7 +54,7 @@ COMMON_PROBLEMS: Final = describe_problems(
     *("bad-request", "invalid-request", "not-acceptable", "address-too-long", "too-many-requests"),
     *("internal-error", "unavailable"),
 )
-"""What any operation may answer."""
+"""Problems that any operation may return."""
 
 _ABOUT: Final = f"""What Hallmark publishes, as JSON.
 
@@ -88,7 +88,7 @@ def create_api(site: SiteContext) -> FastAPI:
 
 
 def _described(api: FastAPI) -> APIRouter:
-    """The route of the OpenAPI document: logs and metrics know a request by its route, and the framework's is none."""
+    """The route of the OpenAPI document as an APIRoute, so that logs and metrics can name it."""
     router = APIRouter()
 
     @router.get("/openapi.json")
@@ -99,7 +99,7 @@ def _described(api: FastAPI) -> APIRouter:
 
 
 def _complete(api: FastAPI) -> None:
-    """Let the OpenAPI document be whole, and made once: the framework's making bears no other thread beside it."""
+    """Complete the OpenAPI document and make it once, under a lock: FastAPI's generation is not thread-safe."""
     made, making = api.openapi, Lock()
 
     @cache
@@ -145,7 +145,7 @@ def _handle(api: FastAPI) -> None:
 
 
 def _words(request: Request, error: HTTPException) -> str:
-    """What a failure of the framework means here."""
+    """The detail of a problem for an error of the framework."""
     match error.status_code:
         case 404:
             return f"Found no operation at this path; {BASE_PATH}/openapi.json lists those that there are."

@@ -1,4 +1,4 @@
-"""The API for people: the page /api, and the same as a page of the documentation."""
+"""The API guide: the page `/api` and the page of the documentation."""
 
 from __future__ import annotations
 
@@ -20,7 +20,6 @@ from publish.web.problems import PROBLEM_GUIDE
 
 
 def routes(site: SiteContext) -> APIRouter:
-    """The page that lists all operations and every type of problem."""
     router = APIRouter()
 
     @router.get(PROBLEM_GUIDE)
@@ -41,18 +40,16 @@ def routes(site: SiteContext) -> APIRouter:
 
 @cache
 def make_openapi_document() -> dict[str, Any]:
-    """The OpenAPI document, which is the same for every site."""
+    """The OpenAPI document; it is the same for every site."""
     return create_api(cast("SiteContext", None)).openapi()  # operations keep their site until somebody asks
 
 
 @cache
 def read_outline() -> ApiOutline:
-    """The outline of the document."""
     return outline_document(make_openapi_document())
 
 
 def render_guide() -> Iterator[str]:
-    """The lines of the page of the documentation."""
     api = read_outline()
     yield from (f"# {api.title}", "", api.about, "")
     page = f"the site's page `{PROBLEM_GUIDE}`, or for programs"

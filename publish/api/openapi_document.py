@@ -1,4 +1,4 @@
-"""The OpenAPI document made whole: the schema of problems, and an example of every answer and every body."""
+"""Completes the OpenAPI document with the problem schema and an example of every response and request body."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pydantic import TypeAdapter
 from publish.web.problems import ProblemDocument, describe_problems
 
 OF_BODIES: Final = describe_problems("too-slow", "content-too-large")
-"""What may be wrong with whatever is sent."""
+"""Problems of operations that take a request body."""
 
 _REFERENCE: Final = "#/components/schemas/"
 _DEEPEST: Final = 40
@@ -27,7 +27,7 @@ _PLAIN: Final[Mapping[str, Any]] = {
 
 
 def complete_document(document: dict[str, Any]) -> dict[str, Any]:
-    """The document that the framework makes, with what it leaves out; the same one, changed."""
+    """Complete the document that FastAPI generates, in place."""
     schemas = document.setdefault("components", {}).setdefault("schemas", {})
     schema = TypeAdapter(ProblemDocument).json_schema(ref_template=_REFERENCE + "{model}")
     schemas |= schema.pop("$defs", {}) | {ProblemDocument.__name__: schema}
@@ -42,7 +42,7 @@ def complete_document(document: dict[str, Any]) -> dict[str, Any]:
 
 
 def make_example(schema: Mapping[str, Any], schemas: Mapping[str, Any], depth: int = 0) -> Any:
-    """A value of a schema: its own example, or one made of those of its parts."""
+    """A value of a schema: its own example, or one made from the examples of its parts."""
     if depth > _DEEPEST:
         return None
     if "$ref" in schema:

@@ -1,4 +1,4 @@
-"""What the OpenAPI document says, laid out for people: operations by subject, with parameters, answers and examples."""
+"""The OpenAPI document as an outline for pages: operations by subject, with parameters, responses and examples."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _LONGEST: Final = 2_000
 
 @dataclass(frozen=True, slots=True)
 class OutlinedParameter:
-    """One parameter; `takes` says which values, in words."""
+    """One parameter; `takes` describes its values in words."""
 
     name: str
     where: str
@@ -26,7 +26,7 @@ class OutlinedParameter:
 
 @dataclass(frozen=True, slots=True)
 class OutlinedOperation:
-    """One operation. `example` is of its answer, `body` of what is sent to it; empty where there is none."""
+    """One operation. `example` shows its response, `body` its request body; empty where there is none."""
 
     id: str
     method: str
@@ -43,7 +43,7 @@ class OutlinedOperation:
 
 @dataclass(frozen=True, slots=True)
 class OutlinedSubject:
-    """The operations about one thing."""
+    """The operations on one subject."""
 
     name: str
     operations: tuple[OutlinedOperation, ...]
@@ -51,7 +51,7 @@ class OutlinedSubject:
 
 @dataclass(frozen=True, slots=True)
 class ApiOutline:
-    """The whole API."""
+    """The outline of the API."""
 
     title: str
     version: str
@@ -110,7 +110,7 @@ def _parameter(parameter: Mapping[str, Any]) -> OutlinedParameter:
 
 
 def _takes(schema: Mapping[str, Any]) -> str:
-    """Which values a parameter takes."""
+    """The values of a parameter in words."""
     kinds = [part for part in schema.get("anyOf", [schema]) if part.get("type") != "null"]
     kind = kinds[0]
     if "$ref" in kind:

@@ -1,4 +1,4 @@
-"""Whether what is known of one server is complete, and whether its pieces agree with each other. Pure."""
+"""Measures whether the evidence of one server is complete and consistent. Pure."""
 
 from __future__ import annotations
 
@@ -38,36 +38,34 @@ _INDEXED: Final = ("npm:", "pypi:")
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """One thing that has to hold, in words, and whether it does."""
+    """One consistency condition in words, and whether it holds."""
 
     name: str
     agrees: bool
 
 
 class EvidenceReader:
-    """What of one dossier the gate and the badges ask, each body read at most once."""
+    """Reads a dossier for the gate and the badges; each body is parsed at most once."""
 
     def __init__(self, dossier: Dossier) -> None:
         self.dossier = dossier
 
     @property
     def is_remote(self) -> bool:
-        """Whether it is reached over the network."""
         return self.dossier.server.ref.startswith(_REMOTE)
 
     @property
     def is_indexed(self) -> bool:
-        """Whether it is a package of an index that is asked about it."""
+        """Whether it is a package of an index from which evidence is collected."""
         return self.dossier.server.ref.startswith(_INDEXED)
 
     @cached_property
     def listing(self) -> Listing | None:
-        """What it listed."""
         return self.parsed(listing.KIND, Listing.parse)
 
     @property
     def is_whole(self) -> bool:
-        """Whether every list that it declares was read to the end."""
+        """Whether every declared list was read to the end."""
         return self.listing is not None and all(self.listing.list_of(name).end in _WHOLE for name in LISTS)
 
     def holds(self, kind: str) -> bool:
@@ -75,12 +73,12 @@ class EvidenceReader:
         return isinstance(self.dossier.read(kind), Observed)
 
     def parsed(self, kind: str, parse: Callable[[bytes], Parsed]) -> Parsed | None:
-        """The view of a kind; None when it is absent or cannot be read back."""
+        """The view of a kind; None if it is absent or cannot be parsed."""
         return self.dossier.parsed(kind, parse)
 
 
 def measure_known_parts(look: EvidenceReader) -> tuple[Decimal, tuple[str, ...]]:
-    """The share of the parts that every page needs which are known, and the names of those that are not."""
+    """The share of the required parts that are known, and the names of the missing ones."""
     parts = {"the registry entry": look.holds(registration.KIND), "every list": look.is_whole}
     parts["the conversation"] = look.holds(exchanges.KIND)
     if look.is_remote:
@@ -92,9 +90,9 @@ def measure_known_parts(look: EvidenceReader) -> tuple[Decimal, tuple[str, ...]]
 
 
 def check_agreement(look: EvidenceReader, cards: Sequence[Scorecard]) -> Iterator[Check]:
-    """Everything that has to hold between receipts, catalogue and evidence.
+    """All consistency conditions between receipts, catalogue and evidence.
 
-    What is asked of evidence that is not there does not hold: hidden evidence must not agree with everything.
+    A condition on missing evidence does not hold: hidden evidence must not count as consistent.
     """
     for card in cards:
         yield Check(f"{card.rubric}@{card.version} follows from its lines", is_sound_receipt(card))
@@ -107,7 +105,7 @@ def check_agreement(look: EvidenceReader, cards: Sequence[Scorecard]) -> Iterato
 
 
 def is_sound_receipt(card: Scorecard) -> bool:
-    """Whether a receipt's rubric is known, and score, weights, coverage and bounds follow from what it says itself."""
+    """Whether a receipt's rubric is known and its score, weights, coverage and bounds follow from its own lines."""
     try:
         rubric = catalogue.get_rubric(card.rubric, card.version)
         recomputed = receipt.recompute_score(card)
@@ -126,9 +124,9 @@ def is_sound_receipt(card: Scorecard) -> bool:
 
 
 def share_of_safe_tools_called(look: EvidenceReader) -> tuple[Decimal | None, str]:
-    """Of the listed tools that are classed as reading, the share whose answer to a call tells something; and in words.
+    """The share of read-only tools with a conclusive call, and the same in words.
 
-    None when nothing was called, or when there is no tool that only reads.
+    None if no tool was called, or if there is no read-only tool.
     """
     tried = look.parsed(trials.KIND, Trials.parse)
     if tried is None or look.listing is None:

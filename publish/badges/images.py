@@ -1,4 +1,4 @@
-"""Badges: what one says about a server, as an SVG picture and as shields.io's endpoint JSON. Pure."""
+"""Draws badges of a server as SVG and as shields.io endpoint JSON. Pure."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ from publish.text.numbers import format_number
 from scoring.engine import catalogue
 
 STALE_AFTER: Final = timedelta(days=14)
-"""Evidence that is older than this is called stale; no colour praises it any more."""
+"""Age from which evidence is stale; a stale badge is grey."""
 
 CACHE_SECONDS: Final = 300
-"""How long others may keep a badge without asking again."""
+"""Seconds for which caches may keep a badge."""
 
 SCORE: Final = "score"
 TOOLS: Final = "tools"
@@ -50,9 +50,9 @@ LABEL: Final = "#333a42"
 
 @dataclass(frozen=True, slots=True)
 class Badge:
-    """A label, a message, and a sentence for those who do not see the picture. All of it may be anybody's words.
+    """A label, a message and a text alternative, all possibly untrusted.
 
-    `error` says that there is nothing to tell about; `current` that the answer may be kept for a while.
+    `error`: the server is unknown.
     """
 
     label: str
@@ -64,7 +64,7 @@ class Badge:
 
 @dataclass(frozen=True, slots=True)
 class Snippet:
-    """A badge for a README: where the picture is, where it leads, and the lines to paste."""
+    """A badge for a README: address of the image, target of the link, and the code to paste."""
 
     badge: str
     title: str
@@ -92,12 +92,12 @@ _POINTS: Final = ((Decimal(80), BadgeColour.GOOD), (Decimal(60), BadgeColour.FAI
 
 @cache
 def badge_names() -> tuple[str, ...]:
-    """The badges there are: the score, one for each methodology, those that are awarded, and the number of tools."""
+    """Names of all badges: the score, one for each rubric, the awarded ones, and the number of tools."""
     return (SCORE, *sorted({rubric.id for rubric in catalogue.list_rubrics()}), *requirements.BADGES, TOOLS)
 
 
 def draw_badge(listed: ListedServer | None, name: str, now: datetime) -> Badge:
-    """What a badge says of a server; None is one that is not known, or not shown. KeyError for no such badge."""
+    """The badge of a listed server, or of an unknown one for None; raise KeyError for an unknown badge name."""
     made = _MAKERS[name] if name in _MAKERS else _rubric_maker(name)
     if listed is None:
         return Badge(
@@ -115,7 +115,7 @@ def draw_badge(listed: ListedServer | None, name: str, now: datetime) -> Badge:
 
 
 def render_svg(drawn: Badge) -> str:
-    """The badge as a picture without script, style sheet, ids, or anything from elsewhere."""
+    """The badge as an SVG without scripts, styles, ids or external content."""
     left, right = _box(drawn.label), _box(drawn.message)
     whole = left + right
     title = escape(drawn.title)
@@ -131,7 +131,7 @@ def render_svg(drawn: Badge) -> str:
 
 
 def render_shields_json(drawn: Badge) -> dict[str, Any]:
-    """The badge as shields.io's endpoint schema has it."""
+    """The badge in shields.io's endpoint schema."""
     return {
         "schemaVersion": 1,
         "label": drawn.label,
@@ -225,7 +225,7 @@ def _tools(listed: ListedServer) -> Badge:
 
 
 def _not_tested(listed: ListedServer, name: str, found: ListedScore | None) -> Badge:
-    """No verdict is no zero: it is grey, and says why where that is known."""
+    """A grey badge with the reason, if known: a missing score is not a zero."""
     why = listed.reason or (found.not_measured if found else None)
     reason = f" ({why.replace('_', ' ')})" if why else ""
     return Badge(_label(name), "not tested", BadgeColour.NEUTRAL, f"{_label(name)} not tested{reason}")

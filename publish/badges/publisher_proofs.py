@@ -1,4 +1,4 @@
-"""What ties the publisher of a server to what was tested: evidence of who somebody is, not of what is good. Pure."""
+"""Finds proofs that tie a server's publisher to the tested server. Pure."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _ACCOUNTS: Final = "io.github."
 
 
 def find_publisher_proofs(look: EvidenceReader, *, controlled: bool) -> tuple[str, ...]:
-    """Each proof in words, none when there is none. Hidden evidence is no proof."""
+    """Each proof in words. Hidden evidence is no proof."""
     return tuple(_ties(look, controlled))
 
 
@@ -43,7 +43,7 @@ def _ties(look: EvidenceReader, controlled: bool) -> Iterator[str]:
 
 
 def _is_linked(look: EvidenceReader, entry: Registration, name: str) -> bool:
-    """The package names the registered name, and its repository is the registered one, which was found.
+    """Whether the package declares the registered name, and its repository is the registered one and exists.
 
     A name of an account has to be of the account that the repository belongs to.
     """
@@ -63,6 +63,6 @@ def _asked(kept: Repository) -> str:
 
 
 def _path(url: str) -> str:
-    """`owner/name` of a repository's address, in small letters."""
+    """`owner/name` of a repository's address, in lower case."""
     plain = url.lower().removeprefix("git+").partition("#")[0].rstrip("/").removesuffix(".git")
     return "/".join(plain.replace(":", "/").split("/")[-2:])

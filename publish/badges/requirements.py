@@ -1,4 +1,4 @@
-"""The quality gate and the badges: what evidence a server's page and its badges need. Pure; the numbers are ours.
+"""Requirements of the quality gate and of the badges. Pure; the thresholds are Hallmark's own.
 
 Every requirement is a number that evidence guarantees: what was not seen counts as 0, as in a score's floor. So hiding
 evidence never passes the gate and never earns a badge (docs/decisions/0034).
@@ -13,8 +13,7 @@ from typing import Final
 
 from publish.badges import evidence_agreement, publisher_proofs
 from publish.badges.evidence_agreement import EvidenceReader
-from publish.public_servers import PublicServer
-from scoring import receipt
+from publish.views.public_servers import PublicServer
 from scoring.results import arithmetic, weighting
 from scoring.results.scorecard import DimensionScore, Scorecard
 from scoring.rubrics.adaptive_dimensions import RELIABILITY, SECURITY
@@ -23,11 +22,11 @@ GATE_VERSION: Final = 1
 """Version of all requirements together; a new number anywhere below is a new version."""
 
 GATE_RUBRIC: Final = "adaptive"
-"""The methodology whose coverage and dimensions are asked."""
+"""The rubric whose coverage and dimensions are required."""
 
 GATE_ID: Final = "indexed"
 GATE_PARTS: Final = frozenset({RELIABILITY.name, SECURITY.name})
-"""Its dimensions that are asked."""
+"""Its required dimensions."""
 
 LAB_TESTED: Final = "lab-tested"
 VENDOR_VERIFIED: Final = "vendor-verified"
@@ -38,7 +37,7 @@ SECURITY_SCANNED: Final = "security-scanned"
 class Requirement:
     """One number that is needed. `unit` is `share` (0 to 1), `of 10`, `of 100` or `count`; at least `needs` is enough.
 
-    `looks_at` says what is counted, in words for a page.
+    `looks_at` says in words what is counted.
     """
 
     id: str
@@ -50,7 +49,7 @@ class Requirement:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Criterion:
-    """What one server has of a requirement; None where nothing was seen that could be counted."""
+    """What one server has of a requirement; None where nothing could be counted."""
 
     requirement: Requirement
     has: Decimal | None
@@ -58,13 +57,12 @@ class Criterion:
 
     @property
     def met(self) -> bool:
-        """Whether what was seen is enough."""
         return self.has is not None and self.has >= self.requirement.needs
 
 
 @dataclass(frozen=True, slots=True)
 class Award:
-    """The gate or one badge, with every criterion that decides about it."""
+    """The gate or one badge, with all its criteria."""
 
     id: str
     title: str
@@ -73,12 +71,11 @@ class Award:
 
     @property
     def met(self) -> bool:
-        """Whether every criterion is met."""
         return all(criterion.met for criterion in self.criteria)
 
     @property
     def tested(self) -> bool:
-        """False when nothing that it counts was seen, so that "no" would say more than anybody knows."""
+        """Whether anything that it counts was observed; otherwise the badge is "not measured", not "no"."""
         return any(criterion.has is not None for criterion in self.criteria)
 
 
@@ -92,22 +89,17 @@ class Judgement:
 
     @property
     def indexed(self) -> bool:
-        """Whether search engines may be shown the page."""
+        """Whether search engines may list the page."""
         return self.gate.met
 
     @property
     def earned(self) -> tuple[str, ...]:
-        """Ids of the badges that the server has."""
         return tuple(award.id for award in self.badges if award.met)
-
-    def award(self, name: str) -> Award | None:
-        """The gate or a badge by its id."""
-        return next((award for award in (self.gate, *self.badges) if award.id == name), None)
 
 
 @dataclass(frozen=True, slots=True)
 class _Seen:
-    """What one server's criteria are counted in."""
+    """The input of one server's criteria."""
 
     look: EvidenceReader
     cards: Sequence[Scorecard]
@@ -127,7 +119,7 @@ _Count = Callable[[_Seen], tuple[Decimal | None, str]]
 
 @dataclass(frozen=True, slots=True)
 class BadgeRule:
-    """The gate or a badge as it is declared."""
+    """The declaration of the gate or of a badge."""
 
     id: str
     title: str
@@ -138,20 +130,19 @@ class BadgeRule:
 def judge_server(
     published: PublicServer, cards: Sequence[Scorecard] | None = None, *, controlled: bool = False
 ) -> Judgement:
-    """The gate and the badges of what is public of a server; `controlled` when somebody proved to control it.
+    """Judge the gate and the badges from a server's public evidence; `controlled`: somebody proved control of it.
 
-    `cards` are its receipts where the caller has decoded them already.
+    `cards` are its decoded receipts, if the caller has them.
     """
-    decoded = cards if cards is not None else [receipt.decode_scorecard(card.body) for card in published.cards]
-    seen = _Seen(EvidenceReader(published.dossier), decoded, controlled)
+    seen = _Seen(EvidenceReader(published.dossier), published.scorecards if cards is None else cards, controlled)
     gate, *badges = (_award(rule, seen) for rule in BADGE_RULES)
     return Judgement(gate, tuple(badges))
 
 
 def may_meet_any(published: PublicServer, outline: Scorecard) -> bool:
-    """Whether the gate or a badge may be met at all, told from the outline of its newest receipt of `RUBRIC`.
+    """Whether the gate or a badge may be met, judged from the outline of the newest receipt under GATE_RUBRIC.
 
-    Most servers may not, and need not be judged, for which every line of every receipt has to be read.
+    Most servers may not, and are spared the full judgement, which reads every line of every receipt.
     """
     seen = _Seen(EvidenceReader(published.dossier), (outline,), controlled=False)
     return any(all(criterion.met for criterion in _outlined(rule, seen)) for rule in BADGE_RULES)
@@ -206,7 +197,7 @@ def _dimension_coverage(name: str) -> _Count:
 
 
 def _proven(part: DimensionScore) -> Decimal | None:
-    """The floor of a dimension: the mean of its components, where those that were not measured count as 0."""
+    """The floor of a dimension: the mean of its components, with unmeasured ones at 0."""
     if not part.components:
         return part.result if isinstance(part.result, Decimal) else None
     return arithmetic.weighted_mean((component.floor, component.base_weight) for component in part.components)
@@ -265,7 +256,7 @@ _TIED: Final = Requirement(
 _COMPLETENESS: Final = _share("completeness", "Data completeness", "1", evidence_agreement.PARTS)
 _CONSISTENCY: Final = _share("consistency", "Scoring consistency", "1", evidence_agreement.CHECKS)
 _BEYOND_OUTLINES: Final = frozenset(one.id for one in (_COMPLETENESS, _CONSISTENCY, _CALLED, _TIED))
-"""Requirements that ask for more than the parts of a receipt."""
+"""Requirements that need more than the outline of a receipt."""
 
 BADGE_RULES: Final = (
     BadgeRule(

@@ -1,1 +1,1 @@
-"""What people may do: dispute a line, prove control, hold a token, be told of changes. Rows only, no network."""
+"""Requests of visitors: disputes, claims of control, tokens, webhooks. Stored as rows; no network."""

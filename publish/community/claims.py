@@ -1,4 +1,4 @@
-"""Claims to control a server: where a proof may be, and the token that counts once it was found there.
+"""Claims to control a server: the places of proofs, and the token that becomes valid with the proof.
 
 A proof counts only where whoever is responsible for the server's identity decides what stands there, not where its
 registration says (docs/decisions/0033). It names the server, so that whoever serves many proves each of them.
@@ -24,7 +24,7 @@ from evidence.store.community.claim_values import Claim, ClaimLimits, ProofMetho
 from publish.community.disputable_lines import list_shown_runs
 from publish.community.limits import DAY, HOUR, CommunityLimits
 from publish.community.tokens import create_token, owner_scope
-from publish.public_servers import read_public_servers
+from publish.views.public_servers import read_public_server
 
 WELL_KNOWN: Final = "/.well-known/hallmark.txt"
 PROOF_FILE: Final = WELL_KNOWN.lstrip("/")
@@ -40,7 +40,7 @@ _GITHUB: Final = re.compile(
 
 
 class ClaimRefusal(StrEnum):
-    """Why there is no claim."""
+    """Why a claim was refused."""
 
     NO_SUCH_PLACE = "no_such_place"
     TOO_MANY = "too_many"
@@ -56,7 +56,7 @@ class ProofPlace:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClaimWithToken:
-    """A claim and the text of its token, which is told this once and counts while the claim is proven."""
+    """A claim and its token, which is shown once and valid while the claim is proven."""
 
     claim: Claim
     token: str
@@ -64,14 +64,14 @@ class ClaimWithToken:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClaimRefused:
-    """There is no claim; the message says what was expected, and what to do."""
+    """The claim was refused; the message says what was expected and what to do."""
 
     why: ClaimRefusal
     message: str
 
 
 def list_proof_places(store: Store, limits: CommunityLimits, server: Server) -> tuple[ProofPlace, ...]:
-    """Where control of a server can be proven, the surest way first."""
+    """The places where control of a server can be proven, the most reliable one first."""
     found = list(_of_address(server.ref, plain_http=limits.plain_http))
     if not server.ref.startswith(("https://", "http://")) and (repository := _repository(store, server)):
         found.append(ProofPlace(ProofMethod.REPOSITORY, repository))
@@ -81,7 +81,7 @@ def list_proof_places(store: Store, limits: CommunityLimits, server: Server) -> 
 def start_claim(
     store: Store, limits: CommunityLimits, now: datetime, server: Server, *, way: ProofMethod, client: str
 ) -> ClaimWithToken | ClaimRefused:
-    """Claim to control a server. Nothing is looked at here: workers look for the proof within minutes."""
+    """Claim to control a server. Workers check for the proof within minutes."""
     place = next((one for one in list_proof_places(store, limits, server) if one.way is way), None)
     if place is None:
         known = ", ".join(one.way.value for one in list_proof_places(store, limits, server))
@@ -123,19 +123,19 @@ def _has_records(host: str) -> bool:
 
 
 def _repository(store: Store, server: Server) -> str | None:
-    """The repository that the package itself names, or the one that is the server: not what a registration says."""
+    """The repository that the package declares, or that is the server itself; never that of the registration."""
     for prefix in ("repo:", "mcpb:"):
         if server.ref.startswith(prefix):
             return _on_github(server.ref.removeprefix(prefix))
     for run in list_shown_runs(store, server.id):
-        for shown in read_public_servers(store, run, servers=[server.id]):
-            content = shown.dossier.read(package.KIND)
-            if isinstance(content, Observed):
-                return _stated(content.body)
+        shown = read_public_server(store, run, server.id)
+        content = shown.dossier.read(package.KIND) if shown else None
+        if isinstance(content, Observed):
+            return _repository_of_package(content.body)
     return None
 
 
-def _stated(body: bytes) -> str | None:
+def _repository_of_package(body: bytes) -> str | None:
     try:
         stated = package.Package.parse(body).repository
     except NotJson:

@@ -1,4 +1,4 @@
-"""The lines that anybody may talk about: those of the newest receipts of a server, as everybody reads them."""
+"""Finds disputable lines: the public lines of a server's newest receipts."""
 
 from __future__ import annotations
 
@@ -9,9 +9,8 @@ from evidence.model import ServerId
 from evidence.store import RetestState, Store
 from evidence.store.community.dispute_values import DisputedLine
 from publish.disclosure import WITHHELD
-from publish.public_servers import read_public_servers
-from publish.run_summary import receipt_lines
-from scoring import receipt
+from publish.views.public_servers import read_public_server
+from publish.views.server_summary import receipt_lines
 from scoring.remedy import ROUNDING
 
 _NO_FAULT: Final = frozenset({WITHHELD, ROUNDING})
@@ -20,7 +19,7 @@ _NO_FAULT: Final = frozenset({WITHHELD, ROUNDING})
 def find_disputable_line(store: Store, server: ServerId, *, rubric: str, cites: str, at: str) -> DisputedLine | None:
     """The line of the newest public receipts that cites this at this place; None when there is none.
 
-    A line that is withheld cannot be found by what it would cite: whoever guesses learns nothing.
+    A withheld line cannot be found by its published id, so that guessing reveals nothing.
     """
     if cites in _NO_FAULT:
         return None
@@ -32,7 +31,7 @@ def find_disputable_line(store: Store, server: ServerId, *, rubric: str, cites: 
 
 
 def list_shown_runs(store: Store, server: ServerId) -> Iterator[str]:
-    """The runs whose receipts of a server are shown: its newest re-test, what followed it, and the published night."""
+    """The runs with a server's shown receipts: its newest re-test, a later full probe, and the published run."""
     newest = store.listing.find_newest_run() or ""
     done = [one.run for one in store.retests.list_retests(20, server) if one.state is RetestState.DONE and one.run]
     later = {run for run in (*done[:1], store.full_probes.find_newest_full_probe(server)) if run and run > newest}
@@ -40,18 +39,18 @@ def list_shown_runs(store: Store, server: ServerId) -> Iterator[str]:
 
 
 def _lines(store: Store, server: ServerId, run: str, rubric: str) -> Iterator[DisputedLine]:
-    """Newest versions first: the fault is the same under all of them."""
-    for shown in read_public_servers(store, run, servers=[server]):
-        cards = [receipt.decode_scorecard(card.body) for card in shown.cards if card.rubric == rubric]
-        for card in sorted(cards, key=lambda card: -card.version):
-            for line in receipt_lines(card):
-                yield DisputedLine(
-                    server=server,
-                    run=run,
-                    rubric=card.rubric,
-                    version=card.version,
-                    cites=line.cites,
-                    at=line.at,
-                    why=line.why,
-                    rule=line.rule,
-                )
+    """The lines of a rubric's receipts, the newest version first."""
+    shown = read_public_server(store, run, server)
+    cards = [card for card in shown.scorecards if card.rubric == rubric] if shown else []
+    for card in sorted(cards, key=lambda card: -card.version):
+        for line in receipt_lines(card):
+            yield DisputedLine(
+                server=server,
+                run=run,
+                rubric=card.rubric,
+                version=card.version,
+                cites=line.cites,
+                at=line.at,
+                why=line.why,
+                rule=line.rule,
+            )

@@ -1,4 +1,4 @@
-"""What everybody may read of the disputes of a server. Texts are a stranger's: whoever shows them escapes them."""
+"""Public views of disputes. Their texts are untrusted: escape them."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ MAX_DISPUTES: Final = 200
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DisputeView:
-    """One dispute. `reason` is None until an operator has looked at it; `state` is open, accepted or rejected.
+    """One public dispute. `reason` is None until an operator approved it; `state` is open, accepted or rejected.
 
     A line of a receipt is disputed when rubric, cited id and place are the same.
     """
@@ -41,12 +41,12 @@ class DisputeView:
 
 
 def list_public_disputes(store: Store, server: ServerId) -> tuple[DisputeView, ...]:
-    """The disputes of a server that everybody may know of, newest first, at most 200."""
+    """The public disputes of a server, newest first, at most 200."""
     return tuple(_shown(store, store.disputes.list_disputes(server=server, states=_PUBLIC, limit=MAX_DISPUTES)))
 
 
 def view_dispute(store: Store, dispute: str) -> DisputeView | None:
-    """One dispute as everybody may know of it."""
+    """One dispute; None if it is unknown or not public."""
     known = store.disputes.find_dispute(dispute)
     return next(_shown(store, [known] if known is not None and known.state in _PUBLIC else []), None)
 
@@ -58,7 +58,7 @@ def _shown(store: Store, disputes: Sequence[Dispute]) -> Iterator[DisputeView]:
 
 
 def _may_be_named(store: Store, dispute: Dispute) -> bool:
-    """A line of a private rule could be disputed while it was disclosed; it may have been made private since."""
+    """Whether the line is public: a disclosed line of a private rule may have been made private again."""
     line = dispute.line
     if line.rule not in private_rule_ids():
         return True

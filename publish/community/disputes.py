@@ -1,9 +1,9 @@
-"""Filing a dispute of one line, and deciding about it.
+"""Files disputes of single lines, and decides them.
 
-asked = dispute(store, limits, now, Words(server="...", rubric="lint", cites="LLM-001", at="tools/search", ...), who)
+asked = file_dispute(store, limits, now, DisputeText(server="...", rubric="lint", cites="LLM-001", ...), filer)
 match asked:
-    case Filed(dispute=dispute, again=again): ...
-    case NotFiled(why=why, message=message): ...
+    case FiledDispute(dispute=dispute, again=again): ...
+    case DisputeRefused(why=why, message=message): ...
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from publish.community.limits import DAY, MAX_ANSWER, MAX_CONTACT, MAX_REASON, M
 
 
 class DisputeRefusal(StrEnum):
-    """Why there is no dispute."""
+    """Why a dispute was refused."""
 
     UNKNOWN_LINE = "unknown_line"
     UNFIT_REASON = "unfit_reason"
@@ -35,7 +35,7 @@ class DisputeRefusal(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DisputeText:
-    """What somebody says: which line, and why it is wrong. `contact` is for the operator only."""
+    """The text of a dispute: which line, and why it is wrong. `contact` is for the operator only."""
 
     server: ServerId
     rubric: str
@@ -47,7 +47,7 @@ class DisputeText:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DisputeFiler:
-    """Who says it, as a digest that leads back to nobody; `owns`: control of the server is proven."""
+    """The filer as an irreversible digest; `owns`: control of the server is proven."""
 
     client: str
     owns: bool = False
@@ -55,7 +55,7 @@ class DisputeFiler:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FiledDispute:
-    """The dispute; `again` when the same client disputes this line already, whose words stay what they were."""
+    """The dispute; `again` if this client disputed the line before, in which case the earlier text stays."""
 
     dispute: Dispute
     again: bool
@@ -63,7 +63,7 @@ class FiledDispute:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DisputeRefused:
-    """Nothing was stored; the message says what was expected, and what to do."""
+    """The dispute was refused; the message says what was expected and what to do."""
 
     why: DisputeRefusal
     message: str
@@ -71,7 +71,7 @@ class DisputeRefused:
 
 @dataclass(frozen=True, slots=True)
 class DisputeDecider:
-    """Who decides: a login or the name of a token, and the id of the token if there is one."""
+    """The deciding operator: login or token name, and the id of the token, if any."""
 
     who: str
     token: str | None = None
@@ -94,7 +94,7 @@ class Verdict(StrEnum):
 
 
 class IncompleteVerdict(ValueError):
-    """The verdict lacks something; the message says what."""
+    """The verdict is incomplete; the message says what is missing."""
 
 
 _FULL: Final[Mapping[DisputeLimit, str]] = {
@@ -107,7 +107,7 @@ _FULL: Final[Mapping[DisputeLimit, str]] = {
 def file_dispute(
     store: Store, limits: CommunityLimits, now: datetime, words: DisputeText, who: DisputeFiler
 ) -> FiledDispute | DisputeRefused:
-    """Dispute one line that everybody can read. A client has one open dispute of a line: the first one counts."""
+    """Dispute one public line. A client has at most one open dispute of a line; the first one stays."""
     reason, contact = words.reason.strip(), words.contact.strip()
     if not MIN_REASON <= len(reason) <= MAX_REASON:
         expected = f"expected a reason of {MIN_REASON} to {MAX_REASON} characters, found {len(reason)}"
@@ -147,9 +147,9 @@ def decide_dispute(
     answer: str = "",
     note: str = "",
 ) -> Dispute:
-    """Carry out a verdict, with its trail; the dispute as it is then. `answer` is for everybody, `note` for the trail.
+    """Apply a verdict and record it in the audit trail; return the changed dispute. `answer` is public, `note` is not.
 
-    Raise NotDecided when it lacks something, IllegalTransition when the dispute is not where the verdict leads from.
+    Raise IncompleteVerdict if something is missing, IllegalTransition if the dispute's state forbids the verdict.
     """
     if max(len(answer), len(note)) > MAX_ANSWER:
         raise IncompleteVerdict(f"expected an answer and a note of at most {MAX_ANSWER} characters each")

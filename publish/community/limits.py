@@ -1,4 +1,4 @@
-"""How much one client, one server and one line may be talked about."""
+"""Limits of disputes, claims, webhooks and re-tests."""
 
 from __future__ import annotations
 

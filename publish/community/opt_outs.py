@@ -1,4 +1,4 @@
-"""Opting out and in again, by whoever has proven to control a server or by an operator's token."""
+"""Opts servers out and in again, by the owner's or the operator's token."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ OPT_IN: Final = "server.opt_in"
 
 
 def opt_out_server(store: Store, now: datetime, server: ServerId, by: TokenBearer, note: str) -> bool:
-    """Have a server left alone from the next task on; False when it is already."""
+    """Stop probing a server from the next task on; False if it has opted out already."""
     entry = OptOut(scope=OptOutScope.SERVER, value=server, at=now, who=by.name, note=note)
     return store.opt_outs.add_opt_out(entry, _act(OPT_OUT, now, server, by, note))
 
 
 def opt_in_server(store: Store, now: datetime, server: ServerId, by: TokenBearer, note: str) -> bool:
-    """Have a server looked at again; False when no entry names it by its id. Lists have it from the next publication.
+    """Probe a server again; False if no entry names its id. Lists show it from the next publication on.
 
-    An entry of its host or domain, or one by name that an operator made, is the operator's to end.
+    Only an operator can end an entry for its host, domain or name.
     """
     act = _act(OPT_IN, now, server, by, note)
     return store.opt_outs.revoke_opt_out(OptOutScope.SERVER, server, at=now, who=by.name, note=note, act=act)

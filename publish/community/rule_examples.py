@@ -1,6 +1,6 @@
-"""What an accepted dispute leaves behind: the disputed thing as an example of its rule, ready to be added to it.
+"""Renders the disputed item of an accepted dispute as an example for its rule.
 
-A false alarm is a `good=` example: the rule has to be silent about it from then on.
+A false positive becomes a `good=` example, which the rule must pass from then on.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ _WIDTH: Final = 100
 
 
 def render_rule_example(dispute: Dispute, dossier: Dossier) -> str:
-    """Python for the declaration of the rule, with a comment that says where it is from.
+    """Python code for the declaration of the rule, with a comment on its origin.
 
-    Where the place is no tool, parameter, resource or prompt, the comment says what to look at instead.
+    If the place is no tool, parameter, resource or prompt, the comment names the evidence instead.
     """
     declared = discover_rules().get(dispute.line.rule or "")
     lines = list(_about(dispute, declared))

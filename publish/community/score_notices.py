@@ -1,16 +1,16 @@
-"""The message of a changed score: what everybody may read, and nothing that a stranger wrote but the server's name."""
+"""The webhook message of a changed score; its only untrusted texts are the server's name and reference."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Final
 
 from evidence.canonical import Json, canonical_json
 from evidence.model import ServerId
 from evidence.store import Store
-from publish.public_servers import read_public_servers
 from publish.text.display import make_visible
 from publish.views.comparisons.receipts import Comparison, ReceiptResult, compare_receipts
-from scoring import receipt
+from publish.views.public_servers import read_public_server
 from scoring.results.scorecard import Scorecard
 
 NOTICE_TYPE: Final = "score.changed"
@@ -18,21 +18,16 @@ _LONGEST_NAME: Final = 200
 
 
 def make_score_notice(store: Store, base_url: str, server: ServerId, before: str, after: str) -> bytes | None:
-    """The message when a score or a grade of a server differs between two published runs; None when none does.
+    """The message if a score or grade of a server differs between two published runs; else None.
 
     `judged_otherwise` says that rules or code differ too, so that the change need not come from the server.
     """
-    shown = next(read_public_servers(store, after, servers=[server]), None)
-    earlier = next(read_public_servers(store, before, servers=[server]), None)
+    shown, earlier = read_public_server(store, after, server), read_public_server(store, before, server)
     if shown is None or earlier is None:
         return None
-    cards = [receipt.decode_scorecard(card.body) for card in shown.cards]
-    told = [
-        one
-        for one in compare_receipts([receipt.decode_scorecard(card.body) for card in earlier.cards], cards)
-        if _moved(one)
-    ]
-    if not told or not cards:
+    cards = shown.scorecards
+    changed = [one for one in compare_receipts(earlier.scorecards, cards) if one.before not in {None, one.after}]
+    if not changed:
         return None
     known = shown.dossier.server
     document: dict[str, Json] = {
@@ -47,17 +42,13 @@ def make_score_notice(store: Store, base_url: str, server: ServerId, before: str
             },
             "run": after,
             "before_run": before,
-            "scores": [_score(one, _card(cards, one)) for one in told],
+            "scores": [_score(one, _card(cards, one)) for one in changed],
         },
     }
     return canonical_json(document)
 
 
-def _moved(one: Comparison) -> bool:
-    return one.before is not None and one.before != one.after
-
-
-def _card(cards: list[Scorecard], of: Comparison) -> Scorecard:
+def _card(cards: Sequence[Scorecard], of: Comparison) -> Scorecard:
     return next(card for card in cards if (card.rubric, card.version) == (of.rubric, of.version))
 
 
@@ -74,7 +65,7 @@ def _score(one: Comparison, card: Scorecard) -> dict[str, Any]:
 
 
 def _side(side: ReceiptResult | None) -> dict[str, Json] | None:
-    """A side without a score was not measured, which is no zero."""
+    """Score and grade of a side; a missing score is None, not 0."""
     if side is None:
         return None
     return {"score": None if side.score is None else format(side.score, "f"), "grade": side.grade}

@@ -1,4 +1,4 @@
-"""API tokens: made once, shown once, and told again by a salted digest.
+"""API tokens: shown once, stored as a salted digest.
 
 A token is `hmk_ID_SECRET`. The secret has 256 random bits, so nobody can guess it from its digest however fast a digest
 is: a slow one, which passwords need, would only let strangers keep us busy. The salt keeps two databases incomparable.
@@ -24,23 +24,23 @@ ADMIN_RETESTS: Final = "admin:retests"
 ADMIN_OPT_OUTS: Final = "admin:opt-outs"
 ADMIN_AUDIT: Final = "admin:audit"
 ADMIN_SCOPES: Final = (ADMIN_DISPUTES, ADMIN_RETESTS, ADMIN_OPT_OUTS, ADMIN_AUDIT)
-"""What an operator's token may be made for."""
+"""The scopes of operators' tokens."""
 
 _OWNER: Final = "owner:"
 _SECRET_BYTES: Final = 32
 _SALT_BYTES: Final = 16
 _FORM: Final = re.compile(r"hmk_([0-9a-f]{12})_([A-Za-z0-9_-]{43})")
 _NOBODY: Final = (bytes(_SALT_BYTES), bytes(32))
-"""Salt and digest of nobody: what an unknown token is compared with."""
+"""Salt and digest with which an unknown token is compared, to take equal time."""
 
 
 class UnknownScope(ValueError):
-    """A scope that there is not; the message lists those that there are."""
+    """An unknown scope; the message lists the known ones."""
 
 
 @dataclass(frozen=True, slots=True)
 class CreatedToken:
-    """A token as it is stored, and the text of it, which nobody can tell again."""
+    """A token as it is stored, and its text, which cannot be recovered."""
 
     token: ApiToken
     text: str
@@ -48,7 +48,7 @@ class CreatedToken:
 
 @dataclass(frozen=True, slots=True)
 class TokenBearer:
-    """Who presented a token that counts."""
+    """The bearer of a valid token."""
 
     token: ApiToken
 
@@ -58,16 +58,16 @@ class TokenBearer:
         return self.token.name
 
     def may(self, scope: str) -> bool:
-        """Whether the token opens what needs this scope."""
+        """Whether the token has this scope."""
         return scope in self.token.scopes
 
     def owns(self, server: ServerId) -> bool:
-        """Whether its holder has proven to control a server."""
+        """Whether the bearer has proven control of a server."""
         return self.may(owner_scope(server))
 
 
 def owner_scope(server: ServerId) -> str:
-    """The scope of whoever has proven to control a server."""
+    """The scope that proven control of a server gives."""
     return _OWNER + server
 
 
@@ -81,7 +81,7 @@ def check_scopes(scopes: tuple[str, ...]) -> tuple[str, ...]:
 def create_token(
     name: str, scopes: tuple[str, ...], *, now: datetime, expires_at: datetime | None = None
 ) -> CreatedToken:
-    """A new token, which counts as soon as it is stored."""
+    """A new token, valid as soon as it is stored."""
     number, secret = secrets.token_hex(6), secrets.token_urlsafe(_SECRET_BYTES)
     salt = secrets.token_bytes(_SALT_BYTES)
     token = ApiToken(
@@ -97,9 +97,9 @@ def create_token(
 
 
 def authenticate_token(store: Store, presented: str, now: datetime) -> TokenBearer | None:
-    """Who presents a token; None for one that is unknown, wrong, expired, revoked, or whose proof is not there.
+    """The bearer of a token; None if it is unknown, wrong, expired, revoked, or its claim is not proven.
 
-    Why it does not count is not told, and the comparison takes the same time for an unknown id as for a wrong secret.
+    The reason is not revealed, and an unknown id takes the same time as a wrong secret.
     """
     form = _FORM.fullmatch(presented)
     if form is None:

@@ -36,7 +36,7 @@ DeriveKey = Callable[[str], bytes]
 
 
 class WebhookRefusal(StrEnum):
-    """Why there is no webhook."""
+    """Why a webhook was refused."""
 
     UNFIT_URL = "unfit_url"
     TOO_MANY = "too_many"
@@ -52,7 +52,7 @@ class RegisteredWebhook:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WebhookRefused:
-    """There is no webhook; the message says what was expected."""
+    """The webhook was refused; the message says what was expected."""
 
     why: WebhookRefusal
     message: str
@@ -60,7 +60,7 @@ class WebhookRefused:
 
 @dataclass(frozen=True, slots=True)
 class ForgedMessage:
-    """Why a message is not to be believed."""
+    """Why a message is not authentic."""
 
     why: str
 
@@ -75,7 +75,7 @@ def register_webhook(
     url: str,
     by: TokenBearer,
 ) -> RegisteredWebhook | WebhookRefused:
-    """Tell somebody of changes from the next publication on."""
+    """Register a webhook for changes from the next publication on."""
     if why := _unfit(url, plain_http=limits.plain_http):
         return WebhookRefused(why=WebhookRefusal.UNFIT_URL, message=why)
     webhook = Webhook(
@@ -94,13 +94,13 @@ def register_webhook(
 
 
 def end_webhook(store: Store, now: datetime, webhook: Webhook, by: TokenBearer) -> bool:
-    """Tell nobody any more; False when it has ended already."""
+    """End a webhook; False if it has ended already."""
     act = _act("webhook.end", webhook, now, by, before={"url": webhook.url})
     return store.webhooks.end_webhook(webhook.id, ENDED_BY_OWNER, act)
 
 
 def end_uncontrolled_webhooks(store: Store, now: datetime, server: ServerId, who: str) -> None:
-    """Tell nobody any more of a server that nobody has proven to control any more."""
+    """End the webhooks of a server whose control is no longer proven."""
     if store.claims.is_controlled(server):
         return
     for webhook in store.webhooks.list_webhooks(server=server):
@@ -127,9 +127,9 @@ def sign_message(secret: str, message: str, at: datetime, body: bytes) -> list[t
 def verify_message(
     secret: str, headers: dict[str, str], body: bytes, now: datetime, *, tolerance: float = 300
 ) -> str | ForgedMessage:
-    """The id of a message that we signed, for a receiver to take once; or why not to believe it.
+    """The id of an authentic message, or why it is not authentic.
 
-    What a receiver does, for one that is written in Python; names of `headers` are in lower case.
+    Reference code for receivers in Python; names of `headers` are in lower case.
     """
     message, stamp = headers.get("webhook-id", ""), headers.get("webhook-timestamp", "")
     if not (stamp.isascii() and stamp.isdigit() and abs(now.timestamp() - int(stamp)) <= tolerance):

@@ -1,1 +1,1 @@
-"""Snapshots of published runs as datasets: written, listed, verified, compared and signed."""
+"""Datasets: snapshots of published runs are written, listed, verified, compared and signed."""

@@ -1,4 +1,4 @@
-"""One of several processes that print a run; `publish.datasets.rows.export_workers` starts it."""
+"""An export worker process, started by `publish.datasets.rows.export_workers`."""
 
 from __future__ import annotations
 

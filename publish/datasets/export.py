@@ -1,4 +1,4 @@
-"""Writing a snapshot: all its files in a folder that has its name only when everything is in it."""
+"""Writes a snapshot: a folder that appears under its name only when all files are complete."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ ONE_PROCESS: Final = RowExporter()
 
 
 class FolderNotEmpty(ValueError):
-    """A folder is there already, and is no snapshot that could be replaced."""
+    """The folder exists and is no snapshot that could be replaced."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExportOrder:
-    """What is to be written. `earlier` is the folder of the snapshot before it, for the changelog.
+    """Options of an export. `earlier` is the folder of the previous snapshot, for the changelog.
 
-    `hidden` are servers that nobody may be told of, whose owners opted out since.
+    `hidden` are servers that opted out after the run; `on_progress` gets the number of servers of each batch.
     """
 
     run: str
@@ -44,20 +44,20 @@ class ExportOrder:
     earlier: Path | None = None
     signer: Signer | None = None
     hidden: frozenset[ServerId] = frozenset()
-    told: Callable[[int], None] = lambda _servers: None
+    on_progress: Callable[[int], None] = lambda _servers: None
 
 
-def export_snapshot(store: Store, order: ExportOrder, folder: Path, printer: RowExporter = ONE_PROCESS) -> Manifest:
-    """Write a run into a folder as a snapshot, in bounded memory; raise UnknownRun or NotEmpty.
+def export_snapshot(store: Store, order: ExportOrder, folder: Path, exporter: RowExporter = ONE_PROCESS) -> Manifest:
+    """Write a run into a folder as a snapshot, in bounded memory; raise UnknownRun or FolderNotEmpty.
 
     The same store and order give the same bytes; with a signer all but the signature. The folder appears when it is
-    complete. A snapshot that stands there already is replaced.
+    complete. An existing snapshot is replaced.
     """
     row = store.find_run(order.run)
     if row is None:
         raise UnknownRun(f"expected the id of a stored run, found {order.run!r}; `hallmark runs` lists them")
     with create_folder_atomically(folder) as partial:
-        written, seen, counts = _write_tables(store, row, order, partial, printer)
+        written, seen, counts = _write_tables(store, row, order, partial, exporter)
         method = describe_methodology(row.run.pins)
         as_of = None if order.comparable else row.run.as_of
         for name, data in metadata.make_documents(
@@ -74,8 +74,8 @@ def export_snapshot(store: Store, order: ExportOrder, folder: Path, printer: Row
             earlier=earlier.manifest.snapshot if earlier else None,
         )
         if not order.comparable:
-            told = render_changelog(earlier, manifests.add_files(made, written), partial)
-            written[CHANGELOG] = _write(partial / CHANGELOG, told.encode())
+            changes = render_changelog(earlier, manifests.add_files(made, written), partial)
+            written[CHANGELOG] = _write(partial / CHANGELOG, changes.encode())
         made = manifests.add_files(made, written)
         data = manifests.encode_manifest(made)
         written[MANIFEST] = _write(partial / MANIFEST, data)
@@ -91,13 +91,13 @@ def render_checksums(written: dict[str, FileDigest]) -> bytes:
 
 
 def make_trusted_comment(manifest: Manifest) -> str:
-    """What a signature says of what it signs."""
+    """The trusted comment of a signature."""
     return f"hallmark dataset {manifest.snapshot}"
 
 
 @contextmanager
 def create_folder_atomically(folder: Path) -> Iterator[Path]:
-    """A folder to write into, which takes its name when the block ends well, and is gone otherwise."""
+    """A temporary folder that is renamed to `folder` if the block succeeds, and removed otherwise."""
     if folder.is_symlink() or (folder.exists() and not _may_go(folder)):
         raise FolderNotEmpty(f"{folder} is there and is no snapshot: name a folder that is empty or does not exist")
     folder.parent.mkdir(parents=True, exist_ok=True)
@@ -125,19 +125,19 @@ def _replace(folder: Path, partial: Path) -> None:
 
 
 def _write_tables(
-    store: Store, row: RunRow, order: ExportOrder, folder: Path, printer: RowExporter
+    store: Store, row: RunRow, order: ExportOrder, folder: Path, exporter: RowExporter
 ) -> tuple[dict[str, FileDigest], SourceCounts, dict[str, int]]:
     seen, servers = SourceCounts(), 0
     with ExitStack() as stack:
         files = {
             table.name: stack.enter_context(TableFiles(table, folder, comparable=order.comparable)) for table in TABLES
         }
-        for page in printer.pages(store, row.run.id, comparable=order.comparable, hidden=order.hidden):
+        for page in exporter.pages(store, row.run.id, comparable=order.comparable, hidden=order.hidden):
             for name, block in page.blocks.items():
                 files[name].write(block)
             seen.add(page.seen)
             servers += page.servers
-            order.told(page.servers)
+            order.on_progress(page.servers)
         written = {name: one for table in files.values() for name, one in table.finish().items()}
     return written, seen, {"servers": servers}
 

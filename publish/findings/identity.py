@@ -1,4 +1,4 @@
-"""What a finding of our own is, so that another night knows it again: server, rule, place, words, and what was read."""
+"""Identifies findings of Hallmark's own scans across runs: server, rule, place, message and content."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ _WHOLE_SERVER: Final = "server"
 def find_private_findings(dossier: Dossier, cards: Iterable[Scorecard]) -> tuple[DetectedFinding, ...]:
     """The findings behind the private lines of a server's receipts, each once, in the order of the receipts.
 
-    A line that no known rule stands behind (a folded one) is no finding: it stays withheld with the others. Findings
-    of evidence that is never told, the operator's own alerts, are none either, nor are remarks that cost nothing.
+    A line without a known rule (a folded one) is no finding and stays withheld. Findings
+    of the operator's own alerts and remarks that cost nothing are left out.
     """
     seen = _Seen(dossier)
     found = {
@@ -42,9 +42,9 @@ def find_private_findings(dossier: Dossier, cards: Iterable[Scorecard]) -> tuple
 
 
 def match_reviews(dossier: Dossier, cards: Iterable[Scorecard], rows: Sequence[FindingRow]) -> ReviewedFindings:
-    """What was decided about the private lines of these receipts, by the rows of this server.
+    """The reviews of the private lines of these receipts, from the rows of this server.
 
-    A line counts only if the finding that it tells today is the one that was decided about: changed text is another.
+    A review applies only if the line's finding has the reviewed identity; changed content is another finding.
     """
     states = {row.finding.id: row.state for row in rows}
     seen = _Seen(dossier)
@@ -61,13 +61,13 @@ def match_reviews(dossier: Dossier, cards: Iterable[Scorecard], rows: Sequence[F
 
 
 class _Seen:
-    """Finds again in the evidence what a line is about."""
+    """Finds the evidence that a line is about."""
 
     def __init__(self, dossier: Dossier) -> None:
         self._dossier = dossier
 
     def spotted(self, line: Line) -> DetectedFinding | None:
-        """The finding of a line, None when the line tells of none."""
+        """The finding of a line; None if the line has none."""
         declared = discover_rules().get(line.rule or "")
         if declared is None or declared.id not in private_rule_ids() or declared.reads == alerts.KIND:
             return None
@@ -99,7 +99,7 @@ class _Seen:
         )
 
     def _place(self, line: Line) -> tuple[str, str]:
-        """Where it is and what; a rule about all that is said names the place at the beginning of its message."""
+        """Place and message; a rule about the whole server names the place at the beginning of its message."""
         if line.at in {"", _WHOLE_SERVER}:
             place, separator, words = line.why.partition(_SEPARATOR)
             while separator:
@@ -110,7 +110,7 @@ class _Seen:
         return line.at, line.why
 
     def _text(self, place: str) -> str:
-        """Digest of the text at a place, or of all below it; empty when the place cannot be found again."""
+        """Digest of the text at a place, or of all texts below it; empty if the place is not found."""
         if place in self._texts:
             return _digest([self._texts[place]])
         around = "" if place in {"", _WHOLE_SERVER} else f"{place}/"
@@ -118,7 +118,7 @@ class _Seen:
         return _digest(below) if below else ""
 
     def _secret(self, line: Line) -> SecretLocation | None:
-        """The secret at the line's place; its path names it on another night, since the line moves with every edit."""
+        """The secret at the line's place; it is identified by its path, since line numbers change with edits."""
         where = _below(secrets.KIND, line.at)
         at = [one for one in self._secrets if where in {f"{one.path}/{one.line}", f"{one.path}:{one.line}"}]
         return next((one for one in at if line.why.startswith(one.pattern)), at[0] if at else None)

@@ -1,4 +1,4 @@
-"""What a server's vendor is told of findings before anybody else: text that can be sent as it is."""
+"""Renders the report of findings that a server's vendor gets before disclosure."""
 
 from __future__ import annotations
 

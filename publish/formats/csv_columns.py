@@ -1,4 +1,4 @@
-"""The columns of the CSV dataset, each declared once with its meaning; docs/schemas/dataset.md comes from here."""
+"""The columns of the CSV dataset; docs/schemas/dataset.md is made from these declarations."""
 
 from __future__ import annotations
 
@@ -8,7 +8,9 @@ from decimal import Decimal
 from typing import Any, Final
 
 from evidence.model import Absent, Record, Run, Server
-from publish.formats.project_facts import (
+from publish.text.display import make_visible
+from publish.text.numbers import format_number
+from publish.views.evidence.project_facts import (
     ProjectFact,
     advisories_fact,
     find_licence,
@@ -16,8 +18,6 @@ from publish.formats.project_facts import (
     package_fact,
     repository_fact,
 )
-from publish.text.display import make_visible
-from publish.text.numbers import format_number
 
 CELL_LIMIT = 1_000
 
@@ -27,7 +27,7 @@ _FORMULA = frozenset("=+-@＝＋－＠")
 
 @dataclass(frozen=True, slots=True)
 class CsvRow:
-    """What one row is made from: a server under one rubric. `card` is the receipt as JSON values."""
+    """The input of one row: a server under one rubric. `card` is the receipt as JSON values."""
 
     run: Run
     server: Server
@@ -49,12 +49,12 @@ class CsvColumn:
     of_card: bool = False
 
     def cell(self, row: CsvRow) -> str:
-        """The cell's text, which no spreadsheet takes for a formula."""
+        """The cell's text, safe for spreadsheets."""
         return make_safe_cell(self.value(row))
 
 
 def make_safe_cell(text: str) -> str:
-    """Text with nothing hidden in it that a spreadsheet shows and does not run."""
+    """Text without hidden characters that no spreadsheet interprets as a formula."""
     shown = make_visible(text, limit=CELL_LIMIT)
     return f"'{shown}" if shown.lstrip()[:1] in _FORMULA and shown.strip() else shown
 
@@ -143,7 +143,7 @@ PROJECT_COLUMNS: Final[tuple[tuple[str, str, ProjectFact], ...]] = (
     ("advisories", "Published advisories about what it is built from", advisories_fact(lambda it: it.groups_total)),
     ("advisories_worst", "Severity of the worst of them", advisories_fact(find_worst_severity)),
 )
-"""What is public of the project. What is not known is empty, also where nobody looked."""
+"""Public facts of the project; empty where not known or not collected."""
 
 _NOT_COMPARABLE: Final = {False: "", True: ". Not in the comparable form"}
 

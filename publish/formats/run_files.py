@@ -1,4 +1,4 @@
-"""One server in every form of the dataset: its receipts read once, looked at for secrets once, and written in each."""
+"""Encodes one server as JSON Lines and CSV; its receipts are parsed and scanned for secrets once for all forms."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ _ESCAPED_ELSEWHERE: Final = b"\x7f"
 
 @dataclass(frozen=True, slots=True)
 class FileForm:
-    """Everything as JSON Lines, or a flat table. A comparable form has neither the run's id nor times nor durations."""
+    """JSON Lines or CSV. The comparable form has no run id, times or durations."""
 
     format: FileFormat
     comparable: bool = False
 
     @property
     def opening(self) -> bytes:
-        """What the file begins with."""
+        """The header of the file."""
         return _csv([[column.name for column in _columns(self)]]) if self.format == "csv" else b""
 
 
@@ -56,7 +56,7 @@ def encode_server(
 ) -> list[bytes]:
     """The lines of one server in each form, without secrets. Dossier and receipts are what may be shown of it.
 
-    `values` are those of its cards, where somebody has read them already.
+    `values` are the receipts as JSON values, if the caller has them.
     """
     sheet = _Sheet(run, dossier, cards, decode_receipts(cards) if values is None else values)
     return [sheet.table(form) if form.format == "csv" else sheet.line(form) for form in forms]
@@ -92,14 +92,14 @@ def describe_record(record: Record, *, comparable: bool = False) -> dict[str, An
 
 
 def mask_secrets(document: bytes) -> bytes:
-    """A JSON document without secrets, the same bytes when there is none; texts that it repeats are looked at once."""
+    """A JSON document with secrets masked; the same bytes if it has none. Repeated texts are scanned once."""
     said: set[str] = set()
     _gather(json.loads(document), said)
     return document if are_free_of_secrets(said) else scrub_body(document)
 
 
 class _Sheet:
-    """What the forms of one server share."""
+    """The encoding of one server in all forms."""
 
     def __init__(self, run: Run, dossier: Dossier, cards: Sequence[StoredScorecard], values: ReceiptValues) -> None:
         self._run = run
@@ -120,7 +120,7 @@ class _Sheet:
         return (line if self._is_clean else scrub_body(line)) + b"\n"
 
     def table(self, form: FileForm) -> bytes:
-        """One row for each receipt; every cell is masked for itself."""
+        """One row for each receipt; every cell masks its secrets."""
         columns = _columns(form)
         once: dict[str, str] = {}
         rows = []

@@ -37,7 +37,6 @@ def render_evidence_pages() -> Iterator[tuple[str, Iterator[str]]]:
 
 
 def list_kinds() -> list[EvidenceKind]:
-    """Every kind there is, by name."""
     names = [f"evidence.kinds.{found.name}" for found in pkgutil.iter_modules(evidence.kinds.__path__)]
     modules = [module for module in map(importlib.import_module, names) if hasattr(module, "SCHEMA")]
     found = [EvidenceKind(it.KIND, it.SCHEMA, it.__name__, inspect.cleandoc(it.__doc__ or "")) for it in modules]

@@ -33,7 +33,6 @@ _GENERATED: Final = "<!-- Written by `make docs` from the declarations in %s. Do
 
 
 def render_pages() -> dict[str, str]:
-    """Every page by its path below docs/."""
     rules = sorted(catalogue.list_rules(), key=lambda rule: (rule.family, rule.id))
     families = {family: list(members) for family, members in groupby(rules, key=lambda rule: rule.family)}
     rubrics = {name: list(members) for name, members in groupby(catalogue.list_rubrics(), key=lambda rubric: rubric.id)}
@@ -68,7 +67,6 @@ def find_stale_pages(folder: Path) -> list[str]:
 
 
 def main() -> int:
-    """The command line."""
     parser = argparse.ArgumentParser(prog="python -m publish.handbook.generate", description=__doc__)
     action = parser.add_mutually_exclusive_group(required=True)
     action.add_argument("--write", type=Path, metavar="DOCS")

@@ -1,4 +1,4 @@
-"""The answers of the MCP server, declared once: each tool's output schema and its descriptions come from here."""
+"""The answers of the MCP server; each tool's output schema and descriptions come from here."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the MCP server answers, from what was published. Bounded, and in the public form only."""
+"""The answers of the MCP server: bounded, and made from published results only."""
 
 from __future__ import annotations
 
@@ -24,10 +24,11 @@ from publish.mcp.answer_types import (
     SearchResult,
     Verdict,
 )
-from publish.public_servers import read_public_servers
-from publish.run_summary import has_thin_evidence, receipt_lines
 from publish.text.display import make_visible
-from scoring import receipt, rule_examples
+from publish.views.comparisons.servers import Incomparable, ReceiptPair, pair_receipts
+from publish.views.public_servers import read_public_server
+from publish.views.server_summary import has_thin_evidence, receipt_lines
+from scoring import rule_examples
 from scoring.engine import catalogue
 from scoring.engine.rule import Rule
 from scoring.explain import list_citations, list_published_ids
@@ -35,7 +36,7 @@ from scoring.results.outcome import NotMeasured
 from scoring.results.scorecard import DimensionScore, Line, Scorecard
 
 MAX_PLACES: Final = 50
-"""Places of a finding, and ids in a comparison, that are named at most."""
+"""Maximum number of places of a finding, and of ids in a comparison."""
 
 SUGGESTIONS: Final = 10
 
@@ -45,12 +46,12 @@ _PREFIX: Final = "srv_"
 
 
 class Unanswerable(Exception):
-    """The question cannot be answered; the message says what was expected, what was found, and what to do."""
+    """The question cannot be answered; the message says what was expected and found, and what to do."""
 
 
 @dataclass(frozen=True, slots=True)
 class McpAnswers:
-    """Answers over a store. `base_url` is where the site is; `hidden` names servers that are not to be shown."""
+    """Answers from a store. `base_url` is the site's address; `hidden` tells whether a server must not be shown."""
 
     store: Store
     base_url: str
@@ -73,13 +74,13 @@ class McpAnswers:
         )
 
     def references(self, beginning: str) -> list[str]:
-        """References of the best servers that match what was typed, without those that hide something."""
+        """References of the best servers that match the typed text, without those that contain hidden characters."""
         page = self.store.listing.read_page(ListingQuery(text=beginning), limit=SUGGESTIONS)
         refs = [listed.server.ref for listed in page.servers if not self.hidden(listed.server)]
         return [ref for ref in refs if make_visible(ref, limit=_TEXT) == ref]
 
     def receipt(self, server: str, rubric: str, members: Collection[str], limit: int) -> Receipt:
-        """The newest receipt of one server under one rubric, of `parts`, `lines` and `caveats` those asked for."""
+        """The newest receipt of one server under one rubric; `members` selects among `parts`, `lines` and `caveats`."""
         listed = self._listed(server)
         card = self._card(listed, rubric)
         lines = _by_cost(card) if "lines" in members else []
@@ -94,7 +95,7 @@ class McpAnswers:
         )
 
     def explain(self, finding: str, server: str) -> Explanation:
-        """What an id of a rule or of a receipt means, and where a server has it."""
+        """Explain the id of a rule or a published id, and list its places on a server."""
         if finding == WITHHELD:
             raise Unanswerable("withheld stands for findings that are not shown until they are disclosed to the vendor")
         rules = _rules_of(finding)
@@ -118,18 +119,20 @@ class McpAnswers:
         """Two servers under the newest receipts of one rubric."""
         one, other = self._listed(first), self._listed(second)
         left, right = self._card(one, rubric), self._card(other, rubric)
-        why_not = _why_not(left, right)
-        lost = [_lost(left), _lost(right)]
-        difference = _difference(left.score, right.score)
+        pair = pair_receipts(left, right)
         return Comparison(
-            comparable=not why_not,
-            why_not=why_not or None,
+            comparable=not pair.incomparable,
+            why_not=_explain_incomparable(pair),
             first=self._found(one, one.score(left.rubric, left.version)),
             second=self._found(other, other.score(right.rubric, right.version)),
-            difference=None if why_not else difference,
-            parts=list(_side_by_side(left, right)),
-            only_first=sorted(lost[0] - lost[1])[:MAX_PLACES],
-            only_second=sorted(lost[1] - lost[0])[:MAX_PLACES],
+            difference=None if pair.difference is None else float(pair.difference),
+            parts=[
+                PartDifference(name=part.name, first=_number(part.left), second=_number(part.right))
+                for part in pair.parts
+                if part.left is not None
+            ],
+            only_first=_ids_on_first_only(left, right),
+            only_second=_ids_on_first_only(right, left),
             page=f"{self.base_url}/compare?a={one.server.id}&b={other.server.id}",
         )
 
@@ -142,25 +145,21 @@ class McpAnswers:
             )
         return found
 
-    def _cards(self, listed: ListedServer) -> Sequence[Scorecard]:
-        shown = next(read_public_servers(self.store, listed.run, servers=[listed.server.id]), None)
-        return [receipt.decode_scorecard(card.body) for card in shown.cards] if shown else ()
+    def _newest_cards(self, listed: ListedServer) -> Mapping[str, Scorecard]:
+        shown = read_public_server(self.store, listed.run, listed.server.id)
+        return shown.newest_scorecards() if shown else {}
 
     def _card(self, listed: ListedServer, rubric: str) -> Scorecard:
         """The newest receipt under a rubric."""
-        cards = [card for card in self._cards(listed) if card.rubric == rubric]
-        if not cards:
+        card = self._newest_cards(listed).get(rubric)
+        if card is None:
             raise Unanswerable(f"{listed.server.id} has no receipt of {rubric} in {listed.run}")
-        return max(cards, key=lambda card: card.version)
+        return card
 
     def _places(self, listed: ListedServer, finding: str, rules: frozenset[str]) -> Iterator[Line]:
-        """Lines about the finding, of the newest receipt of each rubric, each place once."""
-        newest: dict[str, Scorecard] = {}
-        for card in self._cards(listed):
-            known = newest.get(card.rubric)
-            newest[card.rubric] = card if known is None or card.version > known.version else known
+        """Lines about the finding on the newest receipt of each rubric, each place once."""
         seen: set[tuple[str, str]] = set()
-        for card in newest.values():
+        for card in self._newest_cards(listed).values():
             for line in receipt_lines(card):
                 asked = line.rule in rules if finding in rules else line.cites.casefold() == finding.casefold()
                 if asked and (line.at, line.why) not in seen:
@@ -202,7 +201,7 @@ class McpAnswers:
 
 
 def describe_methodologies() -> Mapping[str, str]:
-    """Every methodology that there is, by its name, in a sentence."""
+    """A sentence on each rubric version, by its name."""
     return {rubric.name: f"{rubric.title}: {rubric.summary}" for rubric in catalogue.list_rubrics()}
 
 
@@ -265,38 +264,27 @@ def _line(line: Line) -> LostPoints:
 
 
 def _by_cost(card: Scorecard) -> list[Line]:
-    """The lines that move points, those that cost most first; of equal ones in the order of the receipt."""
+    """Lines with points, the most expensive first; lines of equal cost keep the order of the receipt."""
     return sorted((line for line in receipt_lines(card) if line.points), key=lambda line: line.points)
 
 
-def _why_not(left: Scorecard, right: Scorecard) -> str:
-    if (left.version, left.versions.get("ruleset")) != (right.version, right.versions.get("ruleset")):
+def _explain_incomparable(pair: ReceiptPair) -> str | None:
+    if {Incomparable.VERSION, Incomparable.RULESET, Incomparable.ENGINE} & set(pair.incomparable):
         return "they were judged by different versions of the methodology or of its rules"
-    for card in (left, right):
-        if isinstance(card.score, NotMeasured):
+    for card in (pair.left, pair.right):
+        if card is not None and isinstance(card.score, NotMeasured):
             return f"{card.server} has no score ({card.score.reason})"
-        if has_thin_evidence(card):
+        if card is not None and has_thin_evidence(card):
             return f"the score of {card.server} rests on thin evidence"
-    return ""
+    return None
 
 
-def _lost(card: Scorecard) -> set[str]:
+def _ids_on_first_only(first: Scorecard, second: Scorecard) -> list[str]:
+    return sorted(_ids_that_cost(first) - _ids_that_cost(second))[:MAX_PLACES]
+
+
+def _ids_that_cost(card: Scorecard) -> set[str]:
     return {make_visible(line.cites, limit=_NAME) for line in receipt_lines(card) if line.points < 0}
-
-
-def _side_by_side(left: Scorecard, right: Scorecard) -> Iterator[PartDifference]:
-    there = {part.name: part for part in right.dimensions}
-    for part in left.dimensions:
-        other = there.get(part.name)
-        yield PartDifference(
-            name=part.name, first=_number(part.result), second=None if other is None else _number(other.result)
-        )
-
-
-def _difference(left: Decimal | NotMeasured, right: Decimal | NotMeasured) -> float | None:
-    if isinstance(left, NotMeasured) or isinstance(right, NotMeasured):
-        return None
-    return float(right - left)
 
 
 def _number(value: Decimal | NotMeasured | None) -> float | None:

@@ -1,4 +1,4 @@
-"""The MCP server of the site at `/mcp`, over streamable HTTP: every request stands alone, so any process may answer."""
+"""The MCP server of the site at `/mcp` over streamable HTTP; it is stateless, so any process may answer a request."""
 
 from __future__ import annotations
 
@@ -15,24 +15,22 @@ from publish.mcp.server import LONGEST_REQUEST, create_mcp_server, transport_sec
 from publish.web.context import SiteContext
 
 MCP_PATH: Final = "/mcp"
-"""Where the endpoint is. It takes POST only: there are no sessions to end, and nothing to listen for."""
+"""The path of the endpoint. It takes POST only, since it has no sessions and no server messages."""
 
 
 class McpEndpoint:
-    """Answers while the app runs. The server is made when the app starts: the SDK sets up logging unless we did."""
+    """The endpoint. The server is created at app start: the SDK configures logging unless that was done before."""
 
     def __init__(self, site: SiteContext) -> None:
         self._site = site
         self._app: StreamableHTTPASGIApp | None = None
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """One request."""
         assert self._app is not None, "the app takes no requests before it has started"
         await self._app(scope, receive, send)
 
     @asynccontextmanager
     async def lifespan(self) -> AsyncIterator[None]:
-        """Open while the app runs."""
         address = self._site.backend.base_url
         server = create_mcp_server(self._site.store, address, hidden=self._site.is_hidden)
         server.streamable_http_app(
@@ -47,7 +45,6 @@ class McpEndpoint:
 
 
 def routes(site: SiteContext) -> APIRouter:
-    """`/mcp`."""
     endpoint = McpEndpoint(site)
     site.lifespans.append(endpoint.lifespan)
     router = APIRouter()

@@ -1,4 +1,4 @@
-"""An MCP server over what was published, on the official SDK: it reads, is the same for everybody, and calls nobody."""
+"""An MCP server over published results, on the official SDK: read-only, without authentication or outgoing requests."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ TOOLS: Final = ("search_servers", "get_scorecard", "explain_finding", "compare_s
 PROMPTS: Final = ("improve_server",)
 
 _TYPED: Final = 100
-"""Characters of what was typed that are looked for, or said back."""
+"""Maximum characters of typed text that are searched for or repeated."""
 
 _INSTRUCTIONS: Final = (
     "Hallmark tests public MCP servers and publishes what it found. Find a server with search_servers, read why it "
@@ -65,7 +65,7 @@ _Rubric: TypeAlias = Annotated[
 
 
 def create_mcp_server(store: Store, base_url: str, *, hidden: Callable[[Server], bool]) -> MCPServer:
-    """The server over a store; `base_url` is where the site is, `hidden` names servers that are not to be shown."""
+    """The server over a store. `base_url` is the site's address; `hidden` tells whether a server must not be shown."""
     answers = McpAnswers(store, base_url, hidden)
     server: MCPServer = MCPServer(
         SERVER_NAME,
@@ -84,7 +84,7 @@ def create_mcp_server(store: Store, base_url: str, *, hidden: Callable[[Server],
 
 
 def transport_security(base_url: str) -> TransportSecuritySettings:
-    """Answers only to the name that the site is known by, and to this machine's own: no other host's pages get in."""
+    """Accepts only the host names of the site and of loopback, which prevents DNS rebinding."""
     known = urlsplit(base_url)
     return TransportSecuritySettings(
         allowed_hosts=[known.netloc, "127.0.0.1:*", "localhost:*", "[::1]:*"],
@@ -244,7 +244,7 @@ def _add_texts(server: MCPServer, answers: McpAnswers) -> None:
 
 
 async def _refuse_unknown(ctx: ServerRequestContext[Any], call_next: CallNext) -> HandlerResult:
-    """A name of no tool and of no prompt is an invalid parameter by the specification; the SDK says otherwise."""
+    """Answer an unknown tool or prompt with "invalid params", as the specification requires; the SDK does not."""
     known = {"tools/call": TOOLS, "prompts/get": PROMPTS}.get(ctx.method)
     name = (ctx.params or {}).get("name")
     if known is not None and isinstance(name, str) and name not in known:
@@ -259,7 +259,7 @@ def _named(choice: str) -> str | None:
 
 
 def _answered(ask: Callable[[], Given]) -> Given:
-    """An answer; what cannot be answered is an error that says what to do, never a trace."""
+    """Run `ask`; turn Unanswerable into a ToolError."""
     try:
         return ask()
     except Unanswerable as error:

@@ -1,4 +1,4 @@
-"""What the publish stage makes of a run: exported files and their manifest, listing rows, dashboard statistics.
+"""The work of the publish stage: exported files and their manifest, the listing index, dashboard statistics.
 
 Downloadable snapshots are in publish.datasets.
 """

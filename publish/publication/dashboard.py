@@ -1,6 +1,6 @@
-"""The dashboard's numbers: distributions, reasons, what fails most, who moved since the run before.
+"""Counts the dashboard's numbers: distributions, reasons, frequent failures, and score changes since the previous run.
 
-They are counted while servers come by, so memory does not grow with the run: scores are counted, not kept.
+Servers are counted one by one, so memory does not grow with the run.
 """
 
 from __future__ import annotations
@@ -16,20 +16,20 @@ from evidence.derive.secret_scrubbing import scrub_text
 from evidence.model import Run, ServerId
 from evidence.store import ListedScore, ListedServer, Store
 from publish.publication.receipt_counts import ReceiptCounts
-from publish.run_summary import HISTOGRAM_BINS, MeasuredState
+from publish.views.comparisons.servers import JUDGING_PINS
+from publish.views.server_summary import HISTOGRAM_BINS, MeasuredState
 from scoring.engine import catalogue
 
 MAX_MOVERS: Final = 20
 MAX_FAILURES: Final = 12
 _NAME: Final = 160
 _BATCH: Final = 500
-_JUDGES: Final = ("ruleset", "engine")
 _STATES: Final = tuple(state.value.replace(" ", "_") for state in MeasuredState)
 
 
 @dataclass
 class ScoreCounter:
-    """The scores of one rubric version, by how often each occurs. Thin ones are counted, and not compared."""
+    """The distribution of scores under one rubric version. Thin scores are only counted."""
 
     comparable: Counter[Decimal] = field(default_factory=Counter)
     grades: Counter[str] = field(default_factory=Counter)
@@ -38,7 +38,6 @@ class ScoreCounter:
     unscored: int = 0
 
     def add(self, score: ListedScore) -> None:
-        """Count a server."""
         self.coverage[_bin(score.coverage)] += 1
         if score.grade is not None:
             self.grades[score.grade] += 1
@@ -50,7 +49,7 @@ class ScoreCounter:
             self.comparable[score.score] += 1
 
     def tell(self) -> dict[str, Any]:
-        """How many there are, their median, and how many in each tenth of 0 to 100."""
+        """Number of scores, median, and a histogram of ten equal bins."""
         bins = [0] * HISTOGRAM_BINS
         for score, count in self.comparable.items():
             bins[_bin(score / 100)] += count
@@ -65,7 +64,6 @@ class GroupCounter:
     scores: ScoreCounter = field(default_factory=ScoreCounter)
 
     def tell(self, name: str) -> dict[str, Any]:
-        """The group as JSON values."""
         return {"name": name, "servers": self.states.total(), **_states(self.states), **self.scores.tell()}
 
 
@@ -82,7 +80,6 @@ class DashboardCounter:
         self._ecosystems: dict[str, GroupCounter] = {}
 
     def add(self, listed: ListedServer) -> None:
-        """Count a server."""
         self._states[listed.state] += 1
         if listed.reason is not None:
             self._reasons[listed.reason] += 1
@@ -98,7 +95,7 @@ class DashboardCounter:
         self._movers.add(listed)
 
     def tell(self) -> dict[str, Any]:
-        """The numbers as JSON values: decimals are strings, and what is not known is null."""
+        """The numbers as JSON values: decimals are strings, unknown values are null."""
         return {
             "servers": self._states.total(),
             "states": _states(self._states),
@@ -143,7 +140,7 @@ class DashboardCounter:
 
 @dataclass(frozen=True, slots=True)
 class _Move:
-    """Sorts by how far a server moved; of equal ones the first by id is the greatest."""
+    """Sorts by the size of a score change; among equal ones, the lowest id is the greatest."""
 
     points: Decimal
     server: ServerId
@@ -154,7 +151,7 @@ class _Move:
 
 
 class MoverCounter:
-    """Who moved since the run before, by the newest version of the default rubric; looked up some servers at a time."""
+    """Counts score changes since the previous run under the default rubric, some servers at a time."""
 
     def __init__(self, store: Store, run: Run) -> None:
         whole = (row.run for row in store.listing.list_published_runs() if not row.is_partial)
@@ -166,7 +163,6 @@ class MoverCounter:
         self._most: list[_Move] = []
 
     def add(self, listed: ListedServer) -> None:
-        """Count a server."""
         if self._before is None:
             return
         self._waiting.append(listed)
@@ -219,11 +215,11 @@ class MoverCounter:
             heapq.heappop(self._most)
 
     def _why(self) -> list[str]:
-        """What else differs between the two runs: without anything, every change comes from the servers."""
+        """Other differences between the two runs; if there are none, every change comes from the servers."""
         if self._before is None:
             return []
         old, new = self._before.pins, self._run.pins
-        differs = [name for name in _JUDGES if old.get(name) != new.get(name)]
+        differs = [name for name in JUDGING_PINS if old.get(name) != new.get(name)]
         return [*(["ruleset"] if differs else []), *(["methodology"] if len(self._versions) > 1 else [])]
 
 

@@ -1,7 +1,7 @@
-"""Puts a run on the board while it is printed: no server is read twice for it.
+"""Writes the listing index of a run during its export, so that no server is read twice.
 
-Whoever prints a batch tells in a few bytes what the board needs of it, which may be another process; whoever joins the
-pages writes it down.
+The process that encodes a batch also encodes its listing rows and counts as a summary; the process that joins the
+batches writes them.
 """
 
 from __future__ import annotations
@@ -16,18 +16,19 @@ from evidence.store import ListedServer, Store
 from evidence.store.community.claim_values import ClaimState
 from evidence.store.listing.server_packing import pack_server, unpack_server
 from publish.formats.run_files import FileForm
-from publish.public_servers import ExportedBatch, PublicServer, read_public_servers
 from publish.publication.dashboard import DashboardCounter, MoverCounter
-from publish.publication.listing_rows import count_server
 from publish.publication.manifest import ExportBatches
 from publish.publication.receipt_counts import ReceiptCounts
+from publish.publication.run_export import ExportedBatch
+from publish.views.listed_servers import count_server
+from publish.views.public_servers import PublicServer, read_public_servers
 
 _CLAIMS: Final = 1_000_000
 """Claims that are read at once: all of them."""
 
 
 def summarize_batch(servers: Sequence[PublicServer], run: str, controlled: frozenset[str] = frozenset()) -> bytes:
-    """What the board needs of some servers; `controlled` are those whose owners proved that they control them."""
+    """The listing rows and counts of some servers; `controlled` are servers with proven control."""
     tally, rows = ReceiptCounts(), []
     for server in servers:
         one = count_server(server, run, controlled=server.dossier.server.id in controlled)
@@ -37,45 +38,45 @@ def summarize_batch(servers: Sequence[PublicServer], run: str, controlled: froze
 
 
 def list_controlled_servers(store: Store) -> frozenset[str]:
-    """Servers whose owners have proved by now that they control them."""
+    """Servers with proven control."""
     return frozenset(
         claim.server for claim in store.claims.list_claims(limit=_CLAIMS) if claim.state is ClaimState.PROVEN
     )
 
 
 class ListingWriter:
-    """A new edition of the board: `join` what was told of each batch, in order, then `finish`."""
+    """Writes an edition of the listing index: `join` the summary of each batch in order, then `finish`."""
 
     def __init__(self, store: Store, run: Run) -> None:
         self._run = run.id
         self._edition = store.listing.write_edition(self._run)
-        self._front = DashboardCounter(MoverCounter(store, run))
+        self._dashboard = DashboardCounter(MoverCounter(store, run))
 
     def join(self, page: bytes) -> None:
-        """Put the servers of a batch on the board."""
+        """Add the servers of a batch."""
         batch = json.loads(page)
-        self._front.tally.join(batch["tally"])
+        self._dashboard.tally.join(batch["tally"])
         for row in batch["rows"]:
             listed = _listed(row, self._run)
             self._edition.add(listed)
-            self._front.add(listed)
+            self._dashboard.add(listed)
 
     def finish(self) -> None:
-        """Complete the edition: it is shown as soon as its run is published."""
-        self._edition.finish(json.dumps(self._front.tell()).encode())
+        """Complete the edition, which is shown when its run is published."""
+        self._edition.finish(json.dumps(self._dashboard.tell()).encode())
 
 
 def write_listing_meanwhile(store: Store, run: Run, pages: Iterable[ExportedBatch]) -> Iterator[ExportedBatch]:
-    """The same pages; when the last one was handed on, an edition with all of them is complete."""
-    posting = ListingWriter(store, run)
+    """Yield the same batches; after the last one, the edition is complete."""
+    writer = ListingWriter(store, run)
     for page in pages:
-        posting.join(page.told)
+        writer.join(page.summary)
         yield page
-    posting.finish()
+    writer.finish()
 
 
 def export_and_list(run: Run, by: ExportBatches) -> ExportBatches:
-    """Prints a run as `by` does, and puts it on the board meanwhile; `by` tells what the board needs."""
+    """Exports a run with `by` and writes its listing index; `by` must summarize each batch."""
 
     def pages(store: Store, run_id: str, forms: Sequence[FileForm]) -> Iterator[ExportedBatch]:
         return write_listing_meanwhile(store, run, by(store, run_id, forms))
@@ -84,16 +85,16 @@ def export_and_list(run: Run, by: ExportBatches) -> ExportBatches:
 
 
 def write_listing(store: Store, run: Run, batch: int = 50) -> None:
-    """Put a run on the board that was printed before, by reading all of it once more."""
-    posting, controlled = ListingWriter(store, run), list_controlled_servers(store)
+    """Write the listing index of a run that was exported before, by reading it again."""
+    writer, controlled = ListingWriter(store, run), list_controlled_servers(store)
     waiting: list[PublicServer] = []
     for server in read_public_servers(store, run.id):
         waiting.append(server)
         if len(waiting) == batch:
-            posting.join(summarize_batch(waiting, run.id, controlled))
+            writer.join(summarize_batch(waiting, run.id, controlled))
             waiting.clear()
-    posting.join(summarize_batch(waiting, run.id, controlled))
-    posting.finish()
+    writer.join(summarize_batch(waiting, run.id, controlled))
+    writer.finish()
 
 
 def _row(listed: ListedServer) -> list[object]:

@@ -1,4 +1,4 @@
-"""The manifest of a published run: format, versions, counts and digests, from which anybody can check a copy."""
+"""The manifest of a published run: format, versions, counts, and digests to verify a copy."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import Any, Final, TypeAlias
 
 from evidence.store import Stage, Store, UnknownRun
-from publish import public_servers
 from publish.disclosure import PUBLIC_KINDS
 from publish.formats.run_files import FileForm
-from publish.public_servers import ExportedBatch
+from publish.publication import run_export
+from publish.publication.run_export import ExportedBatch
 
 FORMAT: Final = 4
 """Version of the dataset format; bumped when columns, members or files change."""
@@ -28,10 +28,10 @@ RUN_FILES: Final[Mapping[str, FileForm]] = {
 MANIFEST: Final = "manifest.json"
 
 ExportBatches: TypeAlias = Callable[[Store, str, Sequence[FileForm]], Iterable[ExportedBatch]]
-"""Who prints the files: `dataset.printed`, or several processes (`publish.publication.export_workers`)."""
+"""Exports the batches: `run_export.export_batches`, or several processes (`publish.publication.export_workers`)."""
 
 
-def make_manifest(store: Store, run_id: str, printed: ExportBatches = public_servers.export_batches) -> bytes:
+def make_manifest(store: Store, run_id: str, export: ExportBatches = run_export.export_batches) -> bytes:
     """The manifest of a run as JSON, with the digests that its exported files have; the same store, the same bytes."""
     row = store.find_run(run_id)
     if row is None:
@@ -50,32 +50,30 @@ def make_manifest(store: Store, run_id: str, printed: ExportBatches = public_ser
                 f"{kind}/{reason}": count for (kind, reason), count in progress.absent.items() if kind in PUBLIC_KINDS
             },
         },
-        "files": _digests(printed(store, run_id, list(RUN_FILES.values()))),
+        "files": _digests(export(store, run_id, list(RUN_FILES.values()))),
     }
     return json.dumps(document, sort_keys=True, indent=2).encode() + b"\n"
 
 
-def write_run_files(
-    store: Store, run_id: str, folder: Path, printed: ExportBatches = public_servers.export_batches
-) -> int:
+def write_run_files(store: Store, run_id: str, folder: Path, export: ExportBatches = run_export.export_batches) -> int:
     """Write all files of a run into a folder, beside them its manifest when it is published; how many servers.
 
     Files appear when all of them are complete.
     """
-    pages = printed(store, run_id, list(RUN_FILES.values()))
+    pages = export(store, run_id, list(RUN_FILES.values()))
     with ExitStack() as files:
         sinks = {
-            form: files.enter_context(public_servers.open_atomically(folder / name)) for name, form in RUN_FILES.items()
+            form: files.enter_context(run_export.open_atomically(folder / name)) for name, form in RUN_FILES.items()
         }
         if (known := store.find_snapshot(run_id)) is not None:
-            files.enter_context(public_servers.open_atomically(folder / MANIFEST)).write(known)
-        return public_servers.write_batches(pages, sinks)
+            files.enter_context(run_export.open_atomically(folder / MANIFEST)).write(known)
+        return run_export.write_batches(pages, sinks)
 
 
 def _digests(pages: Iterable[ExportedBatch]) -> dict[str, Any]:
-    """What identifies each file, all of them printed at once and kept nowhere."""
+    """Digests of all files, which are encoded together and not stored."""
     sinks = {form: _Digest() for form in RUN_FILES.values()}
-    servers = public_servers.write_batches(pages, sinks)
+    servers = run_export.write_batches(pages, sinks)
     return {
         name: {"sha256": sinks[form].sha256.hexdigest(), "bytes": sinks[form].size, "servers": servers}
         for name, form in RUN_FILES.items()
@@ -83,7 +81,7 @@ def _digests(pages: Iterable[ExportedBatch]) -> dict[str, Any]:
 
 
 class _Digest(io.BytesIO):
-    """A file that keeps nothing but the digest and size of what was written."""
+    """A writer that keeps only digest and size."""
 
     def __init__(self) -> None:
         super().__init__()

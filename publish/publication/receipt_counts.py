@@ -1,4 +1,4 @@
-"""What is counted of the receipts of a run, some servers at a time: what fails, and what could be measured."""
+"""Counts failures and measured dimensions over the receipts of a run, some servers at a time."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from functools import cache, lru_cache
 from typing import Any, Final
 
 from publish.disclosure import WITHHELD, private_rule_ids
-from publish.run_summary import FailureCount, FailureCounter
+from publish.views.server_summary import FailureCount, FailureCounter
 
 _PARTS: Final = ("dimensions", "components")
 
 
 @dataclass
 class ReceiptCounts:
-    """Counts by rubric version. Findings of our own scans are in none of its numbers, whatever was decided about them.
+    """Counts by rubric version. Findings of Hallmark's own scans are never included, whether disclosed or not.
 
-    Nothing that a server says is in it: a criterion is named by what the rubric cites.
+    It contains no text of a server: a criterion is named by its published id.
     """
 
     failures: FailureCounter = field(default_factory=FailureCounter)
@@ -37,14 +37,13 @@ class ReceiptCounts:
                 self._count(rubric, version, part["name"], part["status"], 1)
 
     def join(self, told: Mapping[str, Any]) -> None:
-        """Count what another tally told."""
+        """Add the counts of another instance."""
         for rubric, version, cites, rule, servers, times, points in told["failures"]:
             self.failures.add(FailureCount(rubric, version, cites, rule, servers, times, Decimal(points), ""))
         for each in told["dimensions"]:
             self._count(*each)
 
     def tell(self) -> dict[str, Any]:
-        """The tally as JSON values."""
         return {
             "failures": [
                 [one.rubric, one.version, one.cites, one.rule, one.servers, one.times, str(one.points)]
@@ -64,7 +63,7 @@ class ReceiptCounts:
 
 
 def _charge(part: Mapping[str, Any], charged: dict[tuple[str, str], list[str]]) -> None:
-    """Add the points that lines cost, at whatever level they stand, without lines of private rules."""
+    """Add the points of charged lines of a receipt and its parts, without lines of private rules."""
     for line in part["lines"]:
         if line["points"][0] == "-" and line["rule"] not in _unnamed():
             charged.setdefault((line["cites"], line["rule"]), []).append(line["points"])

@@ -8,9 +8,9 @@ from typing import Any, Final
 
 from evidence.canonical import Json, parse_json
 from evidence.model import Absent, Dossier, Record
-from publish.run_summary import read_tool_scores
 from publish.scan_reports.schema import SCAN_FORMAT, WHOLE_KINDS
 from publish.views.evidence.check_verdicts import CheckVerdicts, verdicts_as_json
+from publish.views.server_summary import read_tool_scores
 from scoring.results.outcome import NotMeasured
 from scoring.results.scorecard import ComponentScore, DimensionScore, Line, Scorecard
 

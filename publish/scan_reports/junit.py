@@ -1,4 +1,4 @@
-"""The verdicts of one scan as JUnit XML, which CI systems show as tests: a suite per section, a case per check.
+"""Renders the verdicts of one scan as JUnit XML: a test suite per section, a test case per check.
 
 A failed MUST is a failure. A warning is a passed case with its message in `system-out`, so that a build does not break
 over what the specification only recommends. What did not apply or could not be settled is skipped, with the reason.

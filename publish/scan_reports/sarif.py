@@ -12,9 +12,9 @@ from urllib.parse import quote
 
 from evidence.canonical import canonical_json, sha256
 from evidence.model import Absent, Dossier
-from publish.run_summary import receipt_lines
 from publish.text.display import make_visible
 from publish.text.redaction import redact_json
+from publish.views.server_summary import receipt_lines
 from scoring.engine.rule import Rule, discover_rules
 from scoring.explain import list_citations
 from scoring.results.outcome import NotMeasured, Severity
@@ -36,7 +36,7 @@ SarifLocation = tuple[str, str]
 def render_sarif(dossier: Dossier, cards: Sequence[Scorecard], *, code: str, location: str = "") -> dict[str, Any]:
     """The log of one scan. `location` is the file that was scanned; without one, the server's reference stands for it.
 
-    A place that several rubrics charge for is one result; its properties say what each of them takes.
+    A place that several rubrics charge for is one result; its properties have the points of each rubric.
     """
     found = list(_found(cards))
     rules = sorted({line.rule or "" for _, line in found} & discover_rules().keys())
@@ -68,7 +68,7 @@ def render_sarif(dossier: Dossier, cards: Sequence[Scorecard], *, code: str, loc
 
 
 def _found(cards: Sequence[Scorecard]) -> Iterator[tuple[Scorecard, Line]]:
-    """Every line that a rule stands behind: bonus, clamp, rounding and the like have no place to go to."""
+    """Every line with a rule: bonus, clamp and rounding have no location."""
     for card in cards:
         for line in receipt_lines(card):
             if line.rule is not None:
@@ -138,7 +138,7 @@ def _fingerprint(dossier: Dossier, rule: str, at: str, nth: int) -> str:
 
 
 def _invocation(dossier: Dossier, cards: Sequence[Scorecard]) -> Mapping[str, Any]:
-    """What could not be looked at, so that no result is not mistaken for no finding."""
+    """Evidence that could not be collected, so that a missing result is not mistaken for "no finding"."""
     absent = [(kind, record.content) for kind, record in sorted(dossier.records.items())]
     told = [
         _notification(f"{kind} could not be collected: {content.reason.value} {content.detail}".strip(), "warning")

@@ -1,1 +1,1 @@
-"""The site: pages for people and the app that serves them. The static report is made of its pages."""
+"""The site: its pages and templates. The static report is rendered from them."""

@@ -17,15 +17,15 @@ from publish.web.content_encoding import IDENTITY, MIN_BYTES, choose_encoding, e
 from publish.web.context import CACHE_PUBLIC, SiteContext
 
 LONGEST: Final = 4 * 1024 * 1024
-"""Bytes of the longest body that is held back for its tag and coding; a longer one streams through as it is."""
+"""Bytes of the longest body that is buffered for its entity tag and encoding; longer bodies are streamed."""
 
 _UNTAGGED: Final = ("/static/", "/datasets/", "/healthz", "/readyz")
-"""Addresses whose answers do not depend on the edition."""
+"""Paths whose responses do not depend on the edition."""
 
 _DIGITS: Final = 32
 _PUBLIC: Final = "public"
 _ALWAYS_EXPIRED: Final = "@1"
-"""For nginx, which has no other way to keep an answer that must be revalidated before every use: expired in 1970."""
+"""Tells nginx to cache a response and to revalidate it before every use: it expired in 1970."""
 
 
 class Conditional:
@@ -36,7 +36,6 @@ class Conditional:
         self._editions = Editions(site)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """One request."""
         if scope["type"] != "http" or scope["method"] != "GET":
             await self._app(scope, receive, send)
             return
@@ -53,7 +52,7 @@ class Conditional:
 
 
 class _Answer:
-    """Holds an answer back until it is complete, unless it is a stream."""
+    """Buffers a response until it is complete, unless it is a stream."""
 
     def __init__(self, scope: Scope, send: Send, tag: str) -> None:
         self._scope, self._send, self._tag = scope, send, tag
@@ -124,7 +123,7 @@ async def _send_whole(scope: Scope, send: Send, start: Message, body: bytes, tag
 
 
 async def _send_unchanged(scope: Scope, send: Send, tag: str) -> None:
-    """The client has the page, in the coding that its tag names."""
+    """Send 304: the client has the page in the encoding of its entity tag."""
     asked = Headers(scope=scope).get("if-none-match", "")
     known = next(text.strip() for text in asked.split(",") if tag in _tags(text))
     headers = MutableHeaders(
@@ -140,10 +139,10 @@ async def _send_unchanged(scope: Scope, send: Send, tag: str) -> None:
 
 
 def _etag(tag: str, coding: str) -> str:
-    """Strong, so another one for each coding."""
+    """A strong entity tag, different for each content encoding."""
     return f'"{tag}"' if coding == IDENTITY else f'"{tag}-{coding}"'
 
 
 def _tags(text: str) -> frozenset[str]:
-    """The tags of an If-None-Match without their codings: a client that has one coding has the content."""
+    """The tags of an If-None-Match header without their encodings: any encoding has the same content."""
     return frozenset(one.strip().removeprefix("W/").strip('"').partition("-")[0] for one in text.split(","))

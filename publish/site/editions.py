@@ -1,4 +1,4 @@
-"""The edition that pages are rendered from: the published run, and a revision of everything that changed since."""
+"""The edition of pages: the published run and a revision of all changes since then."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from publish.web.context import SiteContext
 
 _PACKAGES: Final = Path(__file__).resolve().parents[2]
 _RENDERING: Final = ("evidence", "scoring", "publish")
-"""Packages whose code decides the bytes of a page."""
+"""Packages whose code determines the bytes of a page."""
 
 _SOURCES: Final = frozenset({".py", ".j2", ".css", ".svg"})
 _DIGITS: Final = 32
@@ -29,7 +29,7 @@ _SERVER_PAGE: Final = re.compile(r"/servers/(srv_[0-9a-f]+)")
 
 @dataclass(frozen=True, slots=True)
 class Edition:
-    """What holds at one revision of the store.
+    """The state of the store from which pages are rendered.
 
     The page of a server follows from `run` alone, unless the server is one of those that `changed` since: a dispute, a
     claim, a re-test, a disclosure, an opt-out. All other pages follow from `revision`. An empty `run` means that
@@ -41,14 +41,14 @@ class Edition:
     changed: frozenset[ServerId] = frozenset()
 
     def of(self, path: str, query: bytes) -> str:
-        """What the page at an address follows from."""
+        """What determines the page at a path: the run alone, or the revision."""
         match = _SERVER_PAGE.fullmatch(path)
         is_of_run = match is not None and bool(self.run) and not query and match[1] not in self.changed
         return f"run {self.run}" if is_of_run else f"revision {self.revision}"
 
 
 class Editions:
-    """Reads the edition once for all requests that wait for it; each gets one that was read after it arrived."""
+    """Reads the edition once for all waiting requests; each request gets an edition that was read after it arrived."""
 
     def __init__(self, site: SiteContext) -> None:
         self._site = site
@@ -58,7 +58,7 @@ class Editions:
         self._thread: CapacityLimiter | None = None
 
     async def tag(self, scope: Scope) -> str:
-        """The tag of the page that is asked for; empty as long as no edition could be read."""
+        """The entity tag of the requested page; empty until an edition could be read."""
         edition = await self.current()
         if edition is None:
             return ""
@@ -68,7 +68,7 @@ class Editions:
         return sha256(json.dumps(parts).encode()).hexdigest()[:_DIGITS]
 
     async def current(self) -> Edition | None:
-        """The edition of now. While the database is away it is the last one: nothing can be changed meanwhile."""
+        """The current edition; while the database is unavailable, the last one."""
         if self._next is None:
             self._next = asyncio.create_task(self._read(self._running))
         await asyncio.shield(self._next)
@@ -87,7 +87,7 @@ class Editions:
 
 
 def read_edition(site: SiteContext, known: Edition | None = None) -> Edition:
-    """The edition of now; `known` if it is still that one."""
+    """The current edition; `known` if it is unchanged."""
     with site.store.read_transaction():
         shown = site.store.listing.read_revision()
         changes = site.store.changed_servers.read_revision()
@@ -101,15 +101,15 @@ def read_edition(site: SiteContext, known: Edition | None = None) -> Edition:
 
 
 def rendering(site: SiteContext) -> str:
-    """A digest of what pages are rendered with: the code, the templates, and the settings that they show."""
+    """A digest of the code, the templates and the settings from which pages are rendered."""
     backend = site.backend
-    shown = (backend.base_url, backend.operator, backend.limits, backend.people, backend.datasets)
+    shown = (backend.base_url, backend.operator, backend.limits, backend.community, backend.datasets)
     return sha256(f"{_code()} {shown!r}".encode()).hexdigest()
 
 
 @cache
 def _code() -> str:
-    """A digest of the sources: a version may stay the same while they change."""
+    """A digest of the source files: they may change while the version stays the same."""
     found = sha256()
     for path in sorted(path for name in _RENDERING for path in (_PACKAGES / name).rglob("*")):
         if path.suffix in _SOURCES:

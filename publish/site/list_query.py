@@ -1,4 +1,4 @@
-"""A search of servers as its address says it: what is asked, and the addresses of its neighbours."""
+"""A search of servers as a URL: its filters, and the URLs of related searches."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from publish.text.display import make_visible
 
 LIST_PATH: Final = "/servers"
 MAX_TEXT: Final = 200
-"""Characters of a parameter; a longer one is no name of anything."""
+"""Maximum characters of a parameter."""
 
 _WORDS: Final = ("state", "reason", "ecosystem", "registry", "grade", "badge")
 _FIRST: Final = ListingQuery()
@@ -23,51 +23,48 @@ _FIRST: Final = ListingQuery()
 
 @dataclass(frozen=True, slots=True)
 class ListQuery:
-    """A question and the cursor of one of its pages."""
+    """A search and the cursor of one of its pages."""
 
     query: ListingQuery
     after: str | None = None
 
     @property
     def url(self) -> str:
-        """The one address of this page: what is as usual is left out."""
+        """The canonical URL of this page: parameters with default values are left out."""
         return _address(self._parameters())
 
     @property
     def by(self) -> str:
-        """The rubric that ranks, as an address names it."""
+        """The ranking rubric as it stands in a URL."""
         return self.query.rubric if self.query.version is None else f"{self.query.rubric}@{self.query.version}"
 
     @property
     def words(self) -> str:
-        """The words that are searched for, as an address begins with them; empty when there are none."""
+        """The search words as the first parameter of the URL; empty if there are none."""
         return urlencode({"q": self.query.text}) if self.query.text else ""
 
     @property
     def is_narrowed(self) -> bool:
-        """Whether servers are left out for another reason than words."""
+        """Whether a filter other than the search words is set."""
         return self.query.least is not None or any(self.value(name) for name in _WORDS)
 
     @property
     def is_filtered(self) -> bool:
-        """Whether servers are left out."""
+        """Whether any filter or search word is set."""
         return bool(self.query.text) or self.is_narrowed
 
     def value(self, name: str) -> str | None:
-        """A filter by name."""
         found: str | None = getattr(self.query, name)
         return found
 
     def page(self, cursor: str) -> str:
-        """The address of another page of the same list."""
         return replace(self, after=cursor).url
 
     def with_(self, **changes: Any) -> str:
-        """The address of the first page of another question."""
         return ListQuery(replace(self.query, **changes)).url
 
     def sorted_by(self, order: str, rubric: str | None = None) -> str:
-        """The address of the same servers in another order, or in this one turned round."""
+        """The URL of the same search in another order, or reversed if it has that order already."""
         same = self.query.sort == order and rubric in {None, self.query.rubric}
         if same:
             return self.with_(reverse=not self.query.reverse)
@@ -88,7 +85,7 @@ class ListQuery:
 
 
 def parse_search(parameters: Mapping[str, str]) -> ListQuery:
-    """The search of an address; HTTPException 400 says what cannot be read. What it does not know is ignored."""
+    """The search of a URL; raise HTTPException 400 for an invalid value. Unknown parameters are ignored."""
     values = {name: value.strip() for name, value in parameters.items() if value.strip()}
     for name, value in values.items():
         if len(value) > MAX_TEXT:

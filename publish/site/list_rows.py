@@ -1,4 +1,4 @@
-"""The rows of lists, written without a template: fifty of them were half of the time that a page took."""
+"""Renders the rows of server lists without a template, which would take half of a page's time."""
 
 from __future__ import annotations
 
@@ -41,13 +41,13 @@ def _row(listed: ListedServer, rubrics: Iterable[tuple[str, str]], clean: bool) 
 
 
 def _name(text: str, clean: bool) -> str:
-    """Only short ones were looked at."""
+    """Only short texts were checked for secrets."""
     return break_text(text, clean=clean and len(text) <= NAME_LIMIT)
 
 
 @lru_cache(8_192)
 def _mark(score: ListedScore | None) -> str:
-    """A score, or why there is none; the guaranteed minimum beside it."""
+    """A score with its floor, or the reason why there is none."""
     if score is None:
         return '<span class="none">not scored</span>'
     if score.score is None:
@@ -84,5 +84,5 @@ def _date(at: datetime) -> str:
 
 @lru_cache(1_000)
 def _shown(text: str) -> str:
-    """One of the few words that we say ourselves, such as states and reasons."""
+    """Escapes one of a few words of ours, such as states and reasons."""
     return str(escape(make_visible(text)))

@@ -15,7 +15,7 @@ _SPARK: Final = (60.0, 20.0)
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """A part of a whole on a line: where it begins, how long it is, and what it stands for."""
+    """A segment of a stacked bar: its start, its width and what it counts."""
 
     name: str
     count: int
@@ -25,19 +25,17 @@ class Piece:
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """A score before and after, on a line from 0 to 100."""
+    """A score before and after, on a scale from 0 to 100."""
 
     before: float
     after: float
 
     @property
     def start(self) -> float:
-        """Its left end."""
         return min(self.before, self.after)
 
     @property
     def width(self) -> float:
-        """How far apart they are."""
         return round(abs(self.after - self.before), 2)
 
 
@@ -52,7 +50,7 @@ class Stroke:
 
 
 def make_pieces(counts: Mapping[str, int]) -> tuple[Piece, ...]:
-    """Parts of a whole side by side; what is not there has no piece, and every other one can be seen."""
+    """Segments of a stacked bar; a count of zero has none, and every other one has a visible width."""
     whole = sum(counts.values())
     x, found = 0.0, []
     for name, count in counts.items():
@@ -64,12 +62,11 @@ def make_pieces(counts: Mapping[str, int]) -> tuple[Piece, ...]:
 
 
 def make_span(before: Decimal, after: Decimal) -> Span:
-    """How far a score moved."""
     return Span(float(before), float(after))
 
 
 def make_strokes(bins: Sequence[int]) -> tuple[Stroke, ...]:
-    """A histogram small enough for a table's cell."""
+    """A histogram that fits into a table cell."""
     wide, high = _SPARK
     tallest, step = max(bins, default=0) or 1, wide / max(1, len(bins))
     return tuple(
@@ -81,10 +78,9 @@ def make_strokes(bins: Sequence[int]) -> tuple[Stroke, ...]:
 
 
 def bar_length(part: int, most: int) -> float:
-    """The length of a bar in a table, as a share of the longest one's 100."""
+    """The length of a bar in a table; the longest one has 100."""
     return round(max(1.0, PLOT_WIDTH * part / most), 2) if part and most else 0.0
 
 
 def parse_decimal(value: Any) -> Decimal | None:
-    """A number of the dashboard, None where it is not known."""
     return None if value is None else Decimal(str(value))

@@ -1,4 +1,4 @@
-"""The rows of receipts and histories, written without a template: they were most of what a server's page takes.
+"""Renders the rows of receipts and histories without a template, which would take most of a server page's time.
 
 A page has hundreds of them. Every text of a stranger goes through `shown`.
 """
@@ -22,13 +22,13 @@ RUNS_SHOWN: Final = 60
 """Rows of a history's table."""
 
 SHORT_TEXT: Final = 300
-"""Characters of a text that is remembered: ids and messages come again on every line of a receipt."""
+"""Maximum characters of a cached text: ids and messages repeat on every line of a receipt."""
 
 _CLASSES: Final = {-1: "lost", 0: "even", 1: "gained"}
 
 
 def escape_text(text: str) -> str:
-    """A text of a stranger, made visible and escaped."""
+    """An untrusted text, made visible and escaped."""
     return _remembered(text) if len(text) <= SHORT_TEXT else str(escape(make_visible(text)))
 
 
@@ -41,7 +41,7 @@ def render_line_rows(
     *,
     asks: bool,
 ) -> Markup:
-    """Lines of a receipt. `objections` is asked about a line that is disputed, and about each where the page `asks`."""
+    """Lines of a receipt. `objections` renders the disputes of a line; with `asks` it is called for every line."""
     rows = []
     for line in lines:
         cites = f"<code>{escape_text(line.cites)}</code>"
@@ -60,12 +60,12 @@ def render_line_rows(
 
 
 def render_dimension_rows(dimensions: Sequence[DimensionScore]) -> Markup:
-    """What was measured in each dimension and its components, and what it weighed."""
+    """The result and weight of each dimension and component."""
     return _safe("".join(_dimension(part, dimensions)) for part in dimensions)
 
 
 def render_dots(series: Sequence[PlotDot]) -> Markup:
-    """The nights of a plot."""
+    """The points of a history plot."""
     return _safe(
         f'<path class="gap" d="M{dot.x - 3} 165l6 6m0-6l-6 6"/>'
         if dot.y is None
@@ -75,7 +75,7 @@ def render_dots(series: Sequence[PlotDot]) -> Markup:
 
 
 def render_run_rows(series: Sequence[PlotDot], server: str) -> Markup:
-    """The newest nights as a table."""
+    """The newest runs as table rows."""
     return _safe(_night(dot, server) for dot in series[: -RUNS_SHOWN - 1 : -1])
 
 

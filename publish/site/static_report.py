@@ -1,4 +1,4 @@
-"""The static report: the site's pages about the published run, written as files that need no server."""
+"""The static report: the site's pages of the published run, rendered by the app and written as files."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _FOLLOWED: Final = re.compile(r"/|/servers(/.*)?")
 _LEFT_OUT: Final = re.compile(
     r"/(api|badges|compare|datasets|mcp|status)\b.*|/servers/[^/]+/(control|disputes|retests|fixes)\b.*"
 )
-"""What needs the running site; pictures for other sites; and pages that judge a server once more for every finding."""
+"""Paths that need the running site, badges for other sites, and pages that judge a server again for every finding."""
 
 _SAFE: Final = re.compile(r"/([\w@-][\w.@-]*/)*[\w@-][\w.@-]*|/")
 _ASSET: Final = re.compile(r"/static/[^/]+/")
@@ -38,7 +38,7 @@ _LINK: Final = re.compile(
 )
 _LOADED: Final = re.compile(r'(?P<before><(?:link|img)\b[^>]*? (?:href|src)=")(?P<url>[^"]*)(?P<after>"[^>]*>)')
 _ALONE: Final = re.compile(rf"<p>{_LINK.pattern}</p>", re.DOTALL)
-"""A paragraph that is only a link says nothing without it."""
+"""A paragraph that consists of one link, which is removed with the link."""
 
 _NAVIGATION: Final = re.compile(r"<nav\b.*?</nav>", re.DOTALL)
 _NUMBERED: Final = re.compile(r"page=[0-9]+")
@@ -52,7 +52,7 @@ _POLICY: Final = (
 
 
 class FolderTaken(Exception):
-    """The folder holds something that is not a report; the message is for people."""
+    """The folder contains files that are no report."""
 
 
 @dataclass
@@ -70,7 +70,7 @@ class _Files:
         path.write_bytes(body)
 
     def _name(self, url: str) -> str:
-        """A page of a longer list is numbered, since its address says nothing to a reader."""
+        """Further pages of a list get a number, since their URL has only a cursor."""
         path = urlsplit(url).path
         if asset := _ASSET.match(path):
             return f"static/{path[asset.end() :]}"
@@ -80,7 +80,7 @@ class _Files:
 
 
 class NotShown(Exception):
-    """The site shows another run than the one that was asked for; the message is for people."""
+    """The site shows another run than the requested one."""
 
 
 def write_report(app: ASGIApp, folder: Path) -> Path:
@@ -101,7 +101,7 @@ def write_report(app: ASGIApp, folder: Path) -> Path:
 
 
 async def _fetch(app: ASGIApp, files: _Files) -> None:
-    """Write every answer as it is."""
+    """Write every response unchanged."""
     transport = httpx.ASGITransport(app)
     async with httpx.AsyncClient(
         transport=transport, base_url=_ORIGIN, headers={"accept-encoding": "identity"}
@@ -120,13 +120,13 @@ async def _fetch(app: ASGIApp, files: _Files) -> None:
 
 
 def _refuse_first(url: str, answer: httpx.Response) -> None:
-    """Raise OSError for a first page that cannot be had: links to other pages are only left out."""
+    """Raise OSError if the first page is missing; links to other missing pages are only left out."""
     if url == "/":
         raise OSError(f"expected the first page of the site, found the answer {answer.status_code}")
 
 
 def _links(url: str, answer: httpx.Response) -> Iterator[str]:
-    """The addresses on a page that belong to the report."""
+    """The URLs on a page that belong to the report."""
     if not answer.headers["content-type"].startswith("text/html"):
         return iter(())
     page, path = _DROPPED.sub("", answer.text), urlsplit(url).path
@@ -148,12 +148,12 @@ def _is_written(target: str) -> bool:
 
 
 def _target(url: str, link: str) -> str:
-    """The address that a link on a page means, without its fragment; an absolute one stays absolute."""
+    """The URL of a link on a page, without its fragment; an absolute URL stays absolute."""
     return urldefrag(urljoin(url, unescape(link))).url.removesuffix("?page=1")
 
 
 def _offline(page: str, url: str, files: _Files) -> str:
-    """A page with links between files."""
+    """The page with links between files and a content policy."""
 
     def entry(found: re.Match[str]) -> str:
         return "" if _relative(url, found["url"], files) is None else found[0]
@@ -175,7 +175,7 @@ def _offline(page: str, url: str, files: _Files) -> str:
 
 
 def _relative(url: str, link: str, files: _Files) -> str | None:
-    """The link from the file of a page; None where it leads to no file and not out of the site either."""
+    """The link relative to the page's file; None if its target is on this site and not in the report."""
     raw, here = unescape(link), files.names[url]
     if urlsplit(raw).scheme:
         return raw
@@ -187,7 +187,7 @@ def _relative(url: str, link: str, files: _Files) -> str | None:
 
 
 _path = lru_cache(4_096)(posixpath.relpath)
-"""A file from a folder: navigation leads to the same files on every page."""
+"""Cached, since the navigation links to the same files on every page."""
 
 
 def _prepare(folder: Path) -> None:

@@ -1,4 +1,4 @@
-"""The templates: they escape everything and spell out what cannot be seen in every text they are given."""
+"""The Jinja environment: it escapes every text and makes invisible characters visible."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from publish.disclosure import WITHHELD
-from publish.run_summary import has_thin_evidence, receipt_lines
 from publish.site import receipt_rows
 from publish.text.display import make_visible, render_inline_code
 from publish.text.numbers import base_weight_share, format_number, format_percent, format_signed
 from publish.views.evidence.server import RAW_LIMIT, MultilineText
+from publish.views.server_summary import has_thin_evidence, receipt_lines
 from scoring.results.outcome import NotMeasured
 
 NAME_LIMIT: Final = 160
@@ -27,7 +27,7 @@ _NO_LINKS: Final[Mapping[str, object]] = {
     "disputes_page": "",
     "dispute_form": "",
 }
-"""Where a receipt leads to, unless a page says so."""
+"""Default links of a receipt: none."""
 
 _ROWS: Final[Mapping[str, object]] = {
     "line_rows": receipt_rows.render_line_rows,
@@ -35,11 +35,11 @@ _ROWS: Final[Mapping[str, object]] = {
     "dots": receipt_rows.render_dots,
     "night_rows": receipt_rows.render_run_rows,
 }
-"""Rows of tables, which are written without a template."""
+"""Table rows that are rendered without a template."""
 
 
 def environment() -> Environment:
-    """Templates that escape everything and spell out what cannot be seen in every text they are given."""
+    """An environment that escapes every text and makes invisible characters visible."""
     jinja = Environment(
         loader=PackageLoader("publish", "site"),
         autoescape=True,
@@ -76,7 +76,7 @@ def _finalize(value: object) -> object:
 
 @lru_cache(maxsize=8_192)
 def _remembered(text: str) -> str:
-    """A short text as it may be shown: ids and messages come again on every line of a receipt."""
+    """Cached, since ids and messages repeat on every line of a receipt."""
     return make_visible(text)
 
 

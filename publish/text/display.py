@@ -1,4 +1,4 @@
-"""Text made safe to show: that of strangers capped, with what is invisible or turns the direction spelled out."""
+"""Makes untrusted text safe to show: cut, with invisible and bidirectional characters spelled out."""
 
 from __future__ import annotations
 

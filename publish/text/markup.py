@@ -1,4 +1,4 @@
-"""Texts of declarations in pieces that a template can lay out: paragraphs, lists and code, the Markdown they use."""
+"""Parses the Markdown of declarations into paragraphs, lists and code for templates."""
 
 from __future__ import annotations
 

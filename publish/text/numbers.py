@@ -1,4 +1,4 @@
-"""Numbers as people read them, and the geometry of the two plots."""
+"""Formats numbers, and computes the geometry of histograms."""
 
 from __future__ import annotations
 
@@ -31,11 +31,6 @@ def format_signed(value: Decimal) -> str:
 def format_percent(share: Decimal | float) -> str:
     """A share of 1 in per cent, with one decimal where it is not whole."""
     return f"{format_number(Decimal(str(share)) * 100, 1)} %"
-
-
-def divide_share(part: int, whole: int) -> Decimal:
-    """A part of a whole, 0 of an empty one."""
-    return Decimal(part) / Decimal(whole) if whole else Decimal(0)
 
 
 class HasBaseWeight(Protocol):

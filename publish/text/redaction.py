@@ -1,4 +1,4 @@
-"""What looks like a secret taken out of what is shown: by its format, its name, or its place in an address."""
+"""Masks apparent secrets in shown text: by format, by name, or by place in a URL."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What to fix on a server, best first: what each rule's lines cost now, and what a fix brings when judged again."""
+"""Ranks the faults of a server by cost, and predicts the gain of fixes by judging again."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _SCALE: Final = Decimal(10)
 
 @dataclass(frozen=True, slots=True)
 class RulePrice:
-    """What a rule's lines cost under one methodology: points of its score, and under which published ids."""
+    """The cost of a rule's lines under one rubric: points of its score, and the published ids."""
 
     rubric: str
     points: Decimal
@@ -30,7 +30,7 @@ class RulePrice:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RuleCost:
-    """One rule that costs points somewhere: its prices, the main methodology's first, and where it applies."""
+    """One rule that costs points: its prices, that of the main rubric first, and where it applies."""
 
     rule: str
     title: str
@@ -41,9 +41,9 @@ class RuleCost:
 
 
 def rank_costs(cards: Sequence[Scorecard]) -> tuple[RuleCost, ...]:
-    """What public receipts charge for, the most expensive rule under the first receipt's methodology first.
+    """The rules that public receipts charge for, the most expensive one under the first receipt's rubric first.
 
-    Lines without a rule, and those that are withheld, tell nobody what to fix.
+    Lines without a rule and withheld lines are left out.
     """
     found: dict[str, dict[str, list[tuple[Line, Decimal]]]] = {}
     for card in cards:
@@ -56,7 +56,7 @@ def rank_costs(cards: Sequence[Scorecard]) -> tuple[RuleCost, ...]:
 
 
 def predict_public_fixes(dossier: Dossier, rubric: Rubric, reviewed: ReviewedFindings) -> FixPlan:
-    """What fixes bring under one methodology, judged again by today's rules, of findings that anybody may read.
+    """The gains of fixing public findings under one rubric, judged again by the rules of this code.
 
     The whole dossier is judged, also what is private of it; a remedy that tells of an undisclosed finding is left out,
     and the sum of all remedies with it.
@@ -67,13 +67,13 @@ def predict_public_fixes(dossier: Dossier, rubric: Rubric, reviewed: ReviewedFin
 
 
 def _is_told(remedy: Remedy, reviewed: ReviewedFindings) -> bool:
-    """Whether everything that a remedy names may be read by anybody."""
+    """Whether all findings of a remedy are public."""
     spots = ((remedy.rule, spot.at, why) for spot in remedy.spots for why in spot.why)
     return remedy.rule not in private_rule_ids() or all(spot in reviewed.disclosed for spot in spots)
 
 
 def _charged(card: Scorecard) -> Iterator[tuple[Line, Decimal]]:
-    """Lines with the points of the score that they cost, each fault once, at the level that names its rule."""
+    """Lines with their cost in points of the score; each fault once, at the level that names its rule."""
     if any(line.rule for line in card.lines) or not card.dimensions:
         yield from ((line, -line.points) for line in card.lines if _costs(line))
         return

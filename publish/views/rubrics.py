@@ -1,4 +1,4 @@
-"""The handbook's page of one methodology: every version with its formula, weights, bands, deviations and history."""
+"""Describes rubrics in words: versions, formula, weights, grades, deviations and history."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def render_rubric_page(members: Sequence[Rubric]) -> Iterator[str]:
 
 
 def describe_changes(earlier: Rubric, later: Rubric) -> Iterator[str]:
-    """What the declarations of two versions say differently, in words; never nothing."""
+    """The differences between two versions of a rubric in words; never empty."""
     old, new = _charges(earlier), _charges(later)
     yield from _told("added", [cites for cites in new if cites not in old])
     yield from _told("removed", [cites for cites in old if cites not in new])
@@ -39,7 +39,7 @@ def describe_changes(earlier: Rubric, later: Rubric) -> Iterator[str]:
 
 
 def describe_formula(rubric: Rubric) -> Iterator[str]:
-    """What the module of the methodology says of itself; for weighted ones also the sum that all of them share."""
+    """The docstring of the rubric's module; for weighted rubrics also the formula of the score."""
     module = importlib.import_module(rubric.judge.__module__)
     yield inspect.cleandoc(module.__doc__ or rubric.summary)
     if not rubric.dimensions:
@@ -57,13 +57,13 @@ def rule_link(criterion: Criterion) -> str:
 
 
 def describe_parameters(criterion: Criterion) -> str:
-    """The parameters of a criterion in one cell, and that it is asked of the source."""
+    """The parameters of a criterion in one table cell, and whether it reads the source."""
     told = [f"`{name}` = {format_value(value)}" for name, value in criterion.params.items()]
     return ", ".join([*told, "tools of the source"] if criterion.pages is Pages.SOURCE else told)
 
 
 def format_value(value: object) -> str:
-    """A parameter's value as code, long lists by their length."""
+    """A parameter's value as code; for long lists their length."""
     if isinstance(value, tuple):
         return ", ".join(f"`{item}`" for item in value) if len(value) <= _LONG else f"{len(value)} words"
     return f"`{value}`"
@@ -110,7 +110,7 @@ def _checks(component: Component) -> str:
 
 
 def _asked(check: Check) -> str:
-    """The rules of a check, and what is looked at when they have nothing to look at."""
+    """The rules of a check, and its fallback if they have nothing to check."""
     asked = " + ".join(_named(part) for part in check.criteria) + (" (beside others)" if check.supplementary else "")
     if check.otherwise is None:
         return asked
@@ -119,7 +119,7 @@ def _asked(check: Check) -> str:
 
 
 def _named(criterion: Criterion) -> str:
-    """A link to the rule, under the published id where there is one."""
+    """A link to the rule with the published id as its text."""
     return (
         rule_link(criterion)
         if criterion.cites == criterion.rule
@@ -146,5 +146,5 @@ def _told(what: str, cites: Sequence[str]) -> Iterator[str]:
 
 
 def _anchor(rubric: Rubric) -> str:
-    """The anchor that code hosts give to a heading: they drop the @."""
+    """The anchor that code hosts generate for a heading: they drop the @."""
     return rubric.name.replace("@", "")

@@ -1,4 +1,4 @@
-"""How runs went, as anybody may know it: states, stages, outcomes and our own failures; no notes of operators."""
+"""Public status of runs: states, stages, outcomes and Hallmark's own failures, without notes of operators."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from evidence.store import RunAction, RunRow, RunState, Stage, Store
 from publish.views.absence_advice import advise_on_absence
 
 OWN_FAILURES: Final = frozenset({Reason.COLLECTOR_ERROR.value, Reason.QUARANTINED.value})
-"""Reasons that say something of Hallmark and nothing of the server."""
+"""Reasons that are failures of Hallmark, not of the server."""
 
 SHOWN: Final = 14
-"""Runs on the page: two weeks of nights."""
+"""Number of runs on the page: two weeks of nightly runs."""
 
 _WHOLE: Final = (Trigger.NIGHTLY, Trigger.LOCAL)
 
 
 @dataclass(frozen=True, slots=True)
 class AbsenceCount:
-    """Why listings are absent, and how many. `ours` when the reason is a shortcoming of ours."""
+    """Number of servers whose listing is absent for one reason. `ours` marks a limitation of Hallmark."""
 
     reason: str
     servers: int
@@ -34,7 +34,7 @@ class AbsenceCount:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunCounts:
-    """How far a run came: planned servers, those of them that kept their last evidence, and done ones by stage."""
+    """Progress of a run: planned servers, those that kept earlier evidence, and finished servers by stage."""
 
     planned: int
     carried: int
@@ -42,8 +42,13 @@ class RunCounts:
     outcomes: tuple[AbsenceCount, ...]
 
     @property
+    def scored(self) -> int:
+        """Servers that have a scorecard."""
+        return dict(self.stages).get(Stage.SCORE.value, 0)
+
+    @property
     def own_failures(self) -> float | None:
-        """Share of the servers whose turn it was that have no listing through a failure of ours; None without any."""
+        """Share of the due servers without a listing through a failure of Hallmark; None if none were due."""
         turned = self.planned - self.carried
         ours = sum(outcome.servers for outcome in self.outcomes if outcome.reason in OWN_FAILURES)
         return ours / turned if turned > 0 else None
@@ -51,7 +56,7 @@ class RunCounts:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunView:
-    """One run. `withheld` are the times at which it was not published and why; `thinned` visits of it were dropped."""
+    """One run. `withheld` has time and reason of each refused publication, `thinned` the number of dropped probes."""
 
     id: str
     trigger: str
@@ -66,13 +71,14 @@ class RunView:
 
 
 def list_runs(store: Store, limit: int = SHOWN) -> tuple[RunView, ...]:
-    """The newest runs over whole registries, newest first. Counts are those of what is published or under way."""
+    """The newest runs over whole registries, newest first. Only published and active runs have counts."""
     return tuple(_night(store, row) for row in store.list_runs(limit, triggers=_WHOLE))
 
 
 def _night(store: Store, row: RunRow) -> RunView:
     thinned = store.compaction.find_dropped_records(row.run.id)
     events = store.read_run_events(row.run.id)
+    is_counted = row.state is RunState.PLANNED or store.find_snapshot(row.run.id) is not None
     return RunView(
         id=row.run.id,
         trigger=row.run.trigger.value,
@@ -80,7 +86,7 @@ def _night(store: Store, row: RunRow) -> RunView:
         as_of=row.run.as_of,
         planned_at=row.planned_at,
         published_at=row.published_at,
-        counts=_counts(store, row),
+        counts=read_run_counts(store, row.run.id) if is_counted else None,
         # What an operator wrote beside a run is for operators.
         withheld=tuple((event.at, event.note) for event in events if event.what is RunAction.WITHHELD),
         thinned=thinned.record_sets if thinned else 0,
@@ -88,21 +94,20 @@ def _night(store: Store, row: RunRow) -> RunView:
     )
 
 
-def _counts(store: Store, row: RunRow) -> RunCounts | None:
-    if (manifest := store.find_snapshot(row.run.id)) is not None:
-        return _printed(manifest)
-    if row.state is RunState.PLANNED:
-        progress = store.read_progress(row.run.id)
-        absent = {reason: count for (kind, reason), count in progress.absent.items() if kind == listing.KIND}
-        stages = tuple((stage.value, progress.done[stage]) for stage in Stage if stage in progress.done)
-        return RunCounts(
-            planned=progress.planned, carried=progress.carried, stages=stages, outcomes=tuple(_outcomes(absent))
-        )
-    return None
+def read_run_counts(store: Store, run: str) -> RunCounts:
+    """How far a run came: the counts in its manifest once it is published, else those of its work items now."""
+    if (manifest := store.find_snapshot(run)) is not None:
+        return _counts_of_manifest(manifest)
+    progress = store.read_progress(run)
+    absent = {reason: count for (kind, reason), count in progress.absent.items() if kind == listing.KIND}
+    stages = tuple((stage.value, progress.done[stage]) for stage in Stage if stage in progress.done)
+    return RunCounts(
+        planned=progress.planned, carried=progress.carried, stages=stages, outcomes=tuple(_outcomes(absent))
+    )
 
 
-def _printed(manifest: bytes) -> RunCounts:
-    """The counts that a run was published with: they stay, also when its records are dropped one day."""
+def _counts_of_manifest(manifest: bytes) -> RunCounts:
+    """The counts at publication; they stay the same after retention drops the run's records."""
     counts = json.loads(manifest)["counts"]
     prefix = f"{listing.KIND}/"
     absent = {name.removeprefix(prefix): number for name, number in counts["absent"].items() if name.startswith(prefix)}

@@ -1,4 +1,4 @@
-"""The scores of one server over time: a line for each methodology, broken where two scores cannot be compared."""
+"""The scores of one server over time: one line for each rubric, broken where scores cannot be compared."""
 
 from __future__ import annotations
 
@@ -7,70 +7,27 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from decimal import Decimal
 from itertools import pairwise
-from typing import Final, Protocol
+from typing import Final
 
 from evidence.model import Trigger
+from evidence.store.listing.values import HistoryPoint
 from publish.text.numbers import format_number
 
 WIDTH: Final = 420
 HEIGHT: Final = 200
 MAX_POINTS: Final = 400
-"""Nights in a plot; the table names fewer."""
+"""Runs in a plot; the table has fewer."""
 
 LEFT, RIGHT, TOP, BASE = 28, 10, 16, 168
 _LABELS: Final = 5
-"""Marks that are named in a plot; the table names every one."""
-
-
-class HistoryPoint(Protocol):
-    """What a published run said of a server under one version of a methodology."""
-
-    @property
-    def run(self) -> str:
-        """The run."""
-        ...
-
-    @property
-    def as_of(self) -> datetime:
-        """The moment of its evidence."""
-        ...
-
-    @property
-    def trigger(self) -> Trigger:
-        """What started the run."""
-        ...
-
-    @property
-    def rubric(self) -> str:
-        """The methodology."""
-        ...
-
-    @property
-    def version(self) -> int:
-        """Our version of it."""
-        ...
-
-    @property
-    def score(self) -> Decimal | None:
-        """None where nothing was measured."""
-        ...
-
-    @property
-    def grade(self) -> str | None:
-        """None where there is none."""
-        ...
-
-    @property
-    def pinned(self) -> Mapping[str, str]:
-        """What was pinned, version by part."""
-        ...
+"""Labelled marks in a plot; the table has all of them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlotDot:
-    """One night, or a re-test. `y` is None without a score; `moved` is the difference to the last comparable score.
+    """One run. `y` is None without a score; `moved` is the difference to the previous score if they are comparable.
 
-    `because` says why the night before cannot be compared with it, empty when it can.
+    `because` says why the previous run cannot be compared with it; empty if it can.
     """
 
     run: str
@@ -87,7 +44,7 @@ class PlotDot:
 
 @dataclass(frozen=True, slots=True)
 class MethodologyMark:
-    """Where scores before and after cannot be compared. `label` is empty when there is no room for one."""
+    """A position where scores before and after cannot be compared. `label` is empty if there is no room for it."""
 
     x: float
     label: str
@@ -96,9 +53,9 @@ class MethodologyMark:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScoreSeries:
-    """The line of one methodology: strokes between comparable neighbours, marks between the others.
+    """The line of one rubric: strokes between comparable neighbours, marks between the others.
 
-    `said` describes the plot to whoever does not see it; `earlier` nights are older than the plot.
+    `said` is the text alternative of the plot; `earlier` is the number of runs before it.
     """
 
     rubric: str
@@ -114,7 +71,7 @@ class ScoreSeries:
 def view_history(
     points: Iterable[HistoryPoint], titles: Mapping[str, str], main: str = "", limit: int = MAX_POINTS
 ) -> tuple[ScoreSeries, ...]:
-    """One series for each methodology, the main one first. Of several versions of one night the newest counts."""
+    """One series for each rubric, the main one first. Of several versions in one run, the newest counts."""
     known: dict[str, dict[str, HistoryPoint]] = {}
     for point in points:
         nights = known.setdefault(point.rubric, {})
@@ -163,7 +120,7 @@ def _dots(points: Sequence[HistoryPoint]) -> Iterator[PlotDot]:
 
 
 def explain_incomparable(before: HistoryPoint, after: HistoryPoint) -> str:
-    """Why two scores under one methodology cannot be compared: another version, or other rules; empty when they can."""
+    """Why two scores under one rubric cannot be compared: another version or ruleset; empty if they can."""
     if before.version != after.version:
         return f"{before.rubric}@{before.version} before, {after.rubric}@{after.version} after"
     old, new = before.pinned.get("ruleset", ""), after.pinned.get("ruleset", "")
@@ -179,7 +136,7 @@ def _scale(points: Sequence[HistoryPoint]) -> Callable[[datetime], float]:
 
 
 def _strokes(dots: Sequence[PlotDot]) -> Iterator[str]:
-    """The corners of each unbroken piece of the line."""
+    """The points of each unbroken part of the line."""
     piece: list[str] = []
     for dot in dots:
         if dot.because or dot.y is None:

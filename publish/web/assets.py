@@ -24,7 +24,6 @@ class Asset:
 
     @property
     def version(self) -> str:
-        """Names the content."""
         return sha256(self.body).hexdigest()[:_DIGITS]
 
 

@@ -1,4 +1,4 @@
-"""What the site needs from the process that runs it: time, its own address, limits, and re-tests."""
+"""The services that workers provide to the site: time, address, limits and re-tests."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from publish.views.comparisons.receipts import Comparison
 
 
 class RequesterRole(StrEnum):
-    """Who asks: anybody, somebody who has proven to control the server, or who runs this installation."""
+    """The role of a requester: anyone, owner of the server, or operator of this installation."""
 
     ANYONE = "anyone"
     OWNER = "owner"
@@ -25,19 +25,18 @@ class RequesterRole(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Requester:
-    """Who asks, as a digest that leads back to nobody, and what they have proven."""
+    """A requester as an irreversible digest, with its role."""
 
     digest: str
     standing: RequesterRole = RequesterRole.ANYONE
 
     @property
     def client(self) -> str:
-        """How it is stored."""
         return f"{self.standing.value}:{self.digest}"
 
 
 class RetestRefusal(StrEnum):
-    """Why there is no request."""
+    """Why a re-test was refused."""
 
     UNKNOWN_SERVER = "unknown_server"
     OPTED_OUT = "opted_out"
@@ -46,7 +45,7 @@ class RetestRefusal(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RetestAccepted:
-    """The open request of a server; `again` when there was one already. It begins at `ready_at` at the earliest."""
+    """The open re-test of a server; `again` if it existed already. It starts at `ready_at` at the earliest."""
 
     retest: Retest
     ready_at: datetime
@@ -55,7 +54,7 @@ class RetestAccepted:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RetestRefused:
-    """No request was made; the message says why, and what to do."""
+    """The re-test was refused; the message says why and what to do."""
 
     why: RetestRefusal
     message: str
@@ -63,7 +62,7 @@ class RetestRefused:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RetestProgress:
-    """How far a request has come. `comparisons` are there when it is done: one for each receipt of its run."""
+    """Progress of a re-test. When it is done, `comparisons` has one for each receipt of its run."""
 
     retest: Retest
     ready_at: datetime
@@ -72,7 +71,7 @@ class RetestProgress:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RequestLimits:
-    """What one client and one request may take. A rate of 0 is no limit; sizes are bytes."""
+    """Limits of one client and of one request. A rate of 0 is no limit; sizes are bytes."""
 
     rate: float = 10.0
     burst: int = 100
@@ -85,42 +84,36 @@ class RequestLimits:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Operator:
-    """Who runs this installation, as its visitors and the operators of servers read it."""
+    """The operator of this installation, as shown to visitors."""
 
     contact_url: str = ""
     user_agent: str = ""
 
 
 class SiteBackend(Protocol):
-    """What workers give to the site. Nothing here reaches the network."""
+    """The services of workers for the site; none of them sends requests."""
 
     @property
     def base_url(self) -> str:
-        """Where the site is seen from outside, without a slash at its end: the only source of absolute links."""
+        """The public address of the site without a trailing slash: the only source of absolute links."""
         ...
 
     @property
-    def limits(self) -> RequestLimits:
-        """What clients may take."""
-        ...
+    def limits(self) -> RequestLimits: ...
 
     @property
-    def operator(self) -> Operator:
-        """Who runs the site."""
-        ...
+    def operator(self) -> Operator: ...
 
     @property
-    def people(self) -> CommunityLimits:
+    def community(self) -> CommunityLimits:
         """How much one client may dispute and claim."""
         ...
 
     def sealed(self, purpose: str) -> bytes:
-        """A key of this installation for a purpose, 32 bytes: what follows from it need not be stored."""
+        """A key of 32 bytes, derived for a purpose from the secret of this installation."""
         ...
 
-    def now(self) -> datetime:
-        """The time, aware and in UTC."""
-        ...
+    def now(self) -> datetime: ...
 
     def monotonic(self) -> float:
         """Seconds from an arbitrary start, for rates and durations."""
@@ -132,31 +125,31 @@ class SiteBackend(Protocol):
         ...
 
     def opted_out(self, server: Server) -> str | None:
-        """Why nobody looks at a server and no page, answer, badge or list names it; None when it may be named.
+        """Why a server has opted out, so that nothing public names it; None if it has not.
 
         The answer may be a second old.
         """
         ...
 
     def mark(self, revision: str) -> str:
-        """A text that changes with those of the settings that pages depend on.
+        """A text that changes with the settings that pages depend on.
 
         From now on `opted_out` is no older than this revision of the store, so that no page of it is older.
         """
         ...
 
     def client(self, address: str, standing: RequesterRole = RequesterRole.ANYONE) -> Requester:
-        """Who asks, from an address or the id of a token. It is not kept, and the digest leads back to nobody."""
+        """The requester for an address or the id of a token. The address is not stored."""
         ...
 
     def ask_retest(self, server: ServerId, who: Requester) -> RetestAccepted | RetestRefused:
-        """Ask for a re-test: the open request of the server, new or not, or why there is none."""
+        """Request a re-test: the open re-test of the server, new or not, or the refusal."""
         ...
 
     def retest(self, retest: str) -> RetestProgress | None:
-        """How far a request has come, in its public form; None for an unknown one."""
+        """The public progress of a re-test; None for an unknown id."""
         ...
 
     def retests(self, server: ServerId, limit: int = 20) -> Sequence[RetestProgress]:
-        """The requests of one server, newest first, without comparisons."""
+        """The re-tests of one server, newest first, without comparisons."""
         ...

@@ -1,4 +1,4 @@
-"""Whose request it is: the peer's address, or what a trusted proxy says of it."""
+"""Finds the client's address: the peer, or the address that a trusted proxy forwards."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Content coding: which one a client takes, and bodies in it."""
+"""Content encoding: negotiation and compression."""
 
 from __future__ import annotations
 

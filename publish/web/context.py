@@ -1,4 +1,4 @@
-"""The Site: what every page is made with."""
+"""The context of every page: store, backend, templates."""
 
 from __future__ import annotations
 

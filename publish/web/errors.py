@@ -1,4 +1,4 @@
-"""What is answered when a request cannot be: pages for people, problem documents for programs."""
+"""Responses to failed requests: pages for browsers, problem documents for API and MCP."""
 
 from __future__ import annotations
 
@@ -55,7 +55,6 @@ def failure_response(
 
 
 def install_error_handlers(app: FastAPI, site: SiteContext) -> None:
-    """Answer the failures of all routes."""
 
     def told(request: Request, error: Exception) -> Response:
         assert isinstance(error, HTTPException)

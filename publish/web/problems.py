@@ -152,7 +152,6 @@ class Problem(Exception):
     members: Mapping[str, Any] = field(default_factory=dict)
 
     def answer(self) -> Response:
-        """The response."""
         return _answer(self.kind, self.detail, self.headers, self.members)
 
 

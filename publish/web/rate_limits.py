@@ -1,4 +1,4 @@
-"""How many requests a client may send: a bucket of tokens for each, which fills again."""
+"""Rate limits: one token bucket for each client."""
 
 from __future__ import annotations
 
@@ -50,7 +50,6 @@ class RateLimiter:
         self._buckets = TokenBuckets(site.backend.limits.rate, site.backend.limits.burst)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """One request."""
         if scope["type"] == "http" and not _is_free(scope["path"]):
             address = client_address(scope, self._site.backend.limits.proxies)
             wait = self._buckets.take(address, self._site.backend.monotonic())

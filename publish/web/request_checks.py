@@ -1,4 +1,4 @@
-"""What every operation refuses alike: parameters that it does not have, and clients that take no JSON."""
+"""Checks of all API operations: unknown parameters, and clients that do not accept JSON."""
 
 from __future__ import annotations
 

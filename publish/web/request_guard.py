@@ -1,4 +1,4 @@
-"""The shape of a request: its size, its time, its slashes; and HEAD as a GET without a body."""
+"""Limits size and duration of requests, removes trailing slashes, and answers HEAD as GET without a body."""
 
 from __future__ import annotations
 
@@ -29,7 +29,6 @@ class RequestGuard:
         self._site = site
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """One request."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return

@@ -1,4 +1,4 @@
-"""A value that changes by itself, and is made again when it is asked for and too old."""
+"""A cached value that is recomputed when it is too old."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _Value = TypeVar("_Value")
 
 
 class TimedValue(Generic[_Value]):
-    """Those who ask while it is being made wait for the same one."""
+    """Concurrent callers wait for one computation."""
 
     def __init__(self, backend: SiteBackend, seconds: float, make: Callable[[], _Value]) -> None:
         self._backend = backend
@@ -22,7 +22,6 @@ class TimedValue(Generic[_Value]):
         self._value: tuple[float, _Value] | None = None
 
     def get(self) -> _Value:
-        """The value, at most `seconds` old."""
         with self._lock:
             now = self._backend.monotonic()
             if self._value is None or now - self._value[0] >= self._seconds:

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from evidence.store import NotMigrated, Store, StoreUnavailable, open_store
-from publish import public_servers
+from publish.publication import run_export
 
 CELERY = (sys.executable, "-m", "celery", "-A", "workers.celery_app")
 ROOT = Path(__file__).resolve().parents[2]
@@ -99,7 +99,7 @@ def comparable(url: str, run_id: str | None = None) -> bytes:
     with opened(url) as store:
         assert store.verify() == []
         out = BytesIO()
-        public_servers.export_run(store, run_id or store.list_runs(1)[0].run.id, out, format="jsonl", comparable=True)
+        run_export.export_run(store, run_id or store.list_runs(1)[0].run.id, out, format="jsonl", comparable=True)
         return out.getvalue()
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from evidence.store import open_store
-from publish import public_servers
+from publish.publication import run_export
 from tests.publish import samples
 from tests.publish.shelf import fill
 from tests.servers.postgres import PostgresServer, _reachable_binaries
@@ -70,7 +70,7 @@ def exported(url: str) -> bytes:
     try:
         assert store.verify() == []
         out = BytesIO()
-        public_servers.export_run(store, samples.RUN.id, out, format="jsonl")
+        run_export.export_run(store, samples.RUN.id, out, format="jsonl")
         return out.getvalue()
     finally:
         store.close()

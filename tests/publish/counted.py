@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 
 from evidence.model import Dossier, Reason
-from publish.run_summary import (
+from publish.views.server_summary import (
     HISTOGRAM_BINS,
     FailureCount,
     FailureCounter,

@@ -13,7 +13,7 @@ from evidence.model import Absent, Dossier, Observed, Record
 from publish.badges import requirements
 from publish.badges.requirements import Judgement
 from publish.disclosure import PublicRecords, disclose_dossier, redact_receipt
-from publish.public_servers import PublicServer
+from publish.views.public_servers import PublicServer
 from scoring import receipt
 from scoring.engine import catalogue
 from scoring.engine.assess import assess_dossier

@@ -15,7 +15,7 @@ from publish.app import create_app
 from publish.publication import listing_writer
 from publish.site.static_report import write_report
 from tests.publish import samples
-from tests.publish.site.desks import PlainDesk
+from tests.publish.site.plain_backend import PlainBackend
 
 VOID = {"meta", "link", "br", "img", "input", "hr", "wbr"}
 
@@ -74,7 +74,7 @@ def report_of(store: Store, folder: Path) -> Path:
     """Write the report of a filled store, whose run is put on the board first."""
     if store.listing.find_newest_run() is None:
         listing_writer.write_listing(store, samples.RUN)
-    return write_report(create_app(store, PlainDesk()), folder).parent
+    return write_report(create_app(store, PlainBackend()), folder).parent
 
 
 def read(path: Path) -> Page:

@@ -11,8 +11,8 @@ from evidence.kinds import access, listing
 from evidence.kinds.access import ACCEPTED
 from evidence.model import Observed, Reason
 from evidence.store import Store
-from publish import public_servers
 from publish.disclosure import PRIVATE_KINDS, PUBLIC_KINDS, PublicRecords, WithheldServer, disclose_dossier
+from publish.views import public_servers
 from scoring import receipt
 from scoring.engine.rule import discover_rules
 from tests.publish import observed, samples

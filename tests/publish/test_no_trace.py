@@ -13,7 +13,6 @@ import pytest
 from evidence.kinds import listing
 from evidence.model import Dossier
 from evidence.store import Store
-from publish import public_servers
 from publish.disclosure import (
     PRIVATE_KINDS,
     PublicRecords,
@@ -24,7 +23,7 @@ from publish.disclosure import (
 )
 from publish.findings.identity import find_private_findings
 from publish.formats.run_files import FileFormat
-from publish.publication import manifest
+from publish.publication import manifest, run_export
 from publish.scan_reports import junit, sarif
 from publish.scan_reports.document import make_scan_document
 from publish.views.comparisons.receipts import compare_receipts, comparison_as_json
@@ -101,7 +100,7 @@ def test_the_marker_is_where_the_operator_looks(store: Store) -> None:
     assert all(MARKER.encode() in dossier.records[kind].content.body for kind in PRIVATE_KINDS)  # type: ignore[union-attr]
     charging = [rule for rule in private_rule_ids() if discover_rules()[rule].severity is not Severity.INFO]
     assert {row.finding.rule for row in store.read_findings()} >= set(charging)
-    assert traces(json.dumps(public_servers.server_as_json(dossier, store.read_scorecards(samples.RUN.id))))
+    assert traces(json.dumps(run_export.server_as_json(dossier, store.read_scorecards(samples.RUN.id))))
 
 
 def test_no_page_has_a_trace(store: Store, tmp_path: Path) -> None:
@@ -117,7 +116,7 @@ def test_no_page_has_a_trace(store: Store, tmp_path: Path) -> None:
 @pytest.mark.parametrize("form", ["jsonl", "csv"])
 def test_no_dataset_has_a_trace(store: Store, form: FileFormat, comparable: bool) -> None:
     out = io.BytesIO()
-    public_servers.export_run(store, samples.RUN.id, out, format=form, comparable=comparable)
+    run_export.export_run(store, samples.RUN.id, out, format=form, comparable=comparable)
     assert out.getvalue()
     assert traces(out.getvalue().decode()) == []
 

@@ -16,10 +16,10 @@ from evidence.kinds import listing
 from evidence.kinds.listing import Item
 from evidence.model import Dossier
 from evidence.store import Store
-from publish import public_servers
 from publish.disclosure import NOT_DISCLOSED, WITHHELD, private_rule_ids, redact_receipt, redact_receipt_body
 from publish.publication import manifest as snapshot
-from publish.run_summary import receipt_lines
+from publish.publication import run_export
+from publish.views.server_summary import receipt_lines
 from scoring import receipt
 from scoring.engine import catalogue
 from scoring.engine.assess import assess_dossier
@@ -31,7 +31,7 @@ from tests.publish import samples
 from tests.publish.counted import Overview
 from tests.publish.reports import report_of
 from tests.publish.shelf import stored
-from tests.publish.test_run_summary import capture
+from tests.publish.views.test_server_summary import capture
 
 Make = Callable[..., Store]
 NAMES = [rubric.name for rubric in catalogue.list_rubrics()]
@@ -153,9 +153,9 @@ def test_folded_lines_and_lines_of_rules_that_are_gone_are_withheld_by_what_they
 
 
 @pytest.mark.parametrize(("form", "comparable"), [("jsonl", False), ("jsonl", True), ("csv", False), ("csv", True)])
-def test_no_dataset_tells_a_finding(store: Store, form: public_servers.FileFormat, comparable: bool) -> None:
+def test_no_dataset_tells_a_finding(store: Store, form: run_export.FileFormat, comparable: bool) -> None:
     out = io.BytesIO()
-    public_servers.export_run(store, samples.RUN.id, out, format=form, comparable=comparable)
+    run_export.export_run(store, samples.RUN.id, out, format=form, comparable=comparable)
     told = out.getvalue().decode()
     assert not [part for part in _telling() if part in told]
     if form == "jsonl":
@@ -164,7 +164,7 @@ def test_no_dataset_tells_a_finding(store: Store, form: public_servers.FileForma
 
 def test_the_manifest_has_the_digests_of_the_public_forms(store: Store) -> None:
     out = io.BytesIO()
-    public_servers.export_run(store, samples.RUN.id, out, format="jsonl", comparable=True)
+    run_export.export_run(store, samples.RUN.id, out, format="jsonl", comparable=True)
     manifest = json.loads(snapshot.make_manifest(store, samples.RUN.id))
     assert manifest["files"]["comparable.jsonl"]["bytes"] == len(out.getvalue())
     assert NOT_DISCLOSED in out.getvalue().decode()

@@ -12,8 +12,9 @@ import pytest
 
 from evidence.model import Dossier, Reason, Run
 from evidence.store import Store, UnknownRun
-from publish import public_servers
 from publish.formats.csv_columns import CSV_COLUMNS, make_safe_cell, render_column_reference
+from publish.publication import run_export
+from publish.views import public_servers
 from tests.publish import observed, projects, samples
 
 Make = Callable[..., Store]
@@ -21,10 +22,10 @@ GUIDE = Path(__file__).resolve().parents[2] / "docs" / "schemas" / "dataset.md"
 
 
 def exported(
-    store: Store, run: Run = samples.RUN, *, form: public_servers.FileFormat = "jsonl", comparable: bool = False
+    store: Store, run: Run = samples.RUN, *, form: run_export.FileFormat = "jsonl", comparable: bool = False
 ) -> bytes:
     out = io.BytesIO()
-    public_servers.export_run(store, run.id, out, format=form, comparable=comparable)
+    run_export.export_run(store, run.id, out, format=form, comparable=comparable)
     return out.getvalue()
 
 
@@ -51,7 +52,7 @@ def later(dossiers: Sequence[Dossier], by: timedelta) -> list[Dossier]:
 
 @pytest.mark.parametrize("form", ["jsonl", "csv"])
 def test_equal_evidence_at_another_time_gives_equal_comparable_bytes(
-    make_store: Make, form: public_servers.FileFormat
+    make_store: Make, form: run_export.FileFormat
 ) -> None:
     dossiers = [*samples.dossiers(20)[1:], observed.talkative()]
     run = replace(samples.RUN, id="run_later", as_of=samples.AS_OF + timedelta(days=1))
@@ -139,14 +140,14 @@ def test_an_unsandboxed_server_is_in_no_export(make_store: Make) -> None:
 
 def test_a_file_appears_only_when_it_is_complete(make_store: Make, tmp_path: Path) -> None:
     store, out = make_store(samples.dossiers(3)), tmp_path / "sub" / "servers.jsonl"
-    assert public_servers.export_run(store, samples.RUN.id, out, format="jsonl") == 3
+    assert run_export.export_run(store, samples.RUN.id, out, format="jsonl") == 3
     assert out.read_bytes() == exported(store)
     assert [path.name for path in out.parent.iterdir()] == ["servers.jsonl"]
 
 
 def test_an_unknown_run_is_named_and_nothing_is_written(make_store: Make, tmp_path: Path) -> None:
     with pytest.raises(UnknownRun, match="run_nope"):
-        public_servers.export_run(make_store([]), "run_nope", tmp_path / "x", format="csv")
+        run_export.export_run(make_store([]), "run_nope", tmp_path / "x", format="csv")
     assert not (tmp_path / "x").exists()
 
 

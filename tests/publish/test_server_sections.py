@@ -15,12 +15,12 @@ from evidence.kinds.access import ACCEPTED
 from evidence.model import Absent, Dossier, Observed, Reason
 from evidence.store import Store
 from publish.disclosure import NOT_DISCLOSED, WITHHELD, redact_receipt
-from publish.run_summary import receipt_lines
 from publish.views.evidence import conformance as conformance_view
 from publish.views.evidence import observations, transcript
 from publish.views.evidence.conformance import view_conformance
 from publish.views.evidence.observations import view_access, view_interop, view_samples, view_trials
 from publish.views.evidence.transcript import view_transcript
+from publish.views.server_summary import receipt_lines
 from scoring.engine.assess import assess_dossier
 from scoring.example_builders.conversation import build_exchanges_body, legacy_exchange
 from scoring.protocol import conformance

@@ -11,7 +11,7 @@ import pytest
 
 from evidence.model import Reason
 from evidence.recorded_capture import dossier_from_capture
-from publish.run_summary import receipt_lines
+from publish.views.server_summary import receipt_lines
 from scoring import remedy
 from scoring.engine import catalogue
 from scoring.engine.assess import assess_dossier

@@ -82,7 +82,7 @@ class SiteServices:
         return Operator(contact_url=self._settings.contact_url, user_agent=self._settings.user_agent)
 
     @cached_property
-    def people(self) -> CommunityLimits:
+    def community(self) -> CommunityLimits:
         return client_limits.read_community_limits(self._settings)
 
     def sealed(self, purpose: str) -> bytes:

@@ -1,4 +1,4 @@
-"""Who presents a token, and what happens to those who present one that is none."""
+"""Authenticates API tokens and limits failed attempts."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from publish.web.context import SiteContext
 from publish.web.problems import make_problem
 
 _CLIENTS: Final = 10_000
-"""Clients whose failures are remembered by one process."""
+"""Maximum number of clients whose failures one process remembers."""
 
 _SCHEME: Final = HTTPBearer(
     auto_error=False,
@@ -30,21 +30,21 @@ Optional: TypeAlias = Callable[[Request, HTTPAuthorizationCredentials | None], T
 Required: TypeAlias = Callable[[Request, HTTPAuthorizationCredentials | None], TokenBearer]
 
 TOKEN_IS_OPTIONAL: Final[dict[str, Any]] = {"security": [{}]}
-"""Beside the scheme, which FastAPI names itself: an operation that answers without a token too."""
+"""OpenAPI security of an operation whose token is optional; FastAPI adds the scheme itself."""
 
 MAY_LACK: Final = ("unauthorized", "forbidden")
-"""What may be wrong with the token of an operation that needs one."""
+"""Problems of an operation that requires a token."""
 
 
 class FailedAttempts:
-    """How often each client presented what is no token, in the memory of this process."""
+    """Counts the invalid tokens of each client, in the memory of this process."""
 
     def __init__(self) -> None:
         self._times: OrderedDict[str, deque[float]] = OrderedDict()
         self._lock = Lock()
 
     def wait(self, client: str, now: float, most: int, within: float) -> float:
-        """Seconds until a client may present a token again; 0 when it may now."""
+        """Seconds until a client may present a token again; 0 if it may now."""
         with self._lock:
             times = self._times.get(client, deque())
             while times and times[0] <= now - within:
@@ -52,7 +52,7 @@ class FailedAttempts:
             return times[0] + within - now if len(times) >= most else 0.0
 
     def note(self, client: str, now: float) -> None:
-        """Count a failure; the clients that were seen longest ago are forgotten when there are too many."""
+        """Count a failure; above the maximum, the clients that failed longest ago are removed."""
         with self._lock:
             self._times.setdefault(client, deque()).append(now)
             self._times.move_to_end(client)
@@ -61,15 +61,15 @@ class FailedAttempts:
 
 
 def optional_bearer(site: SiteContext) -> Optional:
-    """A dependency: who presents a token, None without one; a problem for one that does not count."""
+    """A dependency that returns the bearer, or None without a token; raises Problem for an invalid token."""
     failures = FailedAttempts()
 
     def bearer(request: Request, presented: Presented) -> TokenBearer | None:
         if "authorization" not in request.headers:
             return None
         backend, client = site.backend, site.client(request).digest
-        within = backend.people.failures_within.total_seconds()
-        if wait := failures.wait(client, backend.monotonic(), backend.people.failures, within):
+        within = backend.community.failures_within.total_seconds()
+        if wait := failures.wait(client, backend.monotonic(), backend.community.failures, within):
             seconds = int(wait) + 1
             detail = f"Too many tokens that are none. Try again in {seconds} seconds."
             raise make_problem("too-many-requests", detail, headers={"Retry-After": str(seconds)})
@@ -83,7 +83,7 @@ def optional_bearer(site: SiteContext) -> Optional:
 
 
 def required_bearer(site: SiteContext) -> Required:
-    """A dependency: who presents a token; a problem without one."""
+    """A dependency that returns the bearer; raises Problem without a token."""
     known = optional_bearer(site)
 
     def bearer(request: Request, presented: Presented) -> TokenBearer:
@@ -96,19 +96,19 @@ def required_bearer(site: SiteContext) -> Required:
 
 
 def check_scope(bearer: TokenBearer, scope: str) -> None:
-    """A problem when the token does not open what needs this scope."""
+    """Raise Problem if the token lacks this scope."""
     if not bearer.may(scope):
         raise make_problem("forbidden", f"Expected a token with the scope {scope}, found one without.")
 
 
 def check_owner(bearer: TokenBearer, server: ServerId) -> None:
-    """A problem when control of the server is not what the token proves."""
+    """Raise Problem if the token does not prove control of the server."""
     if not bearer.owns(server):
         raise make_problem("forbidden", "Expected the token of whoever controls this server, found another one.")
 
 
 def bearer_as_decider(bearer: TokenBearer) -> DisputeDecider:
-    """Who decides, for the trail."""
+    """The bearer as it stands in the audit trail."""
     return DisputeDecider(bearer.name, bearer.token.id)
 
 

@@ -1,4 +1,4 @@
-"""What of the store anybody may ask about: published servers that have not opted out, and runs that are finished."""
+"""Access to published servers that have not opted out, and to published runs and finished re-tests."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from evidence.model import ServerId, Trigger
 from evidence.store import RunRow, RunState
 from evidence.store.listing.values import ListedServer
 from publish.api.contract.models import RUN_ID, SERVER_ID
-from publish.public_servers import PublicServer, read_public_servers
+from publish.views.server_in_run import ServerInRun, read_server_in_run
 from publish.web.context import SiteContext
 from publish.web.problems import make_problem, show_found
 
@@ -26,11 +26,11 @@ RunQuery: TypeAlias = Annotated[
 ]
 
 OF_SERVER: Final = ("unknown-server", "unknown-run")
-"""What may be wrong with a server and a run that are asked for."""
+"""Problems of operations on a server and a run."""
 
 
 def find_visible_server(site: SiteContext, server: ServerId) -> ListedServer:
-    """A server as it is listed; one that is not published, or has opted out, is unknown."""
+    """The listed server; raise Problem if it is not published or has opted out."""
     found = site.store.listing.find_server(server)
     if found is None or site.is_hidden(found.server):
         raise make_problem(
@@ -41,7 +41,7 @@ def find_visible_server(site: SiteContext, server: ServerId) -> ListedServer:
 
 
 def find_visible_run(site: SiteContext, run: str) -> RunRow:
-    """A run that is published, or the finished run of a re-test; any other one is unknown."""
+    """A published run or the finished run of a re-test; raise Problem for any other run."""
     row = site.store.find_run(run)
     if row is None or not _is_visible(row):
         raise make_problem(
@@ -50,16 +50,16 @@ def find_visible_run(site: SiteContext, run: str) -> RunRow:
     return row
 
 
-def find_public_server(site: SiteContext, server: ServerId, run: str | None) -> tuple[RunRow, PublicServer]:
-    """What anybody may see of a server in a run, by default in its newest; a problem when the server was not in it."""
+def find_public_server(site: SiteContext, server: ServerId, run: str | None) -> ServerInRun:
+    """What is public of a server in a run, by default in its newest; raise Problem if the server was not in it."""
     listed = find_visible_server(site, server)
     row = find_visible_run(site, run or listed.run)
-    shown = next(read_public_servers(site.store, row.run.id, servers=[server]), None)
-    if shown is None or not (shown.dossier.records or shown.cards):
+    found = read_server_in_run(site.store, listed, row)
+    if found is None:
         raise make_problem(
             "unknown-run", f"The server was not in {row.run.id}; /api/v1/servers/{server}/history has its runs."
         )
-    return row, shown
+    return found
 
 
 def _is_visible(row: RunRow) -> bool:

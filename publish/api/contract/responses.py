@@ -1,4 +1,4 @@
-"""Values as JSON answers: what may be kept by everybody, and what may not."""
+"""JSON responses and their caching."""
 
 from __future__ import annotations
 
@@ -23,20 +23,20 @@ _NOTHING: Final[Mapping[str, str]] = {}
 def json_response(
     value: Any, *, status: int = 200, headers: Mapping[str, str] = _NOTHING, keep: bool = False
 ) -> Response:
-    """A JSON value as the answer; with `keep` it follows from published content alone, and caches may have it."""
+    """A JSON response; with `keep` it depends on published content alone and may be cached."""
     return bytes_response(encode_json(value), status=status, headers=headers, keep=keep)
 
 
 def bytes_response(
     body: bytes, *, status: int = 200, headers: Mapping[str, str] = _NOTHING, keep: bool = False
 ) -> Response:
-    """JSON that is encoded already."""
+    """A response of encoded JSON."""
     caching = {"Cache-Control": CACHE_PUBLIC} if keep else {}
     return Response(body, status, {**caching, **headers}, MEDIA_TYPE)
 
 
 def encode_json(value: Any) -> bytes:
-    """A value as JSON; what the fast encoder refuses, great integers and lone surrogates of strangers, is escaped."""
+    """A value as JSON; large integers and lone surrogates, which orjson refuses, are encoded by `json`."""
     try:
         return orjson.dumps(value)
     except orjson.JSONEncodeError:
@@ -44,7 +44,7 @@ def encode_json(value: Any) -> bytes:
 
 
 def format_decimal(number: Decimal) -> str:
-    """A decimal as the API writes it: exact, as a string."""
+    """A decimal as an exact string."""
     return format(number, "f")
 
 
@@ -56,5 +56,5 @@ def format_time(at: datetime) -> str:
 
 @lru_cache(_KEPT)
 def mask_secrets(text: str) -> str:
-    """A short text of a stranger, its name or address, without what looks like a secret."""
+    """A short untrusted text, such as a name or address, with apparent secrets masked; cached."""
     return scrub_text(text)

@@ -41,7 +41,6 @@ class ActList(TypedDict):
 
 
 def routes(site: SiteContext) -> APIRouter:
-    """The operation about the trail."""
     router = APIRouter(tags=["operator"])
     require = Depends(required_bearer(site))
 

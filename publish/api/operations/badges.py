@@ -65,7 +65,6 @@ class Badges(TypedDict):
 
 
 def routes(site: SiteContext) -> APIRouter:
-    """The operation about badges."""
     router = APIRouter(tags=["badges"])
 
     @router.get(
@@ -75,13 +74,13 @@ def routes(site: SiteContext) -> APIRouter:
     def list_badges(server: ServerPath) -> Response:
         """Every badge, awarded or not, with each number that it needs."""
         listed = find_visible_server(site, server)
-        row, shown = find_public_server(site, server, listed.run)
-        judged = gate.judge_server(shown, controlled=site.store.claims.is_controlled(server))
+        seen = find_public_server(site, server, listed.run)
+        judged = gate.judge_server(seen.public, controlled=site.store.claims.is_controlled(server))
         images = {award.id: site.absolute(f"/badges/{server}/{award.id}.svg") for award in judged.badges}
         return json_response(
             {
                 "server": server,
-                "run": row.run.id,
+                "run": seen.run.run.id,
                 "requirements": judged.version,
                 "gate": _badge(judged.gate, listed.gate, None),
                 "badges": [_badge(award, award.id in listed.badges, images[award.id]) for award in judged.badges],

@@ -79,7 +79,6 @@ class Why(BaseModel):
 
 
 def routes(site: SiteContext) -> APIRouter:
-    """The operations about control."""
     router = APIRouter(tags=["control"])
     require = Depends(required_bearer(site))
 
@@ -90,7 +89,7 @@ def routes(site: SiteContext) -> APIRouter:
     def list_ways(server: ServerPath) -> Response:
         """Each way that this server has, the surest one first."""
         listed = find_visible_server(site, server)
-        found = claims.list_proof_places(site.store, site.backend.people, listed.server)
+        found = claims.list_proof_places(site.store, site.backend.community, listed.server)
         return bytes_response(encode_json({"places": [{"way": one.way.value, "place": one.place} for one in found]}))
 
     @router.post(
@@ -104,7 +103,7 @@ def routes(site: SiteContext) -> APIRouter:
         """
         listed, client = find_visible_server(site, server), site.client(request).client
         asked = claims.start_claim(
-            site.store, site.backend.people, site.backend.now(), listed.server, way=new.way, client=client
+            site.store, site.backend.community, site.backend.now(), listed.server, way=new.way, client=client
         )
         if not isinstance(asked, ClaimWithToken):
             if asked.why is ClaimRefusal.TOO_MANY:
@@ -167,7 +166,7 @@ def _known(site: SiteContext, claim: str) -> Claim:
 
 
 def _check_opting(site: SiteContext, server: str, bearer: TokenBearer) -> None:
-    """A server that has opted out is known to whoever controls it."""
+    """Raise Problem if the bearer may not opt the server in or out. A server that has opted out is visible here."""
     if not bearer.may(ADMIN_OPT_OUTS):
         check_owner(bearer, server)
     if site.store.find_server(server) is None:

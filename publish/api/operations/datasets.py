@@ -61,7 +61,6 @@ class DatasetList(TypedDict):
 
 
 def routes(site: SiteContext) -> APIRouter:
-    """The operation about datasets."""
     router = APIRouter(tags=["datasets"])
 
     @router.get("/datasets", operation_id="listDatasets", summary="Datasets to download", response_model=DatasetList)

@@ -15,10 +15,9 @@ from publish.api.contract.public_access import OF_SERVER, ServerPath, find_publi
 from publish.api.contract.responses import bytes_response, encode_json
 from publish.formats.run_files import mask_secrets
 from publish.views.comparisons.receipts import compare_receipts, comparison_as_json
+from publish.views.server_in_run import find_run_before
 from publish.web.context import SiteContext
 from publish.web.problems import describe_problems, make_problem
-from scoring import receipt
-from scoring.results.scorecard import Scorecard
 
 
 @with_config(STRICT)
@@ -80,7 +79,6 @@ class ServerDiff(TypedDict):
 
 
 def routes(site: SiteContext) -> APIRouter:
-    """The operation that compares."""
     router = APIRouter(tags=["history"])
 
     @router.get(
@@ -99,28 +97,22 @@ def routes(site: SiteContext) -> APIRouter:
     ) -> Response:
         """Per methodology the score before and after, the parts that differ, and the lines that went and came."""
         later = after or find_visible_server(site, server).run
-        earlier = before or _run_before(site, server, later)
-        told = compare_receipts(_cards(site, server, earlier), _cards(site, server, later))
+        earlier = before or _find_earlier_run(site, server, later)
+        old, new = (find_public_server(site, server, run).public.scorecards for run in (earlier, later))
         found = {
             "server": server,
             "before": earlier,
             "after": later,
-            "comparisons": [comparison_as_json(one) for one in told],
+            "comparisons": [comparison_as_json(one) for one in compare_receipts(old, new)],
         }
         return bytes_response(mask_secrets(encode_json(found)), keep=True)
 
     return router
 
 
-def _cards(site: SiteContext, server: ServerId, run: str) -> list[Scorecard]:
-    _, shown = find_public_server(site, server, run)
-    return [receipt.decode_scorecard(card.body) for card in shown.cards]
-
-
-def _run_before(site: SiteContext, server: ServerId, run: str) -> str:
-    """The newest run of a server before another one; ids of runs sort by time."""
+def _find_earlier_run(site: SiteContext, server: ServerId, run: str) -> str:
     find_visible_server(site, server)
-    known = {point.run for point in site.store.listing.read_history(server, None) if point.run < run}
-    if not known:
+    found = find_run_before(site.store, server, run)
+    if found is None:
         raise make_problem("unknown-run", f"The server was in no published run before {run}; give another one as `to`.")
-    return max(known)
+    return found

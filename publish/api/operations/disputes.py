@@ -106,7 +106,6 @@ VerdictPath: TypeAlias = Annotated[Verdict, Path(description="What is decided.")
 
 
 def routes(site: SiteContext) -> APIRouter:
-    """The operations about disputes."""
     router = APIRouter(tags=["disputes"])
     present, require = Depends(optional_bearer(site)), Depends(required_bearer(site))
 
@@ -130,7 +129,7 @@ def routes(site: SiteContext) -> APIRouter:
         client = bearer.token.id if bearer and owns else site.client(request).client
         words = DisputeText(server=server, **new.model_dump())
         asked = disputing.file_dispute(
-            site.store, site.backend.people, site.backend.now(), words, DisputeFiler(client=client, owns=owns)
+            site.store, site.backend.community, site.backend.now(), words, DisputeFiler(client=client, owns=owns)
         )
         if not isinstance(asked, FiledDispute):
             raise _not_filed(asked)

@@ -26,10 +26,10 @@ KindPath: TypeAlias = Annotated[
 ]
 
 LARGEST: Final = 1024 * 1024
-"""Bytes of a body that is shown: every one that is asked for is looked through for secrets, at 0.4 s a megabyte."""
+"""Maximum bytes of a body in a response: scanning for secrets takes 0.4 s a megabyte."""
 
 _LICENSING: Final = (package.KIND, repository.KIND)
-"""Kinds that say under which licence other evidence may be quoted."""
+"""Kinds from which the licence for quoting other evidence is read."""
 
 
 @with_config(STRICT)
@@ -88,7 +88,6 @@ class Evidence(TypedDict):
 
 
 def routes(site: SiteContext) -> APIRouter:
-    """The operations about evidence."""
     router = APIRouter(tags=["evidence"])
 
     @router.get(
@@ -97,10 +96,10 @@ def routes(site: SiteContext) -> APIRouter:
     )  # fmt: skip
     def list_evidence(server: ServerPath, run: RunQuery = None) -> Response:
         """What was recorded of the server in a run, without the bodies. An absence is a record that says why."""
-        row, shown = find_public_server(site, server, run)
-        records = {kind: describe_record(record) for kind, record in sorted(shown.dossier.records.items())}
+        seen = find_public_server(site, server, run)
+        records = {kind: describe_record(record) for kind, record in sorted(seen.public.dossier.records.items())}
         return bytes_response(
-            mask_secrets(encode_json({"server": server, "run": row.run.id, "records": records})), keep=True
+            mask_secrets(encode_json({"server": server, "run": seen.run.run.id, "records": records})), keep=True
         )
 
     @router.get(
@@ -109,15 +108,15 @@ def routes(site: SiteContext) -> APIRouter:
     )  # fmt: skip
     def get_evidence(server: ServerPath, kind: KindPath, run: RunQuery = None) -> Response:
         """What was recorded of one kind. The words in it are those of strangers: show them as text, and run nothing."""
-        row, shown = find_public_server(site, server, run)
-        records = shown.dossier.records
+        seen = find_public_server(site, server, run)
+        run_id, records = seen.run.run.id, seen.public.dossier.records
         if kind not in records:
             raise make_problem(
                 "unknown-evidence",
-                f"Found no public evidence of kind {show_found(kind)} in {row.run.id}; "
+                f"Found no public evidence of kind {show_found(kind)} in {run_id}; "
                 f"/api/v1/servers/{server}/evidence lists the kinds.",
             )
-        about = {"server": server, "run": row.run.id, "kind": kind, "record": describe_record(records[kind])}
+        about = {"server": server, "run": run_id, "kind": kind, "record": describe_record(records[kind])}
         # A body is free of secrets already, and looking for them is what costs most.
         return bytes_response(
             mask_secrets(encode_json(about))[:-1] + b"," + encode_json(_body(records, kind))[1:], keep=True
@@ -127,7 +126,7 @@ def routes(site: SiteContext) -> APIRouter:
 
 
 def _body(records: Mapping[str, Record], kind: str) -> dict[str, Any]:
-    """The body as the dataset has it, and what identifies it in that form; not a very large one."""
+    """The body and digest as in the dataset; without the body if it is larger than LARGEST."""
     content = records[kind].content
     if isinstance(content, Observed) and len(content.body) > LARGEST:
         return {"not_shown": f"It has {len(content.body)} bytes, and at most {LARGEST} are shown here: see /datasets."}

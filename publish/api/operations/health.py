@@ -25,7 +25,6 @@ class Health(TypedDict):
 
 
 def routes(site: SiteContext) -> APIRouter:
-    """The operation about health."""
     router = APIRouter(tags=["health"])
 
     @router.get("/health", operation_id="getHealth", summary="Whether we are well", response_model=Health)

@@ -45,7 +45,6 @@ class History(TypedDict):
 
 
 def routes(site: SiteContext) -> APIRouter:
-    """The operation about history."""
     router = APIRouter(tags=["history"])
 
     @router.get(

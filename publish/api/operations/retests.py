@@ -64,7 +64,6 @@ class RetestList(TypedDict):
 
 
 def routes(site: SiteContext) -> APIRouter:
-    """The operations about re-tests."""
     router = APIRouter(tags=["re-tests"])
     present = Depends(optional_bearer(site))
 

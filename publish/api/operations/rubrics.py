@@ -89,7 +89,6 @@ class RubricList(TypedDict):
 
 
 def routes(site: SiteContext) -> APIRouter:
-    """The operations about methodologies."""
     router = APIRouter(tags=["rules and methodologies"])
 
     @router.get("/rubrics", operation_id="listRubrics", summary="All methodologies", response_model=RubricList)

@@ -101,7 +101,6 @@ class RuleList(TypedDict):
 
 
 def routes(site: SiteContext) -> APIRouter:
-    """The operations about rules."""
     router = APIRouter(tags=["rules and methodologies"])
 
     @router.get("/rules", operation_id="listRules", summary="All rules", response_model=RuleList)

@@ -9,10 +9,11 @@ from pydantic import Field, with_config
 from starlette.responses import Response
 from typing_extensions import TypedDict
 
-from evidence.store import RunRow, Stage
+from evidence.store import RunRow
 from publish.api.contract.models import RUN_ID, STRICT, RunKey, Time
 from publish.api.contract.public_access import find_visible_run
 from publish.api.contract.responses import format_time, json_response
+from publish.views.runs import read_run_counts
 from publish.web.context import SiteContext
 from publish.web.problems import describe_problems
 
@@ -49,7 +50,6 @@ class RunList(TypedDict):
 
 
 def routes(site: SiteContext) -> APIRouter:
-    """The operations about runs."""
     router = APIRouter(tags=["runs"])
 
     @router.get("/runs", operation_id="listRuns", summary="Published runs", response_model=RunList)
@@ -58,22 +58,15 @@ def routes(site: SiteContext) -> APIRouter:
         return json_response({"runs": [_item(row) for row in site.store.listing.list_published_runs()]}, keep=True)
 
     @router.get(
-        "/runs/{run}",
-        operation_id="getRun",
-        summary="One run",
-        response_model=Run,
-        responses=describe_problems("unknown-run"),
-    )
+        "/runs/{run}", operation_id="getRun", summary="One run",
+        response_model=Run, responses=describe_problems("unknown-run"),
+    )  # fmt: skip
     def get_run(run: RunPath) -> Response:
         """A run with its versions and counts."""
         row = find_visible_run(site, run)
-        progress = site.store.read_progress(run)
-        counts = {
-            "planned": progress.planned,
-            "carried": progress.carried,
-            "scored": progress.done.get(Stage.SCORE, 0),
-        }
-        return json_response(_item(row) | counts, keep=True)
+        counts = read_run_counts(site.store, run)
+        numbers = {"planned": counts.planned, "carried": counts.carried, "scored": counts.scored}
+        return json_response(_item(row) | numbers, keep=True)
 
     return router
 

@@ -33,7 +33,6 @@ class Scorecards(TypedDict):
 
 
 def routes(site: SiteContext) -> APIRouter:
-    """The operations about scorecards."""
     router = APIRouter(tags=["scorecards"])
 
     @router.get(
@@ -51,9 +50,10 @@ def routes(site: SiteContext) -> APIRouter:
         What our own scans found and is not disclosed yet is one line `withheld` in each place, with its points, so
         that the lines add up to the score.
         """
-        row, shown = find_public_server(site, server, run)
-        head = encode_json({"server": server, "run": row.run.id, "as_of": format_time(row.run.as_of)})
-        bodies = b",".join(card.body for card in _chosen(shown.cards, rubric, version))
+        seen = find_public_server(site, server, run)
+        shown = seen.run.run
+        head = encode_json({"server": server, "run": shown.id, "as_of": format_time(shown.as_of)})
+        bodies = b",".join(card.body for card in _chosen(seen.public.cards, rubric, version))
         return bytes_response(mask_secrets(head[:-1] + b',"scorecards":[' + bodies + b"]}"), keep=True)
 
     @router.get(
@@ -62,12 +62,12 @@ def routes(site: SiteContext) -> APIRouter:
     )  # fmt: skip
     def get_scorecard(server: ServerPath, rubric: RubricPath, version: VersionPath, run: RunQuery = None) -> Response:
         """One receipt, as it stands in the dataset."""
-        row, shown = find_public_server(site, server, run)
-        for card in _chosen(shown.cards, rubric, version):
+        seen = find_public_server(site, server, run)
+        for card in _chosen(seen.public.cards, rubric, version):
             return bytes_response(mask_secrets(card.body), keep=True)
         raise make_problem(
             "unknown-scorecard",
-            f"Found no receipt of {rubric}@{version} in {row.run.id}; "
+            f"Found no receipt of {rubric}@{version} in {seen.run.run.id}; "
             f"/api/v1/servers/{server}/scorecards has those that there are.",
         )
 

@@ -1,4 +1,4 @@
-"""What a list of servers may be asked: filters, order and page, as query parameters."""
+"""Query parameters of the list of servers: filters, order and page."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class Search(BaseModel):
 
     @property
     def query(self) -> ListingQuery:
-        """The question to the board."""
+        """The search in the listing index."""
         return ListingQuery(
             text=self.text,
             rubric=self.rubric,

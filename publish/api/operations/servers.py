@@ -103,7 +103,6 @@ class ServerList(TypedDict):
 
 
 def routes(site: SiteContext) -> APIRouter:
-    """The operations about servers."""
     router = APIRouter(tags=["servers"])
 
     @router.get(
@@ -140,7 +139,7 @@ def routes(site: SiteContext) -> APIRouter:
 def make_server_item(
     site: SiteContext, listed: ListedServer, mask: Callable[[str], str] = mask_secrets
 ) -> dict[str, Any]:
-    """A listed server as a ServerItem. `mask` takes secrets out of its texts."""
+    """A listed server as a ServerItem; `mask` masks secrets in its texts."""
     server = listed.server
     return {
         "id": server.id,
@@ -175,7 +174,7 @@ def _score(one: ListedScore) -> dict[str, Any]:
 
 
 def _items(site: SiteContext, listed: Sequence[ListedServer]) -> list[Fragment]:
-    """Each server as JSON, without those that have opted out."""
+    """Each server as JSON; servers that have opted out are left out."""
     shown = [one for one in listed if not site.is_hidden(one.server)]
     said = [text for one in shown for text in (one.server.name, one.server.ref, one.server.repository) if text]
     mask = str if are_free_of_secrets(said) else mask_secrets  # one scan of all texts is cheaper than one of each

@@ -83,7 +83,6 @@ class NewWebhook(BaseModel):
 
 
 def routes(site: SiteContext) -> APIRouter:
-    """The operations about webhooks."""
     router = APIRouter(tags=["webhooks"])
     require = Depends(required_bearer(site))
 
@@ -97,7 +96,7 @@ def routes(site: SiteContext) -> APIRouter:
         find_visible_server(site, server)
         backend = site.backend
         made = webhooks.register_webhook(
-            site.store, backend.people, backend.sealed, backend.now(), server=server, url=new.url, by=bearer
+            site.store, backend.community, backend.sealed, backend.now(), server=server, url=new.url, by=bearer
         )
         if not isinstance(made, RegisteredWebhook):
             if made.why is WebhookRefusal.TOO_MANY:
@@ -138,7 +137,7 @@ def routes(site: SiteContext) -> APIRouter:
 
 
 def _known(site: SiteContext, webhook: str, bearer: TokenBearer) -> Webhook:
-    """A webhook of somebody else is as unknown as one that there is not."""
+    """The webhook; raise Problem if it is unknown or the bearer does not own its server."""
     found = site.store.webhooks.find_webhook(webhook)
     if found is None or not bearer.owns(found.server):
         raise make_problem("unknown", "There is no webhook with this id, or it is not yours to see.")

@@ -1,4 +1,4 @@
-"""What changed since the snapshot before, for people: versions, who came and went, and who moved most."""
+"""The changelog of a snapshot: changed versions, added and removed servers, and the largest score changes."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ from publish.datasets.snapshot.manifest import Manifest
 from publish.datasets.snapshot.reader import OpenedSnapshot
 
 MAX_MOVES: Final = 20
-"""Servers that are named of those that moved most."""
+"""Number of servers with the largest score changes that are listed."""
 
 _UNKNOWN: Final = "none"
 
 
 def render_changelog(earlier: OpenedSnapshot | None, made: Manifest, folder: Path) -> str:
-    """The Markdown of what changed since an earlier snapshot, which is read in step with the new one."""
+    """The changelog in Markdown; both snapshots are read in step."""
     head = f"# Changes in {made.snapshot}\n\n"
     if earlier is None:
         return head + "There is no earlier snapshot to compare it with.\n"
@@ -43,7 +43,7 @@ def render_changelog(earlier: OpenedSnapshot | None, made: Manifest, folder: Pat
 
 
 def _counted(found: Iterator[Difference]) -> tuple[DifferenceCounts, list[ScoreMove]]:
-    """The sums, and those that moved most, by points and then by server."""
+    """The counts, and the largest score changes, by points and then by server."""
     tally = DifferenceCounts()
     most: list[tuple[Decimal, str, str, ScoreMove]] = []
 

@@ -1,4 +1,4 @@
-"""Who moved between two snapshots, by how much, and because of evidence, rules or methodology."""
+"""Finds score changes between two snapshots and their causes: evidence, rules or methodology."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _JUDGING: Final = (*RULESET, "source")
 
 
 class Cause(StrEnum):
-    """Why a score moved. Several can be true at once."""
+    """Why a score changed. Several causes can apply at once."""
 
     EVIDENCE = "evidence"
     RULESET = "ruleset"
@@ -30,7 +30,7 @@ class Cause(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScoreMove:
-    """One server under one rubric. A side without a score is None; `why` is what is told in place of one."""
+    """One server under one rubric. A side without a score is None, with the reason in `old_why` or `new_why`."""
 
     server: ServerId
     rubric: str
@@ -47,7 +47,7 @@ class ScoreMove:
 
     @property
     def points(self) -> Decimal | None:
-        """Points gained or lost; None without a score on both sides."""
+        """Points gained or lost; None unless both sides have a score."""
         return None if self.old_score is None or self.new_score is None else self.new_score - self.old_score
 
 
@@ -64,14 +64,14 @@ Difference: TypeAlias = ScoreMove | ListingChange
 
 @dataclass(frozen=True, slots=True)
 class PinChanges:
-    """What differs between the code and the methodologies of two snapshots."""
+    """Pins of two snapshots: versions of code, rules and rubrics."""
 
     before: Mapping[str, str]
     after: Mapping[str, str]
 
     @property
     def ruleset(self) -> bool:
-        """Whether questions are answered otherwise: other rules, engine or source of what judges."""
+        """Whether rules, engine or judging code differ."""
         return any(self.before.get(name) != self.after.get(name) for name in _JUDGING)
 
     @property
@@ -92,15 +92,13 @@ class ServerRows:
 
 
 class ComparedRows(Protocol):
-    """Where the compared tables of a run come from: a snapshot, or the store."""
+    """The source of the compared tables of a run: a snapshot or the store."""
 
     @property
-    def pins(self) -> Mapping[str, str]:
-        """The versions that it was made with."""
-        ...
+    def pins(self) -> Mapping[str, str]: ...
 
     def servers(self) -> Iterator[tuple[ServerId, Mapping[str, Sequence[Row]]]]:
-        """The rows of `COMPARED` of each server, by server id."""
+        """The rows of COMPARED_TABLES of each server, sorted by server id."""
         ...
 
 
@@ -112,7 +110,6 @@ class SnapshotRows:
 
     @property
     def pins(self) -> Mapping[str, str]:
-        """The versions that it was made with."""
         return self.opened.manifest.pins
 
     def servers(self) -> Iterator[tuple[ServerId, Mapping[str, Sequence[Row]]]]:
@@ -126,7 +123,7 @@ class SnapshotRows:
 
 
 def find_differences(before: ComparedRows, after: ComparedRows) -> Iterator[Difference]:
-    """Every server that came, went or moved, by server id; read in step, so memory does not grow with the runs."""
+    """Every added, removed or changed server, sorted by id; both sides are read in step, so memory stays bounded."""
     pins = PinChanges(before.pins, after.pins)
     for sides in _paired(before, after):
         if sides.before is None or sides.after is None:
@@ -137,7 +134,7 @@ def find_differences(before: ComparedRows, after: ComparedRows) -> Iterator[Diff
 
 @dataclass(slots=True)
 class DifferenceCounts:
-    """What differences add up to."""
+    """Totals of differences."""
 
     came: int = 0
     went: int = 0
@@ -148,7 +145,6 @@ class DifferenceCounts:
     rubrics: dict[str, int] = field(default_factory=dict)
 
     def add(self, one: Difference) -> None:
-        """Count one difference."""
         if isinstance(one, ListingChange):
             self.came += one.came
             self.went += not one.came

@@ -1,4 +1,4 @@
-"""The compared tables of a run, from the store: what a snapshot of it would hold, without writing one."""
+"""The compared tables of a run, read from the store as a snapshot would contain them."""
 
 from __future__ import annotations
 
@@ -10,23 +10,21 @@ from evidence.store import RunRow, Store
 from publish.datasets.differences.scores import COMPARED_TABLES
 from publish.datasets.format.columns import Row
 from publish.datasets.rows.server_rows import make_server_rows
-from publish.public_servers import read_public_servers
+from publish.views.public_servers import read_public_servers
 
 
 @dataclass(frozen=True, slots=True)
 class StoredRunRows:
-    """The rows of a stored run, of what may be published of it."""
+    """The public rows of a stored run."""
 
     store: Store
     row: RunRow
 
     @property
     def pins(self) -> Mapping[str, str]:
-        """The versions that it was made with."""
         return self.row.run.pins
 
     def servers(self) -> Iterator[tuple[ServerId, Mapping[str, Sequence[Row]]]]:
-        """The rows of each server, by server id, read in batches."""
         for server in read_public_servers(self.store, self.row.run.id, until=self.row.published_at):
             sheet = make_server_rows(server, None)
             yield server.dossier.server.id, {table.name: sheet[table.name] for table in COMPARED_TABLES}

@@ -1,6 +1,6 @@
-"""What a column of the dataset is: a name, a type, a meaning, and how each file format writes its values.
+"""A column of the dataset: name, type, meaning, and its form in each file format.
 
-A value is held as JSON values everywhere: decimals and times are texts, so nothing is rounded on the way.
+Values are JSON values everywhere: decimals and times are strings, so nothing is rounded.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ Row: TypeAlias = Mapping[str, Any]
 
 
 class Type(StrEnum):
-    """What a value is. `DECIMAL` and `TIME` are texts in JSON; `JSON` is a document as a text."""
+    """The type of a value. `DECIMAL` and `TIME` are strings in JSON; `JSON` is a document in a string."""
 
     TEXT = "text"
     TEXTS = "texts"
@@ -104,7 +104,6 @@ class Column:
 
     @property
     def croissant(self) -> str:
-        """The data type in Croissant metadata."""
         return _CROISSANT[self.type]
 
     @property
@@ -118,7 +117,7 @@ _PLAIN: Final = frozenset("=+-@' \t")
 
 
 def _text_cell(value: str | None) -> str:
-    """The text as a spreadsheet shows it: cut, nothing hidden, no formula."""
+    """The text as a safe spreadsheet cell: cut, without hidden characters or formulas."""
     if not value:
         return ""
     if len(value) <= _SHORT and value.isascii() and value.isprintable() and value[0] not in _PLAIN:

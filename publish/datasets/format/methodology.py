@@ -13,17 +13,17 @@ from scoring.engine.rule import Rule
 
 _RUBRIC: Final = "rubric."
 RULESET: Final = ("engine", "ruleset")
-"""The pins of what answers questions. Rubrics have pins of their own."""
+"""The pins of the rules and of the engine. Each rubric has its own pin."""
 
 
 def is_current_code(pins: Mapping[str, str]) -> bool:
-    """Whether this code asks and answers as a run did that was made with these pins: same engine, same rules."""
+    """Whether a run with these pins used the engine and the rules of this code."""
     here = catalogue.pinned_versions()
     return all(pins.get(name) == here[name] for name in RULESET)
 
 
 def describe_methodology(pins: Mapping[str, str]) -> dict[str, Any]:
-    """How a run with these pins was scored, as far as this code has its rubrics; the others are named only."""
+    """The methodology of a run with these pins; rubrics that this code does not have are only named."""
     known = {rubric.name: rubric for rubric in catalogue.list_rubrics()}
     pinned = sorted(name.removeprefix(_RUBRIC) for name in pins if name.startswith(_RUBRIC))
     ours = is_current_code(pins)

@@ -21,7 +21,7 @@ from publish.datasets.format.tables import CSV, JSONL, PARQUET, Table, table_fil
 
 GROUP_ROWS: Final = 50_000
 GROUP_BYTES: Final = 32 * 2**20
-"""What a row group of a Parquet file holds at most, and what is held in memory of it."""
+"""Maximum rows and bytes of a row group of a Parquet file, which is buffered in memory."""
 
 _LEVEL: Final = 6
 _ZSTD: Final = 3
@@ -29,7 +29,7 @@ _ZSTD: Final = 3
 
 @dataclass(frozen=True, slots=True)
 class FileDigest:
-    """What identifies a file. `rows` is None for a file that is no table."""
+    """Digest and size of a file. `rows` is None for a file that is no table."""
 
     sha256: str
     bytes: int
@@ -38,7 +38,7 @@ class FileDigest:
 
 @dataclass(frozen=True, slots=True)
 class EncodedBlock:
-    """Some rows of one table, ready for each of its files."""
+    """Some rows of one table, encoded for each of its files."""
 
     rows: int
     jsonl: bytes
@@ -47,7 +47,7 @@ class EncodedBlock:
 
 
 def encode_block(table: Table, rows: Sequence[Row], *, comparable: bool, lines: bool = True) -> EncodedBlock:
-    """Rows as they stand in the files of their table; without `lines`, not as they stand in its JSON Lines."""
+    """Encode rows for the files of their table; without `lines`, the JSON Lines are left empty."""
     columns = table.shown(comparable=comparable)
     shown = [{column.name: row[column.name] for column in columns} for row in rows]
     return EncodedBlock(
@@ -59,7 +59,7 @@ def encode_block(table: Table, rows: Sequence[Row], *, comparable: bool, lines: 
 
 
 def encode_csv(columns: Sequence[Column], rows: Sequence[Row]) -> bytes:
-    """Rows as CSV without a head; each cell as a spreadsheet shows it."""
+    """Rows as CSV without a header line; cells are safe for spreadsheets."""
     text = io.StringIO()
     cells = [(column.name, column.cell) for column in columns]
     csv.writer(text, lineterminator="\n").writerows([cell(row[name]) for name, cell in cells] for row in rows)
@@ -67,7 +67,7 @@ def encode_csv(columns: Sequence[Column], rows: Sequence[Row]) -> bytes:
 
 
 def encode_batch(table: Table, rows: Sequence[Row], *, comparable: bool) -> pa.RecordBatch:
-    """Rows as they stand in a Parquet file; raise pa.ArrowInvalid on a value that its column does not hold."""
+    """Rows as a record batch; raise pa.ArrowInvalid for a value that does not fit its column."""
     schema = table.arrow(comparable=comparable)
     return pa.RecordBatch.from_arrays([_array(field, rows) for field in schema], schema=schema)
 
@@ -80,7 +80,7 @@ def _array(field: pa.Field, rows: Sequence[Row]) -> pa.Array:
 
 
 class DigestWriter(io.RawIOBase):
-    """A file that is written to, with the digest and size of what was written."""
+    """A file writer that computes digest and size."""
 
     def __init__(self, path: Path) -> None:
         super().__init__()
@@ -89,27 +89,22 @@ class DigestWriter(io.RawIOBase):
         self._size = 0
 
     def writable(self) -> bool:
-        """Always."""
         return True
 
     def write(self, data: Any, /) -> int:
-        """Write and count."""
         self._sha256.update(data)
         self._size += memoryview(data).nbytes
         return self._file.write(data)
 
     def tell(self) -> int:
-        """How much was written."""
         return self._size
 
     def close(self) -> None:
-        """Close the file; what it holds is on disk then."""
         if not self._file.closed:
             self._file.close()
         super().close()
 
     def written(self, rows: int | None = None) -> FileDigest:
-        """What identifies it."""
         return FileDigest(self._sha256.hexdigest(), self._size, rows)
 
 
@@ -140,13 +135,12 @@ class TableFiles:
                 writer.finish()
 
     def write(self, block: EncodedBlock) -> None:
-        """Add some rows."""
         self._rows += block.rows
         for writer in self._writers.values():
             writer.write(block)
 
     def finish(self) -> dict[str, FileDigest]:
-        """Complete the files; what identifies each, by name."""
+        """Complete the files; return the digest of each, by name."""
         for writer in self._writers.values():
             writer.finish()
         self._stack.close()
@@ -156,12 +150,12 @@ class TableFiles:
 
 
 def encode_csv_head(table: Table, *, comparable: bool) -> bytes:
-    """The first line of a CSV file."""
+    """The header line of a CSV file."""
     return ",".join(column.name for column in table.shown(comparable=comparable)).encode() + b"\n"
 
 
 class _Zipped:
-    """A file of lines with gzip, which says neither when it was made nor what its name was."""
+    """A gzip file of lines, without time and file name in its header."""
 
     def __init__(self, sink: DigestWriter, head: bytes, part: Callable[[EncodedBlock], bytes]) -> None:
         self._file = gzip.GzipFile(filename="", mode="wb", compresslevel=_LEVEL, fileobj=sink, mtime=0)
@@ -176,7 +170,7 @@ class _Zipped:
 
 
 class _Parquet:
-    """A Parquet file. Its row groups end by what they hold, so that they are the same every time."""
+    """A Parquet file. Row groups end by their content, so equal rows give equal bytes."""
 
     def __init__(self, sink: DigestWriter, schema: pa.Schema) -> None:
         self._schema = schema

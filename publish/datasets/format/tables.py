@@ -1,4 +1,4 @@
-"""The tables of the dataset, each column declared once; schemas, metadata and docs/schemas/dataset.md use them."""
+"""The tables of the dataset. Schemas, metadata and docs/schemas/dataset.md are made from these declarations."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ FORMATS: Final = (PARQUET, CSV, JSONL)
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """One table. Its rows are sorted by server; `key` names the columns that tell them apart.
+    """One table. Its rows are sorted by server; `key` names the columns of its primary key.
 
-    `bulky` tables hold texts that no spreadsheet takes, and have no CSV.
+    `bulky` tables have texts too long for spreadsheets, and no CSV.
     """
 
     name: str
@@ -33,15 +33,14 @@ class Table:
 
     @property
     def formats(self) -> tuple[str, ...]:
-        """The formats it is written in, which are the endings of its files."""
+        """The formats of its files, which are their suffixes."""
         return (PARQUET, JSONL) if self.bulky else FORMATS
 
     def shown(self, *, comparable: bool) -> tuple[Column, ...]:
-        """Its columns, in the comparable form without those that differ between equal runs."""
+        """Its columns; in the comparable form without volatile ones."""
         return tuple(column for column in self.columns if not (comparable and column.volatile))
 
     def arrow(self, *, comparable: bool = False) -> pa.Schema:
-        """The schema of its Parquet file."""
         fields = [column.arrow for column in self.shown(comparable=comparable)]
         return pa.schema(fields, metadata={"table": self.name, "description": self.about})
 
@@ -232,7 +231,6 @@ TABLES_BY_NAME: Final[Mapping[str, Table]] = {table.name: table for table in TAB
 
 
 def table_file_name(table: Table, form: str) -> str:
-    """The name of a table's file in one format."""
     return f"{table.name}.{form}"
 
 

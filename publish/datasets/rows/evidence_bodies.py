@@ -1,4 +1,4 @@
-"""Which evidence goes out itself, and in what form: by kind, by licence, and without what is private in it."""
+"""Which evidence bodies are published, and in what form: by kind, by licence, and without private parts."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from evidence.derive.secret_scrubbing import scrub_body, scrub_text
 from evidence.kinds import exchanges, source
 from evidence.kinds.traits import traits
 from evidence.model import Absent, Observed, Record
-from publish.formats.project_facts import find_licence
 from publish.private_answers import has_private_answer
+from publish.views.evidence.project_facts import find_licence
 
 LICENCES: Final[Mapping[str, str]] = {kind: declared.licence for kind, declared in traits().items() if declared.licence}
-"""The note on the licence of each kind. A kind without a note does not go out."""
+"""The licence note of each kind. Bodies of a kind without a note are not published."""
 
 OPEN_LICENCES: Final = frozenset(
     {
@@ -29,7 +29,7 @@ OPEN_LICENCES: Final = frozenset(
         *("Unlicense", "UPL-1.0", "Vim", "WTFPL", "Zlib"),
     }
 )
-"""Licences (SPDX) under which quotations from a project's files may be passed on."""
+"""Licences (SPDX) that allow redistribution of quotations from a project's files."""
 
 NO_LICENCE: Final = "no licence is known that lets quotations from its files be passed on"
 MASKED: Final = "something in it looks like a secret and is masked"
@@ -39,7 +39,7 @@ _SHORT_SESSION: Final = "a short session id"
 
 
 class BodyState(StrEnum):
-    """What became of a body."""
+    """How a body is published."""
 
     WHOLE = "whole"
     REDACTED = "redacted"
@@ -49,7 +49,7 @@ class BodyState(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class PublishedBody:
-    """A body as it goes out. `content` is None when it is withheld or there is none; `digest` is what is cited."""
+    """A body as it is published. `content` is None if it is withheld or absent; receipts cite `digest`."""
 
     state: BodyState
     digest: str
@@ -60,9 +60,9 @@ class PublishedBody:
 
 
 def publish_bodies(records: Mapping[str, Record]) -> dict[str, PublishedBody]:
-    """What goes out of the records of one server that are public, by kind.
+    """The published bodies of one server's public records, by kind.
 
-    A redacted body is cited by its own digest: that of what was received would let somebody try what is left out.
+    A redacted body has its own digest: the digest of the original would allow guessing the redacted part.
     """
     may_quote = find_licence(records) in OPEN_LICENCES
     return {kind: _body(record, may_quote=may_quote) for kind, record in sorted(records.items())}
@@ -83,7 +83,7 @@ def _body(record: Record, *, may_quote: bool) -> PublishedBody:
 
 
 def _without_sessions(body: bytes) -> bytes:
-    """A transcript without ids of sessions that were too short to be told from other text when it was written."""
+    """A transcript without short session ids, which are not replaced when it is recorded."""
     if b'"mcp-session-id"' not in body:
         return body
     document = json.loads(body)

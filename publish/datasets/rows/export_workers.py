@@ -1,4 +1,4 @@
-"""A run printed as blocks of every table, batch by batch, by this process or by several at once."""
+"""Encodes the rows of a run for every table, batch by batch, in this process or in several."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from publish.datasets.format.methodology import is_current_code
 from publish.datasets.format.table_files import EncodedBlock, encode_block
 from publish.datasets.format.tables import SERVERS, TABLES
 from publish.datasets.rows.server_rows import make_server_rows
-from publish.public_servers import BATCH_SIZE, PublicServer, read_public_servers
 from publish.publication.export_workers import SERVERS_PER_WORKER, read_worker_pages, write_pages
+from publish.views.public_servers import BATCH_SIZE, PublicServer, read_public_servers
 from scoring.engine.assess import assess_dossier
 
 
 @dataclass(slots=True)
 class KindCounts:
-    """What was seen of one kind of evidence: how many records, and between which moments."""
+    """Number of records of one kind of evidence, and the period in which they were observed."""
 
     observed: int = 0
     absent: int = 0
@@ -31,7 +31,7 @@ class KindCounts:
     last: datetime | None = None
 
     def add(self, other: KindCounts) -> None:
-        """Count what another batch saw too."""
+        """Add the counts of another batch."""
         self.observed += other.observed
         self.absent += other.absent
         self.first = min((at for at in (self.first, other.first) if at), default=None)
@@ -40,13 +40,13 @@ class KindCounts:
 
 @dataclass(slots=True)
 class SourceCounts:
-    """What a snapshot says of where it comes from."""
+    """Sources of a snapshot: record counts by kind and server counts by registry."""
 
     kinds: dict[str, KindCounts] = field(default_factory=dict)
     registries: Counter[str] = field(default_factory=Counter)
 
     def add(self, other: SourceCounts) -> None:
-        """Count what another batch saw too."""
+        """Add the counts of another batch."""
         for kind, source in other.kinds.items():
             self.kinds.setdefault(kind, KindCounts()).add(source)
         self.registries += other.registries
@@ -54,20 +54,19 @@ class SourceCounts:
 
 @dataclass(frozen=True, slots=True)
 class ExportedBatch:
-    """A batch of servers: their rows of every table, and what was seen of them."""
+    """A batch of servers: encoded rows of every table, and source counts."""
 
     blocks: Mapping[str, EncodedBlock]
     seen: SourceCounts
 
     @property
     def servers(self) -> int:
-        """How many servers it holds."""
         return self.blocks[SERVERS.name].rows
 
 
 @dataclass(frozen=True, slots=True)
 class RowExporter:
-    """Prints by up to so many processes, which read the store at a URL; by one, in this process."""
+    """Exports with up to `processes` processes, which read the store at `url`; with one, in this process."""
 
     url: str = ""
     processes: int = 1
@@ -75,9 +74,9 @@ class RowExporter:
     def pages(
         self, store: Store, run_id: str, *, comparable: bool, hidden: Collection[ServerId] = ()
     ) -> Iterator[ExportedBatch]:
-        """The pages of a run, which are the same however many processes print them; raise UnknownRun.
+        """The batches of a run, which do not depend on the number of processes; raise UnknownRun.
 
-        `hidden` servers are left out. Raise PressBroken when a process fails.
+        `hidden` servers are left out. Raise ExportWorkerFailed if a process fails.
         """
         row = store.find_run(run_id)
         if row is None:
@@ -126,7 +125,7 @@ def _batches(servers: Sequence[ServerId], hidden: Collection[ServerId]) -> list[
 
 
 def serve_worker(order: IO[bytes], out: IO[bytes]) -> None:
-    """What a process does: read one order, write its pages and that they are all."""
+    """The work of an export process: read one order, write its batches and an end mark."""
     asked = json.loads(order.read())
     store = open_store(asked["url"])
     try:

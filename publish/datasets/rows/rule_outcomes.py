@@ -1,4 +1,4 @@
-"""What single rules answered about a server, as rows."""
+"""The outcomes of single rules for a server, as rows."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from scoring.results.outcome import NotMeasured, Outcome
 
 
 def make_outcome_rows(server: ServerId, assessment: Assessment) -> Iterator[Row]:
-    """The answers about one server. A rule has no row where what it reads is absent as a whole.
+    """The outcomes for one server. A rule has no row if the evidence that it reads is absent.
 
-    Over other pages than all a question has a row only where that gave another answer.
+    A question over other pages than all has a row only if its outcome differs.
     """
     absent = {kind for kind in _kinds() if isinstance(assessment.dossier.read(kind), Absent)}
     for question, reads, params in _shown():
@@ -32,7 +32,7 @@ def make_outcome_rows(server: ServerId, assessment: Assessment) -> Iterator[Row]
 
 @cache
 def _shown() -> tuple[tuple[Question, str, str], ...]:
-    """What may be told of: each question with the kind that its rule reads, and its parameters as JSON."""
+    """The public questions, each with the kind that its rule reads and its parameters as JSON."""
     return tuple(
         (question, discover_rules()[question.rule].reads, canonical_json(dict(question.params)).decode())
         for question in sorted(catalogue.list_questions(), key=lambda one: (one.rule, one.params, one.pages))
@@ -70,4 +70,4 @@ def _answer(outcome: Outcome) -> Mapping[str, Any]:
 
 
 _SILENT = frozenset({"not_needed", "nothing_to_check", *(reason.value for reason in Reason)})
-"""Why nobody looked into the source in place of something else; table `evidence` says it of the source."""
+"""Reasons for which the source was not checked as a fallback; table `evidence` has the reason for the source."""

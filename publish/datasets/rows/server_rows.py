@@ -1,4 +1,4 @@
-"""One server as rows of every table: what anybody may see of it, and nothing else."""
+"""One server as rows of every table, from its public evidence and receipts."""
 
 from __future__ import annotations
 
@@ -26,9 +26,8 @@ from publish.datasets.format.tables import (
 from publish.datasets.rows.evidence_bodies import PublishedBody, publish_bodies
 from publish.datasets.rows.rule_outcomes import make_outcome_rows
 from publish.formats.csv_columns import PROJECT_COLUMNS
-from publish.public_servers import PublicServer
-from publish.run_summary import summarize_server
-from scoring import receipt
+from publish.views.public_servers import PublicServer
+from publish.views.server_summary import summarize_server
 from scoring.engine.assessment import Assessment
 from scoring.results.outcome import NotMeasured
 from scoring.results.scorecard import ComponentScore, DimensionScore, Line, Scorecard
@@ -37,7 +36,7 @@ ServerRows: TypeAlias = Mapping[str, Sequence[Row]]
 """The rows of one server by table."""
 
 MAX_DECIMALS: Final = 28
-"""Decimals that are kept of a number: what a mean has beyond them is no figure of anybody's."""
+"""Maximum decimal places of a number in the dataset."""
 
 _WIDE: Final = Context(prec=60)
 _LAST: Final = Decimal(1).scaleb(-MAX_DECIMALS)
@@ -48,14 +47,13 @@ _TEXTS: Final = {
 
 
 def make_server_rows(published: PublicServer, assessment: Assessment | None) -> ServerRows:
-    """The rows of one server. Without an assessment nothing is told of what single rules answered."""
+    """The rows of one server. Without an assessment the table of rule outcomes is empty."""
     out = publish_bodies(published.dossier.records)
     cited = {published.dossier.records[kind].digest: body.digest for kind, body in out.items()}
-    cards = [receipt.decode_scorecard(card.body) for card in published.cards]
     server = published.dossier.server
     sheet = {
         SERVERS.name: [make_server_row(published.dossier)],
-        **make_receipt_rows(cards, cited),
+        **make_receipt_rows(published.scorecards, cited),
         OUTCOMES.name: list(make_outcome_rows(server.id, assessment)) if assessment else [],
         EVIDENCE.name: [_evidence(record, out[kind]) for kind, record in sorted(published.dossier.records.items())],
     }
@@ -77,7 +75,7 @@ def make_receipt_rows(cards: Iterable[Scorecard], cited: Mapping[str, str] | Non
 
 
 def format_decimal(value: Decimal) -> str:
-    """A number as a text with at most `PLACES` decimals, without an exponent."""
+    """A number as a string with at most MAX_DECIMALS decimals, without an exponent."""
     exponent = value.as_tuple().exponent
     if isinstance(exponent, int) and exponent < -MAX_DECIMALS:
         value = value.quantize(_LAST, context=_WIDE).normalize(_WIDE)
@@ -85,7 +83,7 @@ def format_decimal(value: Decimal) -> str:
 
 
 def mask_secrets(sheet: dict[str, list[Row]]) -> dict[str, list[Row]]:
-    """The rows with every secret in their texts masked, and without lone surrogates, which no file holds."""
+    """The rows with secrets masked and lone surrogates escaped."""
     said = {value for rows in sheet.values() for row in rows for value in row.values() if isinstance(value, str)}
     if are_free_of_secrets(said) and not any(_is_broken(text) for text in said):
         return sheet
@@ -221,7 +219,7 @@ def _body(server: Server, kind: str, body: PublishedBody) -> Row:
 
 
 def _json(value: Any) -> str:
-    """Canonical JSON; texts that have no such form, of lone surrogates, are escaped."""
+    """Canonical JSON; values without a canonical form, such as lone surrogates, are escaped."""
     try:
         return canonical_json(value).decode()
     except ValueError:

@@ -1,4 +1,4 @@
-"""The manifest of a snapshot: its versions, where it comes from, and what identifies each of its files."""
+"""The manifest of a snapshot: versions, sources, and the digest of each file."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from publish.datasets.rows.evidence_bodies import LICENCES
 from publish.datasets.rows.export_workers import SourceCounts
 
 SCHEMA: Final = "1.0.0"
-"""Version of tables, columns and files: major when readers break, minor when something comes, else patch."""
+"""Version of tables, columns and files: major if readers break, minor for additions, else patch."""
 
 MANIFEST: Final = "manifest.json"
 SIGNATURE: Final = "manifest.json.minisig"
@@ -40,12 +40,12 @@ _MEDIA: Final = {
 
 
 class NotASnapshot(ValueError):
-    """A folder or manifest is no snapshot of ours; the message says what was expected and found."""
+    """A folder or manifest is no snapshot; the message says what was expected and found."""
 
 
 @dataclass(frozen=True, slots=True)
 class SnapshotFile:
-    """One file of a snapshot. `rows` and `table` are None for what is no table."""
+    """One file of a snapshot. `rows` and `table` are None for a file that is no table."""
 
     name: str
     bytes: int
@@ -55,13 +55,12 @@ class SnapshotFile:
 
     @property
     def media_type(self) -> str:
-        """Its media type."""
         return _MEDIA.get(self.name.rpartition(".")[2], "text/plain")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Manifest:
-    """What a snapshot says of itself. The comparable form has no run, no moments and no earlier snapshot."""
+    """The manifest. The comparable form has no run, no times and no earlier snapshot."""
 
     snapshot: str
     schema: str
@@ -77,12 +76,11 @@ class Manifest:
 
     @property
     def as_of(self) -> datetime | None:
-        """The moment that its receipts stand for; None in the comparable form."""
+        """The time of its receipts; None in the comparable form."""
         return datetime.fromisoformat(self.run["as_of"]) if self.run else None
 
     @property
     def by_name(self) -> Mapping[str, SnapshotFile]:
-        """Its files by name."""
         return {file.name: file for file in self.files}
 
 
@@ -142,7 +140,7 @@ def encode_manifest(manifest: Manifest) -> bytes:
 
 
 def decode_manifest(data: bytes) -> Manifest:
-    """The manifest that was encoded; raise NotASnapshot on anything else, with what was expected."""
+    """Decode a manifest; raise NotASnapshot with what was expected."""
     try:
         body = json.loads(data)
         if body["format"] != "hallmark-dataset":
@@ -196,7 +194,7 @@ def _table(name: str) -> str | None:
 
 
 def _sources(seen: SourceCounts, *, comparable: bool) -> dict[str, Any]:
-    """How many records of each kind there are, and between which moments they were observed."""
+    """Number of records of each kind, and the period in which they were observed."""
     found: dict[str, Any] = {}
     for kind, source in sorted(seen.kinds.items()):
         found[kind] = {"observed": source.observed, "absent": source.absent}
@@ -206,7 +204,7 @@ def _sources(seen: SourceCounts, *, comparable: bool) -> dict[str, Any]:
 
 
 def _status(pins: Mapping[str, str]) -> dict[str, str]:
-    """Which tables are complete, in place of empty ones that could be taken for an answer."""
+    """Which tables are complete: an empty table could be mistaken for a result."""
     whole = {table.name: "complete" for table in TABLES}
     if not is_current_code(pins):
         whole[OUTCOMES.name] = "not available: the run was judged by other rules than those of the code that wrote this"

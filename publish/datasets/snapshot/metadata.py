@@ -1,4 +1,4 @@
-"""What other tools read about a snapshot: Croissant, Frictionless Data Package, JSON Schemas, licence and a README."""
+"""Metadata of a snapshot: Croissant, Frictionless Data Package, JSON Schemas, licence and README."""
 
 from __future__ import annotations
 
@@ -112,7 +112,7 @@ def render_datapackage(
 
 
 def render_licence() -> str:
-    """What may be done with a snapshot, and with each kind of evidence in it."""
+    """The licence of a snapshot and of each kind of evidence in it."""
     kinds = "\n".join(f"- {kind}: {note}" for kind, note in sorted(LICENCES.items()))
     return (
         f"{DATASET_TITLE}\n\nTables, scores and metadata: Creative Commons Attribution 4.0 International ({LICENCE}),\n"
@@ -121,7 +121,7 @@ def render_licence() -> str:
 
 
 def render_readme() -> str:
-    """What stands in the folder of a snapshot for people: how to check it, and every column."""
+    """The README of a snapshot: how to verify it, and every column."""
     return (
         f"# {DATASET_TITLE}\n\n{DATASET_DESCRIPTION}\n\n"
         "Check the files with `sha256sum -c SHA256SUMS`, the signature, if there is one, with\n"

@@ -1,4 +1,4 @@
-"""Ed25519 signatures in the file formats of minisign 0.11 (https://jedisct1.github.io/minisign/), which checks them."""
+"""Ed25519 signatures in the file formats of minisign 0.11 (https://jedisct1.github.io/minisign/)."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey,
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 
 MAX_FILE_BYTES: Final = 4_096
-"""Bytes of the largest key or signature file that is read."""
+"""Maximum bytes of a key or signature file."""
 
 _ALGORITHM: Final = b"Ed"
 _PREHASHED: Final = b"ED"
@@ -35,44 +35,43 @@ _MOST_MEMORY: Final = 4 * SCRYPT_MEMORY
 
 
 class SignatureProblem(ValueError):
-    """A key or a signature cannot be used, or does not fit; the message says which and why."""
+    """A key or a signature is invalid; the message says which and why."""
 
 
 class NotSigned(SignatureProblem):
-    """There is no signature."""
+    """The signature is missing."""
 
 
 class WrongKey(SignatureProblem):
-    """The signature was made with another key than the one it is checked with."""
+    """The signature was made with another key."""
 
 
 class BadSignature(SignatureProblem):
-    """The signature was made with the key for something else: the file or the trusted comment was changed."""
+    """The file or the trusted comment was changed after signing."""
 
 
 @dataclass(frozen=True, slots=True)
 class PublicKey:
-    """A key to check signatures with, and the number that its signatures name."""
+    """A public key and its key number, which its signatures contain."""
 
     number: bytes
     key: bytes
 
     @property
     def id(self) -> str:
-        """The number as minisign shows it: hexadecimal, most significant byte first."""
+        """The key number as minisign shows it: hexadecimal, most significant byte first."""
         return self.number[::-1].hex().upper()
 
     @property
     def line(self) -> str:
-        """The key as one word, which `minisign -P` takes."""
+        """The key as the argument of `minisign -P`."""
         return base64.b64encode(_ALGORITHM + self.number + self.key).decode()
 
     def encode(self) -> bytes:
-        """The file of the key."""
         return f"{_COMMENT}minisign public key {self.id}\n{self.line}\n".encode()
 
     def check(self, data: bytes, signature: bytes) -> str:
-        """The trusted comment of a signature that fits; raise WrongKey, Forged or SignatureProblem."""
+        """The trusted comment of a valid signature; raise WrongKey, BadSignature or SignatureProblem."""
         lines = _lines(signature, 4, "a signature")
         raw = _decoded(lines[1], 74, "a signature")
         algorithm, number, signed = raw[:2], raw[2:10], raw[10:]
@@ -99,7 +98,7 @@ class PublicKey:
 
 @dataclass(frozen=True, slots=True)
 class Signer:
-    """A secret key, which never leaves this process: `repr` shows its number only."""
+    """A secret key; `repr` shows only its number."""
 
     number: bytes
     seed: bytes = field(repr=False)
@@ -111,7 +110,7 @@ class Signer:
         return PublicKey(self.number, key.public_bytes(Encoding.Raw, PublicFormat.Raw))
 
     def sign(self, data: bytes, *, trusted: str) -> bytes:
-        """The file of a signature; `trusted` is a comment that it vouches for too, on one line."""
+        """The signature file; `trusted` is a comment on one line that is signed too."""
         key = Ed25519PrivateKey.from_private_bytes(self.seed)
         signed = key.sign(hashlib.blake2b(data).digest())
         both = key.sign(signed + trusted.encode())
@@ -135,12 +134,11 @@ class Signer:
 
 
 def generate_key() -> Signer:
-    """A new key."""
     return Signer(secrets.token_bytes(8), secrets.token_bytes(32))
 
 
 def parse_public_key(text: str | bytes) -> PublicKey:
-    """The public key of a file's content, or of the one word in it; raise SignatureProblem."""
+    """Parse a public key file, or the key alone; raise SignatureProblem."""
     data = text.encode() if isinstance(text, str) else text
     lines = _lines(data, 1, "a public key")
     raw = _decoded(lines[1] if lines[0].startswith(_COMMENT) and len(lines) > 1 else lines[0], 42, "a public key")
@@ -150,12 +148,12 @@ def parse_public_key(text: str | bytes) -> PublicKey:
 
 
 def is_encrypted_key(data: bytes) -> bool:
-    """Whether the file of a secret key wants a password; raise SignatureProblem on what is no such file."""
+    """Whether a secret key file is encrypted; raise SignatureProblem if it is no such file."""
     return _unpacked(data)[1] == _SCRYPT
 
 
 def parse_secret_key(data: bytes, password: str = "") -> Signer:
-    """The secret key of a file's content; raise SignatureProblem, also when the password is not the right one."""
+    """Parse a secret key file; raise SignatureProblem, also for a wrong password."""
     algorithm, kdf, check, salt, operations, memory, sealed = _unpacked(data)
     if algorithm != _ALGORITHM or check != _BLAKE2B or kdf not in {_SCRYPT, _NO_KDF}:
         raise SignatureProblem("a secret key of minisign (Ed, Sc, B2) expected")
@@ -171,7 +169,7 @@ def parse_secret_key(data: bytes, password: str = "") -> Signer:
 
 
 def write_secret_key(path: Path, data: bytes) -> None:
-    """Write the file of a secret key, which nobody else may read; raise FileExistsError rather than replace one."""
+    """Write a secret key file with mode 0600; raise FileExistsError if the file exists."""
     path.parent.mkdir(parents=True, exist_ok=True)
     descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     with os.fdopen(descriptor, "wb") as file:
@@ -187,7 +185,7 @@ def _unpacked(data: bytes) -> tuple[bytes, bytes, bytes, bytes, int, int, bytes]
 
 
 def _stream(password: str, salt: bytes, operations: int, memory: int) -> bytes:
-    """104 bytes by scrypt, with its numbers chosen as libsodium's `crypto_pwhash_scryptsalsa208sha256` does."""
+    """104 bytes from scrypt, with parameters chosen like libsodium's `crypto_pwhash_scryptsalsa208sha256`."""
     if not 0 < memory <= _MOST_MEMORY or not 0 < operations <= 16 * SCRYPT_OPERATIONS:
         raise SignatureProblem(f"the key asks for {memory} bytes of memory; at most {_MOST_MEMORY} are given")
     operations = max(operations, 32_768)
@@ -204,7 +202,7 @@ def _stream(password: str, salt: bytes, operations: int, memory: int) -> bytes:
 
 
 def _bits(most: int) -> int:
-    """The smallest power of two of which the double is more than `most`, as an exponent from 1 on."""
+    """The smallest exponent from 1 on whose power of two is more than half of `most`."""
     return next(bits for bits in range(1, 63) if (1 << bits) > most // 2)
 
 

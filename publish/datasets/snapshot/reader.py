@@ -1,4 +1,4 @@
-"""Reading a snapshot that a stranger may have made: nothing in it is trusted, and memory stays bounded."""
+"""Reads an untrusted snapshot in bounded memory."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ MANIFEST_LIMIT: Final = 4 * 2**20
 DOCUMENT_LIMIT: Final = 8 * 2**20
 LINE_LIMIT: Final = 16 * 2**20
 BULKY_LINE_LIMIT: Final = 64 * 2**20
-"""Bytes of the longest row, and of that of a bulky table: the largest body, escaped."""
+"""Maximum bytes of a row, and of a row of a bulky table: the largest body, escaped."""
 SERVER_LIMIT: Final = 64 * 2**20
 BULKY_SERVER_LIMIT: Final = 128 * 2**20
-"""Bytes of all rows of one server in one table, and in a bulky one."""
+"""Maximum bytes of all rows of one server in one table, and in a bulky one."""
 MAX_UNPACK_RATIO: Final = 600
-"""How many times its size a file may grow to when it is unpacked. Ours grow some 60 times."""
+"""Maximum ratio of unpacked to packed size. Hallmark's own files reach about 60."""
 _ALWAYS: Final = 64 * 2**20
 _CHUNK: Final = 2**20
 _HEAD: Final = b'{"server":"'
@@ -38,7 +38,7 @@ Lines: TypeAlias = Sequence[bytes]
 
 
 class UnreadableFile(ValueError):
-    """A file of a snapshot cannot be read; the message names it, what was expected and what was found."""
+    """A file of a snapshot cannot be read; the message says what was expected and found."""
 
     def __init__(self, name: str, why: str) -> None:
         super().__init__(name, why)  # both, so that it travels between processes
@@ -51,13 +51,13 @@ class UnreadableFile(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class OpenedSnapshot:
-    """A folder with a manifest that can be read."""
+    """A snapshot folder with its decoded manifest."""
 
     folder: Path
     manifest: Manifest
 
     def lines(self, table: Table) -> Iterator[tuple[str, bytes]]:
-        """Each line of a table with the server that it is about, sorted by that; raise Unreadable."""
+        """Each line of a table with its server id, sorted by server; raise UnreadableFile."""
         name = table_file_name(table, JSONL)
         before = ""
         longest = BULKY_LINE_LIMIT if table.bulky else LINE_LIMIT
@@ -73,12 +73,12 @@ class OpenedSnapshot:
             yield server, line
 
     def rows(self, table: Table) -> Iterator[Row]:
-        """Each row of a table; raise Unreadable."""
+        """Each row of a table; raise UnreadableFile."""
         for _, line in self.lines(table):
             yield parse_row(table, line, comparable=self.manifest.comparable)
 
     def servers(self, tables: Sequence[Table]) -> Iterator[tuple[str, Mapping[str, Lines]]]:
-        """The lines of each server in these tables together, by server; raise Unreadable."""
+        """The lines of each server in these tables, sorted by server; raise UnreadableFile."""
         sources = {table.name: _grouped(table, self.lines(table)) for table in tables}
         heads = {name: next(source, None) for name, source in sources.items()}
         while waiting := [head[0] for head in heads.values() if head]:
@@ -91,7 +91,7 @@ class OpenedSnapshot:
             yield server, found
 
     def document(self, name: str) -> Any:
-        """A JSON document of the snapshot; raise Unreadable."""
+        """A JSON document of the snapshot; raise UnreadableFile."""
         data = read_small_file(self.folder, name, DOCUMENT_LIMIT)
         try:
             return orjson.loads(data)
@@ -108,7 +108,7 @@ class OpenedSnapshot:
 
 
 def open_snapshot(folder: Path) -> OpenedSnapshot:
-    """A folder that holds a snapshot; raise NotASnapshot on any other."""
+    """Open a snapshot folder; raise NotASnapshot for any other folder."""
     if not folder.is_dir():
         raise NotASnapshot(f"the folder of a snapshot expected, found no folder at {folder}")
     try:
@@ -119,7 +119,7 @@ def open_snapshot(folder: Path) -> OpenedSnapshot:
 
 
 def open_plain_file(folder: Path, name: str) -> BufferedReader:
-    """A plain file of a folder, never a link or a device; raise Unreadable, or FileNotFoundError."""
+    """Open a regular file of a folder, never a link or a device; raise UnreadableFile or FileNotFoundError."""
     if not FILE_NAME.fullmatch(name):
         raise UnreadableFile(name[:100], "the plain name of a file expected")
     try:
@@ -135,7 +135,7 @@ def open_plain_file(folder: Path, name: str) -> BufferedReader:
 
 
 def read_small_file(folder: Path, name: str, limit: int) -> bytes:
-    """A small file; raise Unreadable when it is larger than that, or FileNotFoundError."""
+    """Read a file of at most `limit` bytes; raise UnreadableFile or FileNotFoundError."""
     with open_plain_file(folder, name) as file:
         data = file.read(limit + 1)
     if len(data) > limit:
@@ -144,7 +144,7 @@ def read_small_file(folder: Path, name: str, limit: int) -> bytes:
 
 
 def unpack_file(folder: Path, name: str) -> Iterator[bytes]:
-    """A file without its gzip, piece by piece; raise Unreadable on damage and on what unpacks to too much."""
+    """Unpack a gzip file piece by piece; raise UnreadableFile if it is damaged or unpacks to too much."""
     try:
         with open_plain_file(folder, name) as file:
             most = max(_ALWAYS, MAX_UNPACK_RATIO * os.fstat(file.fileno()).st_size)
@@ -162,7 +162,7 @@ def unpack_file(folder: Path, name: str) -> Iterator[bytes]:
 
 
 def unpack_lines(folder: Path, name: str, longest: int) -> Iterator[bytes]:
-    """The lines of a file with gzip, without their ends; raise Unreadable, also on a line that is too long."""
+    """The lines of a gzip file without line ends; raise UnreadableFile, also for a line that is too long."""
     held: list[bytes] = []
     size = 0
     for piece in unpack_file(folder, name):
@@ -181,7 +181,7 @@ def unpack_lines(folder: Path, name: str, longest: int) -> Iterator[bytes]:
 
 
 def parse_row(table: Table, line: bytes, *, comparable: bool) -> Row:
-    """The row of a line, with exactly the columns of its table and values of their types; raise Unreadable."""
+    """Parse a line with exactly the columns and types of its table; raise UnreadableFile."""
     name = table_file_name(table, JSONL)
     try:
         row = orjson.loads(line)

@@ -1,4 +1,4 @@
-"""The place where snapshots stand, one folder each: a local folder or any fsspec URL."""
+"""Stores snapshots, one folder each, in a local folder or at an fsspec URL."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ from publish.datasets.snapshot.reader import MANIFEST_LIMIT, UnreadableFile, rea
 
 _PARTIAL: Final = (".partial", ".replaced")
 _STALE: Final = timedelta(days=1)
-"""How long an unfinished folder may be written to before it counts as left behind by a crash."""
+"""Age from which an unfinished folder counts as left behind by a crash."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoredSnapshot:
-    """One snapshot of a place, as far as its manifest tells."""
+    """One stored snapshot, described from its manifest."""
 
     id: str
     run: str
@@ -49,10 +49,10 @@ class StoredSnapshot:
 
 
 def list_snapshots(place: str, *, remote: bool = False) -> tuple[StoredSnapshot, ...]:
-    """The snapshots of a place, newest first; none when the place is empty, missing or not named.
+    """The snapshots at a place, newest first; none if the place is empty, missing or not named.
 
-    A place that is not of this machine is contacted only with `remote`: the site contacts nobody. A folder without a
-    manifest is not complete, and is not listed.
+    A place on another machine is contacted only with `remote`, since the site sends no requests. A folder without a
+    manifest is incomplete and not listed.
     """
     if not place or not (remote or is_local_folder(place)):
         return ()
@@ -61,7 +61,7 @@ def list_snapshots(place: str, *, remote: bool = False) -> tuple[StoredSnapshot,
 
 
 def is_local_folder(place: str) -> bool:
-    """Whether a place is a folder of this machine."""
+    """Whether a place is a local folder."""
     return "://" not in place
 
 
@@ -74,10 +74,10 @@ def describe_file(file: SnapshotFile) -> str:
 
 
 def add_snapshot(place: str, snapshot: str, write: Callable[[Path, Path | None], Manifest], now: datetime) -> bool:
-    """Write a snapshot into a place unless it is there already; whether it was written.
+    """Write a snapshot to a place unless it exists there; return whether it was written.
 
-    `write` fills a folder, and is told that of the newest earlier snapshot where there is one on this machine. In a
-    place that is not of this machine the manifest comes last, so that a snapshot is listed whole or not at all.
+    `write` gets the new folder and the folder of the newest earlier local snapshot, if any. At a
+    remote place the manifest is uploaded last, so that an incomplete snapshot is not listed.
     """
     if any(one.id == snapshot for one in list_snapshots(place, remote=True)):
         return False
@@ -94,7 +94,7 @@ def add_snapshot(place: str, snapshot: str, write: Callable[[Path, Path | None],
 
 
 def prune_snapshots(place: str, keep: int) -> list[str]:
-    """Remove all snapshots of a place but the newest ones; the ids of those that are gone. 0 keeps all."""
+    """Remove all but the newest `keep` snapshots; return the removed ids. 0 keeps all."""
     old = list_snapshots(place, remote=True)[keep:] if keep else ()
     for snapshot in old:
         remove_snapshot(place, snapshot.id)
@@ -102,7 +102,7 @@ def prune_snapshots(place: str, keep: int) -> list[str]:
 
 
 def remove_snapshot(place: str, snapshot: str) -> None:
-    """Remove a snapshot, its manifest first: from there on it is not listed."""
+    """Remove a snapshot, its manifest first, so that it is no longer listed."""
     if is_local_folder(place):
         (Path(place) / snapshot / MANIFEST).unlink(missing_ok=True)
         shutil.rmtree(Path(place) / snapshot, ignore_errors=True)
@@ -136,7 +136,7 @@ def _remote(place: str) -> Iterator[StoredSnapshot]:
 
 
 def _snapshot(name: str, data: bytes, size: Callable[[str], int | None]) -> Iterator[StoredSnapshot]:
-    """The snapshot of a folder, if its manifest is one and is of that folder."""
+    """The snapshot of a folder, if its manifest is valid and belongs to that folder."""
     try:
         manifest = decode_manifest(data)
     except NotASnapshot:
@@ -172,7 +172,7 @@ def _newest(place: Path) -> Path | None:
 
 
 def _sweep(place: Path, now: datetime) -> None:
-    """Remove what a crash left behind."""
+    """Remove unfinished folders that a crash left behind."""
     if not place.is_dir():
         return
     for folder in place.iterdir():

@@ -1,1 +1,1 @@
-"""Checks a snapshot that is not trusted: files, signature, and every score computed again. It never reads the store."""
+"""Verifies an untrusted snapshot: files, signature, and every score computed again. It never reads the store."""

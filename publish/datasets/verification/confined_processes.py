@@ -1,4 +1,4 @@
-"""Processes that work on what a stranger wrote, and may take only so much memory for it."""
+"""Worker processes with a memory limit, for untrusted input."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from typing import Final
 import pyarrow as pa
 
 MEMORY_LIMIT: Final = 2 * 2**30
-"""Bytes that one of them may have; what asks for more gets a MemoryError. A night of ours takes a fifth of it."""
+"""Memory limit of a worker in bytes; beyond it, MemoryError is raised. A full run needs a fifth of it."""
 
 
 def start_confined_workers(processes: int) -> Executor:
-    """So many confined processes; with 0 a thread of this process, which nothing confines."""
+    """An executor with that many confined processes; with 0, an unconfined thread of this process."""
     if processes == 0:
         return ThreadPoolExecutor(1, thread_name_prefix="judge")
     context = multiprocessing.get_context("spawn")

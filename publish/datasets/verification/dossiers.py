@@ -1,4 +1,4 @@
-"""The dossier of one server, rebuilt from a dataset alone, and what of its evidence is not there."""
+"""Rebuilds the dossier of one server from a dataset, and lists the evidence that is missing."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ from scoring.engine.assessment import Question
 from scoring.engine.evidence_kinds import kinds_of_question
 
 MASKED_TEXT = "[secret]"
-"""What stands in place of a secret; an address that holds one no longer gives its server's id."""
+"""The replacement of a masked secret; a masked address no longer gives its server's id."""
 
 _REASONS = {reason.value: reason for reason in Reason}
 
 
 @dataclass(slots=True)
 class RebuiltDossier:
-    """A dossier from published rows. `missing` are kinds that were observed and are not there as they were.
+    """A dossier from published rows. `missing` are observed kinds whose original body is not published.
 
-    `left_out` says that answers of private rules are missing from a body that is there.
+    `left_out`: answers that private rules read are removed from a published body.
     """
 
     dossier: Dossier
@@ -37,14 +37,14 @@ class RebuiltDossier:
     problems: list[Problem] = field(default_factory=list)
 
     def lacks(self, question: Question) -> bool:
-        """Whether the evidence that decides a question is not all public."""
+        """Whether some evidence that a question reads is not public."""
         if self.left_out and question.rule in PRIVATE_RULES:
             return True
         return bool(kinds_of_question(question) & (self.missing | PRIVATE_KINDS))
 
 
 def rebuild_dossier(rows: Mapping[str, Sequence[Row]], as_of: datetime) -> RebuiltDossier | Problem:
-    """The dossier of one server; a problem when there is no server to rebuild it for."""
+    """The dossier of one server, or a problem if its row is missing or wrong."""
     servers = rows.get(SERVERS.name, ())
     if len(servers) != 1:
         some = next((row for found in rows.values() for row in found), None)
@@ -82,7 +82,7 @@ def _is_missing(row: Row) -> bool:
 
 
 def _wrong(row: Row, body: Row | None) -> Iterator[Problem]:
-    """What does not fit between a row of evidence and its body."""
+    """Mismatches between a row of evidence and its body."""
     server, kind = row["server"], row["kind"]
     should = row["state"] == "observed" and row["body"] != BodyState.WITHHELD
     if should is not (body is not None):
@@ -112,7 +112,7 @@ def _absent(row: Row) -> Absent | None:
 
 
 def _bytes(body: Row) -> bytes:
-    """The bytes of a body; of one that is no base64, nothing, which no digest fits."""
+    """The bytes of a body; empty for invalid base64, which matches no digest."""
     if body["encoding"] != "base64":
         return str(body["body"]).encode()
     try:

@@ -1,4 +1,4 @@
-"""The files of a snapshot checked against its manifest: which are missing, odd or changed; signature; methodology."""
+"""Checks a snapshot's files against its manifest, its signature, and its methodology."""
 
 from __future__ import annotations
 
@@ -32,14 +32,14 @@ from publish.datasets.snapshot.reader import (
 from publish.datasets.verification.problems import Problem, ProblemKind, show_value
 
 _BESIDE: Final = frozenset({MANIFEST, CHECKSUMS, SIGNATURE})
-"""Files that the manifest does not name."""
+"""Files that are not in the manifest."""
 
 _CHUNK: Final = 2**20
 _SHA256: Final = re.compile(r"[0-9a-f]{64}")
 
 
 def check_files(opened: OpenedSnapshot) -> Iterator[Problem]:
-    """What is missing, odd or changed of the files that the manifest and SHA256SUMS name."""
+    """Missing, extra and changed files, compared with the manifest and SHA256SUMS."""
     manifest = opened.manifest
     there = {path.name for path in opened.folder.iterdir()}
     for table in TABLES:
@@ -65,7 +65,7 @@ def check_files(opened: OpenedSnapshot) -> Iterator[Problem]:
 
 
 def check_signature(folder: Path, key: PublicKey | None) -> tuple[str, Problem | None]:
-    """The trusted comment of the signature, and what is wrong with it; nothing is without a key to check it with."""
+    """The trusted comment of the signature, and a problem if it is invalid; without a key nothing is checked."""
     if key is None:
         return "", None
     try:
@@ -84,7 +84,7 @@ def check_signature(folder: Path, key: PublicKey | None) -> tuple[str, Problem |
 
 
 def check_methodology(opened: OpenedSnapshot) -> Iterator[Problem]:
-    """What the methodology of a snapshot says otherwise than the code that it names."""
+    """Differences between a snapshot's methodology and the code that it names."""
     manifest = opened.manifest
     try:
         found = opened.document(METHODOLOGY)
@@ -148,7 +148,7 @@ def _identity(folder: Path, name: str) -> tuple[int, str]:
 
 
 def _different(expected: Any, found: Any, at: str) -> Iterator[tuple[str, Any, Any]]:
-    """Where two JSON values differ, to the innermost place."""
+    """The innermost places in which two JSON values differ."""
     if isinstance(expected, Mapping) and isinstance(found, Mapping):
         for name in [*expected, *(one for one in found if one not in expected)]:
             yield from _different(expected.get(name), found.get(name), f"{at}/{name}")
@@ -160,7 +160,7 @@ def _different(expected: Any, found: Any, at: str) -> Iterator[tuple[str, Any, A
 
 
 def _named(at: str, document: Any) -> str:
-    """A place with the names of list entries in place of their numbers: `security.poisoning weight`."""
+    """A path with the names of list entries instead of their indexes."""
     parts, value = [], document
     for part in at.split("/")[1:]:
         if isinstance(value, list):

@@ -1,4 +1,4 @@
-"""Whether the other files of a table say what its JSON Lines say, which is what scores are recomputed from."""
+"""Checks that a table's Parquet and CSV files equal its JSON Lines, from which scores are recomputed."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from publish.datasets.verification.problems import Problem, ProblemKind, show_va
 class OtherFormats:
     """The Parquet and CSV files of a snapshot, read in step with the rows of its JSON Lines.
 
-    After its first difference, or when it cannot be read, a file is not read further. `unproven` says of which tables
-    the Parquet file is not to be read at all, and why.
+    A file is not read further after its first difference or error. `unproven` has the tables
+    whose Parquet file must not be read at all, with the reason.
     """
 
     def __init__(self, opened: OpenedSnapshot, unproven: Mapping[str, str]) -> None:
@@ -44,7 +44,7 @@ class OtherFormats:
             reader.close()
 
     def compare(self, table: Table, block: EncodedBlock) -> Iterator[Problem]:
-        """What the other files of a table say otherwise of some rows."""
+        """Differences between some rows and the other files of their table."""
         while self._early:
             yield self._early.pop()
         for readers in (self._parquet, self._csv):
@@ -54,7 +54,7 @@ class OtherFormats:
                 del readers[table.name]
 
     def rest(self) -> Iterator[Problem]:
-        """What the other files hold beyond all rows."""
+        """Rows in the other files beyond the last row."""
         yield from self._early
         for readers in (self._parquet, self._csv):
             for reader in readers.values():
@@ -113,7 +113,7 @@ class _Parquet:
         self._source.close()
 
     def _take(self, count: int, most: int) -> pa.Table:
-        """The next rows, fewer at the end, and fewer where they hold more bytes than that."""
+        """The next `count` rows; fewer at the end of the file, or if they have more than `most` bytes."""
         size = 0
         while self._rows < count and size <= most and (batch := next(self._batches, None)) is not None:
             self._held.append(batch)

@@ -1,8 +1,8 @@
-"""Parquet files that a stranger may have made. What one says of its own sizes nobody believes.
+"""Reads untrusted Parquet files. The sizes in their metadata are not trusted.
 
-A few bytes of such a file can stand for any number of rows, and for rows of any size, in more ways than could be
-checked in advance: dictionaries, runs, page headers, nested lists. So a confined process reads each file to its end
-before anybody else does, in the same steps.
+A few bytes of such a file can encode any number of rows of any size, in more ways than could be
+checked in advance: dictionaries, runs, page headers, nested lists. So a confined process first reads each file
+to its end, in the same steps.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from publish.datasets.verification import confined_processes
 
 BATCH_LIMIT: Final = 32 * 2**20
 BULKY_LIMIT: Final = 256 * 2**20
-"""Bytes of the rows that are read at a time, and of those of a bulky table."""
+"""Maximum bytes of rows that are read at a time, and for a bulky table."""
 
 _ROWS: Final = 500
 _THRIFT: Final = 64 * 2**20
@@ -30,7 +30,7 @@ _FAILURES: Final = (pa.ArrowException, OSError, ValueError, MemoryError)
 
 
 class ParquetRows:
-    """The rows of a table's Parquet file, some at a time; raise Unreadable, or FileNotFoundError."""
+    """The rows of a table's Parquet file in batches; raise UnreadableFile or FileNotFoundError."""
 
     def __init__(self, folder: Path, table: Table, *, comparable: bool) -> None:
         self.name = table_file_name(table, PARQUET)
@@ -49,7 +49,7 @@ class ParquetRows:
             raise _told(self.name, error) from error
 
     def __iter__(self) -> Iterator[pa.RecordBatch]:
-        """Its rows; none when its columns are not those of the table, since they may be anything."""
+        """Its rows; none if its columns are not those of the table."""
         if not self.is_of_table:
             return
         try:
@@ -62,7 +62,6 @@ class ParquetRows:
             raise _told(self.name, error) from error
 
     def close(self) -> None:
-        """Close the file."""
         self._stream.close()
 
     @property
@@ -74,7 +73,7 @@ class ParquetRows:
 
 
 def find_unreadable_tables(folder: Path, tables: Sequence[Table], *, comparable: bool) -> dict[str, str]:
-    """The tables whose Parquet files a confined process could not read to their ends, by name, and why."""
+    """The tables whose Parquet file a confined process could not read to its end, with the reason."""
     found = {}
     left = [table.name for table in tables]
     while left:
@@ -91,7 +90,7 @@ def find_unreadable_tables(folder: Path, tables: Sequence[Table], *, comparable:
 
 
 def read_to_end(folder: Path, name: str, *, comparable: bool) -> None:
-    """Read the Parquet file of a table and keep nothing of it; raise Unreadable, or whatever comes of it."""
+    """Read the Parquet file of a table and discard it; raise UnreadableFile."""
     try:
         rows = ParquetRows(folder, TABLES_BY_NAME[name], comparable=comparable)
     except FileNotFoundError:

@@ -1,6 +1,6 @@
-"""A weighted receipt of which some components rest on evidence that is not public: those are taken as published.
+"""Checks a weighted receipt of which some components rest on evidence that is not public.
 
-All others are recomputed, and the weights, dimensions and the score are worked out again from both.
+Those components are taken as published, all others are recomputed; weights, dimensions and score follow from both.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from scoring.results.scorecard import ComponentScore, DimensionScore
 def splice_receipt(
     published: ReceiptRows, mine: ReceiptRows, open_parts: Collection[Place]
 ) -> tuple[Mismatch | None, list[tuple[str, str]]]:
-    """Where the published receipt is wrong, None if nowhere; and the components that were taken as published."""
+    """The first mismatch of the published receipt, if any, and the components that were taken as published."""
     taken: list[tuple[str, str]] = []
     ours, theirs = mine.by_part, published.by_part
     our_lines, their_lines = mine.places, published.places
@@ -52,12 +52,12 @@ def _sum(published: ReceiptRows) -> Iterator[Mismatch]:
 
 
 def _but_weight(found: Iterator[Mismatch]) -> Iterator[Mismatch]:
-    """Effective weights follow from what else was measured, and are worked out below."""
+    """Effective weights depend on all components and are checked in `_weighed`."""
     return (wrong for wrong in found if not wrong[0].endswith(" effective_weight"))
 
 
 def _weighed(published: ReceiptRows, mine: ReceiptRows) -> Iterator[Mismatch]:
-    """What does not follow from the published components and the base weights of the methodology."""
+    """Values that do not follow from the published components and the base weights of the rubric."""
     dimensions = weighting.with_effective_weights([_dimension(row, published, mine) for row in _dimensions(mine)])
     by_part = published.by_part
     for part in dimensions:
@@ -83,7 +83,7 @@ def _weighed(published: ReceiptRows, mine: ReceiptRows) -> Iterator[Mismatch]:
 
 
 def _is_withheld(published: ReceiptRows, mine: ReceiptRows) -> bool:
-    """Whether both say that there is no score for another reason than that nothing was measured."""
+    """Whether both receipts have no score for the same reason."""
     return mine.card["not_measured"] is not None and mine.card["not_measured"] == published.card["not_measured"]
 
 

@@ -1,4 +1,4 @@
-"""What can be wrong with a snapshot: each kind by name, with a code of its own."""
+"""Kinds of problems of a snapshot, each with its own code."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 
 class ProblemKind(IntEnum):
-    """What is wrong. The number is the exit code of `hallmark verify`, the lowest of all that were found."""
+    """The kind of a problem. The exit code of `hallmark verify` is the lowest number found."""
 
     UNREADABLE = 10
     SIGNATURE = 11
@@ -24,13 +24,12 @@ class ProblemKind(IntEnum):
 
     @property
     def word(self) -> str:
-        """Its name for people and programs."""
         return self.name.lower()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Problem:
-    """One thing that is wrong: where, what was expected, and what was found. Parts that do not apply are empty."""
+    """One problem: where, what was expected, and what was found. Members that do not apply are empty."""
 
     fault: ProblemKind
     file: str
@@ -41,7 +40,6 @@ class Problem:
     at: str = ""
 
     def to_json(self) -> dict[str, Any]:
-        """The problem as JSON values."""
         return {
             "fault": self.fault.word,
             "code": int(self.fault),
@@ -59,7 +57,7 @@ class Problem:
 
 
 def show_value(value: object) -> str:
-    """A value of a stranger in a message: short, on one line, none where there is none."""
+    """An untrusted value for a message: short and on one line; "none" for None."""
     if value is None:
         return "none"
     text = str(value)

@@ -1,4 +1,4 @@
-"""Receipts as rows of a dataset, compared: what is withheld counts as one sum in its place."""
+"""Compares receipts as rows of a dataset; withheld lines are compared by the sum of their points."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from publish.datasets.format.tables import DIMENSIONS, LINES, SCORECARDS
 from publish.disclosure import WITHHELD
 
 Place: TypeAlias = tuple[str | None, str | None]
-"""Dimension and component of a line; none of both on the receipt itself."""
+"""Dimension and component of a line; both None for lines of the whole receipt."""
 
 Mismatch: TypeAlias = tuple[str, Any, Any]
 """Where two receipts differ, what was expected and what was found."""
@@ -32,12 +32,10 @@ class ReceiptRows:
 
     @property
     def server(self) -> str:
-        """Whose it is."""
         return str(self.card["server"])
 
     @property
     def name(self) -> str:
-        """The rubric with its version."""
         return f"{self.card['rubric']}@{self.card['version']}"
 
     @property
@@ -63,12 +61,12 @@ def group_receipts(rows: Mapping[str, Sequence[Row]]) -> list[ReceiptRows]:
 
 
 def find_first_difference(mine: ReceiptRows, published: ReceiptRows) -> Mismatch | None:
-    """The first thing in which two receipts differ, the result before the parts and the parts before the lines."""
+    """The first difference of two receipts: results first, then parts, then lines."""
     return next(find_differences(mine, published), None)
 
 
 def find_differences(mine: ReceiptRows, published: ReceiptRows) -> Iterator[Mismatch]:
-    """Everything in which two receipts differ."""
+    """All differences of two receipts."""
     yield from compare_rows("", mine.card, published.card)
     ours, theirs = mine.by_part, published.by_part
     for place in (*ours, *(one for one in theirs if one not in ours)):
@@ -79,7 +77,7 @@ def find_differences(mine: ReceiptRows, published: ReceiptRows) -> Iterator[Mism
 
 
 def compare_part(place: Place, mine: Row | None, published: Row | None) -> Iterator[Mismatch]:
-    """In what the rows of a dimension or a component differ."""
+    """The differences of the rows of a dimension or component."""
     if mine is None or published is None:
         yield _at(place), mine and "a row", published and "a row"
     else:
@@ -87,14 +85,14 @@ def compare_part(place: Place, mine: Row | None, published: Row | None) -> Itera
 
 
 def compare_rows(at: str, mine: Row, published: Row) -> Iterator[Mismatch]:
-    """In what two rows differ, numbers as numbers."""
+    """The differences of two rows."""
     for name, value in mine.items():
         if name not in _KEY and value != published[name]:
             yield f"{at}{name}", value, published[name]
 
 
 def compare_lines(place: Place, mine: Sequence[Row], published: Sequence[Row]) -> Iterator[Mismatch]:
-    """In what the lines of one place differ; of those that are withheld only the sum of their points is compared."""
+    """The differences of the lines of one place; of withheld lines only the sum of points is compared."""
     ours, theirs = _told(mine), _told(published)
     at = f"{_at(place)} lines".strip()
     for number, (one, other) in enumerate(zip(ours, theirs, strict=False)):
@@ -110,7 +108,7 @@ def compare_lines(place: Place, mine: Sequence[Row], published: Sequence[Row]) -
 
 
 def sum_withheld(lines: Sequence[Row]) -> Decimal:
-    """The points of what is not disclosed in one place; 0 when there is nothing."""
+    """The sum of the points of withheld lines in one place."""
     return sum((Decimal(line["points"]) for line in lines if line["cites"] == WITHHELD), Decimal(0))
 
 

@@ -1,4 +1,4 @@
-"""A receipt added up from its own lines, as far as that goes without knowing its evidence."""
+"""Checks that a receipt equals the sum of its lines, without its evidence."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from scoring.results import arithmetic, weighting
 
 
 def find_wrong_sum(receipt: ReceiptRows) -> Mismatch | None:
-    """Where a receipt does not add up; None when it does."""
+    """The first wrong sum of a receipt; None if all sums are right."""
     return next(_wrong(receipt), None)
 
 
@@ -35,7 +35,7 @@ def _wrong(receipt: ReceiptRows) -> Iterator[Mismatch]:
 
 
 def _start(receipt: ReceiptRows) -> Decimal:
-    """The points that it starts with: of a weighted receipt none, since its lines are what its parts bring."""
+    """The initial points of the sum; 0 for a weighted receipt."""
     try:
         return Decimal(str(read_facts(receipt).get(START_FACT, "0")))
     except InvalidOperation:
@@ -43,7 +43,7 @@ def _start(receipt: ReceiptRows) -> Decimal:
 
 
 def read_facts(receipt: ReceiptRows) -> dict[str, Any]:
-    """The figures of a receipt; empty when they are no JSON object."""
+    """The facts of a receipt; empty if they are no JSON object."""
     try:
         found = json.loads(receipt.card["facts"])
     except (ValueError, RecursionError):
@@ -52,7 +52,7 @@ def read_facts(receipt: ReceiptRows) -> dict[str, Any]:
 
 
 def _wrong_components(receipt: ReceiptRows) -> Iterator[Mismatch]:
-    """Components whose lines do not give their result: ten plus the points."""
+    """Components whose result is not ten plus the points of their lines."""
     places = receipt.places
     for place, row in receipt.by_part.items():
         if place[1] is None or row["result"] is None:

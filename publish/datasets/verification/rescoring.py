@@ -1,4 +1,4 @@
-"""One server's receipts judged again: from its published evidence, and from their own lines where that is not all."""
+"""Recomputes one server's receipts from its published evidence, or from their own lines if evidence is missing."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _MOST_GUESSES: Final = 1
 
 
 class ReceiptVerdict(StrEnum):
-    """How far a receipt could be checked."""
+    """How far a receipt could be verified."""
 
     RECOMPUTED = "recomputed"
     SPLICED = "recomputed, but for parts that rest on evidence which is not public"
@@ -40,7 +40,7 @@ class ReceiptVerdict(StrEnum):
 
 @dataclass(slots=True)
 class ServerVerdicts:
-    """What came of some servers: how many receipts ended with each verdict, by rubric, and what is wrong."""
+    """Results for some servers: number of receipts for each rubric and verdict, and problems."""
 
     servers: int = 0
     verdicts: Counter[tuple[str, ReceiptVerdict]] = field(default_factory=Counter)
@@ -48,7 +48,7 @@ class ServerVerdicts:
     problems: list[Problem] = field(default_factory=list)
 
     def add(self, other: ServerVerdicts) -> None:
-        """Count what came of others too."""
+        """Add the results of other servers."""
         self.servers += other.servers
         self.verdicts += other.verdicts
         self.unverifiable += other.unverifiable
@@ -57,13 +57,13 @@ class ServerVerdicts:
 
 @dataclass(frozen=True, slots=True)
 class ServerVerifier:
-    """Judges servers of one snapshot. `ours` says whether this code asks and answers as the one that scored it."""
+    """Verifies servers of one snapshot. `ours`: the snapshot was scored by the rules and engine of this code."""
 
     as_of: datetime
     ours: bool
 
     def judge(self, rows: Mapping[str, Sequence[Row]]) -> ServerVerdicts:
-        """What came of one server, given its rows of every table."""
+        """Verify one server, given its rows of every table."""
         rebuilt = rebuild_dossier(rows, self.as_of)
         if isinstance(rebuilt, Problem):
             return ServerVerdicts(1, problems=[rebuilt])
@@ -136,7 +136,7 @@ class ServerVerifier:
 
 
 def _mine(rubric: Rubric, assessment: Assessment, published: ReceiptRows) -> ReceiptRows:
-    """The receipt as this code makes and publishes it. What was disclosed is known from the lines that are shown."""
+    """The receipt as this code makes and publishes it. Disclosed findings are known from the published lines."""
     told = frozenset(
         (line["rule"], line["at"], line["why"]) for line in published.lines if line["rule"] in private_rule_ids()
     )
@@ -145,7 +145,7 @@ def _mine(rubric: Rubric, assessment: Assessment, published: ReceiptRows) -> Rec
 
 
 def _is_consistent(published: ReceiptRows, rubric: Rubric, lacking: Sequence[Question], assessment: Assessment) -> bool:
-    """Whether some answer to the one question whose evidence is left out gives the published receipt."""
+    """Whether some outcome of the one question without public evidence gives the published receipt."""
     questions = set(lacking)
     if len(questions) > _MOST_GUESSES:
         return False
@@ -190,7 +190,7 @@ def _wrong_moments(rows: Mapping[str, Sequence[Row]], as_of: datetime) -> Iterat
 
 
 def _wrong_server(rows: Mapping[str, Sequence[Row]], rebuilt: RebuiltDossier) -> Iterator[Problem]:
-    """What a server's row says otherwise than its evidence, where all of that is there."""
+    """Differences between a server's row and its evidence, if all evidence is public."""
     if rebuilt.missing:
         return
     found = rows[SERVERS.name][0]
@@ -203,7 +203,7 @@ def _wrong_server(rows: Mapping[str, Sequence[Row]], rebuilt: RebuiltDossier) ->
 def _wrong_outcomes(
     rows: Mapping[str, Sequence[Row]], rebuilt: RebuiltDossier, assessment: Assessment
 ) -> Iterator[Problem]:
-    """What the table of outcomes says otherwise, of the rules whose evidence is there."""
+    """Differences in the table of rule outcomes, for rules whose evidence is public."""
     lacking = {question.rule for question in assessment.outcomes if rebuilt.lacks(question)}
     server = rows[SERVERS.name][0]["server"]
     made = mask_secrets({OUTCOMES.name: list(make_outcome_rows(server, assessment))})[OUTCOMES.name]

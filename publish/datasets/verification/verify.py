@@ -1,4 +1,4 @@
-"""Checking a snapshot without trusting whoever made it: its files, its signature, and every score in it."""
+"""Verifies an untrusted snapshot: its files, its signature, and every score in it."""
 
 from __future__ import annotations
 
@@ -28,20 +28,20 @@ from publish.datasets.verification.rescoring import ServerVerdicts, ServerVerifi
 
 CHUNK: Final = 25
 CHUNK_BYTES: Final = 32 * 2**20
-"""Servers that a process judges at a time, and bytes of their rows."""
+"""Maximum servers, and bytes of their rows, in one chunk for a process."""
 
 MAX_HELD_BYTES: Final = 512 * 2**20
-"""Bytes of rows that wait to be judged before the next are read."""
+"""Maximum bytes of rows that wait for verification."""
 
 MAX_PROBLEMS: Final = 10_000
-"""Problems that are kept; more are only counted."""
+"""Maximum number of problems in a report; further ones are counted."""
 
 ServerChunk: TypeAlias = Sequence[tuple[str, Mapping[str, Lines]]]
 
 
 @dataclass(slots=True)
 class VerificationReport:
-    """What came of checking a snapshot. `notes` say what could not be checked, and why."""
+    """The result of a verification. `notes` say what could not be checked, and why."""
 
     manifest: Manifest
     judged: ServerVerdicts = field(default_factory=ServerVerdicts)
@@ -51,12 +51,11 @@ class VerificationReport:
 
     @property
     def problems(self) -> list[Problem]:
-        """Everything that is wrong."""
         return self.judged.problems
 
     @property
     def code(self) -> int:
-        """0 when nothing is wrong, else the lowest code of what is."""
+        """0 without problems, else the lowest code."""
         return min((int(problem.fault) for problem in self.problems), default=0)
 
 
@@ -65,12 +64,12 @@ def verify_snapshot(
     *,
     key: PublicKey | None = None,
     processes: int = 1,
-    told: Callable[[int], None] = lambda _servers: None,
+    on_progress: Callable[[int], None] = lambda _servers: None,
 ) -> VerificationReport:
-    """Check a snapshot from nothing but its folder; raise NotASnapshot when there is no manifest to begin with.
+    """Verify a snapshot from its folder alone; raise NotASnapshot without a manifest.
 
-    Every problem is in the report, also when a table cannot be read to its end. `told` hears how many servers are done.
-    What a stranger may have made is parsed by `processes` of bounded memory; 0 does it here, for what is our own.
+    All problems are in the report, also if a table cannot be read to its end. `on_progress` gets the number of servers
+    of each chunk. Input is parsed by `processes` with limited memory; 0 parses trusted input in this process.
     """
     opened = open_snapshot(folder)
     report = VerificationReport(opened.manifest)
@@ -90,17 +89,17 @@ def verify_snapshot(
             "each is added up from its own lines; the code that made them recomputes them"
         )
     try:
-        _judge_all(opened, report, processes, told)
+        _judge_all(opened, report, processes, on_progress)
     except UnreadableFile as error:
         report.problems.append(_unreadable(error.name, error.why))
     return report
 
 
 def verify_chunk(manifest: Manifest, chunk: ServerChunk) -> tuple[ServerVerdicts, dict[str, EncodedBlock]]:
-    """What came of some servers, and their rows as they should stand in the other files. Runs in a process."""
+    """Verify some servers; return their rows as they must stand in the other files. Runs in a worker process."""
     judged = ServerVerdicts()
     rows: dict[str, list[Mapping[str, object]]] = {table.name: [] for table in TABLES}
-    bench = ServerVerifier(manifest.as_of, is_current_code(manifest.pins)) if manifest.as_of else None
+    verifier = ServerVerifier(manifest.as_of, is_current_code(manifest.pins)) if manifest.as_of else None
     for _, lines in chunk:
         found = {
             name: [parse_row(TABLES_BY_NAME[name], line, comparable=manifest.comparable) for line in some]
@@ -108,7 +107,7 @@ def verify_chunk(manifest: Manifest, chunk: ServerChunk) -> tuple[ServerVerdicts
         }
         for name, some in found.items():
             rows[name] += some
-        judged.add(bench.judge(found) if bench else ServerVerdicts(1))
+        judged.add(verifier.judge(found) if verifier else ServerVerdicts(1))
     blocks: dict[str, EncodedBlock] = {}
     for table in TABLES:
         try:
@@ -120,18 +119,20 @@ def verify_chunk(manifest: Manifest, chunk: ServerChunk) -> tuple[ServerVerdicts
     return judged, blocks
 
 
-def _judge_all(opened: OpenedSnapshot, report: VerificationReport, processes: int, told: Callable[[int], None]) -> None:
+def _judge_all(
+    opened: OpenedSnapshot, report: VerificationReport, processes: int, on_progress: Callable[[int], None]
+) -> None:
     manifest = opened.manifest
     rows = dict.fromkeys(TABLES_BY_NAME, 0)
     with ExitStack() as stack:
-        forms = stack.enter_context(OtherFormats(opened, _unproven(opened) if processes else {}))
+        formats = stack.enter_context(OtherFormats(opened, _unproven(opened) if processes else {}))
         for judged, blocks in _judged(opened, processes, stack):
             _keep(report, judged)
             for name, block in blocks.items():
                 rows[name] += block.rows
-                report.problems.extend(forms.compare(TABLES_BY_NAME[name], block))
-            told(judged.servers)
-        report.problems.extend(forms.rest())
+                report.problems.extend(formats.compare(TABLES_BY_NAME[name], block))
+            on_progress(judged.servers)
+        report.problems.extend(formats.rest())
     for table in TABLES:
         declared = manifest.by_name.get(table_file_name(table, JSONL))
         if declared is not None and declared.rows != rows[table.name]:
@@ -165,7 +166,7 @@ def _keep(report: VerificationReport, judged: ServerVerdicts) -> None:
 def _judged(
     opened: OpenedSnapshot, processes: int, stack: ExitStack
 ) -> Iterator[tuple[ServerVerdicts, dict[str, EncodedBlock]]]:
-    """What came of each chunk, in their order, with few of them on the way at a time."""
+    """The results of all chunks in order, with a limited number of chunks in progress."""
     pool = stack.enter_context(confined_processes.start_confined_workers(processes))
     waiting: deque[tuple[Future[tuple[ServerVerdicts, dict[str, EncodedBlock]]], int, str]] = deque()
     held = 0
@@ -188,7 +189,7 @@ def _judged(
 def _result(
     future: Future[tuple[ServerVerdicts, dict[str, EncodedBlock]]], span: str
 ) -> tuple[ServerVerdicts, dict[str, EncodedBlock]]:
-    """What came of a chunk. What a stranger wrote and no rule can take ends the checking with a message."""
+    """The result of a chunk; raise UnreadableFile if judging it failed."""
     error = future.exception()
     if error is None:
         return future.result()
@@ -205,7 +206,7 @@ def _span(chunk: ServerChunk) -> str:
 
 
 def _chunks(opened: OpenedSnapshot) -> Iterator[tuple[ServerChunk, int]]:
-    """The servers in groups that are small, in number and in bytes, with their bytes."""
+    """The servers in chunks of limited number and size, each with its size in bytes."""
     chunk: list[tuple[str, Mapping[str, Lines]]] = []
     size = 0
     for server, lines in opened.servers(TABLES):

@@ -1,4 +1,4 @@
-"""`/about`: who looks at servers, how to opt out, and how to object."""
+"""`/about`: who probes servers, how to opt out, and how to dispute a score."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from publish.web.context import SiteContext
 
 
 def routes(site: SiteContext) -> APIRouter:
-    """The page."""
     router = APIRouter()
 
     @router.get("/about")

@@ -1,4 +1,4 @@
-"""Badges of servers: pictures, and the same for shields.io. They show what was published and set nothing going."""
+"""Badges of servers as SVG and as shields.io JSON, drawn from published results only."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def routes(site: SiteContext) -> APIRouter:
 
 
 def _drawn(site: SiteContext, server: str, name: str) -> Badge:
-    """An unknown server has a badge too, so that no README shows a broken picture; a badge that is none has not."""
+    """An unknown server has a badge too, so that no README shows a broken picture; an unknown badge is a 404."""
     if name not in images.badge_names():
         raise HTTPException(404, f"There is no badge {name!r}; there are {', '.join(images.badge_names())}.")
     listed = site.store.listing.find_server(server)

@@ -1,4 +1,4 @@
-"""Two servers side by side, chosen by search without a script."""
+"""`/compare`: two servers side by side, chosen by a search that needs no script."""
 
 from __future__ import annotations
 
@@ -10,8 +10,9 @@ from starlette.responses import RedirectResponse, Response
 
 from evidence.store import ListingQuery
 from evidence.store.listing.values import ListedServer
-from publish.site.shown_server import find_listed_server, find_server_in_run, methodology_titles
+from publish.site.server_context import find_listed_server, find_server_in_run
 from publish.views.comparisons.servers import compare_servers
+from publish.views.server_in_run import methodology_titles
 from publish.web.context import SiteContext
 
 OFFERED: Final = 20
@@ -21,7 +22,7 @@ Text = Annotated[str, Query(max_length=200)]
 
 
 def routes(site: SiteContext) -> APIRouter:
-    """One page: a search while a server is missing, else both."""
+    """`/compare`: a search until two servers are chosen, then the comparison."""
     router = APIRouter()
 
     @router.get("/compare")
@@ -52,7 +53,7 @@ def _both(site: SiteContext, a: str, b: str) -> Response:
 
 
 def _found(site: SiteContext, text: str, first: ListedServer | None) -> Sequence[ListedServer] | None:
-    """The servers that a search finds, without the one that is chosen; None before anything was searched for."""
+    """The servers that a search finds, without the chosen one; None without a search."""
     if not text.strip():
         return None
     page = site.store.listing.read_page(ListingQuery(text=text.strip(), sort="name"), limit=OFFERED)

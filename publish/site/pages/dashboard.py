@@ -1,4 +1,4 @@
-"""`/`: the Quality Dashboard, as the newest run was published."""
+"""`/`: the Quality Dashboard of the newest published run."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from starlette.responses import Response
 from evidence.model import Reason
 from evidence.store import Store
 from publish.site import plot_geometry
-from publish.site.dashboard_numbers import DashboardNumbers
 from publish.text.numbers import make_bars
 from publish.views.absence_advice import advise_on_absence
+from publish.views.dashboard import DashboardNumbers
 from publish.web.context import SiteContext
 from scoring.engine import catalogue
 
@@ -29,7 +29,6 @@ MEANINGS: Final = {
 
 
 def routes(site: SiteContext) -> APIRouter:
-    """The page."""
     router = APIRouter()
 
     @router.get("/")
@@ -116,7 +115,7 @@ def _rubric(one: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _in_order(grades: Sequence[Mapping[str, Any]], bands: Sequence[str]) -> list[Mapping[str, Any]]:
-    """The best grade first, as the methodology orders them; of one without bands by name, failures last."""
+    """The best grade first, in the order of the rubric's bands; without bands by name, F last."""
     place = {grade: number for number, grade in enumerate(bands)}
     return sorted(grades, key=lambda one: (place.get(one["grade"], len(place)), one["grade"] == "F", one["grade"]))
 

@@ -51,7 +51,7 @@ def routes(site: SiteContext) -> APIRouter:
 
 
 def _file(place: str, snapshot: str, name: str) -> SnapshotFile | None:
-    """What the manifest of a snapshot says of a file; None for what it does not name."""
+    """The manifest's entry for a file; None for a file that it does not name."""
     if not place or not is_local_folder(place) or not SNAPSHOT_ID.fullmatch(snapshot):
         return None
     folder = Path(place) / snapshot
@@ -98,7 +98,7 @@ def _answer(stream: BufferedReader, file: SnapshotFile, request: Request) -> Res
 
 
 def _part(first: str, last: str, size: int) -> tuple[int, int] | None:
-    """The range that is asked for, from its first byte to the one behind its last; None when there is no such."""
+    """The requested range as start and exclusive end; None if it is not satisfiable."""
     if not first:
         start, end = max(0, size - int(last)), size
     else:

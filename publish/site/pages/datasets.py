@@ -12,13 +12,12 @@ from publish.web.context import SiteContext
 from publish.web.timed_value import TimedValue
 
 SECONDS: Final = 60.0
-"""How often the place of the snapshots is looked at."""
+"""Seconds between two readings of the snapshot folder."""
 
 _SHOWN: Final = 60
 
 
 def routes(site: SiteContext) -> APIRouter:
-    """The page."""
     router = APIRouter()
     recent = TimedValue(site.backend, SECONDS, lambda: list_snapshots(site.backend.datasets))
 

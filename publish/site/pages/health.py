@@ -1,4 +1,4 @@
-"""`/healthz` says that the process runs, `/readyz` that its database answers."""
+"""`/healthz`: the process runs. `/readyz`: its database answers."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from publish.web.context import SiteContext
 
 
 def routes(site: SiteContext) -> APIRouter:
-    """Both; neither tells anything else."""
     router = APIRouter()
 
     @router.get("/healthz")

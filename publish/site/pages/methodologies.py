@@ -23,7 +23,6 @@ _HERE: Final = "methods"
 
 
 def routes(site: SiteContext) -> APIRouter:
-    """Four pages."""
     site.jinja.globals |= {
         "inline": parse_inline,
         "blocks": parse_blocks,
@@ -91,7 +90,7 @@ def _rule(rule: Rule) -> dict[str, Any]:
 
 
 def _places(rule: Rule) -> dict[str, list[str]]:
-    """By methodology the components that a rule decides about."""
+    """The components that a rule affects, by rubric."""
     found: dict[str, list[str]] = {}
     for rubric in catalogue.list_rubrics():
         for dimension in rubric.dimensions:
@@ -102,7 +101,7 @@ def _places(rule: Rule) -> dict[str, list[str]]:
 
 
 def _rules_of(name: str) -> Sequence[Rule]:
-    """The rule of an id; else those that methodologies publish under it, in upper or lower case."""
+    """The rule with this id, or the rules that rubrics publish under this id, ignoring case."""
     known = {rule.id: rule for rule in catalogue.list_rules()}
     if name in known:
         return [known[name]]

@@ -14,23 +14,23 @@ from starlette.responses import RedirectResponse, Response
 
 from evidence.store import BadCursor, ListingQuery, UnknownRubric
 from publish.badges import requirements
-from publish.site.dashboard_numbers import DashboardNumbers, NewestNumbers
 from publish.site.list_query import LIST_PATH, ListQuery, parse_search
 from publish.site.list_rows import render_rows
+from publish.views.dashboard import DashboardNumbers, NewestNumbers
 from publish.web.context import SiteContext
 from scoring.engine import catalogue
 
 ON_A_PAGE: Final = 50
 
 FORMS: Final = 256
-"""Forms of filters that are kept as they were written: all pages of a list have the same."""
+"""Number of cached filter forms: all pages of a list have the same form."""
 
 LISTED_STATES: Final = (("measured", "measured"), ("partial", "partial"), ("not_testable", "not testable"))
 
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A heading that sorts. `sorted` is the value of `aria-sort`, empty when the list is in another order."""
+    """A column heading that sorts. `sorted` is the value of `aria-sort`; empty if the list has another order."""
 
     title: str
     href: Markup
@@ -41,7 +41,7 @@ class Column:
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """A filter of the form: its name, its label, and what may be chosen, each a value and its words."""
+    """A filter of the form: its name, label, chosen value and options, each a value with its label."""
 
     name: str
     label: str
@@ -50,14 +50,13 @@ class Choice:
 
 
 def routes(site: SiteContext) -> APIRouter:
-    """The list."""
     router = APIRouter()
     known = NewestNumbers(site.store)
     titles = {rubric.id: rubric.title for rubric in catalogue.list_rubrics()}
 
     @lru_cache(FORMS)
     def filters(run: str | None, query: ListingQuery) -> Markup:
-        """The form below the words that are searched for, which are not in the question."""
+        """The filter form. `query` has no search words, so that all searches share the form."""
         search, numbers = ListQuery(query), known.of(run)
         form = site.jinja.get_template("list_filters.html.j2")
         choices = _choices(search, numbers)
@@ -108,7 +107,7 @@ def _neighbours(search: ListQuery, before: str | None, after: str | None) -> dic
 
 
 def _columns(query: ListingQuery, rubrics: Sequence[str]) -> tuple[Column, ...]:
-    """The headings of a list without words."""
+    """The column headings of a list without search words."""
     search = ListQuery(query)
 
     def heading(title: str, order: str, rubric: str | None = None, *, numeric: bool = True) -> Column:
@@ -125,7 +124,7 @@ def _columns(query: ListingQuery, rubrics: Sequence[str]) -> tuple[Column, ...]:
 
 
 def _with_words(words: str, columns: Iterable[Column]) -> Iterable[Column]:
-    """The same headings above servers that were searched for; words come first in an address."""
+    """The same headings with the search words as the first parameter of their URLs."""
     if not words:
         return columns
     found = escape(f"{LIST_PATH}?{words}")
@@ -150,6 +149,6 @@ def _choices(search: ListQuery, numbers: DashboardNumbers) -> list[Choice]:
 
 
 def _with_chosen(options: Sequence[tuple[str, str]], chosen: str | None) -> Sequence[tuple[str, str]]:
-    """The options, and what an address asks for even if no server has it now."""
+    """The options, plus the chosen value if no server has it now."""
     known = {value for value, _ in options}
     return options if chosen is None or chosen in known else [*options, (chosen, chosen)]

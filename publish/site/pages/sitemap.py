@@ -1,4 +1,4 @@
-"""For search engines: `/robots.txt`, and `/sitemap.xml` with the servers whose pages are past the quality gate."""
+"""For search engines: `/robots.txt`, and `/sitemap.xml` with the servers that pass the quality gate."""
 
 from __future__ import annotations
 
@@ -11,8 +11,7 @@ from fastapi import APIRouter
 from starlette.exceptions import HTTPException
 from starlette.responses import PlainTextResponse, Response
 
-from evidence.model import ServerId
-from publish.site.indexed_servers import count_indexed_at_most, list_indexed_servers
+from publish.views.dashboard import DashboardNumbers
 from publish.web.context import CACHE_PUBLIC, SiteContext
 
 MOST: Final = 50_000
@@ -35,7 +34,7 @@ Sitemap: {sitemap}
 
 
 def routes(site: SiteContext) -> APIRouter:
-    """Both; a site with more servers than fit one file has an index of files, one for each first digit of their ids."""
+    """Both; with more servers than fit one file, the sitemap is an index with one file for each first digit of ids."""
     router = APIRouter()
     headers = {"cache-control": CACHE_PUBLIC}
 
@@ -45,20 +44,21 @@ def routes(site: SiteContext) -> APIRouter:
 
     @router.get("/sitemap.xml")
     def sitemap() -> Response:
-        if count_indexed_at_most(site) > MOST - len(_PAGES):
+        # No more servers than those published pass the gate.
+        if DashboardNumbers.read(site.store).servers > MOST - len(_PAGES):
             files = [
                 site.absolute("/sitemap-pages.xml"),
                 *(site.absolute(f"/sitemap-{digit}.xml") for digit in _DIGITS),
             ]
             return Response(_document("sitemapindex", map(_sitemap, files)), headers=headers, media_type=_TYPE)
-        found = (*_of_pages(site), *_of_servers(site, list_indexed_servers(site)))
+        found = (*_of_pages(site), *_of_servers(site))
         return Response(_document("urlset", found), headers=headers, media_type=_TYPE)
 
     @router.get("/sitemap-{part}.xml")
     def part_of_sitemap(part: str) -> Response:
         if part != "pages" and part not in _DIGITS:
             raise HTTPException(404)
-        found = _of_pages(site) if part == "pages" else _of_servers(site, list_indexed_servers(site, part))
+        found = _of_pages(site) if part == "pages" else _of_servers(site, part)
         return Response(_document("urlset", found), headers=headers, media_type=_TYPE)
 
     return router
@@ -68,7 +68,9 @@ def _of_pages(site: SiteContext) -> Iterator[str]:
     return (_url(site.absolute(path)) for path in _PAGES)
 
 
-def _of_servers(site: SiteContext, found: Iterable[tuple[ServerId, datetime]]) -> Iterator[str]:
+def _of_servers(site: SiteContext, digit: str = "") -> Iterator[str]:
+    """The pages of servers past the gate, or of those whose id begins with a digit."""
+    found = site.store.listing.list_indexable(f"srv_{digit}")
     return (_url(site.absolute(f"/servers/{server}"), as_of) for server, as_of in found)
 
 

@@ -14,7 +14,7 @@ from publish.web.context import SiteContext
 from publish.web.timed_value import TimedValue
 
 SECONDS: Final = 30.0
-"""A run that is under way is counted no more often."""
+"""Seconds between two readings of an active run's counts."""
 
 _STATES: Final = {
     RunState.DISCOVERING: "walking the registries",
@@ -29,7 +29,6 @@ _STATES: Final = {
 
 
 def routes(site: SiteContext) -> APIRouter:
-    """The page."""
     router = APIRouter()
     recent = TimedValue(site.backend, SECONDS, lambda: list_runs(site.store))
 

@@ -1,4 +1,4 @@
-"""What changed about one server: its history, since the night before, and between any two of its runs."""
+"""Changes of one server: its history, since the previous run, and between any two runs."""
 
 from __future__ import annotations
 
@@ -9,19 +9,12 @@ from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
 from evidence.store.listing.values import HistoryPoint
-from publish.site.shown_server import (
-    ServerInRun,
-    find_earlier_run,
-    find_listed_server_in_run,
-    find_server_in_run,
-    history_response,
-    methodology_titles,
-    server_response,
-)
+from publish.site.server_context import find_listed_server_in_run, find_server_in_run, history_response, server_response
 from publish.views.comparisons.evidence_changes import compare_evidence
 from publish.views.comparisons.receipts import compare_receipts
 from publish.views.comparisons.servers import explain_incomparable
 from publish.views.score_history import view_history
+from publish.views.server_in_run import ServerInRun, find_run_before, methodology_titles
 from publish.web.context import SiteContext
 
 LINES_SHOWN: Final = 60
@@ -29,7 +22,6 @@ RUNS_OFFERED: Final = 400
 
 
 def routes(site: SiteContext) -> APIRouter:
-    """Three pages."""
     router = APIRouter()
 
     @router.get("/servers/{server}/history")
@@ -44,7 +36,7 @@ def routes(site: SiteContext) -> APIRouter:
     @router.get("/servers/{server}/changes")
     def changes(server: str, run: str | None = None) -> Response:
         after = find_server_in_run(site, server, run)
-        earlier = find_earlier_run(site, after)
+        earlier = find_run_before(site.store, server, after.run.run.id)
         found = {"earlier": None} if earlier is None else _between(find_server_in_run(site, server, earlier), after)
         return server_response(site, "server_changes.html.j2", after, tab="changes", index=False, **found)
 
@@ -63,10 +55,10 @@ def routes(site: SiteContext) -> APIRouter:
 
 
 def _between(old: ServerInRun, new: ServerInRun) -> dict[str, Any]:
-    """Two runs of one server, all in public form."""
+    """Template values that compare two runs of one server."""
     known = {(card.rubric, card.version): card for card in old.cards}
     apart = {
-        f"{card.rubric}@{card.version}": tuple(explain_incomparable(known[card.rubric, card.version], card))
+        f"{card.rubric}@{card.version}": explain_incomparable(known[card.rubric, card.version], card)
         for card in new.cards
         if (card.rubric, card.version) in known
     }
@@ -77,14 +69,14 @@ def _between(old: ServerInRun, new: ServerInRun) -> dict[str, Any]:
         "apart": apart,
         "pins": tuple(_pins(old, new)),
         "changes": compare_evidence(old.public.dossier, new.public.dossier),
-        "gone": old.thinned is not None,
+        "gone": old.dropped is not None,
         "lines_shown": LINES_SHOWN,
         "same": not any(comparison.changed for comparison in compared),
     }
 
 
 def _pins(old: ServerInRun, new: ServerInRun) -> list[tuple[str, str, str]]:
-    """What the two runs pinned differently, so that not every change needs to come from the server."""
+    """Pins that differ between the two runs: a change may come from them and not from the server."""
     then, now = old.run.run.pins, new.run.run.pins
     return [
         (name, then.get(name, ""), now.get(name, ""))

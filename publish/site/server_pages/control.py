@@ -1,4 +1,4 @@
-"""Control of one server: how to prove it, a claim that was made, and what its token is for."""
+"""Control of one server: how to prove it, a claim, and the use of its token."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from starlette.responses import RedirectResponse, Response
 from evidence.store.community.claim_values import Claim, ProofMethod
 from publish.community import claims
 from publish.community.claims import PROOF_FILE, ClaimRefusal, ClaimWithToken
-from publish.site.shown_server import ServerInRun, find_server_in_run, server_response
+from publish.site.server_context import find_server_in_run, server_response
+from publish.views.server_in_run import ServerInRun
 from publish.web.context import SiteContext
 from publish.web.same_origin import require_same_origin
 
 
 def routes(site: SiteContext) -> APIRouter:
-    """The page of a server's control, and that of one claim."""
     router = APIRouter()
 
     @router.get("/servers/{server}/control")
@@ -29,7 +29,7 @@ def routes(site: SiteContext) -> APIRouter:
         seen, client = find_server_in_run(site, server), site.client(request).client
         backend = site.backend
         asked = claims.start_claim(
-            site.store, backend.people, backend.now(), seen.listed.server, way=way, client=client
+            site.store, backend.community, backend.now(), seen.listed.server, way=way, client=client
         )
         if isinstance(asked, ClaimWithToken):
             # Shown once, so there is no redirect: nothing but this answer holds the token.
@@ -66,7 +66,7 @@ def _page(
     status: int = 200,
 ) -> Response:
     values: dict[str, Any] = {
-        "places": claims.list_proof_places(site.store, site.backend.people, seen.listed.server),
+        "places": claims.list_proof_places(site.store, site.backend.community, seen.listed.server),
         "controlled": site.store.claims.is_controlled(seen.id),
         "claim": claim,
         "token": token,
@@ -77,4 +77,4 @@ def _page(
         "index": False,
         "keep": False,
     }
-    return server_response(site, "people_control.html.j2", seen, tab="", **values)
+    return server_response(site, "server_control.html.j2", seen, tab="", **values)

@@ -14,8 +14,9 @@ from publish.community.disputable_lines import find_disputable_line
 from publish.community.dispute_views import list_public_disputes
 from publish.community.disputes import DisputeFiler, DisputeRefusal, DisputeRefused, DisputeText, FiledDispute
 from publish.community.limits import MAX_CONTACT, MAX_REASON, MIN_REASON
-from publish.site.shown_server import ServerInRun, find_server_in_run, server_response
+from publish.site.server_context import find_server_in_run, server_response
 from publish.views.evidence.server import MultilineText
+from publish.views.server_in_run import ServerInRun
 from publish.web.context import SiteContext
 from publish.web.same_origin import require_same_origin
 
@@ -29,14 +30,13 @@ _PRIVATE_PAGE: Final = {"index": False, "keep": False}
 
 
 def routes(site: SiteContext) -> APIRouter:
-    """The list, the form, and what it sends."""
     router = APIRouter()
 
     @router.get("/servers/{server}/disputes")
     def show_disputes(server: str) -> Response:
         seen = find_server_in_run(site, server)
         values = {"disputes": list_public_disputes(site.store, seen.id), "prose": MultilineText, "index": False}
-        return server_response(site, "people_disputes.html.j2", seen, tab="disputes", **values)
+        return server_response(site, "server_disputes.html.j2", seen, tab="disputes", **values)
 
     @router.get("/servers/{server}/disputes/new")
     def form(
@@ -66,7 +66,7 @@ def routes(site: SiteContext) -> APIRouter:
         said = reason.replace("\r\n", "\n")
         words = DisputeText(server=seen.id, rubric=rubric, cites=cites, at=at, reason=said, contact=contact)
         who = DisputeFiler(client=site.client(request).client)
-        asked = disputes.file_dispute(site.store, site.backend.people, site.backend.now(), words, who)
+        asked = disputes.file_dispute(site.store, site.backend.community, site.backend.now(), words, who)
         if isinstance(asked, FiledDispute):
             return RedirectResponse(f"/servers/{seen.id}/disputes#{asked.dispute.id}", 303)
         return _form(site, seen, words, refused=asked)
@@ -86,4 +86,4 @@ def _form(site: SiteContext, seen: ServerInRun, words: DisputeText, refused: Dis
         "status": _STATUS[refused.why] if refused else 200,
         "lengths": (MIN_REASON, MAX_REASON, MAX_CONTACT),
     }
-    return server_response(site, "people_dispute.html.j2", seen, tab="disputes", **values)
+    return server_response(site, "server_dispute_form.html.j2", seen, tab="disputes", **values)

@@ -1,4 +1,4 @@
-"""What was observed of one server: its tools as sent, calls and checks, the transcript, its project, the records."""
+"""Evidence of one server: tools, observations, transcript, project and records."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from fastapi import APIRouter, Query
 from starlette.responses import Response
 
 from evidence.model import Dossier
-from publish.site.shown_server import ServerInRun, find_server_in_run, server_response
+from publish.site.server_context import find_server_in_run, server_response
 from publish.views.evidence.advisories import view_advisories
 from publish.views.evidence.behaviour import view_behaviour
 from publish.views.evidence.conformance import view_conformance
@@ -18,6 +18,7 @@ from publish.views.evidence.observations import view_access, view_interop, view_
 from publish.views.evidence.project import view_dependencies, view_package, view_repository, view_source
 from publish.views.evidence.server import Bounds, count_tools, view_listing, view_record, view_registry_entries
 from publish.views.evidence.transcript import locate_exchanges, view_transcript
+from publish.views.server_in_run import ServerInRun
 from publish.web.context import SiteContext
 
 View = Callable[[ServerInRun, int], Mapping[str, Any]]
@@ -31,7 +32,6 @@ TURNS: Final = 40
 
 
 def routes(site: SiteContext) -> APIRouter:
-    """One page for each part."""
     router = APIRouter()
     for name, view in _PARTS.items():
         router.add_api_route(f"/servers/{{server}}/{name}", _part(site, name, view), methods=["GET"])

@@ -1,4 +1,4 @@
-"""How to fix a server: what each fix brings under one methodology, judged again without the finding."""
+"""How to fix a server: the gain of each fix under one rubric, judged again without the finding."""
 
 from __future__ import annotations
 
@@ -12,8 +12,9 @@ from evidence.model import Dossier
 from evidence.store import Store
 from publish.disclosure import NOT_REVIEWED, ReviewedFindings
 from publish.findings.identity import match_reviews
-from publish.site.shown_server import ServerInRun, find_server_in_run, methodology_titles, server_response
+from publish.site.server_context import find_server_in_run, server_response
 from publish.views.fix_costs import predict_public_fixes
+from publish.views.server_in_run import ServerInRun, methodology_titles
 from publish.web.context import SiteContext
 from scoring import receipt, rule_examples
 from scoring.engine import catalogue
@@ -40,7 +41,7 @@ def routes(site: SiteContext) -> APIRouter:
 
 
 def _outlook(site: SiteContext, seen: ServerInRun, card: Scorecard) -> dict[str, Any]:
-    """What could be gained by the rules of this code; nothing where no evidence is kept to be judged."""
+    """The possible gains under the rules of this code; none if the evidence was dropped."""
     rubric = next(
         (one for one in catalogue.list_rubrics() if (one.id, one.version) == (card.rubric, card.version)), None
     )
@@ -52,7 +53,7 @@ def _outlook(site: SiteContext, seen: ServerInRun, card: Scorecard) -> dict[str,
 
 
 def _told(store: Store, seen: ServerInRun, whole: Dossier) -> ReviewedFindings:
-    """The findings of the server that anybody may read, as its receipts and its assessment name them."""
+    """The disclosed findings of the server, as they stand on its receipts."""
     if not seen.public.disclosed:
         return NOT_REVIEWED
     cards = [receipt.decode_scorecard(card.body) for card in store.read_scorecards(seen.run.run.id, servers=[seen.id])]
@@ -60,5 +61,5 @@ def _told(store: Store, seen: ServerInRun, whole: Dossier) -> ReviewedFindings:
 
 
 def _examples(rule: str) -> tuple[str, ...]:
-    """The first good example of a rule: the plainest one."""
+    """The first good example of a rule, which is the simplest one."""
     return tuple(rule_examples.render_example(thing) for thing in catalogue.get_rule(rule).good[:1])

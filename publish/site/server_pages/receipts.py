@@ -1,4 +1,4 @@
-"""The page of one server: its main receipt, what to fix first, its history; and pages of each receipt and of badges."""
+"""The page of one server with its main receipt and first fixes; pages of each receipt and of badges."""
 
 from __future__ import annotations
 
@@ -12,15 +12,10 @@ from starlette.responses import Response
 from evidence.store import ListedScore, Retest, RetestState, Store
 from publish.badges import images, requirements
 from publish.community.dispute_views import DisputeView, list_public_disputes
+from publish.site.server_context import LINES_SHOWN, find_server_in_run, server_response
 from publish.site.server_pages.references import redirect_to_page
-from publish.site.shown_server import (
-    LINES_SHOWN,
-    ServerInRun,
-    find_server_in_run,
-    methodology_titles,
-    server_response,
-)
 from publish.views.fix_costs import rank_costs
+from publish.views.server_in_run import ServerInRun, methodology_titles
 from publish.web.context import SiteContext
 from scoring.engine import catalogue
 from scoring.receipt import decode_scorecard
@@ -30,11 +25,11 @@ FIXES_SHOWN: Final = 8
 LINES_ON_PAGE: Final = 500
 
 Line = tuple[str, str, str]
-"""What a dispute is about: methodology, published id, place."""
+"""The line that a dispute is about: rubric, published id, place."""
 
 
 def routes(site: SiteContext) -> APIRouter:
-    """The page, one for each receipt with every line, and one for the badges."""
+    """The overview, a page with every line of each receipt, and a page of badges."""
     site.jinja.globals |= {"rule_page": _rule_page, "method_page": _method_page}
     router = APIRouter()
 
@@ -86,7 +81,7 @@ def routes(site: SiteContext) -> APIRouter:
 
 
 def list_disputed_lines(store: Store, seen: ServerInRun) -> Mapping[Line, Sequence[DisputeView]]:
-    """The disputes of a server by the line that they are about."""
+    """The public disputes of a server by line."""
     found: dict[Line, list[DisputeView]] = {}
     for one in list_public_disputes(store, seen.id):
         found.setdefault((one.rubric, one.cites, one.at), []).append(one)
@@ -101,10 +96,9 @@ def _overview(site: SiteContext, seen: ServerInRun) -> dict[str, Any]:
     return {
         "scores": _in_order([one for one in seen.scores if one.version == newest[one.rubric]]),
         "main": main,
-        "newest": newest,
         "retest": _retest(site.store, seen) if seen.newest else None,
         "earlier": _in_order([one for one in seen.scores if one.version != newest[one.rubric]]),
-        "line_limits": (LINES_SHOWN, LINES_SHOWN),
+        "lines_shown": LINES_SHOWN,
         "costs": told[:FIXES_SHOWN],
         "more_costs": max(0, len(told) - FIXES_SHOWN),
         "disclosed": seen.public.disclosed,
@@ -118,13 +112,13 @@ def _in_order(scores: Iterable[ListedScore]) -> list[ListedScore]:
 
 
 def _retest(store: Store, seen: ServerInRun) -> Retest | None:
-    """The newest finished re-test after the night that is shown."""
+    """The newest finished re-test after the shown run."""
     done = (one for one in store.retests.list_retests(20, seen.id) if one.state is RetestState.DONE)
     return next((one for one in done if one.run and one.run > seen.listed.run), None)
 
 
 def _tables(card: Scorecard, number: int) -> list[tuple[str, Sequence[Any], int]]:
-    """Every table of lines of a receipt with its caption, and where the page begins in it."""
+    """Every table of lines of a receipt: its caption, its lines, and the index of the first line on this page."""
     found = [("Every line of the receipt", card.lines)]
     for part in card.dimensions:
         found.append((f"Lines of {part.name}", part.lines))

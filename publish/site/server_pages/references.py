@@ -1,4 +1,4 @@
-"""A server by the reference of its registry, such as `npm:@SCOPE/NAME`, leads to its page."""
+"""Redirects from a server's reference, such as `npm:@SCOPE/NAME`, to its page."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from starlette.exceptions import HTTPException
 from starlette.responses import RedirectResponse, Response
 
 from evidence.model import server_id
-from publish.site.shown_server import find_listed_server
+from publish.site.server_context import find_listed_server
 from publish.web.context import SiteContext
 
 
 def routes(site: SiteContext) -> APIRouter:
-    """The way to the page for references with slashes; asked after every page below a server's."""
+    """References with slashes; matched after all other pages below `/servers`."""
     router = APIRouter()
 
     @router.get("/servers/{reference:path}")
@@ -25,7 +25,7 @@ def routes(site: SiteContext) -> APIRouter:
 
 
 def redirect_to_page(site: SiteContext, reference: str) -> Response:
-    """The redirect; 404 when nobody published has this reference."""
+    """The redirect; raise HTTPException 404 if no published server has this reference."""
     try:
         return RedirectResponse(f"/servers/{find_listed_server(site, server_id(reference)).server.id}", 308)
     except UnicodeEncodeError:

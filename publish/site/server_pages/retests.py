@@ -1,4 +1,4 @@
-"""Re-tests of one server: a form, the requests, and what the newest one changed."""
+"""Re-tests of one server: the form, the requests, and the changes of the newest one."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ from starlette.exceptions import HTTPException
 from starlette.responses import RedirectResponse, Response
 
 from publish.community.limits import CommunityLimits
-from publish.site.shown_server import ServerInRun, find_server_in_run, server_response
+from publish.site.server_context import find_server_in_run, server_response
+from publish.views.server_in_run import ServerInRun
 from publish.web.backend import RetestAccepted, RetestProgress, RetestRefusal
 from publish.web.context import SiteContext
 from publish.web.same_origin import require_same_origin
@@ -22,7 +23,6 @@ REFRESH_SECONDS: Final = 5
 
 
 def routes(site: SiteContext) -> APIRouter:
-    """The page, one for each request, and the form."""
     router = APIRouter()
 
     @router.get("/servers/{server}/retests")
@@ -63,7 +63,7 @@ def _page(
     status: int = 200,
     follow: bool = False,
 ) -> Response:
-    """A page that moves by itself shuts people out (WCAG 2.2.1), so it does only for those who `follow`."""
+    """The page reloads by itself only with `follow`, since automatic reloads are a barrier (WCAG 2.2.1)."""
     known = site.backend.retests(seen.id)
     shown = chosen or (site.backend.retest(known[0].retest.id) if known else None)
     is_open = any(one.retest.is_open for one in known)
@@ -75,9 +75,9 @@ def _page(
         "refresh": REFRESH_SECONDS if follow and is_open else 0,
         "lines_shown": LINES_SHOWN,
         "now": site.backend.now(),
-        "waits": _minutes(site.backend.people),
+        "waits": _minutes(site.backend.community),
         "status": status,
         "index": False,
         "keep": False,
     }
-    return server_response(site, "people_retests.html.j2", seen, tab="retests", **values)
+    return server_response(site, "server_retests.html.j2", seen, tab="retests", **values)

@@ -1,4 +1,4 @@
-"""What changed about a server between two runs, tool by tool and fact by fact, told from public evidence alone.
+"""Compares a server's public evidence in two runs: tools, resources, prompts and facts.
 
 The kind `drift` is no source here: it holds findings of our own, and its baseline is not the run before.
 """
@@ -41,7 +41,7 @@ _SECTIONS: Final[Mapping[str, Callable[[Dossier], EvidenceSection | None]]] = {
 
 @dataclass(frozen=True, slots=True)
 class MemberChange:
-    """One member of an item, as it was and as it is; empty where it was not there."""
+    """One member of an item before and after; a side is empty where the item did not have the member."""
 
     name: str
     what: ChangeType
@@ -51,7 +51,7 @@ class MemberChange:
 
 @dataclass(frozen=True, slots=True)
 class ItemChange:
-    """One tool, resource or prompt that came, went or changed; `more` members are not shown."""
+    """One tool, resource or prompt that was added, removed or changed; `more` is the number of members not shown."""
 
     name: str
     what: ChangeType
@@ -61,7 +61,7 @@ class ItemChange:
 
 @dataclass(frozen=True, slots=True)
 class ListChange:
-    """The changes of one list, and how many items of each sort there are in all."""
+    """The changes of one list; `counts` has the number of items for each type of change."""
 
     key: str
     name: str
@@ -72,7 +72,7 @@ class ListChange:
 
 @dataclass(frozen=True, slots=True)
 class FactChange:
-    """One fact about the server or its project that reads differently; empty where it was not known."""
+    """One fact about the server or its project that differs; a side is empty where it was not known."""
 
     section: str
     label: str
@@ -82,7 +82,7 @@ class FactChange:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Changes:
-    """Everything that differs. `unread` says, if not empty, why listings could not be compared."""
+    """All differences. `unread` says why listings could not be compared; empty if they were."""
 
     unread: str = ""
     lists: tuple[ListChange, ...] = ()
@@ -92,7 +92,7 @@ class Changes:
 
 
 def compare_evidence(before: Dossier, after: Dossier) -> Changes:
-    """Compare two public dossiers of one server. A list that was not read to its end lacks nothing for certain."""
+    """Compare two public dossiers of one server. No item counts as removed if its list was not read to the end."""
     old, new = _listed(before), _listed(after)
     facts = list(_facts(before, after))
     shown, more = tuple(facts[:MAX_FACTS]), max(0, len(facts) - MAX_FACTS)
@@ -152,7 +152,7 @@ def _differences(old: Outline, new: Outline) -> Iterator[tuple[str, ChangeType]]
 
 
 def _was_looked_at(at: str, seen: Outline) -> bool:
-    """Whether a place that is not there is known not to be: its list was read to the end, or its item was met."""
+    """Whether absence is certain: the list was read to its end, or the item itself was listed."""
     name, _, rest = at.partition("/")
     met = f"{name}/{rest.partition('/')[0]}" in seen.digests
     return not seen.cut and (name in seen.whole or met)
@@ -176,7 +176,7 @@ def _item(name: str, item: str, members: Mapping[str, ChangeType], old: Outline,
 
 
 def unescape_segment(segment: str) -> str:
-    """A segment of a path as it was before it was escaped."""
+    """Reverse the escaping of a path segment."""
     return segment.replace("~2", "@").replace("~1", "/").replace("~0", "~")
 
 
@@ -197,7 +197,7 @@ def _facts(before: Dossier, after: Dossier) -> Iterator[FactChange]:
 
 
 def _pairs(part: EvidenceSection | None) -> dict[str, str]:
-    """Facts by their label, those of one label together; why there is none is a fact as well."""
+    """Facts by label, values of one label joined; the reason for absent evidence is a fact as well."""
     if part is None:
         return {}
     if part.absent is not None:

@@ -1,4 +1,4 @@
-"""One server before and after: per rubric its score, its parts, and the lines that went and came."""
+"""Compares a server's receipts in two runs: score, dimensions, and lines added or removed, for each rubric."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 from evidence.canonical import Json
-from publish.run_summary import receipt_lines
+from publish.views.server_summary import receipt_lines
 from scoring.remedy import ROUNDING
 from scoring.results.scorecard import Line, Scorecard
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReceiptResult:
-    """What one receipt says in the end; None where there is no score or no grade."""
+    """Score and grade of a receipt; None where there is none."""
 
     score: Decimal | None
     grade: str | None
@@ -61,7 +61,6 @@ class Comparison:
 
     @property
     def name(self) -> str:
-        """The rubric with its version."""
         return f"{self.rubric}@{self.version}"
 
     @property
@@ -73,7 +72,6 @@ class Comparison:
 
     @property
     def changed(self) -> bool:
-        """Whether anything differs."""
         return self.before != self.after or bool(self.parts or self.gone or self.new)
 
 
@@ -84,7 +82,7 @@ def compare_receipts(before: Sequence[Scorecard], after: Sequence[Scorecard]) ->
 
 
 def find_lost_places(cards: Iterable[Scorecard]) -> frozenset[str]:
-    """Every place named by a line under a published id that costs points on some receipt.
+    """Every place in a line whose published id costs points on some receipt.
 
     Some rubrics charge an id once however many places there are: if one is repaired, the next one would cost as much.
     """
@@ -97,7 +95,7 @@ def find_lost_places(cards: Iterable[Scorecard]) -> frozenset[str]:
 
 
 def comparison_as_json(comparison: Comparison) -> dict[str, Json]:
-    """The comparison as the command line and the API write it; decimals are strings, so nothing is rounded."""
+    """The comparison as JSON values for the command line and the API; decimals are strings, so nothing is rounded."""
     return {
         "rubric": comparison.rubric,
         "version": comparison.version,
@@ -135,7 +133,7 @@ def _lines_of(card: Scorecard | None) -> list[Line]:
 
 
 def _beyond(lines: Sequence[Line], others: Sequence[Line]) -> Iterator[LineChange]:
-    """Lines about a fault that have no counterpart of the same id and place.
+    """Lines about a fault without a counterpart of the same id and place on the other receipt.
 
     Their words may differ, and so may their points where faults share the price of a part.
     """

@@ -1,4 +1,4 @@
-"""Who moved between two scorings of the same evidence, and by which lines."""
+"""Finds servers whose score or grade differs between two scorings of the same evidence, and the causing lines."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from decimal import Decimal
 from typing import NamedTuple
 
 from evidence.model import ServerId
-from publish.run_summary import receipt_lines
+from publish.views.server_summary import receipt_lines
 from scoring.results.scorecard import Scorecard
 
 
 class ChargedLine(NamedTuple):
-    """What one line of a receipt is about and what it costs; its words may change without anything moving."""
+    """What identifies a charge: id, place and points. The message is left out, since it may change without effect."""
 
     cites: str
     at: str
@@ -23,7 +23,7 @@ class ChargedLine(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChargeShift:
-    """A published id whose charges came or went: signed points in all, how many lines, and one of the places."""
+    """A published id whose charges differ: signed points in total, number of lines added and removed, and one place."""
 
     cites: str
     points: Decimal
@@ -73,7 +73,7 @@ def find_moves(before: Sequence[Scorecard], after: Sequence[Scorecard]) -> Itera
 
 
 def list_charges(card: Scorecard) -> list[ChargedLine]:
-    """Every line of a receipt, at whatever level it stands."""
+    """Every line of a receipt: its own lines and those of its dimensions and components."""
     return [ChargedLine(line.cites, line.at, format(line.points.normalize(), "f")) for line in receipt_lines(card)]
 
 

@@ -1,4 +1,4 @@
-"""What a server's page says of published advisories. What scans of our own find is nowhere here."""
+"""Views published advisories of a server. Findings of Hallmark's own scans are not included."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from publish.views.evidence.project import FactPair, format_count, view_section
 MAX_ADVISORIES: Final = 200
 
 ADVISORY_PAGES: Final = "https://osv.dev/vulnerability"
-"""Where an advisory can be read, by any of its ids."""
+"""Address of an advisory's page, to which any of its ids is appended."""
 
 _ID: Final = re.compile(r"[A-Z][A-Za-z0-9]{1,20}-[A-Za-z0-9.:_-]{1,60}")
 _TONES: Final = {Severity.CRITICAL: "bad", Severity.HIGH: "bad", Severity.MEDIUM: "warned"}
@@ -51,7 +51,7 @@ class AdvisoriesView:
 
 
 def view_advisories(dossier: Dossier) -> AdvisoriesView | None:
-    """Published advisories only: what scans of our own find is nowhere here. None when nobody looked."""
+    """Published advisories only; None if advisories were not collected."""
     part = view_section(dossier, advisories.KIND, lambda body: _compared(Advisories.parse(body)))
     own = tuple(_own(dossier))[:MAX_ADVISORIES]
     if part is None:

@@ -1,4 +1,4 @@
-"""What a server's page says of its behaviour in the sandbox: facts as they were seen, without a verdict."""
+"""Views a server's behaviour in the sandbox: observed facts without a verdict."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _SAID_ELSEWHERE: Final = frozenset({Reason.TRANSPORT_UNSUPPORTED, Reason.NOT_COL
 
 
 def view_behaviour(dossier: Dossier) -> EvidenceSection | None:
-    """What it tried; None for a remote server, or when the page already says why nothing was started."""
+    """Observed behaviour; None for a remote server, or if the page already shows why the server was not started."""
     content = dossier.read(behaviour.KIND)
     if isinstance(content, Absent):
         listed = dossier.read("listing")

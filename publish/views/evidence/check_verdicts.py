@@ -1,4 +1,4 @@
-"""The verdict of every check of the protocol about one server, as data for pages, programs and CI."""
+"""Verdicts of all protocol checks for one server, for pages, JSON and CI reports."""
 
 from __future__ import annotations
 
@@ -23,7 +23,6 @@ class CheckSection:
     results: tuple[CheckResult, ...]
 
     def with_verdict(self, *verdicts: Verdict) -> tuple[CheckResult, ...]:
-        """The results that ended so."""
         return tuple(result for result in self.results if result.verdict in verdicts)
 
 
@@ -39,7 +38,6 @@ class CheckVerdicts:
 
     @property
     def results(self) -> tuple[CheckResult, ...]:
-        """The results of all sections."""
         return tuple(result for section in self.sections for result in section.results)
 
     @property
@@ -50,7 +48,7 @@ class CheckVerdicts:
 
 
 def judge_checks(assessment: Assessment) -> CheckVerdicts:
-    """The verdicts about an assessed server; the assessment has to have asked what the checks ask."""
+    """The verdicts for an assessed server; the assessment must contain the questions of all checks."""
     results = conformance.evaluate_checks(assessment)
     sections = tuple(
         CheckSection(title, tuple(result for result in results if result.check.section == title))

@@ -1,4 +1,4 @@
-"""What a page says of the checks of the protocol: a bounded view of the verdicts. Escaping is the template's."""
+"""A bounded view of the protocol checks for pages. Templates escape the texts."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class VerdictCount:
 
 @dataclass(frozen=True, slots=True)
 class CheckView:
-    """One check and how it ended; `why` only where it is inconclusive, or not shown at all."""
+    """One check and its verdict; `why` is set if the check is inconclusive or withheld."""
 
     id: str
     level: str

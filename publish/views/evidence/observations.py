@@ -1,4 +1,4 @@
-"""What a server's page says beside lists and transcript: access, tool calls, connecting, the official client."""
+"""Views of access, tool calls, availability samples and the official client for a server's page."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class EvidenceSection:
 
 @dataclass(frozen=True, slots=True)
 class MetadataView:
-    """One request for a metadata document and what came of it."""
+    """One request for a metadata document and its outcome."""
 
     of: str
     url: str
@@ -64,7 +64,7 @@ class MetadataView:
 
 @dataclass(frozen=True, slots=True)
 class AccessView:
-    """Who gets in. Says nothing of what an invalid token got, which is withheld of every server."""
+    """Access without credentials. The answer to an invalid token is withheld for every server."""
 
     part: EvidenceSection
     metadata: tuple[MetadataView, ...] = ()
@@ -99,7 +99,7 @@ class Skipped:
 
 @dataclass(frozen=True, slots=True)
 class TrialsView:
-    """What came of calling tools."""
+    """Results of tool calls."""
 
     part: EvidenceSection
     policy: str = ""
@@ -110,7 +110,7 @@ class TrialsView:
 
 
 def view_access(dossier: Dossier) -> AccessView | None:
-    """Who gets in without credentials; None when nobody looked, as over stdio, or the page already names the reason."""
+    """Access without credentials; None if not collected, as over stdio, or if the page already names the reason."""
     body = _body(dossier, access.KIND)
     if not isinstance(body, bytes):
         return AccessView(EvidenceSection(body)) if body and body.reason is not Reason.TRANSPORT_UNSUPPORTED else None
@@ -122,7 +122,7 @@ def view_access(dossier: Dossier) -> AccessView | None:
 
 
 def view_trials(dossier: Dossier) -> TrialsView | None:
-    """The calls of tools; None when nobody tried, or for a reason that the page already names."""
+    """The tool calls; None if none were collected, or if the page already names the reason."""
     body = _body(dossier, trials.KIND)
     if not isinstance(body, bytes):
         return TrialsView(EvidenceSection(body)) if body else None
@@ -142,7 +142,7 @@ def view_trials(dossier: Dossier) -> TrialsView | None:
 
 
 def view_samples(dossier: Dossier) -> EvidenceSection | None:
-    """How often it could be connected to; None when nobody tried."""
+    """Availability samples; None if there are none."""
     body = _body(dossier, samples.KIND)
     if not isinstance(body, bytes):
         return EvidenceSection(body) if body else None
@@ -162,7 +162,7 @@ def view_samples(dossier: Dossier) -> EvidenceSection | None:
 
 
 def view_interop(dossier: Dossier) -> EvidenceSection | None:
-    """What the official client made of it; None when it was not sent."""
+    """The result of the official client; None if it was not run."""
     body = _body(dossier, interop.KIND)
     if not isinstance(body, bytes):
         return EvidenceSection(body) if body else None
@@ -183,7 +183,7 @@ def view_interop(dossier: Dossier) -> EvidenceSection | None:
 
 
 def _body(dossier: Dossier, kind: str) -> bytes | Absent | None:
-    """The body; why there is none; None when there is nothing to say that the page does not say already."""
+    """The body or the absence; None if the page already shows the same reason."""
     content = dossier.read(kind)
     if not isinstance(content, Absent):
         return content.body
@@ -238,7 +238,7 @@ def _call(trial: TrialCall, took: str) -> Call:
 
 
 def _tone(trial: TrialCall) -> str:
-    """A call in order should give a result, and one that is wrong on purpose an error."""
+    """A valid call should return a result, a deliberately invalid one an error."""
     if trial.outcome is TrialOutcome.MALFORMED:
         return "bad"
     if trial.unclear:
@@ -257,7 +257,7 @@ def _answer(trial: TrialCall) -> str:
 
 
 def _latencies(observation: Mapping[str, Json], made: Sequence[TrialCall]) -> list[str]:
-    """What each call took, empty where the observation does not say."""
+    """The duration of each call; empty where the observation has none."""
     rows = observation.get("calls")
     calls = rows if isinstance(rows, list) else []
     return [_milliseconds(calls[position]) if position < len(calls) else "" for position in range(len(made))]

@@ -1,4 +1,4 @@
-"""What is public of the project behind a server: package, repository, source, dependencies.
+"""Views the project of a server: package, repository, source and dependencies.
 
 Facts are pairs of words, the same on a page and on a terminal. A fact that is not known is left out.
 """
@@ -29,27 +29,27 @@ _STEPS: Final = (("day", 86_400), ("hour", 3_600), ("minute", 60))
 
 
 def view_package(dossier: Dossier) -> EvidenceSection | None:
-    """What the package index says; None when nobody asked."""
+    """Facts from the package index; None if the package was not collected."""
     return view_section(dossier, package.KIND, lambda body: _package(Package.parse(body)))
 
 
 def view_repository(dossier: Dossier) -> EvidenceSection | None:
-    """How the repository is kept; None when nobody looked."""
+    """Facts about the repository; None if it was not collected."""
     return view_section(dossier, repository.KIND, lambda body: _repository(Repository.parse(body)))
 
 
 def view_source(dossier: Dossier) -> EvidenceSection | None:
-    """What stands in the server's own files, and how its tools compare with those it lists; None when nobody looked."""
+    """Facts from the source files, compared with the listed tools; None if the source was not collected."""
     return view_section(dossier, source.KIND, lambda body: _source(Source.parse(body), _listed(dossier)))
 
 
 def view_dependencies(dossier: Dossier) -> EvidenceSection | None:
-    """How many packages it needs, and how that is known; None when nobody looked."""
+    """Number of dependencies and how they were found; None if they were not collected."""
     return view_section(dossier, dependencies.KIND, lambda body: _dependencies(Dependencies.parse(body)))
 
 
 def view_section(dossier: Dossier, kind: str, facts: Callable[[bytes], Iterable[FactPair]]) -> EvidenceSection | None:
-    """The section about a kind, by what its body says; None when nobody looked, or it cannot be read back."""
+    """The section for a kind, with facts from its body; None if it was not collected or cannot be parsed."""
     content = dossier.read(kind)
     if isinstance(content, Absent):
         return None if content.reason is Reason.NOT_COLLECTED else EvidenceSection(content)
@@ -199,7 +199,7 @@ def _readme(seen: Source) -> Iterator[FactPair]:
 
 
 def _tools(declared: frozenset[str], listed: frozenset[str] | None) -> Iterator[FactPair]:
-    """Code often computes its tools, so that one is only listed says little; what is only in code may be hidden."""
+    """Code often computes its tools, so "only listed" says little; a tool that is only in code may be hidden."""
     yield "Tools in code", format_count(len(declared)) if declared else ""
     if listed is None or not declared:
         return
@@ -237,7 +237,7 @@ def _names(names: Iterable[str]) -> str:
 
 
 def format_count(value: int | None) -> str:
-    """A count with its thousands apart; empty when it is not known."""
+    """A count with thousands separators; empty for None."""
     return "" if value is None else f"{value:,}"
 
 

@@ -1,4 +1,4 @@
-"""What a server's page says of the raw evidence: a bounded, typed view of one dossier. Escaping is the template's."""
+"""A bounded view of a dossier's raw evidence for pages. Templates escape the texts."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ MIN_TEXT = 40
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bounds:
-    """How much of a listing one page shows: items of each list from a first one on, and characters of all texts."""
+    """Limits of one page of a listing: the first item, items of each list, and characters of all texts."""
 
     first: int = 0
     items: int = MAX_ITEMS
@@ -56,7 +56,7 @@ END_WORDS: Final = {
 
 
 class MultilineText(str):
-    """Text whose line breaks are shown."""
+    """Text that is shown with its line breaks."""
 
     __slots__ = ()
 
@@ -73,7 +73,7 @@ class Parameter:
 
 @dataclass(frozen=True, slots=True)
 class ItemView:
-    """A tool, resource or prompt as it was sent."""
+    """A tool, resource or prompt as the server sent it."""
 
     anchor: str
     name: str
@@ -104,7 +104,7 @@ class ListView:
 
 @dataclass(frozen=True, slots=True)
 class ListingView:
-    """What the opening exchange settled."""
+    """The listing: facts of the opening exchange, instructions and the four lists."""
 
     facts: tuple[tuple[str, str], ...]
     instructions: MultilineText
@@ -112,13 +112,12 @@ class ListingView:
 
     @property
     def longest(self) -> int:
-        """Items of the longest list."""
         return max(one.count for one in self.lists)
 
 
 @dataclass(frozen=True, slots=True)
 class RecordView:
-    """One record: its provenance, digests and the small facts of that visit."""
+    """One record: provenance, digests and observation facts."""
 
     kind: str
     provenance: str
@@ -132,7 +131,7 @@ class RecordView:
 
 
 def view_listing(dossier: Dossier, bounds: Bounds = DEFAULT_BOUNDS) -> ListingView | None:
-    """The listing as a page shows it, None when it is absent or cannot be read back."""
+    """The listing within the bounds of a page; None if it is absent or cannot be parsed."""
     seen = dossier.parsed(listing.KIND, Listing.parse)
     if seen is None:
         return None
@@ -144,7 +143,7 @@ def view_listing(dossier: Dossier, bounds: Bounds = DEFAULT_BOUNDS) -> ListingVi
 
 
 def count_tools(dossier: Dossier) -> int:
-    """How many tools its listing names."""
+    """Number of tools in the listing; 0 without a listing."""
     seen = dossier.parsed(listing.KIND, Listing.parse)
     return 0 if seen is None else len(seen.tools.items)
 
@@ -174,17 +173,17 @@ def view_record(record: Record) -> RecordView:
 
 
 def format_text(value: Json) -> str:
-    """A text as it is, anything else as JSON."""
+    """A string unchanged, any other value as JSON."""
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
 def format_raw_json(value: Json, limit: int = RAW_LIMIT) -> MultilineText:
-    """Indented JSON of at most `limit` characters; what was cut is said at the end."""
+    """Indented JSON of at most `limit` characters; a note at the end says how many were cut."""
     return MultilineText(_clipped(json.dumps(value, indent=2, ensure_ascii=False), limit))
 
 
 def _clipped(text: str, limit: int) -> str:
-    """At most `limit` characters, and nothing of a secret that stands where it is cut; what was cut is said."""
+    """At most `limit` characters, with secrets at the cut masked and a note about the cut characters."""
     return text if len(text) <= limit else make_visible(text, limit=limit, multiline=True)
 
 
@@ -203,7 +202,7 @@ def _opening_facts(seen: Listing) -> Iterator[tuple[str, str]]:
 
 @dataclass(frozen=True, slots=True)
 class _Share:
-    """Characters of one text of each sort, so that all of them keep within the bounds of a page."""
+    """Characters for each text of each type, so that all texts together stay within the bounds of a page."""
 
     raw: int
     text: int

@@ -1,4 +1,4 @@
-"""What a server's page shows of the transcript: each question and its answer, cut. Escaping is the template's."""
+"""A bounded view of the transcript for pages: each request with its response, cut. Templates escape the texts."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _SESSION: Final = re.compile(r"session \d+|another session")
 
 @dataclass(frozen=True, slots=True)
 class ExchangeView:
-    """One question and what came back. `at` is the path by which a finding names it, the same for further pages."""
+    """One request with its responses. `at` is the path that findings use, equal for all pages of one list."""
 
     anchor: str
     number: int
@@ -45,7 +45,7 @@ class ExchangeView:
 
 @dataclass(frozen=True, slots=True)
 class TranscriptView:
-    """The transcript as a page shows it; `places` are the anchors of the paths that findings name."""
+    """The transcript for a page; `places` has the anchor of each path that findings use."""
 
     turns: tuple[ExchangeView, ...]
     more: int
@@ -53,7 +53,7 @@ class TranscriptView:
 
 
 def view_transcript(dossier: Dossier, first: int = 0, most: int = MAX_TURNS) -> TranscriptView | None:
-    """The transcript from an exchange on, None when it is absent or cannot be read back."""
+    """The transcript from the exchange with index `first`; None if it is absent or cannot be parsed."""
     talk = dossier.parsed(exchanges.KIND, Exchanges.parse)
     if talk is None:
         return None
@@ -63,7 +63,7 @@ def view_transcript(dossier: Dossier, first: int = 0, most: int = MAX_TURNS) -> 
 
 
 def locate_exchanges(dossier: Dossier) -> Mapping[str, int]:
-    """The number of the exchange that each path names, counted from 1; of several the first."""
+    """The number of the first exchange at each path, counted from 1."""
     talk = dossier.parsed(exchanges.KIND, Exchanges.parse)
     return {} if talk is None else {one.at: one.index + 1 for one in reversed(talk.exchanges)}
 
@@ -110,7 +110,7 @@ def _outcome(exchange: Exchange) -> str:
 
 
 def _header(name: str, value: str) -> str:
-    """An id of fewer than eight characters is not told from other text when the transcript is written."""
+    """Session ids shorter than eight characters are not replaced when recorded, so they are hidden here."""
     is_id = name == "mcp-session-id" and not _SESSION.fullmatch(value)
     return "a short session id" if is_id else redact_text(value)
 
@@ -144,7 +144,7 @@ def _quoted(value: Json, limit: int) -> MultilineText:
 
 
 def _cut(text: str, limit: int) -> MultilineText:
-    """At most `limit` characters with what looks like a secret masked: an error may quote what it should not."""
+    """At most `limit` characters, with apparent secrets masked: an error message may quote credentials."""
     masked = redact_text(text[: 2 * limit])
     cut = len(text) - limit
     return MultilineText(f"{masked[:limit]}… ({cut:,} more characters)" if cut > 0 else masked)

@@ -12,7 +12,7 @@ from evidence.model import Dossier
 from evidence.store import Store, open_store
 from publish.app import create_app
 from tests.publish.api import shelves
-from tests.publish.site.desks import PlainDesk
+from tests.publish.site.plain_backend import PlainBackend
 
 
 @dataclass
@@ -21,7 +21,7 @@ class Api:
 
     client: TestClient
     store: Store
-    backend: PlainDesk
+    backend: PlainBackend
     servers: Sequence[Dossier]
 
     def get(self, path: str, status: int = 200, **more: Any) -> Any:
@@ -44,7 +44,7 @@ class Api:
 MakeApi = Callable[..., Api]
 
 
-def open_api(folder: Path, servers: Sequence[Dossier], backend: PlainDesk) -> Api:
+def open_api(folder: Path, servers: Sequence[Dossier], backend: PlainBackend) -> Api:
     store = open_store(f"sqlite:///{folder}/api.db")
     store.migrate()
     if servers:
@@ -57,10 +57,10 @@ def open_api(folder: Path, servers: Sequence[Dossier], backend: PlainDesk) -> Ap
 def make_api(tmp_path: Path) -> Iterator[MakeApi]:
     opened: list[Api] = []
 
-    def make(servers: Sequence[Dossier] | None = None, backend: PlainDesk | None = None) -> Api:
+    def make(servers: Sequence[Dossier] | None = None, backend: PlainBackend | None = None) -> Api:
         folder = tmp_path / str(len(opened))
         folder.mkdir()
-        opened.append(open_api(folder, shelves.servers() if servers is None else servers, backend or PlainDesk()))
+        opened.append(open_api(folder, shelves.servers() if servers is None else servers, backend or PlainBackend()))
         return opened[-1]
 
     yield make
@@ -71,6 +71,6 @@ def make_api(tmp_path: Path) -> Iterator[MakeApi]:
 @pytest.fixture(scope="module")
 def api(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Api]:
     """Two published nights, which tests only read."""
-    api = open_api(tmp_path_factory.mktemp("api"), shelves.servers(), PlainDesk())
+    api = open_api(tmp_path_factory.mktemp("api"), shelves.servers(), PlainBackend())
     yield api
     api.store.close()

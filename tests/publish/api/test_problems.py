@@ -29,7 +29,7 @@ from publish.web.request_checks import accepts_json_media
 from tests.publish import samples
 from tests.publish.api import shelves
 from tests.publish.api.conftest import Api, MakeApi
-from tests.publish.site.desks import PlainDesk
+from tests.publish.site.plain_backend import PlainBackend
 
 NOBODY = "/servers/srv_00000000000000000000"
 UNKNOWN_RUN = "20200101T000000Z-nightly"
@@ -162,7 +162,7 @@ def test_what_is_too_long_is_refused(api: Api) -> None:
 
 
 def test_who_asks_too_often_waits(make_api: MakeApi) -> None:
-    api = make_api([], PlainDesk(limits=RequestLimits(rate=1.0, burst=3)))
+    api = make_api([], PlainBackend(limits=RequestLimits(rate=1.0, burst=3)))
     statuses = [api.client.get("/api/v1/health").status_code for _ in range(5)]
     assert statuses == [200, 200, 200, 429, 429]
     problem(api, "/health", "too-many-requests")

@@ -20,7 +20,7 @@ from publish.community import tokens
 from publish.community.limits import CommunityLimits
 from tests.publish.api import shelves
 from tests.publish.api.conftest import Api, open_api
-from tests.publish.site.desks import NOW, PlainDesk
+from tests.publish.site.plain_backend import NOW, PlainBackend
 
 pytestmark = pytest.mark.xdist_group("made-up")
 
@@ -90,7 +90,7 @@ class Maker:
 @pytest.fixture(scope="module", params=["content", "empty"])
 def maker(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Maker]:
     servers = shelves.servers() if request.param == "content" else []
-    api = open_api(tmp_path_factory.mktemp("made-up"), servers, PlainDesk(people=LAX))
+    api = open_api(tmp_path_factory.mktemp("made-up"), servers, PlainBackend(community=LAX))
     minted = tokens.create_token("tests", tokens.ADMIN_SCOPES, now=NOW)
     api.store.api_tokens.put_token(
         minted.token, AuditEntry(at=NOW, who="op", what="token.new", subject=minted.token.id)

@@ -32,7 +32,7 @@ from publish.datasets.snapshot.manifest import MANIFEST
 from publish.datasets.snapshot.minisign import generate_key
 from publish.datasets.verification.rescoring import ServerVerifier
 from publish.disclosure import PRIVATE_KINDS, PUBLIC_KINDS, WITHHELD, private_rule_ids
-from publish.public_servers import read_public_servers
+from publish.views.public_servers import read_public_servers
 from scoring.engine.assess import assess_dossier
 from tests.publish import observed, projects, samples
 from tests.publish.datasets import nights

@@ -13,8 +13,8 @@ from evidence.derive.secret_scrubbing import scrub_body
 from evidence.model import Dossier
 from evidence.patterns.secrets.samples import write_sample
 from evidence.store import Store, StoredScorecard
-from publish import public_servers
 from publish.formats.run_files import FileForm, encode_server
+from publish.publication import run_export
 from scoring.results.scorecard import Line, Scorecard
 from tests.publish import observed, samples
 from tests.publish.shelf import stored
@@ -27,7 +27,7 @@ ODD = 'caf\u00e9 \U0001f600 \x7f \u2028 \\u0067 "quoted" a/b'
 
 def the_plain_way(dossier: Dossier, cards: Sequence[StoredScorecard], *, comparable: bool) -> bytes:
     """A line built from JSON values, and looked at as a whole."""
-    line = public_servers.server_as_json(dossier, cards, comparable=comparable)
+    line = run_export.server_as_json(dossier, cards, comparable=comparable)
     if not comparable:
         line["run"] = {"id": samples.RUN.id, "as_of": samples.RUN.as_of.isoformat()}
     return scrub_body(json.dumps(line, sort_keys=True, separators=(",", ":")).encode()) + b"\n"
@@ -94,7 +94,7 @@ def test_one_server_with_a_secret_masks_no_other(make_store: Callable[..., Store
     store = make_store([plain, leaking])
     cards = [stored(replace(card, version=card.version + 90)) for card in said(leaking, TOKEN, "why")]
     store.put_scorecards(samples.RUN.id, cards, at=samples.AS_OF)
-    pages = list(public_servers.export_batches(store, samples.RUN.id, FORMS))
+    pages = list(run_export.export_batches(store, samples.RUN.id, FORMS))
     assert [page.servers for page in pages] == [2]
     lines = {json.loads(line)["server"]["id"]: line for line in pages[0].parts[0].splitlines()}
     assert b"[secret]" in lines[leaking.server.id]

@@ -11,10 +11,10 @@ from urllib.parse import urlsplit
 import pytest
 
 from evidence.store import OptOut, OptOutScope
-from publish import public_servers
 from publish.api.guide import make_openapi_document
 from publish.badges.images import badge_names
 from publish.disclosure import PublicRecords
+from publish.views import public_servers
 from tests.publish.leaks.conftest import House, built
 from tests.publish.leaks.crawling import Crawl, call_tool, paths_of_api
 from tests.publish.leaks.planting import FOUND, GONE, NIGHT, WITHHELD, WORDS, Planted

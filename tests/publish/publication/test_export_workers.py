@@ -13,9 +13,9 @@ from typing import Any
 import pytest
 
 from evidence.store import Store
-from publish import public_servers
-from publish.publication import export_workers, manifest
+from publish.publication import export_workers, manifest, run_export
 from publish.publication.export_workers import ExportWorkerFailed, RunExporter, serve_worker
+from publish.views import public_servers
 from tests.publish import samples
 
 SERVERS = 5 * public_servers.BATCH_SIZE // 2
@@ -34,9 +34,9 @@ def url(tmp_path: Path) -> str:
 
 def test_several_processes_print_what_one_prints(store: Store, url: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(export_workers, "SERVERS_PER_WORKER", 20)
-    alone = list(public_servers.export_batches(store, samples.RUN.id, FORMS))
+    alone = list(run_export.export_batches(store, samples.RUN.id, FORMS))
     assert len(alone) == 3
-    assert list(RunExporter(url, 2).printed(store, samples.RUN.id, FORMS)) == alone
+    assert list(RunExporter(url, 2).export(store, samples.RUN.id, FORMS)) == alone
 
 
 def test_a_manifest_does_not_tell_how_many_processes_made_it(
@@ -45,18 +45,18 @@ def test_a_manifest_does_not_tell_how_many_processes_made_it(
     alone = manifest.make_manifest(store, samples.RUN.id)
     assert json.loads(alone)["files"]["servers.jsonl"]["servers"] == SERVERS + 1
     monkeypatch.setattr(export_workers, "SERVERS_PER_WORKER", 20)
-    assert manifest.make_manifest(store, samples.RUN.id, RunExporter(url, 3).printed) == alone
+    assert manifest.make_manifest(store, samples.RUN.id, RunExporter(url, 3).export) == alone
 
 
 def test_a_small_run_needs_no_process(store: Store) -> None:
-    pages = RunExporter("nowhere://", 8).printed(store, samples.RUN.id, FORMS)
+    pages = RunExporter("nowhere://", 8).export(store, samples.RUN.id, FORMS)
     assert sum(page.servers for page in pages) == SERVERS + 1
 
 
 def test_a_process_that_fails_ends_the_printing(store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(export_workers, "SERVERS_PER_WORKER", 20)
     with pytest.raises(ExportWorkerFailed, match="ended with 1"):
-        list(RunExporter(f"sqlite:///{tmp_path}/missing.db", 2).printed(store, samples.RUN.id, FORMS))
+        list(RunExporter(f"sqlite:///{tmp_path}/missing.db", 2).export(store, samples.RUN.id, FORMS))
 
 
 def test_what_is_not_read_is_not_printed(store: Store, url: str, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -69,16 +69,16 @@ def test_what_is_not_read_is_not_printed(store: Store, url: str, monkeypatch: py
 
     monkeypatch.setattr(export_workers, "subprocess", SimpleNamespace(Popen=start, PIPE=subprocess.PIPE))
     monkeypatch.setattr(export_workers, "SERVERS_PER_WORKER", 20)
-    pages = RunExporter(url, 2).printed(store, samples.RUN.id, FORMS)
+    pages = RunExporter(url, 2).export(store, samples.RUN.id, FORMS)
     next(pages)
     pages.close()  # type: ignore[attr-defined]
     assert [process.poll() is not None for process in started] == [True, True]
 
 
 def test_shares_together_are_the_run(store: Store, url: str) -> None:
-    whole = list(public_servers.export_batches(store, samples.RUN.id, FORMS))
+    whole = list(run_export.export_batches(store, samples.RUN.id, FORMS))
     shares = [
-        list(public_servers.export_batches(store, samples.RUN.id, FORMS, share=public_servers.WorkerShare(n, 2)))
+        list(run_export.export_batches(store, samples.RUN.id, FORMS, share=run_export.WorkerShare(n, 2)))
         for n in range(2)
     ]
     assert [shares[0][0], shares[1][0], shares[0][1]] == whole

@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from evidence.store import Store
-from publish import public_servers
 from publish.formats.run_files import FileForm
-from publish.public_servers import ExportedBatch
 from publish.publication import manifest as snapshot
+from publish.publication import run_export
+from publish.publication.run_export import ExportedBatch
 from tests.publish import samples
 
 
@@ -25,7 +25,7 @@ def test_the_manifest_names_digests_that_the_files_have(make_store: Callable[...
     assert manifest["counts"]["absent"] == {"listing/oauth_required": 1, "listing/unreachable": 1}
     for name, form in snapshot.RUN_FILES.items():
         out = io.BytesIO()
-        public_servers.export_run(store, samples.RUN.id, out, format=form.format, comparable=form.comparable)
+        run_export.export_run(store, samples.RUN.id, out, format=form.format, comparable=form.comparable)
         assert manifest["files"][name]["sha256"] == hashlib.sha256(out.getvalue()).hexdigest()
         assert manifest["files"][name]["bytes"] == len(out.getvalue())
 
@@ -51,7 +51,7 @@ def test_all_files_are_written_at_once_and_are_those_of_the_manifest(
 
 def test_no_file_appears_before_all_are_complete(make_store: Callable[..., Store], tmp_path: Path) -> None:
     def broken(store: Store, run_id: str, forms: Sequence[FileForm]) -> Iterator[ExportedBatch]:
-        yield from public_servers.export_batches(store, run_id, forms)
+        yield from run_export.export_batches(store, run_id, forms)
         raise KeyError("the disk")
 
     with pytest.raises(KeyError):

@@ -8,7 +8,7 @@ from starlette.testclient import TestClient
 from evidence.store import Store
 from publish.app import create_app
 from publish.web.backend import SiteBackend
-from tests.publish.site.desks import PlainDesk
+from tests.publish.site.plain_backend import PlainBackend
 
 SiteOf = Callable[..., TestClient]
 
@@ -19,7 +19,7 @@ def site_of() -> Iterator[SiteOf]:
     opened: list[TestClient] = []
 
     def open_site(store: Store, backend: SiteBackend | None = None) -> TestClient:
-        app = create_app(store, backend or PlainDesk())
+        app = create_app(store, backend or PlainBackend())
         client = TestClient(app, raise_server_exceptions=False, follow_redirects=False)
         opened.append(client)
         return client.__enter__()

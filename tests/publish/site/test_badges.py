@@ -15,7 +15,7 @@ from publish.badges import images
 from tests.publish import samples
 from tests.publish.badges.test_images import SERVER, listed
 from tests.publish.site.conftest import SiteOf
-from tests.publish.site.desks import NOW, PlainDesk
+from tests.publish.site.plain_backend import NOW, PlainBackend
 
 Make = Callable[[Sequence[Dossier]], Store]
 
@@ -63,7 +63,7 @@ def test_an_unknown_server_has_a_grey_badge_that_nobody_keeps(store: Store, site
 
 
 def test_a_server_that_opted_out_is_as_unknown_as_one_that_never_was(store: Store, site_of: SiteOf) -> None:
-    site = site_of(store, PlainDesk(hidden={SERVER.id}))
+    site = site_of(store, PlainBackend(hidden={SERVER.id}))
     assert site.get(f"/badges/{SERVER.id}/score.svg").text == site.get("/badges/srv_0/score.svg").text
 
 

@@ -12,7 +12,7 @@ from evidence.store import Store
 from tests.publish import samples
 from tests.publish.site.boards import night, put, read
 from tests.publish.site.conftest import SiteOf
-from tests.publish.site.desks import PlainDesk
+from tests.publish.site.plain_backend import PlainBackend
 
 MakeStore = Callable[..., Store]
 LEFT, RIGHT, EVIL = samples.dossiers(2)[0], samples.dossiers(2)[1], samples.hostile_dossier()
@@ -67,7 +67,7 @@ def test_a_hostile_one_stays_text(site: TestClient) -> None:
 
 def test_unknown_and_hidden_servers_cannot_be_compared(store: Store, site: TestClient, site_of: SiteOf) -> None:
     assert site.get("/compare?a=srv_00000000000000000000").status_code == 404
-    hidden = site_of(store, PlainDesk(hidden={B}))
+    hidden = site_of(store, PlainBackend(hidden={B}))
     answer = hidden.get(f"/compare?a={A}&b={B}")
     assert answer.status_code == 404
     assert RIGHT.server.name not in answer.text

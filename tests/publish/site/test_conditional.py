@@ -16,7 +16,7 @@ from evidence.store import Store, StoreUnavailable
 from publish.web.content_encoding import choose_encoding, encode_body
 from publish.web.context import CACHE_PUBLIC
 from tests.publish.site.conftest import SiteOf
-from tests.publish.site.desks import PlainDesk
+from tests.publish.site.plain_backend import PlainBackend
 
 MakeStore = Callable[[Sequence[Dossier]], Store]
 TEXT = "word " * 1_000
@@ -25,7 +25,7 @@ TEXT = "word " * 1_000
 class Counted:
     """A site with a few routes that count how often they are rendered."""
 
-    def __init__(self, client: TestClient, store: Store, backend: PlainDesk) -> None:
+    def __init__(self, client: TestClient, store: Store, backend: PlainBackend) -> None:
         self.client, self.backend, self.calls, self.revision = client, backend, 0, "1"
         store.listing.read_revision = self._revision  # type: ignore[method-assign]
         app = client.app
@@ -61,7 +61,7 @@ class Counted:
 
 @pytest.fixture
 def counted(make_store: MakeStore, site_of: SiteOf) -> Counted:
-    store, backend = make_store([]), PlainDesk()
+    store, backend = make_store([]), PlainBackend()
     return Counted(site_of(store, backend), store, backend)
 
 

@@ -15,7 +15,7 @@ from publish.datasets.snapshot.manifest import MANIFEST
 from tests.publish.datasets.conftest import night, written  # noqa: F401  fixtures
 from tests.publish.datasets.nights import RUN
 from tests.publish.site.conftest import SiteOf
-from tests.publish.site.desks import PlainDesk
+from tests.publish.site.plain_backend import PlainBackend
 
 NAME = "scorecards.parquet"
 URL = f"/datasets/{RUN.id}/{NAME}"
@@ -29,7 +29,7 @@ def place(written: Path, tmp_path: Path) -> Path:  # noqa: F811
 
 @pytest.fixture
 def client(site_of: SiteOf, make_store: Callable[..., Store], place: Path) -> TestClient:
-    return site_of(make_store([]), PlainDesk(datasets=str(place)))
+    return site_of(make_store([]), PlainBackend(datasets=str(place)))
 
 
 def test_a_file_comes_whole_with_its_digest_as_tag(client: TestClient, place: Path) -> None:
@@ -99,4 +99,4 @@ def test_unfinished_and_unknown_snapshots_are_not_served(client: TestClient, pla
 
 def test_without_a_folder_there_are_no_files(site_of: SiteOf, make_store: Callable[..., Store]) -> None:
     for datasets in ("", "memory://elsewhere"):
-        assert site_of(make_store([]), PlainDesk(datasets=datasets)).get(URL).status_code == 404
+        assert site_of(make_store([]), PlainBackend(datasets=datasets)).get(URL).status_code == 404

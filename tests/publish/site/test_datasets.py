@@ -11,7 +11,7 @@ from evidence.store import Store
 from publish.datasets.export import ExportOrder, export_snapshot
 from tests.publish import samples
 from tests.publish.site.conftest import SiteOf
-from tests.publish.site.desks import PlainDesk
+from tests.publish.site.plain_backend import PlainBackend
 
 MakeStore = Callable[[Sequence[Dossier]], Store]
 
@@ -24,7 +24,7 @@ def test_without_a_place_it_says_what_to_do(make_store: MakeStore, site_of: Site
 
 
 def test_a_place_of_another_machine_is_not_contacted(make_store: MakeStore, site_of: SiteOf) -> None:
-    backend = PlainDesk(datasets="memory://snapshots")
+    backend = PlainBackend(datasets="memory://snapshots")
     assert "They are kept elsewhere" in site_of(make_store([]), backend).get("/datasets").text
 
 
@@ -33,7 +33,7 @@ def test_a_snapshot_is_listed_with_what_identifies_its_files(
 ) -> None:
     store = make_store(samples.dossiers(3))
     made = export_snapshot(store, ExportOrder(run=samples.RUN.id), tmp_path / "shelf" / samples.RUN.id)
-    site = site_of(store, PlainDesk(datasets=str(tmp_path / "shelf")))
+    site = site_of(store, PlainBackend(datasets=str(tmp_path / "shelf")))
     page = site.get("/datasets").text
     for file in made.files:
         path = f"/datasets/{samples.RUN.id}/{file.name}"
@@ -49,7 +49,7 @@ def test_a_snapshot_is_listed_with_what_identifies_its_files(
 def test_a_snapshot_that_comes_later_is_listed_within_a_minute(
     make_store: MakeStore, site_of: SiteOf, tmp_path: Path
 ) -> None:
-    store, backend = make_store(samples.dossiers(3)), PlainDesk(datasets=str(tmp_path / "shelf"))
+    store, backend = make_store(samples.dossiers(3)), PlainBackend(datasets=str(tmp_path / "shelf"))
     site = site_of(store, backend)
     assert "No dataset is here yet" in site.get("/datasets").text
     export_snapshot(store, ExportOrder(run=samples.RUN.id), tmp_path / "shelf" / samples.RUN.id)

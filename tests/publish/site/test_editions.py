@@ -13,7 +13,7 @@ from evidence.model import Dossier
 from evidence.store import Store
 from publish.site.editions import Edition, Editions
 from publish.web.context import SiteContext
-from tests.publish.site.desks import PlainDesk
+from tests.publish.site.plain_backend import PlainBackend
 
 MakeStore = Callable[[Sequence[Dossier]], Store]
 ONE, OTHER = "srv_00000000000000000001", "srv_00000000000000000002"
@@ -26,7 +26,7 @@ class Asked:
         self.now, self.times, self.gate = "1", 0, Event()
         self.gate.set()
         store.listing.read_revision = self._revision  # type: ignore[method-assign]
-        self.editions = Editions(SiteContext(store, PlainDesk()))
+        self.editions = Editions(SiteContext(store, PlainBackend()))
 
     def _revision(self) -> str:
         self.times += 1

@@ -16,7 +16,7 @@ from tests.publish import samples
 from tests.publish.judged import whole
 from tests.publish.shown import show
 from tests.publish.site.conftest import SiteOf
-from tests.publish.site.desks import PlainDesk
+from tests.publish.site.plain_backend import PlainBackend
 from tests.publish.test_public_receipts import poisoned
 
 Ask = Callable[..., dict[str, Any]]
@@ -167,7 +167,7 @@ def test_what_is_not_disclosed_is_in_no_answer(ask: Ask) -> None:
 
 
 def test_a_server_that_opted_out_is_as_unknown_as_one_that_never_was(store: Store, site_of: SiteOf) -> None:
-    site = site_of(store, PlainDesk(hidden={GOOD.server.id}))
+    site = site_of(store, PlainBackend(hidden={GOOD.server.id}))
 
     def asked(tool: str, **arguments: Any) -> str:
         return str(post(site, "tools/call", name=tool, arguments=arguments).json()["result"]["content"][0]["text"])

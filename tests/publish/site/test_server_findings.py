@@ -20,7 +20,7 @@ from tests.publish.findings.test_identity import INJECTION, server
 from tests.publish.projects import with_project
 from tests.publish.site.boards import judged, night, put, read
 from tests.publish.site.conftest import SiteOf
-from tests.publish.site.desks import NOW
+from tests.publish.site.plain_backend import NOW
 
 MakeStore = Callable[..., Store]
 MARKER = "zzmarkerzz"

@@ -13,13 +13,13 @@ from starlette.testclient import TestClient
 
 from evidence.model import Dossier, Reason, Run, Trigger
 from evidence.store import Retest, RetestState, RunState, Store
-from publish.site.shown_server import ordered
+from publish.views.server_in_run import order_receipts
 from scoring.results.scorecard import Line
 from tests.publish import observed, samples
 from tests.publish.projects import with_project
 from tests.publish.site.boards import judged, night, put, read, with_tools
 from tests.publish.site.conftest import SiteOf
-from tests.publish.site.desks import PlainDesk
+from tests.publish.site.plain_backend import PlainBackend
 
 MakeStore = Callable[..., Store]
 FIRST, SECOND = night(0), night(1)
@@ -85,7 +85,7 @@ def test_the_first_page_says_what_the_receipts_say(empty: Store, site_of: SiteOf
     posted(empty, server)
     site, here = site_of(empty), f"/servers/{server.server.id}"
     page = read(site, here)
-    main, *others = ordered(samples.cards(server), "adaptive")
+    main, *others = order_receipts(samples.cards(server), "adaptive")
     assert f"receipt-{main.rubric}-{main.version}" in page.ids
     for card in (main, *others):
         receipt = f"{here}/receipts/{card.rubric}@{card.version}"
@@ -160,7 +160,7 @@ def test_of_a_server_that_opted_out_nothing_is_shown_and_the_page_says_so(
 ) -> None:
     server = samples.dossiers(1)[0]
     posted(empty, server)
-    backend = PlainDesk(hidden={server.server.id})
+    backend = PlainBackend(hidden={server.server.id})
     answer = site_of(empty, backend).get(f"/servers/{server.server.id}{part}")
     assert answer.status_code == 404
     assert "asked that it be not looked at" in answer.text

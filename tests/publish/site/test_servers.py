@@ -18,8 +18,8 @@ from publish.web.context import break_name
 from tests.evidence.store.listing_samples import make_listed, make_many, make_server, show
 from tests.publish.samples import HOSTILE, SCRIPT
 from tests.publish.site.conftest import SiteOf
-from tests.publish.site.desks import PlainDesk
 from tests.publish.site.fronts import encoded
+from tests.publish.site.plain_backend import PlainBackend
 
 MakeStore = Callable[[Sequence[Dossier]], Store]
 
@@ -148,7 +148,7 @@ def test_what_was_not_measured_is_not_a_zero(make_store: MakeStore, site_of: Sit
 
 
 def test_whoever_opted_out_is_on_no_list(store: Store, site_of: SiteOf) -> None:
-    backend = PlainDesk()
+    backend = PlainBackend()
     first = ids(site_of(store, backend).get("/servers").text)[0]
     backend.hidden.add(first)
     assert first not in site_of(store, backend).get("/servers").text

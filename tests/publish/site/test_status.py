@@ -13,7 +13,7 @@ from evidence.store import RunAction, RunEvent, RunState, Store, open_store
 from publish.views.runs import list_runs
 from tests.publish import samples
 from tests.publish.site.conftest import SiteOf
-from tests.publish.site.desks import PlainDesk
+from tests.publish.site.plain_backend import PlainBackend
 
 MakeStore = Callable[[Sequence[Dossier]], Store]
 LATER = Run(
@@ -74,7 +74,7 @@ def test_a_withheld_night_says_why_and_an_operators_words_stay_private(make_stor
 
 
 def test_a_run_under_way_is_counted_again_after_a_while(make_store: MakeStore, site_of: SiteOf) -> None:
-    store, backend = published(make_store, {}), PlainDesk()
+    store, backend = published(make_store, {}), PlainBackend()
     site = site_of(store, backend)
     assert "Under way" not in site.get("/status").text
     store.add_run(LATER)

@@ -13,7 +13,7 @@ from scoring.engine.assess import assess_dossier
 from scoring.remedy import plan_fixes
 from tests.publish.findings.test_identity import INJECTION, server
 from tests.publish.site.boards import judged
-from tests.publish.test_run_summary import capture
+from tests.publish.views.test_server_summary import capture
 
 ADAPTIVE = catalogue.get_rubric("adaptive")
 

@@ -3,41 +3,34 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from datetime import datetime, timedelta
+from datetime import timedelta
 from decimal import Decimal
 
 from evidence.model import Trigger
+from evidence.store.listing.values import HistoryPoint
 from publish.views.score_history import HEIGHT, WIDTH, ScoreSeries, view_history
 from tests.publish.samples import AS_OF
 
 RULES = {"ruleset": "one"}
 
 
-@dataclass(frozen=True)
-class Night:
-    day: int
-    points: str | None = "50"
-    version: int = 1
-    pinned: Mapping[str, str] = field(default_factory=lambda: RULES)
-    rubric: str = "adaptive"
-    grade: str | None = None
-    trigger: Trigger = Trigger.NIGHTLY
-
-    @property
-    def run(self) -> str:
-        return f"run-{self.day:04}"
-
-    @property
-    def as_of(self) -> datetime:
-        return AS_OF + timedelta(days=self.day)
-
-    @property
-    def score(self) -> Decimal | None:
-        return None if self.points is None else Decimal(self.points)
+def night(
+    day: int, points: str | None = "50", version: int = 1, pinned: Mapping[str, str] = RULES, rubric: str = "adaptive"
+) -> HistoryPoint:
+    return HistoryPoint(
+        run=f"run-{day:04}",
+        as_of=AS_OF + timedelta(days=day),
+        trigger=Trigger.NIGHTLY,
+        rubric=rubric,
+        version=version,
+        score=None if points is None else Decimal(points),
+        grade=None,
+        pins="",
+        pinned=pinned,
+    )
 
 
-def series(*nights: Night) -> ScoreSeries:
+def series(*nights: HistoryPoint) -> ScoreSeries:
     (found,) = view_history(nights, {"adaptive": "Adaptive score"})
     return found
 
@@ -47,14 +40,14 @@ def corners(found: ScoreSeries) -> list[int]:
 
 
 def test_comparable_nights_are_one_line_and_say_how_far_they_moved() -> None:
-    found = series(Night(0, "50"), Night(1, "60"), Night(2, "55"))
+    found = series(night(0, "50"), night(1, "60"), night(2, "55"))
     assert corners(found) == [3]
     assert [dot.moved for dot in found.dots] == [None, Decimal(10), Decimal(-5)]
     assert found.marks == ()
 
 
 def test_other_rules_break_the_line_and_the_difference_is_not_told() -> None:
-    found = series(Night(0), Night(1), Night(2, "90", pinned={"ruleset": "two"}), Night(3, pinned={"ruleset": "two"}))
+    found = series(night(0), night(1), night(2, "90", pinned={"ruleset": "two"}), night(3, pinned={"ruleset": "two"}))
     assert corners(found) == [2, 2]
     assert found.dots[2].moved is None
     assert "ruleset one before, two after" in found.dots[2].because
@@ -62,13 +55,13 @@ def test_other_rules_break_the_line_and_the_difference_is_not_told() -> None:
 
 
 def test_another_version_of_the_methodology_breaks_the_line_too() -> None:
-    found = series(Night(0), Night(1, version=2))
+    found = series(night(0), night(1, version=2))
     assert corners(found) == []
     assert [mark.label for mark in found.marks] == ["adaptive@2"]
 
 
 def test_a_night_without_a_score_is_no_zero() -> None:
-    found = series(Night(0), Night(1, None), Night(2))
+    found = series(night(0), night(1, None), night(2))
     assert found.dots[1].y is None
     assert found.dots[2].moved is None
     assert corners(found) == []
@@ -76,12 +69,12 @@ def test_a_night_without_a_score_is_no_zero() -> None:
 
 
 def test_of_two_versions_in_one_night_the_newest_counts() -> None:
-    found = series(Night(0, "10", version=1), Night(0, "20", version=2))
+    found = series(night(0, "10", version=1), night(0, "20", version=2))
     assert [(dot.name, dot.score) for dot in found.dots] == [("adaptive@2", Decimal(20))]
 
 
 def test_everything_stays_inside_of_the_plot_however_many_nights_there_are() -> None:
-    found = series(*(Night(day, str(day % 101), pinned={"ruleset": str(day % 7)}) for day in range(900)))
+    found = series(*(night(day, str(day % 101), pinned={"ruleset": str(day % 7)}) for day in range(900)))
     assert len(found.dots) == 400
     assert found.earlier == 500
     assert all(0 <= dot.x <= WIDTH and dot.y is not None and 0 <= dot.y <= HEIGHT for dot in found.dots)
@@ -89,7 +82,7 @@ def test_everything_stays_inside_of_the_plot_however_many_nights_there_are() -> 
 
 
 def test_one_night_is_a_point() -> None:
-    found = series(Night(0, "100"))
+    found = series(night(0, "100"))
     assert found.strokes == ()
     assert len(found.ticks) == 1
     assert found.said == "1 night, 1 with a score, between 100 and 100, the last one 100."

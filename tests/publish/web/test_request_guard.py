@@ -17,7 +17,7 @@ from publish.web.client_address import client_address
 from publish.web.rate_limits import TokenBuckets
 from publish.web.same_origin import require_same_origin
 from tests.publish.site.conftest import SiteOf
-from tests.publish.site.desks import PlainDesk
+from tests.publish.site.plain_backend import PlainBackend
 
 MakeStore = Callable[[Sequence[Dossier]], Store]
 
@@ -62,7 +62,7 @@ def test_a_failure_of_ours_has_the_headers_too_and_tells_nothing(make_store: Mak
 def test_https_is_demanded_only_when_it_is_set(make_store: MakeStore, site_of: SiteOf) -> None:
     store = make_store([])
     assert "strict-transport-security" not in site_of(store).get("/healthz").headers
-    strict = site_of(store, PlainDesk(limits=RequestLimits(rate=0, hsts=timedelta(days=365))))
+    strict = site_of(store, PlainBackend(limits=RequestLimits(rate=0, hsts=timedelta(days=365))))
     assert strict.get("/healthz").headers["strict-transport-security"] == "max-age=31536000"
 
 
@@ -167,7 +167,7 @@ def test_a_database_that_is_away_is_a_503_that_says_when_to_come_back(site_of: S
 
 
 def test_a_page_that_is_known_is_served_while_the_database_is_away(make_store: MakeStore, site_of: SiteOf) -> None:
-    store, backend = make_store([]), PlainDesk()
+    store, backend = make_store([]), PlainBackend()
     site = site_of(store, backend)
     assert site.get("/").status_code == 200
 
@@ -181,7 +181,7 @@ def test_a_page_that_is_known_is_served_while_the_database_is_away(make_store: M
 
 
 def test_a_client_that_asks_too_often_waits_and_others_do_not(make_store: MakeStore, site_of: SiteOf) -> None:
-    backend = PlainDesk(limits=RequestLimits(rate=0.5, burst=2, proxies=(ip_network("127.0.0.1/32"),)))
+    backend = PlainBackend(limits=RequestLimits(rate=0.5, burst=2, proxies=(ip_network("127.0.0.1/32"),)))
     app = site_of(make_store([]), backend).app
 
     def ask(address: str) -> tuple[int, str]:
@@ -196,7 +196,7 @@ def test_a_client_that_asks_too_often_waits_and_others_do_not(make_store: MakeSt
 
 
 def test_only_probes_themselves_are_free(make_store: MakeStore, site_of: SiteOf) -> None:
-    site = site_of(make_store([]), PlainDesk(limits=RequestLimits(rate=1, burst=1)))
+    site = site_of(make_store([]), PlainBackend(limits=RequestLimits(rate=1, burst=1)))
     assert [site.get("/healthz").status_code for _ in range(3)] == [200] * 3
     assert [site.get(f"/healthz{number}").status_code for number in range(3)] == [404, 429, 429]
 

@@ -16,7 +16,7 @@ from evidence.kinds import behaviour
 from evidence.kinds.behaviour import Contact, Decoy
 from evidence.model import Record
 from evidence.store import StoreUnavailable
-from publish.run_summary import MeasuredState, ServerRow
+from publish.views.server_summary import MeasuredState, ServerRow
 from tests.publish import samples
 from tests.workers.cli.conftest import Hallmark
 from workers.cli.display.console import print_data

@@ -16,7 +16,7 @@ from crawler.collector import Follower
 from crawler.collectors.drift import DriftDeriver
 from evidence.model import Absent, Dossier, Observed, Reason, Server, ServerRef, Target, TargetType, Trigger
 from evidence.store import COLLECT_STAGES, Stage
-from publish import public_servers
+from publish.publication import run_export
 from tests.stepping_clock import SteppingClock
 from tests.workers.world import (
     LISTING,
@@ -89,7 +89,7 @@ async def _in_parts(ctx: Context, run: str) -> list[Stage]:
 
 def _export(ctx: Context, run: str) -> bytes:
     out = BytesIO()
-    public_servers.export_run(ctx.store, run, out, format="jsonl", comparable=True)
+    run_export.export_run(ctx.store, run, out, format="jsonl", comparable=True)
     return out.getvalue()
 
 

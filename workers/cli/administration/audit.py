@@ -47,7 +47,8 @@ def audit(
                 continue
             states = (canonical_json(dict(each)).decode() if each else "" for each in (one.before, one.after))
             who, about = clean_text(one.who), clean_text(one.subject)
-            row = (format_moment(one.at), who, one.token or "", one.what, about, *map(clean_text, states))
-            grid.add_row(*row, clean_text(one.note))
+            before, after = map(clean_text, states)
+            note = clean_text(one.note)
+            grid.add_row(format_moment(one.at), who, one.token or "", one.what, about, before, after, note)
         if not as_json:
             print_table(grid, "no decision is recorded")

@@ -10,8 +10,8 @@ from typing import Protocol, TypeVar
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from publish.run_summary import has_thin_evidence
 from publish.text.numbers import base_weight_share, format_number, format_percent, format_signed
+from publish.views.server_summary import has_thin_evidence
 from scoring.engine import catalogue
 from scoring.results.outcome import NotMeasured
 from scoring.results.scorecard import DimensionScore, Line, Scorecard

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from evidence.model import Reason
-from publish.run_summary import ServerRow
 from publish.views.absence_advice import advise_on_absence
+from publish.views.server_summary import ServerRow
 from scoring.ranking import RankKey
 from scoring.results.scorecard import Scorecard
 from workers.cli.display.console import clean_text, make_fact_table, make_table, print_data, print_note

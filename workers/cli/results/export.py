@@ -9,11 +9,10 @@ from typing import Annotated
 
 import typer
 
-from publish import public_servers
 from publish.datasets.export import ExportOrder, FolderNotEmpty
 from publish.datasets.snapshot.manifest import NotASnapshot
 from publish.datasets.snapshot.reader import UnreadableFile
-from publish.publication import manifest
+from publish.publication import manifest, run_export
 from publish.publication.export_workers import RunExporter
 from workers.cli.administration.signing_key import read_password
 from workers.cli.display.console import ExitCode, exit_with_error, print_note
@@ -93,13 +92,13 @@ def export(
             if rubric or output or comparable:
                 exit_with_error("--all writes complete files: omit --rubric, --output and --comparable", ExitCode.USAGE)
             exporter = RunExporter(Settings().store_url, Settings().publish_processes)
-            written = manifest.write_run_files(store, row.run.id, every, exporter.printed)
+            written = manifest.write_run_files(store, row.run.id, every, exporter.export)
             print_note(f"run {row.run.id}: {written} servers in {every}")
             return
         for name in rubric or ():
             find_rubric(name)  # before anything is written
         sink = output or sys.stdout.buffer
-        written = public_servers.export_run(
+        written = run_export.export_run(
             store,
             row.run.id,
             sink,
@@ -120,7 +119,7 @@ def _snapshot(run: str, folder: Path, *, comparable: bool, since: Path | None, k
         planned = len(store.list_planned_servers(row.run.id))
         try:
             with show_progress(f"run {row.run.id}", planned) as advance:
-                order = ExportOrder(run=row.run.id, comparable=comparable, earlier=since, told=advance)
+                order = ExportOrder(run=row.run.id, comparable=comparable, earlier=since, on_progress=advance)
                 made = dataset_snapshots.write_snapshot(
                     settings, store, order, folder, password=lambda: read_password(settings)
                 )

@@ -15,8 +15,8 @@ from rich.text import Text
 from evidence.kinds import listing
 from evidence.model import Reason, ServerId
 from evidence.store import Store, StoredScorecard
-from publish.run_summary import RubricMark, ServerRow, make_row_from_receipts
 from publish.text.numbers import format_percent
+from publish.views.server_summary import RubricMark, ServerRow, make_row_from_receipts
 from scoring import receipt
 from scoring.results.outcome import NotMeasured
 from scoring.results.scorecard import Scorecard

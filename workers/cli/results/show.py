@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from publish.public_servers import server_as_json
+from publish.publication.run_export import server_as_json
 from scoring import receipt
 from workers.cli.display.console import ExitCode, exit_with_error, print_json, print_note
 from workers.cli.display.receipts import select_newest

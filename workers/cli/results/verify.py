@@ -67,7 +67,7 @@ def verify(
         try:
             servers = open_snapshot(folder).manifest.counts.get("servers", 0)
             with show_progress("recomputing", servers) as advance:
-                report = check(folder, key=known, processes=processes or os.cpu_count() or 1, told=advance)
+                report = check(folder, key=known, processes=processes or os.cpu_count() or 1, on_progress=advance)
         except NotASnapshot as error:
             exit_with_error(str(error), ExitCode.USAGE)
         if as_json:

@@ -16,7 +16,7 @@ from evidence.model import Absent
 from publish.api.guide import make_openapi_document
 from publish.api.openapi_document import make_example
 from publish.api.operations import evidence
-from publish.public_servers import read_public_servers
+from publish.views.public_servers import read_public_servers
 from scoring import receipt
 from tests.publish import samples
 from tests.publish.api import shelves

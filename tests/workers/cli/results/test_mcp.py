@@ -13,7 +13,7 @@ from publish.app import create_app
 from publish.mcp.server import TOOLS
 from tests.publish import samples
 from tests.publish.shown import show
-from tests.publish.site.desks import PlainDesk
+from tests.publish.site.plain_backend import PlainBackend
 from tests.servers.loopback_app import on_loopback
 from tests.workers.cli.conftest import SCRIPT, Hallmark, Outcome
 
@@ -41,7 +41,7 @@ def published(home: Path) -> Store:
 
 
 def test_our_own_server_has_an_a_and_the_first_tier_over_http(process: Hallmark, published: Store) -> None:
-    with on_loopback(lambda address: create_app(published, PlainDesk(base_url=address))) as address:
+    with on_loopback(lambda address: create_app(published, PlainBackend(base_url=address))) as address:
         document = scanned(process("scan", f"{address}/mcp", "--allow-private", "--full", "--json"))
     published.close()
     assert grades(document)["sdk_tier"] == ("T1", 100)

@@ -15,7 +15,7 @@ from scoring import receipt
 from scoring.results.scorecard import Line
 from tests.publish import samples
 from tests.publish.api.shelves import publish
-from tests.publish.people.desks import TakingDesk
+from tests.publish.community.retest_backend import RetestBackend
 
 
 @dataclass
@@ -23,7 +23,7 @@ class House:
     """A store with published servers, its backend, and a client of the whole site."""
 
     store: Store
-    backend: TakingDesk
+    backend: RetestBackend
     client: TestClient
 
     def server(self, name: str = "") -> ServerId:
@@ -52,7 +52,7 @@ class House:
 def house(make_store: Callable[[Sequence[Dossier]], Store]) -> Iterator[House]:
     store = make_store([])
     publish(store, [*samples.dossiers(9), samples.hostile_dossier()])
-    backend = TakingDesk(store=store)
+    backend = RetestBackend(store=store)
     app = create_app(store, backend)
     with TestClient(app, raise_server_exceptions=True, follow_redirects=False) as client:
         yield House(store, backend, client)

@@ -14,11 +14,11 @@ import pytest
 from evidence.store import ListingQuery, Store
 from publish.badges import requirements
 from publish.disclosure import WITHHELD, ReviewedFindings, private_rule_ids, redact_receipt
-from publish.public_servers import PublicServer, read_public_servers
 from publish.publication import export_workers, listing_writer
 from publish.publication import manifest as snapshot
 from publish.publication.export_workers import RunExporter
-from publish.publication.listing_rows import make_listing_row
+from publish.views.listed_servers import make_listing_row
+from publish.views.public_servers import PublicServer, read_public_servers
 from scoring import receipt
 from tests.dossiers import captures
 from tests.publish import samples
@@ -89,8 +89,8 @@ def test_several_processes_put_on_the_board_what_one_does(
     listing_writer.write_listing(store, samples.RUN)
     alone = (front(store), store.listing.read_page(ListingQuery(), limit=200).servers)
     monkeypatch.setattr(export_workers, "SERVERS_PER_WORKER", 20)
-    by = RunExporter(f"sqlite:///{tmp_path}/0.db", 2, board=True)
-    manifest = snapshot.make_manifest(store, samples.RUN.id, listing_writer.export_and_list(samples.RUN, by.printed))
+    by = RunExporter(f"sqlite:///{tmp_path}/0.db", 2, listing=True)
+    manifest = snapshot.make_manifest(store, samples.RUN.id, listing_writer.export_and_list(samples.RUN, by.export))
     assert manifest == snapshot.make_manifest(store, samples.RUN.id)
     assert (front(store), store.listing.read_page(ListingQuery(), limit=200).servers) == alone
 

@@ -10,7 +10,7 @@ import pytest
 
 from evidence.model import Absent, Dossier, Reason
 from evidence.recorded_capture import dossier_from_capture
-from publish.run_summary import MeasuredState, make_row_from_receipts, summarize_server
+from publish.views.server_summary import MeasuredState, make_row_from_receipts, summarize_server
 from scoring import receipt
 from scoring.engine import catalogue
 from scoring.engine.assess import assess_dossier

@@ -18,11 +18,11 @@ from publish.web.backend import (
     RetestRefusal,
     RetestRefused,
 )
-from tests.publish.site.desks import NOW, PlainDesk
+from tests.publish.site.plain_backend import NOW, PlainBackend
 
 
 @dataclass
-class TakingDesk(PlainDesk):
+class RetestBackend(PlainBackend):
     """Requests are rows of the store, without cool-downs; `most` per client."""
 
     store: Store | None = None

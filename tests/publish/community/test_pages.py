@@ -12,7 +12,7 @@ from evidence.store.community.dispute_values import DisputeState
 from publish.community import disputes
 from publish.community.disputes import DisputeDecider, Verdict
 from tests.publish import samples
-from tests.publish.people.conftest import House
+from tests.publish.community.conftest import House
 
 HOSTILE = f"{samples.HOSTILE} and these are more than twenty characters"
 OP = DisputeDecider("op")

@@ -1,4 +1,4 @@
-"""One server as a row of a table, and what costs points on most servers."""
+"""Summaries of servers for tables, and counts of the criteria that cost points."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ HISTOGRAM_BINS = 10
 _WHOLE = {End.COMPLETE, End.NOT_ASKED}
 _TOOLS = "tools"
 _UNREAD = "could not be listed"
-"""What every rubric says in a caveat when a list could not be read to its end; a test holds them to it."""
+"""The words of every rubric's caveat about a list that was not read to its end; a test checks them."""
 
 
 class MeasuredState(StrEnum):
-    """How much of what a server says of itself was seen."""
+    """How much of a server's declared lists was read."""
 
     MEASURED = "measured"
     PARTIAL = "partial"
@@ -35,9 +35,9 @@ class MeasuredState(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class RubricMark:
-    """One rubric's verdict in a table row; no score is not a zero. `thin` ones rest on too little to be compared.
+    """One rubric's result in a table row. `thin` results rest on too little evidence to be compared.
 
-    `floor` is what is left of the score with everything unmeasured at 0; None where it is the score itself.
+    `floor` is the score with everything unmeasured at 0; None if it equals the score.
     """
 
     rubric: str
@@ -103,7 +103,7 @@ class FailureCounter:
             self.add(FailureCount(rubric, version, cites, rule, 1, len(found), points, found[0].why))
 
     def add(self, found: FailureCount) -> None:
-        """Count what was counted elsewhere, of other servers."""
+        """Add the count of other servers."""
         key = (found.rubric, found.version, found.cites, found.rule)
         known = self._found.get(key)
         if known is not None:
@@ -116,7 +116,6 @@ class FailureCounter:
         self._found[key] = found
 
     def all(self) -> Collection[FailureCount]:
-        """Everything that was counted."""
         return self._found.values()
 
     def most(self, rubric: str, version: int, limit: int = 12) -> list[FailureCount]:
@@ -126,7 +125,7 @@ class FailureCounter:
 
 
 def receipt_lines(card: Scorecard) -> Iterator[Line]:
-    """Every line of a receipt, at whatever level it stands."""
+    """Every line of a receipt: its own lines and those of its dimensions and components."""
     yield from card.lines
     for part in card.dimensions:
         yield from part.lines
@@ -135,7 +134,7 @@ def receipt_lines(card: Scorecard) -> Iterator[Line]:
 
 
 def summarize_server(dossier: Dossier, cards: Sequence[Scorecard]) -> ServerRow:
-    """The row of a server from what was seen of it, and its receipts, of which the heads are enough."""
+    """The row of a server from its dossier and its receipts, which may be summaries."""
     content = dossier.read(listing.KIND)
     absent = content if isinstance(content, Absent) else None
     seen = None if isinstance(content, Absent) else _parse(content.body)
@@ -171,7 +170,7 @@ def _mark(card: Scorecard) -> RubricMark:
 
 
 def make_row_from_receipts(server: Server, absent: Absent | None, cards: Sequence[Scorecard]) -> ServerRow:
-    """The row of a server from its receipts alone, for tables that shall not read every dossier.
+    """The row of a server from its receipts alone, for tables that must not read every dossier.
 
     `tools` is None where no receipt counts them.
     """
@@ -202,5 +201,5 @@ def _tool_counts(cards: Sequence[Scorecard]) -> Iterator[int]:
 
 
 def has_thin_evidence(card: Scorecard) -> bool:
-    """The rubric itself says that it saw too little (docs/decisions/0024)."""
+    """Whether the rubric itself marks the evidence as too little (docs/decisions/0024)."""
     return card.facts.get("evidence") == "thin"

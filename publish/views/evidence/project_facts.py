@@ -18,7 +18,7 @@ ProjectFact = Callable[[Records], str]
 View = TypeVar("View")
 
 _KEPT: Final = 8
-"""Bodies whose views are kept: the rows of one server, one per methodology, follow each other."""
+"""Number of cached views: the rows of one server, one for each rubric, follow each other."""
 
 
 def package_fact(value: Callable[[Package], str | int | bool | None]) -> ProjectFact:

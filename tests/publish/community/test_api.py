@@ -14,7 +14,7 @@ from publish.community import tokens
 from publish.community.limits import CommunityLimits
 from publish.community.webhooks import derive_secret
 from tests.publish import samples
-from tests.publish.people.conftest import House
+from tests.publish.community.conftest import House
 
 REASON = "The description has thirty words; the rule reads the first line only."
 V1 = "/api/v1"
@@ -129,10 +129,10 @@ def test_a_dispute_that_is_not_as_described_is_refused(house: House) -> None:
 
 def test_a_client_is_stopped_and_the_maintainers_dispute_is_marked(house: House) -> None:
     server = house.server()
-    house.backend.people = CommunityLimits(disputes_of_client=0)
+    house.backend.community = CommunityLimits(disputes_of_client=0)
     stopped = dispute(house, server)
     assert (stopped.status_code, stopped.headers["retry-after"]) == (429, "3600")
-    house.backend.people = CommunityLimits()
+    house.backend.community = CommunityLimits()
     assert dispute(house, server, house.owner(server)).json()["by_maintainer"] is True
     assert dispute(house, server, house.owner(house.server("hostile"))).json()["by_maintainer"] is False
 
@@ -181,7 +181,7 @@ def test_decisions_need_a_token_of_their_own(house: House) -> None:
 
 
 def test_who_guesses_tokens_has_to_wait(house: House) -> None:
-    house.backend.people = CommunityLimits(failures=3)
+    house.backend.community = CommunityLimits(failures=3)
     good, path = house.token(tokens.ADMIN_AUDIT), f"{V1}/audit"
     bad = {"Authorization": f"Bearer hmk_{'0' * 12}_{'x' * 43}"}
     assert [house.client.get(path, headers=bad).status_code for _ in range(4)] == [401, 401, 401, 429]

@@ -25,12 +25,12 @@ WHO = Operator(contact_url="https://who.example/crawler", user_agent="hallmark/t
 
 
 @dataclass
-class PlainDesk:
+class PlainBackend:
     base_url: str = "https://hallmark.example"
     limits: RequestLimits = field(default_factory=lambda: RequestLimits(rate=0))
     operator: Operator = WHO
     datasets: str = ""
-    people: CommunityLimits = field(default_factory=CommunityLimits)
+    community: CommunityLimits = field(default_factory=CommunityLimits)
     settings: str = ""
     seconds: float = 0.0
     hidden: set[ServerId] = field(default_factory=set)

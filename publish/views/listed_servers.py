@@ -1,4 +1,4 @@
-"""What goes on the board: one row for each server of a run, and what is counted of its receipts.
+"""The rows of the listing index: one for each server of a run, with its receipts for counting.
 
 Nothing on the board depends on what anybody decides about findings of our own: scores count them either way, and what
 fails most is told without them. So a finding that is disclosed, or made private again, changes nothing here.
@@ -14,8 +14,8 @@ from evidence.kinds import listing
 from evidence.model import Server
 from evidence.store import ListedScore, ListedServer
 from publish.badges import requirements
-from publish.public_servers import PublicServer
-from publish.run_summary import has_thin_evidence, summarize_server
+from publish.views.public_servers import PublicServer
+from publish.views.server_summary import has_thin_evidence, summarize_server
 from scoring import receipt
 from scoring.results.outcome import NotMeasured
 from scoring.results.scorecard import Scorecard
@@ -24,13 +24,13 @@ _UNKNOWN: Final = "unknown"
 
 
 def make_listing_row(published: PublicServer, run: str, *, controlled: bool = False) -> ListedServer:
-    """The row of a server in a run; `controlled` when somebody proved to control it."""
+    """The row of a server in a run; `controlled`: somebody proved control of it."""
     return count_server(published, run, controlled=controlled).listed
 
 
 @dataclass(frozen=True, slots=True)
 class CountedServer:
-    """One server as the board has it, and what of its receipts is counted for all of them."""
+    """One listed server, and its newest receipts as JSON values for counting."""
 
     listed: ListedServer
     newest: Sequence[Mapping[str, Any]]
@@ -73,7 +73,7 @@ def find_ecosystem(server: Server) -> str:
 
 
 def listed_score(card: Scorecard) -> ListedScore:
-    """What lists show of a receipt."""
+    """The result of a receipt for lists."""
     missing = card.score if isinstance(card.score, NotMeasured) else None
     return ListedScore(
         rubric=card.rubric,

@@ -1,4 +1,4 @@
-"""The dashboard's numbers as a run was published with them."""
+"""The numbers of the dashboard, as they were counted when the newest run was published."""
 
 from __future__ import annotations
 
@@ -13,16 +13,20 @@ _NONE: Final[Mapping[str, Any]] = {}
 
 @dataclass(frozen=True, slots=True)
 class DashboardNumbers:
-    """What `publish.publication.listing_rows.front` counted. `run` is None before anything is published."""
+    """What `publish.publication.dashboard` counted; `run` is None before anything is published."""
 
     run: str | None = None
     values: Mapping[str, Any] = field(default_factory=dict)
 
     @classmethod
     def read(cls, store: Store) -> DashboardNumbers:
-        """Those of the newest published run."""
         found = store.listing.read_dashboard()
         return cls() if found is None else cls(*found)
+
+    @property
+    def servers(self) -> int:
+        found = self.values.get("servers")
+        return found if isinstance(found, int) else 0
 
     @property
     def rubrics(self) -> tuple[str, ...]:
@@ -30,36 +34,28 @@ class DashboardNumbers:
         return tuple(one["rubric"] for one in self.rows("rubrics"))
 
     def rows(self, name: str) -> Sequence[Mapping[str, Any]]:
-        """A list of objects, empty when it is not there."""
+        """A list of objects; empty if the member is missing."""
         found = self.values.get(name)
         return found if isinstance(found, list) else ()
 
     def names(self, name: str, member: str) -> list[str]:
-        """One text of each object of a list, sorted."""
+        """The values of one member of a list of objects, sorted."""
         return sorted(str(one[member]) for one in self.rows(name))
 
     def grades(self, rubric: str) -> list[str]:
-        """The grades that servers have under a rubric, sorted."""
-        return next(
-            (
-                sorted(each["grade"] for each in one["grades"])
-                for one in self.rows("rubrics")
-                if one["rubric"] == rubric
-            ),
-            [],
-        )
+        found = (one["grades"] for one in self.rows("rubrics") if one["rubric"] == rubric)
+        return sorted(each["grade"] for each in next(found, ()))
 
 
 class NewestNumbers:
-    """The numbers of the newest run, read once: those of a published run never change."""
+    """Caches the numbers of the newest run; those of a published run never change."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
         self._last = DashboardNumbers()
 
     def of(self, run: str | None) -> DashboardNumbers:
-        """Those of the run that is shown."""
-        found = self._last  # that of another thread is as good
+        found = self._last  # a value that another thread set is equally good
         if found.run != run:
             self._last = found = DashboardNumbers.read(self._store)
         return found

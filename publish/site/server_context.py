@@ -1,0 +1,96 @@
+"""Finds the server that a page is about, or answers 404; and renders pages with the values that all of them show."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from starlette.exceptions import HTTPException
+from starlette.responses import Response
+
+from evidence.model import ServerId
+from evidence.store.listing.values import ListedServer
+from publish.views.absence_advice import advise_on_absence
+from publish.views.public_servers import PublicServer
+from publish.views.server_in_run import ServerInRun, list_public_runs, methodology_titles, read_server_in_run
+from publish.web.context import SiteContext
+
+OPTED_OUT: Final = "The operator of this server opted out. Nothing about it is shown."
+UNKNOWN: Final = "No published server has this address. Search for it by its name, or by the reference in its registry."
+NOT_IN_RUN: Final = (
+    "The server was not in this run, or the run is not published. Its history names those that it was in."
+)
+
+LINES_SHOWN: Final = 60
+"""Lines of a table on a server's first page; the page of the receipt has all of them."""
+
+
+def server_response(site: SiteContext, template: str, seen: ServerInRun, *, tab: str, **values: Any) -> Response:
+    """A page that shows evidence or receipts of a server; `tab` is the selected tab. `values` override the defaults."""
+    absent = seen.absent
+    reasons = {
+        "reason": absent.reason if absent else None,
+        "detail": absent.detail if absent else "",
+        "advice": advise_on_absence(absent.reason) if absent else None,
+    }
+    return history_response(site, template, seen, tab=tab, **{**reasons, **values})
+
+
+def history_response(site: SiteContext, template: str, seen: ServerInRun, *, tab: str, **values: Any) -> Response:
+    """A page about all runs of a server; its evidence is not read."""
+    top = {
+        "here": "servers",
+        "index": seen.newest and seen.listed.gate,
+        "server": seen.listed.server,
+        "listed": seen.listed,
+        "run": seen.run.run,
+        "is_newest": seen.newest,
+        "state": seen.state,
+        "dropped": seen.dropped,
+        "titles": methodology_titles().rubrics,
+        "asked": "" if seen.newest else f"?run={seen.run.run.id}",
+        "receipt_page": lambda card: f"/servers/{seen.id}/receipts/{card.rubric}@{card.version}",
+        "disputes_page": f"/servers/{seen.id}/disputes",
+    }
+    return site.page(template, **{**top, "tab": tab, **values})
+
+
+def find_server_in_run(
+    site: SiteContext, server: ServerId, run: str | None = None, *, main_only: bool = False
+) -> ServerInRun:
+    """What is public of a server in a run, by default in the run that lists show; raise HTTPException 404 if nothing.
+
+    With `main_only`, receipts of other rubrics than the main one are not read in the run that lists show.
+    """
+    with site.store.read_transaction():
+        listed = find_listed_server(site, server)
+        if run not in {None, listed.run} and run not in list_public_runs(site.store, server):
+            raise HTTPException(404, NOT_IN_RUN)
+        row = site.store.find_run(run or listed.run)
+        found = read_server_in_run(site.store, listed, row, main_only=main_only) if row else None
+        if found is None:
+            raise HTTPException(404, NOT_IN_RUN if run else UNKNOWN)
+        return found
+
+
+def find_listed_server_in_run(site: SiteContext, server: ServerId) -> ServerInRun:
+    """A server in the run that lists show, without reading its evidence, unless the run's records were dropped."""
+    listed = find_listed_server(site, server)
+    row = site.store.find_run(listed.run)
+    if row is None or site.store.compaction.find_dropped_records(listed.run) is not None:
+        return find_server_in_run(site, server)
+
+    def read() -> PublicServer:
+        return find_server_in_run(site, server).public
+
+    return ServerInRun(listed, row, read)
+
+
+def find_listed_server(site: SiteContext, server: ServerId) -> ListedServer:
+    """A server as lists show it; raise HTTPException 404 if it is unknown, not published, or opted out."""
+    listed = site.store.listing.find_server(server)
+    if listed is None:
+        known = site.store.find_server(server)
+        raise HTTPException(404, OPTED_OUT if known is not None and site.is_hidden(known) else UNKNOWN)
+    if site.is_hidden(listed.server):
+        raise HTTPException(404, OPTED_OUT)
+    return listed

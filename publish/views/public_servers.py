@@ -1,0 +1,116 @@
+"""What is public of each server of a run: the read model that site, API, MCP server and datasets share."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from functools import cached_property
+from typing import Any, Final
+
+from evidence.model import Dossier, ServerId
+from evidence.store import FindingRow, FindingState, Store, StoredScorecard
+from publish.disclosure import NOT_REVIEWED, PublicRecords, disclose_dossier, may_name_private, redact_receipt_body
+from publish.findings.identity import DECIDED_STATES, find_private_findings, match_reviews
+from publish.formats.run_files import decode_receipts
+from publish.private_answers import cite_public_digests
+from scoring import receipt
+from scoring.results.scorecard import Scorecard
+
+BATCH_SIZE: Final = 50
+
+
+@dataclass(frozen=True)
+class PublicServer:
+    """What is public of one server: its public records and receipts, and its disclosed findings."""
+
+    dossier: Dossier
+    cards: Sequence[StoredScorecard]
+    disclosed: tuple[FindingRow, ...] = ()
+
+    @cached_property
+    def values(self) -> Sequence[dict[str, Any]]:
+        """The receipts as JSON values."""
+        return decode_receipts(self.cards)
+
+    @cached_property
+    def scorecards(self) -> Sequence[Scorecard]:
+        """The decoded receipts, sorted by rubric and version."""
+        return [receipt.decode_scorecard(card.body) for card in self.cards]
+
+    def newest_scorecards(self) -> Mapping[str, Scorecard]:
+        """The receipt under the newest version of each rubric, by rubric."""
+        return {card.rubric: card for card in self.scorecards}
+
+
+def read_public_server(
+    store: Store, run_id: str, server: ServerId, *, rubric: str | None = None
+) -> PublicServer | None:
+    """What is public of one server in a run; None if nothing of it may be published."""
+    return next(read_public_servers(store, run_id, servers=[server], rubric=rubric), None)
+
+
+def read_public_servers(
+    store: Store,
+    run_id: str,
+    *,
+    until: datetime | None = None,
+    servers: Sequence[ServerId] | None = None,
+    rubric: str | None = None,
+) -> Iterator[PublicServer]:
+    """What is public of each server of a run, or of the given servers, sorted by server id and read in batches.
+
+    A given server that was not in the run has no records and no receipts. With `rubric`, receipts of other rubrics are
+    left out, unless a finding of the server was reviewed: matching reviews needs all of them.
+
+    With `until`, reviews of findings after that time are ignored, so that the run's files stay equal to those in its
+    manifest. A finding that was made private again is never shown, even as of a time when it was public.
+    """
+    for batch in split_batches(store.list_planned_servers(run_id) if servers is None else servers):
+        yield from read_batch(store, run_id, batch, until, rubric)
+
+
+def read_batch(
+    store: Store, run_id: str, batch: Sequence[ServerId], until: datetime | None, rubric: str | None = None
+) -> Iterator[PublicServer]:
+    decided = _decided(store, batch, until)
+    cards: dict[ServerId, list[StoredScorecard]] = {}
+    for card in store.read_scorecards(run_id, servers=batch, rubric=None if decided else rubric):
+        cards.setdefault(card.server, []).append(card)
+    for dossier in sorted(store.read_dossiers(run_id, batch), key=lambda item: item.server.id):
+        shown = disclose_dossier(dossier)
+        if isinstance(shown, PublicRecords):
+            server = dossier.server.id
+            yield _public(dossier, shown, cards.get(server, []), decided.get(server, []))
+
+
+def _public(
+    dossier: Dossier, shown: PublicRecords, cards: Sequence[StoredScorecard], rows: Sequence[FindingRow]
+) -> PublicServer:
+    ordered = sorted(cards, key=lambda card: (card.rubric, card.version))
+    told = NOT_REVIEWED
+    if rows:
+        receipts = [receipt.decode_scorecard(card.body) for card in ordered if may_name_private(card.body)]
+        told = match_reviews(dossier, receipts, rows)
+        here = {one.id for one in find_private_findings(dossier, receipts)}
+        rows = [row for row in rows if row.finding.id in here and row.state is FindingState.PUBLIC_DISCLOSED]
+    changed = [(dossier.records[kind], record) for kind, record in shown.records.items()]
+    public = [
+        replace(card, body=cite_public_digests(redact_receipt_body(card.body, told), changed)) for card in ordered
+    ]
+    return PublicServer(replace(dossier, records=shown.records), public, tuple(rows))
+
+
+def _decided(store: Store, servers: Sequence[ServerId], until: datetime | None) -> Mapping[ServerId, list[FindingRow]]:
+    """The findings of these servers that were reviewed before `until`."""
+    found: dict[ServerId, list[FindingRow]] = {}
+    for row in store.read_findings(servers=servers, states=DECIDED_STATES):
+        if until is None or row.since <= until:
+            found.setdefault(row.finding.server, []).append(row)
+    return found
+
+
+def split_batches(servers: Sequence[ServerId]) -> Iterator[Sequence[ServerId]]:
+    ordered = sorted(servers)
+    for start in range(0, len(ordered), BATCH_SIZE):
+        yield ordered[start : start + BATCH_SIZE]
