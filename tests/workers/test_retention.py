@@ -169,7 +169,7 @@ def test_what_was_dropped_is_noted_with_the_run(nights: Store) -> None:
     compact_runs(nights, TODAY, KEEP)
     noted = nights.compaction.find_dropped_records(name(3))
     assert noted is not None
-    assert (noted.at, noted.visits, noted.done) == (TODAY.at, 3, True)
+    assert (noted.at, noted.record_sets, noted.done) == (TODAY.at, 3, True)
     assert nights.compaction.find_dropped_records(name(7)) is None
     assert nights.read_dossiers(name(3), IDS)[0].records == {}
     assert nights.list_planned_servers(name(3)) == sorted(IDS)
@@ -266,7 +266,7 @@ def test_an_interrupted_call_is_taken_up_again(nights: Store, monkeypatch: pytes
     assert {number: nights.read_scorecards(name(number)) for number in range(NIGHTS)} == before
     noted = nights.compaction.find_dropped_records(name(3))
     assert noted is not None
-    assert (noted.visits, noted.done) == (3, True)
+    assert (noted.record_sets, noted.done) == (3, True)
     assert nights.verify() == []
 
 

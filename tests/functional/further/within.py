@@ -32,7 +32,7 @@ HURRIED = GitHubLimits(calls=CallLimits(timeout=60, pause=0.01), linger=0.05, pa
 
 class _Hurried(PackageCollector):
     def __init__(self, *given: Any, **named: Any) -> None:
-        super().__init__(*given, max_wait=IndexRetryPolicy(attempts=2, first=0.01, longest=0.05), **named)
+        super().__init__(*given, retries=IndexRetryPolicy(attempts=2, first=0.01, longest=0.05), **named)
 
 
 def hurry(patch: pytest.MonkeyPatch, environ: Mapping[str, str]) -> None:

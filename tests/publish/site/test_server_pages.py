@@ -163,7 +163,7 @@ def test_of_a_server_that_opted_out_nothing_is_shown_and_the_page_says_so(
     backend = PlainBackend(hidden={server.server.id})
     answer = site_of(empty, backend).get(f"/servers/{server.server.id}{part}")
     assert answer.status_code == 404
-    assert "asked that it be not looked at" in answer.text
+    assert "The operator of this server opted out" in answer.text
     assert server.server.name not in answer.text
     assert server.server.ref not in answer.text
 

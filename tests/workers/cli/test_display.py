@@ -98,7 +98,7 @@ def test_a_list_of_nothing_says_so(hallmark: Hallmark, stored: Sequence[str], wo
 @pytest.mark.parametrize(
     ("error", "told"),
     [
-        (OSError(errno.ENOSPC, "No space left on device"), "error: No space left on device. Make room"),
+        (OSError(errno.ENOSPC, "No space left on device"), "error: No space left on device. Free some space"),
         (OSError(errno.EROFS, "Read-only file system", "/x/run.lock"), "error: Read-only file system: /x/run.lock\n"),
         (StoreUnavailable("refused\n Is it running?"), "error: refused Is it running. `hallmark doctor` checks it\n"),
     ],

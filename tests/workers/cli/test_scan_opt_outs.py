@@ -46,7 +46,7 @@ def test_who_is_in_the_table_is_left_alone_by_any_of_its_names(
     assert hallmark("opt-out", "add", f"server: {server.name}", "--note", "asked", "--by", "ann").code == 0
     found = hallmark("scan", server.ref)
     assert found.code == 3
-    assert f"{server.ref} is left alone: the server {server.name}" in found.err.replace("\n", " ")
+    assert f"{server.ref} is not contacted: the server {server.name}" in found.err.replace("\n", " ")
 
 
 def test_a_list_that_cannot_be_read_stops_a_scan(

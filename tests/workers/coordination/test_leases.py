@@ -102,7 +102,7 @@ def test_a_database_that_is_away_for_a_moment_gets_back_what_was_held(
 
     async def main() -> None:
         monkeypatch.setattr(Store, "release_leases", flaky)
-        monkeypatch.setattr(leases, "_PATIENCE", (0.0, 0.0, 0.0))
+        monkeypatch.setattr(leases, "_RELEASE_PAUSES", (0.0, 0.0, 0.0))
         async with _night(tmp_path) as ctx:
             mine = Leases(ctx, RUN, Stage.PROBE)
             async with mine.hold(Halt()):

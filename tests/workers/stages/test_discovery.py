@@ -88,12 +88,12 @@ def test_a_resumed_walk_that_was_alone_retires_what_it_did_not_see(tmp_path: Pat
 @pytest.mark.parametrize("since", [None, datetime(2026, 11, 21, 3, 0, 0, 7, tzinfo=UTC)])
 @pytest.mark.parametrize("cursor", ["a", "", "with spaces in it", "whole x", "\u202e"])
 def test_a_bookmark_is_read_as_it_was_written(since: datetime | None, cursor: str) -> None:
-    stored = WalkPosition(since).at(cursor)
+    stored = WalkPosition(since).encode_next(cursor)
     assert stored is not None
-    assert WalkPosition.read(stored) == WalkPosition(since, cursor)
-    assert WalkPosition(since).at(None) is None
+    assert WalkPosition.parse(stored) == WalkPosition(since, cursor)
+    assert WalkPosition(since).encode_next(None) is None
 
 
 @pytest.mark.parametrize("stored", ["", "abc", "abc def", "2026-99-99 x"])
 def test_what_is_no_bookmark_begins_again(stored: str) -> None:
-    assert WalkPosition.read(stored) is None
+    assert WalkPosition.parse(stored) is None

@@ -101,6 +101,6 @@ def test_the_settings_say_what_a_host_can_take(tmp_path: Path) -> None:
     async def main() -> None:
         async with context(tmp_path, _world(ScriptedCollector()), host_gap=1.0, allow_private=True) as ctx:
             pace = planning.read_host_pace(ctx.settings)
-            assert (pace.gap, pace.requests, pace.window, pace.at_home) == (1.0, 8.0, timedelta(hours=6), True)
+            assert (pace.gap, pace.requests, pace.window, pace.no_gap) == (1.0, 8.0, timedelta(hours=6), True)
 
     asyncio.run(main())

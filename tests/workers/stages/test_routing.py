@@ -154,7 +154,7 @@ def test_every_follower_looks_in_exactly_one_part(kinds: Sequence[str], route: l
     stage: Stage | None = routing.first_stage(server)
     found, walked, asked = Dossier(server=server, as_of=ref(1).updated_at), [], []  # type: ignore[arg-type]
     while stage is not None:
-        now = sources.at(server, stage, found).all
+        now = sources.select(server, stage, found).all
         asked += [one.name for one in now]
         records = {kind: None for one in now for kind in one.kinds}
         found = replace(found, records={**found.records, **records})  # type: ignore[dict-item]

@@ -74,7 +74,7 @@ def test_a_process_of_the_site_that_dies_is_replaced_and_all_end_together(tmp_pa
         assert "Nothing is published yet" in _front(address)
         first, second = _answering(process)
         os.kill(first, signal.SIGKILL)
-        heard(process, "ended with -9; another one takes its place")
+        heard(process, "ended with exit code -9 and was restarted")
         now = _answering(process)
         assert len(now) == 2
         assert second in now
@@ -122,8 +122,8 @@ def test_the_site_imports_no_celery() -> None:
 def test_a_site_whose_processes_end_at_once_gives_up(monkeypatch: pytest.MonkeyPatch) -> None:
     fork = multiprocessing.get_context("fork")
     monkeypatch.setattr(processes.multiprocessing, "get_context", lambda _: fork)
-    monkeypatch.setattr(processes, "_serve_while_wanted", lambda *_: os._exit(3))
+    monkeypatch.setattr(processes, "_serve_while_parent_lives", lambda *_: os._exit(3))
     told: list[str] = []
     with socket.create_server(("127.0.0.1", 0)) as listener, pytest.raises(SiteStartFailed, match="ended 3 times"):
         serve_by_processes(Settings(), [listener], told.append)
-    assert told == ["a process of the site ended with 3; another one takes its place"] * 2
+    assert told == ["a process of the site ended with exit code 3 and was restarted"] * 2
