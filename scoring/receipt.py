@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Container, Mapping
+from dataclasses import replace
 from datetime import datetime
 from decimal import Decimal
 from typing import Any, Final
@@ -14,6 +15,8 @@ from scoring.results import arithmetic, weighting
 from scoring.results.outcome import NotMeasured
 from scoring.results.scorecard import ComponentScore, DimensionScore, Line, Scorecard
 
+FORMULA_FACT: Final = "formula"
+"""Fact that names the formula when it is not the published one."""
 START_FACT: Final = "start"
 """Fact that holds the points a server starts with, when a rubric adds lines to a start."""
 
@@ -93,12 +96,28 @@ def recompute_score(card: Scorecard) -> Decimal | NotMeasured:
     """Recompute the score from the card's lines; it equals `card.score` unless the card was changed."""
     if isinstance(card.score, NotMeasured):
         return card.score
+    if card.facts.get(FORMULA_FACT) == weighting.GUARANTEED:
+        return _recompute_guaranteed(card)
     if card.dimensions:
         overall = weighting.compute_overall([weighting.recompute_dimension(part) for part in card.dimensions])
         return overall if overall is not None else NotMeasured("nothing_measured")
     return arithmetic.normalize_decimal(
         arithmetic.add_points(Decimal(card.facts[START_FACT]), (line.points for line in card.lines))
     )
+
+
+def _recompute_guaranteed(card: Scorecard) -> Decimal:
+    """Guaranteed points of the parts, none above its own result, and what scale, caps and rounding do to them."""
+    parts = [weighting.recompute_dimension(part) for part in card.dimensions]
+    capped = [replace(part, components=tuple(_within_result(each) for each in part.components)) for part in parts]
+    low, _ = weighting.compute_guaranteed(capped)
+    names = {part.name for part in card.dimensions}
+    applied = sum((line.points for line in card.lines if line.cites not in names), Decimal(0))
+    return arithmetic.round_half_up(low + applied)
+
+
+def _within_result(part: ComponentScore) -> ComponentScore:
+    return replace(part, floor=min(part.floor, part.result)) if isinstance(part.result, Decimal) else part
 
 
 def _encoded(body: dict[str, Json]) -> bytes:

@@ -62,12 +62,18 @@ class Check:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Component:
-    """One named part of a dimension."""
+    """One named part of a dimension.
+
+    Two members are read by `adaptive@2` only. `pooled`: its loss saturates over all checks together, not in each check.
+    `half`: the number of observations at which half of its points are guaranteed; 0 where the evidence is complete.
+    """
 
     name: str
     title: str
     checks: tuple[Check, ...] = ()
     weight: Decimal = Decimal(1)
+    pooled: bool = False
+    half: int = 0
 
     @property
     def criteria(self) -> tuple[Criterion, ...]:

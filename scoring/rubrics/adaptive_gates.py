@@ -1,0 +1,207 @@
+"""Gates of `adaptive@2`: certain harm, and evidence of harm that could not be searched for, cap the grade.
+
+Where a gate could not be examined although there is something to examine, the cap is as low as for harm: otherwise
+hiding the evidence would lift the cap.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Final
+
+from evidence.authority import Authority
+from evidence.kinds import access, listing, source
+from evidence.kinds.access import AccessClass
+from evidence.model import Absent, Observed, Reason, TargetType
+from scoring.engine.assessment import Assessment
+from scoring.engine.rubric import Criterion
+from scoring.engine.rule import discover_rules
+from scoring.engine.walk import Pages
+from scoring.results.outcome import Finding, Measured, NotMeasured
+from scoring.results.scorecard import Line
+from scoring.results.verdict import CAP
+from scoring.scopes.base import Toolset
+
+_REMOTE: Final = frozenset({TargetType.STREAMABLE_HTTP, TargetType.SSE})
+_POISONING: Final = (
+    "text-injects-instructions",
+    "text-commands-other-tools",
+    "text-exfiltrates",
+    "text-hides-characters",
+    "text-reveals-secret",
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Gate:
+    """One reason to cap a grade. `find` gives the finding or the reason in words, or nothing."""
+
+    id: str
+    grade: str
+    lifted_by: str
+    find: Callable[[Assessment], Finding | str | None]
+    rules: tuple[str, ...] = ()
+
+
+def list_caps(assessment: Assessment, ceilings: dict[str, Decimal]) -> Iterator[tuple[Decimal, Line]]:
+    """The highest value that each gate that is shut allows, with its line of the receipt (0 points), the lowest first.
+
+    `ceilings` maps a grade to the highest value that still has it.
+    """
+    shut = ((gate, found) for gate in GATES if (found := gate.find(assessment)) is not None)
+    for gate, found in sorted(shut, key=lambda pair: ceilings[pair[0].grade]):
+        finding, reason = (None, found) if isinstance(found, str) else (found, found.message)
+        why = f"capped at {gate.grade} by {reason}; lifted by {gate.lifted_by}"
+        yield (
+            ceilings[gate.grade],
+            Line(
+                cites=f"{CAP}{gate.id}",
+                points=Decimal(0),
+                why=why,
+                rule=finding.rule if finding else None,
+                at=finding.at if finding else "",
+                severity="error",
+                evidence=finding.evidence if finding else "",
+            ),
+        )
+
+
+def _criteria(*rules: str) -> tuple[Criterion, ...]:
+    return tuple(Criterion(cites=rule, rule=rule, severity=discover_rules()[rule].severity) for rule in rules)
+
+
+def _first_finding(assessment: Assessment, *rules: str) -> Finding | None:
+    """The first finding of the rules that counts."""
+    outcomes = (assessment.outcome(criterion.question) for criterion in _criteria(*rules))
+    counted = (
+        finding
+        for outcome in outcomes
+        if isinstance(outcome, Measured)
+        for finding in outcome.findings
+        if not finding.tolerated
+    )
+    return next(counted, None)
+
+
+def _poisoned(assessment: Assessment) -> Finding | str | None:
+    return _first_finding(assessment, *_POISONING)
+
+
+def _unlisted(assessment: Assessment) -> str | None:
+    return "tools that the server itself did not list" if assessment.tools_in_source else None
+
+
+def _leaked(assessment: Assessment) -> Finding | None:
+    return _first_finding(assessment, "source-holds-secret")
+
+
+def _unsearched_code(assessment: Assessment) -> str | None:
+    """Code that is declared and was not searched for credentials."""
+    return (
+        "code that could not be searched for credentials"
+        if _not_searched(assessment) and _has_code(assessment)
+        else None
+    )
+
+
+def _closed_code(assessment: Assessment) -> str | None:
+    closed = _not_searched(assessment) and not _has_code(assessment)
+    return "code that is not published" if closed else None
+
+
+def _not_searched(assessment: Assessment) -> bool:
+    (criterion,) = _criteria("source-holds-secret")
+    outcome = assessment.outcome(criterion.question)
+    return isinstance(outcome, NotMeasured) and outcome.reason != Reason.COLLECTOR_OFFLINE
+
+
+def _has_code(assessment: Assessment) -> bool:
+    """Whether the server names code of its own: a package, a repository, or source that was read."""
+    server = assessment.dossier.server
+    packaged = any(target.type not in _REMOTE for target in server.targets)
+    return packaged or bool(server.repository) or isinstance(assessment.dossier.read(source.KIND), Observed)
+
+
+def _critical(assessment: Assessment) -> Finding | None:
+    return _first_finding(assessment, "dependency-critical")
+
+
+def _unaudited(assessment: Assessment) -> str | None:
+    (criterion,) = _criteria("dependency-critical")
+    outcome = assessment.outcome(criterion.question)
+    if isinstance(outcome, Measured):
+        return None if outcome.checked else "dependencies that could not be compared with advisories"
+    if outcome.reason == Reason.COLLECTOR_OFFLINE or not _has_code(assessment):
+        return None
+    return "dependencies that were not compared with advisories"
+
+
+def _archived(assessment: Assessment) -> Finding | None:
+    return _first_finding(assessment, "repository-archived")
+
+
+def _repository_unread(assessment: Assessment) -> str | None:
+    (criterion,) = _criteria("repository-archived")
+    outcome = assessment.outcome(criterion.question)
+    unread = isinstance(outcome, NotMeasured) and outcome.reason != Reason.COLLECTOR_OFFLINE
+    return "a repository that could not be read" if unread else None
+
+
+def _destructive_to_strangers(assessment: Assessment) -> str | None:
+    """Tools that destroy or administer on a remote that asks nobody for credentials."""
+    content = assessment.dossier.read(access.KIND)
+    if isinstance(content, Absent) or isinstance(assessment.dossier.read(listing.KIND), Absent):
+        return None
+    if access.Access.parse(content.body).access_class is not AccessClass.OPEN:
+        return None
+    (toolset,) = assessment.walks[Pages.ALL].list_things(Toolset)
+    assert isinstance(toolset, Toolset)
+    risky = [tool.name for tool, authority in toolset.judged if authority in {Authority.DESTRUCTIVE, Authority.ADMIN}]
+    return f"{len(risky)} tools that destroy or administer, open without credentials" if risky else None
+
+
+GATES: Final = (
+    Gate(
+        id="poisoning",
+        grade="D",
+        lifted_by="texts without instructions to the model",
+        find=_poisoned,
+        rules=_POISONING,
+    ),
+    Gate(id="unlisted", grade="D", lifted_by="a server that lists its tools", find=_unlisted),
+    Gate(
+        id="secrets",
+        grade="D",
+        lifted_by="revoking the credential and removing it from the code",
+        find=_leaked,
+        rules=("source-holds-secret",),
+    ),
+    Gate(id="unsearched_code", grade="D", lifted_by="code that can be read", find=_unsearched_code),
+    Gate(id="closed_code", grade="C", lifted_by="published code", find=_closed_code),
+    Gate(
+        id="open_destruction",
+        grade="D",
+        lifted_by="credentials for tools that destroy or administer",
+        find=_destructive_to_strangers,
+    ),
+    Gate(
+        id="critical_advisory",
+        grade="C",
+        lifted_by="an upgrade of the dependency",
+        find=_critical,
+        rules=("dependency-critical",),
+    ),
+    Gate(id="unaudited", grade="C", lifted_by="a comparison of the dependencies with advisories", find=_unaudited),
+    Gate(
+        id="archived",
+        grade="B",
+        lifted_by="a repository that is maintained",
+        find=_archived,
+        rules=("repository-archived",),
+    ),
+    Gate(id="repository_unread", grade="B", lifted_by="a public repository", find=_repository_unread),
+)
+
+CRITERIA: Final = _criteria(*(rule for gate in GATES for rule in gate.rules))
