@@ -8,7 +8,7 @@ from typing import Final
 from evidence.kinds.advisories import Group
 from evidence.kinds.advisories import Severity as Grade
 from scoring.engine.rule import Answer, rule
-from scoring.example_builders.source_files import advisory_group, audit
+from scoring.example_builders.source_files import advisory_group, build_audit
 from scoring.results.outcome import Severity
 from scoring.scopes.supply_chain import Audit
 from scoring.text.evidence_path import clip_text
@@ -26,15 +26,15 @@ _NOT_AT_RUNTIME: Final = frozenset({"dev", "optional", "peer"})
     since="2026.4",
     version=1,
     good=[
-        audit(),
-        audit(advisory_group(severity="high")),
-        audit(advisory_group(severity="critical", scopes=["dev"])),
+        build_audit(),
+        build_audit(advisory_group(severity="high")),
+        build_audit(advisory_group(severity="critical", scopes=["dev"])),
     ],
     bad=[
-        audit(advisory_group(severity="critical")),
-        audit(advisory_group("MAL-2026-1", severity="unknown")),
+        build_audit(advisory_group(severity="critical")),
+        build_audit(advisory_group("MAL-2026-1", severity="unknown")),
     ],
-    unjudged=[audit(checked=0, whole=False)],
+    unjudged=[build_audit(checked=0, whole=False)],
 )
 def dependency_critical(audit: Audit) -> Iterator[Answer]:
     """A critical flaw in code that runs with the server can give an attacker everything that the server may do.
