@@ -53,7 +53,7 @@ def _index(known: list[EvidenceKind]) -> Iterator[str]:
     for kind in known:
         yield f"| [`{kind.name}`]({kind.name}.md) | {kind.schema} | {kind.summary} | {len(_rules(kind.name))} |"
     yield from ("", "## Reasons of absence", "")
-    yield "`ours` marks a limit or failure of Hallmark, by which no server is scored."
+    yield "`ours` marks a limit or failure of Hallmark, not of the server."
     yield from ("", "| reason | ours | meaning |", "|---|---|---|")
     for reason in Reason:
         advice = advise_on_absence(reason)
