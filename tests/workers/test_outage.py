@@ -13,9 +13,8 @@ from pydantic import ValidationError
 
 from evidence.kinds import samples
 from evidence.model import Absent, Dossier, Observed, Reason
+from evidence.store import StoredScorecard
 from publish.views.absence_advice import advise_on_absence
-from scoring.results.outcome import NotMeasured
-from scoring.results.scorecard import Scorecard
 from tests.servers.daemon import free_port
 from tests.servers.hostile import Call, serving
 from tests.workers.world import settings
@@ -24,7 +23,7 @@ from workers.context import open_context
 from workers.embedded import RunResult
 from workers.runs.options import RunOptions
 
-Ran: TypeAlias = tuple[RunResult, Mapping[str, Dossier], Sequence[Scorecard]]
+Ran: TypeAlias = tuple[RunResult, Mapping[str, Dossier], Sequence[StoredScorecard]]
 
 _SCHEMA: Final = "https://static.modelcontextprotocol.io/schemas/2025-12-11/server.schema.json"
 
@@ -60,8 +59,7 @@ async def _run(home: Path, canary: str, remotes: Mapping[str, str]) -> Ran:
         result = await embedded.run_embedded(ctx, RunOptions(registries=(str(home / "registry"),)))
         planned = ctx.store.list_planned_servers(result.run.id)
         dossiers = {dossier.server.name: dossier for dossier in ctx.store.read_dossiers(result.run.id, planned)}
-        cards = [card for card in ctx.store.read_scorecards(result.run.id) if card.rubric == "adaptive"]
-        return result, dossiers, cards
+        return result, dossiers, ctx.store.read_scorecards(result.run.id)
 
 
 REMOTES: Final = {name: f"https://mcp.{name}.invalid/mcp" for name in ("alpha", "beta", "gamma")}
@@ -79,7 +77,8 @@ def test_a_run_without_network_blames_itself_and_no_server(tmp_path: Path) -> No
         }
         assert not [kind for kind, content in kinds.items() if isinstance(content, Observed)]
     assert {card.server for card in cards} == {dossier.server.id for dossier in dossiers.values()}
-    assert all(isinstance(card.score, NotMeasured) for card in cards)
+    assert {card.score for card in cards} == {None}
+    assert {("adaptive", 1), ("adaptive", 2)} <= {(card.rubric, card.version) for card in cards}
     assert advise_on_absence(Reason.COLLECTOR_OFFLINE).ours
 
 
