@@ -21,6 +21,9 @@ MAX_SERVERS_SHOWN = 40
 def show_result(
     result: RunResult, rows: Sequence[tuple[ServerRow, Sequence[Scorecard]]], settings: Settings, report: Path | None
 ) -> None:
+    if result.outage:
+        print_data(clean_text(result.outage, "bold red"))
+        print_data("")
     best = sorted(rows, key=lambda row: _rank(row[0]))
     if best:
         print_data(make_server_table(best[:MAX_SERVERS_SHOWN]))
