@@ -200,7 +200,7 @@ class MoverCounter:
             version, before = known[listed.server.id] or (None, None)
             if score is None or version is None or before is None or score.score is None or score.thin:
                 self._counts["unscored"] += 1
-                if turn := find_turn(before, score and score.score):
+                if turn := find_turn(before, score.score if score else None):
                     self._counts[turn] += 1
                 continue
             self._versions |= {version, score.version}

@@ -83,7 +83,7 @@ def _assemble(parts: VerdictParts, assessment: Assessment) -> Scorecard:
     """The scorecard: value, grade, bounds and coverage follow from the dimensions and the caps alone."""
     dimensions = weighting.with_effective_weights(parts.dimensions)
     low, high = weighting.compute_guaranteed(dimensions)
-    coverage = arithmetic.normalize_decimal(arithmetic.round_to_quantum(1 - (high - low) / 100))
+    coverage = weighting.compute_guaranteed_coverage(dimensions)
     missing = parts.unscorable or _explain_low_coverage(coverage)
     lines = () if missing else tuple(_build_lines(dimensions, low, parts.caps))
     value = arithmetic.normalize_decimal(sum((line.points for line in lines), Decimal(0)))

@@ -40,8 +40,7 @@ def _wrong(receipt: ReceiptRows) -> Iterator[Mismatch]:
 
 def _wrong_guarantees(receipt: ReceiptRows) -> Iterator[Mismatch]:
     """Coverage, floor and caps that do not follow from the components and lines of a value that is guaranteed."""
-    low, high = weighting.compute_guaranteed(read_dimensions(receipt))
-    coverage = arithmetic.normalize_decimal(arithmetic.round_to_quantum(1 - (high - low) / 100))
+    coverage = weighting.compute_guaranteed_coverage(read_dimensions(receipt))
     floor = receipt.card["score"] or "0"
     for name, expected in (("coverage", format_decimal(coverage)), ("floor", floor)):
         if receipt.card[name] != expected:
