@@ -84,6 +84,7 @@ class Receipt(TypedDict):
     parts: Annotated[list[Part], Field(description="Dimensions; empty for rubrics without.")]
     lines: Annotated[list[LostPoints], Field(description="What costs most first, then what brings points.")]
     lines_left_out: Annotated[int, Field(description="Lines beyond `limit`.")]
+    caps: Annotated[list[str], Field(description="Why the grade is capped, and what lifts each cap.")]
     caveats: Annotated[list[str], Field(description="What to know before the score is used.")]
     methodology: Annotated[str, Field(description="Address of the methodology.")]
 

@@ -12,8 +12,8 @@ from typing import Final
 from scoring.engine.assessment import Assessment, Question
 from scoring.engine.rule import ParamValue, Rule, discover_rules
 from scoring.engine.walk import Pages
-from scoring.results.outcome import Severity
-from scoring.results.scorecard import Scorecard
+from scoring.results.outcome import NotMeasured, Severity
+from scoring.results.scorecard import DimensionScore, Line, Scorecard
 
 NO_PARAMS: Final[Mapping[str, ParamValue]] = MappingProxyType({})
 
@@ -91,6 +91,35 @@ class Dimension:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Cap:
+    """The highest value that a gate which is shut allows, and its line of the receipt, with 0 points."""
+
+    ceiling: Decimal
+    line: Line
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VerdictParts:
+    """What a verdict is assembled from. `unscorable` is why there is no score whatever the dimensions are."""
+
+    dimensions: tuple[DimensionScore, ...]
+    caps: tuple[Cap, ...] = ()
+    unscorable: NotMeasured | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VerdictMethod:
+    """The two pure steps of a rubric with caps; verification replaces components between them.
+
+    `gates` maps the published id of each cap to the rules whose findings cause it.
+    """
+
+    examine: Callable[[Assessment], VerdictParts]
+    assemble: Callable[[VerdictParts, Assessment], Scorecard]
+    gates: Mapping[str, tuple[str, ...]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Rubric:
     """One version of a methodology. `settled` lists our decisions where the published text leaves a question open.
 
@@ -111,6 +140,7 @@ class Rubric:
     bands: tuple[tuple[Decimal, str], ...] = ()
     default: bool = False
     dated: bool = False
+    method: VerdictMethod | None = None
 
     @property
     def name(self) -> str:

@@ -94,6 +94,12 @@ def compute_guaranteed(dimensions: Sequence[DimensionScore]) -> tuple[Decimal, D
     return (low or Decimal(0)) * _OVERALL, (FULL_POINTS if high is None else high) * _OVERALL
 
 
+def compute_guaranteed_coverage(dimensions: Sequence[DimensionScore]) -> Decimal:
+    """Share of the weight of applicable parts that was measured, 0 to 1, of a value that is guaranteed."""
+    low, high = compute_guaranteed(dimensions)
+    return arithmetic.normalize_decimal(arithmetic.round_to_quantum(1 - (high - low) / 100))
+
+
 def bound_dimension(dimension: DimensionScore) -> tuple[Decimal, Decimal] | None:
     """Guaranteed and possible result, 0 to 10, over the components that apply; None when none does."""
     parts = [part for part in dimension.components if not is_inapplicable(part)]

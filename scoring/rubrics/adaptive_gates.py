@@ -16,7 +16,7 @@ from evidence.kinds import access, listing, source
 from evidence.kinds.access import AccessClass
 from evidence.model import Absent, Observed, Reason, TargetType
 from scoring.engine.assessment import Assessment
-from scoring.engine.rubric import Criterion
+from scoring.engine.rubric import Cap, Criterion
 from scoring.engine.rule import discover_rules
 from scoring.engine.walk import Pages
 from scoring.results.outcome import Finding, Measured, NotMeasured
@@ -45,27 +45,24 @@ class Gate:
     rules: tuple[str, ...] = ()
 
 
-def list_caps(assessment: Assessment, ceilings: dict[str, Decimal]) -> Iterator[tuple[Decimal, Line]]:
-    """The highest value that each gate that is shut allows, with its line of the receipt (0 points), the lowest first.
+def list_caps(assessment: Assessment, ceilings: dict[str, Decimal]) -> Iterator[Cap]:
+    """The cap of each gate that is shut, the lowest first.
 
     `ceilings` maps a grade to the highest value that still has it.
     """
     shut = ((gate, found) for gate in GATES if (found := gate.find(assessment)) is not None)
     for gate, found in sorted(shut, key=lambda pair: ceilings[pair[0].grade]):
         finding, reason = (None, found) if isinstance(found, str) else (found, found.message)
-        why = f"capped at {gate.grade} by {reason}; lifted by {gate.lifted_by}"
-        yield (
-            ceilings[gate.grade],
-            Line(
-                cites=f"{CAP}{gate.id}",
-                points=Decimal(0),
-                why=why,
-                rule=finding.rule if finding else None,
-                at=finding.at if finding else "",
-                severity="error",
-                evidence=finding.evidence if finding else "",
-            ),
+        line = Line(
+            cites=f"{CAP}{gate.id}",
+            points=Decimal(0),
+            why=f"capped at {gate.grade} by {reason}; lifted by {gate.lifted_by}",
+            rule=finding.rule if finding else None,
+            at=finding.at if finding else "",
+            severity="error",
+            evidence=finding.evidence if finding else "",
         )
+        yield Cap(ceiling=ceilings[gate.grade], line=line)
 
 
 def _criteria(*rules: str) -> tuple[Criterion, ...]:
@@ -205,3 +202,6 @@ GATES: Final = (
 )
 
 CRITERIA: Final = _criteria(*(rule for gate in GATES for rule in gate.rules))
+
+RULES_OF_CAPS: Final = {f"{CAP}{gate.id}": gate.rules for gate in GATES}
+"""The rules whose findings cause each cap, by the published id of its line."""

@@ -9,6 +9,7 @@ the caps, and one rounding.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from decimal import Decimal
 from itertools import pairwise
 from typing import Final
@@ -16,7 +17,7 @@ from typing import Final
 from evidence.kinds import listing
 from evidence.model import Absent, Reason
 from scoring.engine.assessment import Assessment
-from scoring.engine.rubric import Dimension, Rubric
+from scoring.engine.rubric import Cap, Dimension, Rubric, VerdictMethod, VerdictParts
 from scoring.engine.walk import Pages
 from scoring.results import arithmetic, weighting
 from scoring.results.outcome import NotMeasured
@@ -67,11 +68,24 @@ CEILINGS: Final = _highest_of_each_grade()
 
 
 def _score(assessment: Assessment) -> Scorecard:
-    dimensions = weighting.with_effective_weights([_score_dimension(part, assessment) for part in DIMENSIONS])
+    return _assemble(_examine(assessment), assessment)
+
+
+def _examine(assessment: Assessment) -> VerdictParts:
+    return VerdictParts(
+        dimensions=tuple(_score_dimension(part, assessment) for part in DIMENSIONS),
+        caps=tuple(adaptive_gates.list_caps(assessment, CEILINGS)),
+        unscorable=_explain_no_score(assessment),
+    )
+
+
+def _assemble(parts: VerdictParts, assessment: Assessment) -> Scorecard:
+    """The scorecard: value, grade, bounds and coverage follow from the dimensions and the caps alone."""
+    dimensions = weighting.with_effective_weights(parts.dimensions)
     low, high = weighting.compute_guaranteed(dimensions)
-    coverage = arithmetic.normalize_decimal(arithmetic.round_to_quantum(1 - (high - low) / 100))
-    missing = _explain_no_score(assessment, coverage)
-    lines = () if missing else tuple(_build_lines(assessment, dimensions, low))
+    coverage = weighting.compute_guaranteed_coverage(dimensions)
+    missing = parts.unscorable or _explain_low_coverage(coverage)
+    lines = () if missing else tuple(_build_lines(dimensions, low, parts.caps))
     value = arithmetic.normalize_decimal(sum((line.points for line in lines), Decimal(0)))
     return Scorecard(
         server=assessment.server,
@@ -106,8 +120,8 @@ def _score_dimension(dimension: Dimension, assessment: Assessment) -> DimensionS
     )
 
 
-def _explain_no_score(assessment: Assessment, coverage: Decimal) -> NotMeasured | None:
-    """Why there is no score; None when there is one."""
+def _explain_no_score(assessment: Assessment) -> NotMeasured | None:
+    """Why there is no score whatever was measured; None when coverage decides."""
     content = assessment.dossier.read(listing.KIND)
     walk = assessment.walks[Pages.ALL]
     if isinstance(content, Absent):
@@ -119,14 +133,18 @@ def _explain_no_score(assessment: Assessment, coverage: Decimal) -> NotMeasured 
         return NotMeasured(NOT_ENOUGH_EVIDENCE, f"a declared list could not be read to its end: {why}")
     elif not (walk.server.tools or walk.server.resources or walk.server.prompts):
         return NotMeasured(NOT_ENOUGH_EVIDENCE, "the server offers no tool, resource or prompt")
-    if coverage < MIN_COVERAGE:
-        return NotMeasured(
-            NOT_ENOUGH_EVIDENCE, f"{coverage:.0%} of the weight was measured, at least {MIN_COVERAGE:.0%} are needed"
-        )
     return None
 
 
-def _build_lines(assessment: Assessment, dimensions: Sequence[DimensionScore], low: Decimal) -> Iterator[Line]:
+def _explain_low_coverage(coverage: Decimal) -> NotMeasured | None:
+    if coverage >= MIN_COVERAGE:
+        return None
+    return NotMeasured(
+        NOT_ENOUGH_EVIDENCE, f"{coverage:.0%} of the weight was measured, at least {MIN_COVERAGE:.0%} are needed"
+    )
+
+
+def _build_lines(dimensions: Sequence[DimensionScore], low: Decimal, caps: Sequence[Cap]) -> Iterator[Line]:
     """What each dimension brings, what the scale, the lowest cap and rounding do; the points sum to the score."""
     total = Decimal(0)
     for line in _list_contributions(dimensions):
@@ -134,18 +152,10 @@ def _build_lines(assessment: Assessment, dimensions: Sequence[DimensionScore], l
         yield line
     scaled = arithmetic.round_to_quantum(arithmetic.interpolate(low, SCALE))
     yield Line(cites=SCALE_LINE, points=scaled - total, why=f"{low:.1f} guaranteed points on the published scale")
-    for ceiling, cap in adaptive_gates.list_caps(assessment, CEILINGS):
-        points = min(Decimal(0), ceiling - scaled)
+    for cap in caps:
+        points = min(Decimal(0), cap.ceiling - scaled)
         scaled += points
-        yield Line(
-            cites=cap.cites,
-            points=points,
-            why=cap.why,
-            rule=cap.rule,
-            at=cap.at,
-            severity=cap.severity,
-            evidence=cap.evidence,
-        )
+        yield replace(cap.line, points=points)
     if rounding := arithmetic.round_half_up(scaled) - scaled:
         yield Line(cites=ROUNDING_LINE, points=rounding, why="Rounded once, half up")
 
@@ -186,6 +196,7 @@ ADAPTIVE_2: Final = Rubric(
     ),
     settled=_SETTLED,
     judge=_score,
+    method=VerdictMethod(examine=_examine, assemble=_assemble, gates=adaptive_gates.RULES_OF_CAPS),
     dimensions=DIMENSIONS,
     bands=(*BANDS, (Decimal(0), LOWEST)),
     default=True,
