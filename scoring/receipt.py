@@ -14,6 +14,7 @@ from evidence.canonical import Json, canonical_json, parse_json
 from scoring.results import arithmetic, weighting
 from scoring.results.outcome import NotMeasured
 from scoring.results.scorecard import ComponentScore, DimensionScore, Line, Scorecard
+from scoring.results.verdict import CAP
 
 FORMULA_FACT: Final = "formula"
 """Fact that names the formula when it is not the published one."""
@@ -52,7 +53,7 @@ def decode_stored_scorecard(data: bytes) -> Scorecard:
 
 
 def decode_summary(data: bytes) -> Scorecard:
-    """Decode without lines and dimensions, many times faster, for tables; only for bytes of `encode_scorecard`."""
+    """Decode without dimensions and lines, except caps, many times faster; only for bytes of `encode_scorecard`."""
     return _read(data, lambda body: _headed(orjson.loads(body)))
 
 
@@ -195,7 +196,7 @@ def _unlined(part: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _headed(body: Mapping[str, Any]) -> dict[str, Any]:
-    return {**body, "lines": (), "dimensions": ()}
+    return {**body, "lines": [line for line in body["lines"] if line["cites"].startswith(CAP)], "dimensions": ()}
 
 
 def _card(body: dict[str, Any]) -> Scorecard:

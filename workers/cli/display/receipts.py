@@ -11,11 +11,12 @@ from rich.console import Group, RenderableType
 from rich.text import Text
 
 from publish.text.numbers import base_weight_share, format_number, format_percent, format_signed
-from publish.views.server_summary import has_thin_evidence
 from scoring.engine import catalogue
 from scoring.results.outcome import NotMeasured
 from scoring.results.scorecard import DimensionScore, Line, Scorecard
+from scoring.results.verdict import read_verdict
 from workers.cli.display.console import FULL_TABLE_WIDTH, clean_text, make_table, open_stdout
+from workers.cli.display.verdicts import format_percentile, format_range, format_score
 
 _WORDS = {"not_testable": "not testable"}
 _ID = re.compile(r"[A-Z]+-?[0-9]+")
@@ -34,19 +35,6 @@ def render_receipt(card: Scorecard) -> RenderableType:
     if not groups and not isinstance(card.score, NotMeasured):
         parts.append(Text("No line gave or cost points.", style="dim"))
     return Group(*parts, "")
-
-
-def format_score(card: Scorecard, gap: str = " ") -> Text:
-    """Score, grade and floor in a few characters; a missing score and thin evidence are marked in words."""
-    if isinstance(card.score, NotMeasured):
-        return Text("no score", style="dim italic")
-    thin = has_thin_evidence(card)
-    text = Text(format_number(card.score) + " thin" * thin, style="dim" if thin else "bold")
-    if card.grade:
-        text.append(f" {card.grade}", style="cyan")
-    if card.floor != card.score:
-        text.append(f"{gap}≥{format_number(card.floor)}", style="dim")
-    return text
 
 
 class Versioned(Protocol):
@@ -73,15 +61,15 @@ def select_newest(cards: Sequence[Card]) -> list[Card]:
 
 
 def _heading(card: Scorecard) -> Text:
-    heading = Text.assemble((f"{card.rubric}@{card.version}", "bold underline"), "  ")
+    heading = Text.assemble((f"{card.rubric}@{card.version}", "bold underline"), "  ", format_score(card))
     if isinstance(card.score, NotMeasured):
-        heading.append("no score: ", style="italic")
+        heading.append(": ", style="italic")
         heading.append_text(clean_text(card.score.detail or card.score.reason.replace("_", " "), "italic"))
-    else:
-        heading.append_text(format_score(card))
+    if percentile := format_percentile(card):
+        heading.append(f"  {percentile}")
     heading.append(f"  coverage {format_percent(card.coverage)}", style="dim")
-    if card.floor != card.ceiling:
-        heading.append(f", between {format_number(card.floor)} and {format_number(card.ceiling)}", style="dim")
+    if card.floor != card.ceiling and not isinstance(card.score, NotMeasured):
+        heading.append(f", range {format_range(read_verdict(card))}", style="dim")
     return heading
 
 
