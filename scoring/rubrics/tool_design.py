@@ -113,7 +113,7 @@ CRITERIA: Final = (
 
 _SETTLED: Final = (
     "The text gives no formula. The implementation takes the mean over the tools, each at least 0, half rounded up.",
-    "An empty list of tools scores 100, as in the implementation; a list that could not be read has no score.",
+    "An empty list of tools scores 100, as published, and so does one that could not be read, with a caveat.",
     "The implementation fails on a parameter whose schema is null; here such a parameter is not judged.",
     "The implementation fails on a tool with a description and no name, and on a name or description that is not text.",
     "Here such a name or description counts as missing.",
@@ -132,14 +132,14 @@ Positions: TypeAlias = dict[tuple[int, ...], list[Found]]
 """The findings about each tool, by the place of the tool."""
 
 
-def judge_tool_design(assessment: Assessment, rubric: Rubric) -> Scorecard:
+def judge_tool_design(assessment: Assessment, rubric: Rubric, *, unread_counts_as_empty: bool = False) -> Scorecard:
     pages = rubric.criteria[0].pages
     walk = assessment.walks[pages]
     absent = walk.absent(listing.KIND)
     if absent:
         return _card(assessment, rubric, NotMeasured(absent.reason.value, absent.detail))
     tools, unread = walk.tools, walk.incomplete_end("tools")
-    if unread and not tools:
+    if unread and not tools and not unread_counts_as_empty:
         return _card(assessment, rubric, NotMeasured("list_failed", f"tools: {unread}"))
     found = _found(assessment, rubric, tools)
     costs = [_cost(found[tool.position]) for tool in tools]
@@ -148,10 +148,16 @@ def judge_tool_design(assessment: Assessment, rubric: Rubric) -> Scorecard:
     score = arithmetic.normalize_decimal(arithmetic.round_half_up(mean))
     lines = list(_lines(tools, found, costs))
     lines += _rounding(score - arithmetic.add_points(FULL, (line.points for line in lines)))
-    caveats = (f"tools could not be listed to the end ({unread}); the rest is not in the score.",) if unread else ()
+    caveats = (_caveat(unread, any_tools=bool(tools)),) if unread else ()
     facts = _facts(tools, scores, found)
     grade = arithmetic.find_band(score, LEVELS, LOWEST)
     return _card(assessment, rubric, score, grade=grade, lines=lines, caveats=caveats, facts=facts)
+
+
+def _caveat(unread: str, *, any_tools: bool) -> str:
+    if any_tools:
+        return f"tools could not be listed to the end ({unread}); the rest is not in the score."
+    return f"tools could not be listed ({unread}); this version counts the list as empty."
 
 
 def _found(assessment: Assessment, rubric: Rubric, tools: Sequence[Tool]) -> Positions:
@@ -244,7 +250,7 @@ def _card(
 
 
 def _score(assessment: Assessment) -> Scorecard:
-    return judge_tool_design(assessment, TOOL_DESIGN_1)
+    return judge_tool_design(assessment, TOOL_DESIGN_1, unread_counts_as_empty=True)
 
 
 TOOL_DESIGN_1: Final = Rubric(
