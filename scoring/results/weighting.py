@@ -95,9 +95,22 @@ def compute_guaranteed(dimensions: Sequence[DimensionScore]) -> tuple[Decimal, D
 
 
 def compute_guaranteed_coverage(dimensions: Sequence[DimensionScore]) -> Decimal:
-    """Share of the weight of applicable parts that was measured, 0 to 1, of a value that is guaranteed."""
-    low, high = compute_guaranteed(dimensions)
-    return arithmetic.normalize_decimal(arithmetic.round_to_quantum(1 - (high - low) / 100))
+    """Share of the weight of what applies to the server that was measured, 0 to 1.
+
+    What this installation could not reach gives its weight away in the value, and is unmeasured here.
+    """
+    unmeasured = [(share, part.base_weight) for part in dimensions if (share := _unmeasured_share(part)) is not None]
+    share = arithmetic.weighted_mean(unmeasured)
+    return Decimal(0) if share is None else arithmetic.normalize_decimal(arithmetic.round_to_quantum(1 - share))
+
+
+def _unmeasured_share(dimension: DimensionScore) -> Decimal | None:
+    """0 to 1; None when no component has a subject on the server."""
+    return arithmetic.weighted_mean(
+        (Decimal(1) if is_inapplicable(part) else (part.ceiling - part.floor) / FULL_POINTS, part.base_weight)
+        for part in dimension.components
+        if not (isinstance(part.result, NotMeasured) and part.result.reason == NOT_APPLICABLE)
+    )
 
 
 def bound_dimension(dimension: DimensionScore) -> tuple[Decimal, Decimal] | None:

@@ -31,7 +31,7 @@ from scoring.rubrics.check_results import (
     list_findings,
 )
 from scoring.rubrics.line_folding import fold_lines
-from scoring.scopes.base import Param
+from scoring.scopes.base import Param, Scope
 
 ANY_PARAMETER: Final = Decimal("0.5")
 """Damage of a tool with one bad parameter; the rest of the damage is the share of its parameters that are bad."""
@@ -121,7 +121,7 @@ def _measure_loss(result: CheckResult, assessment: Assessment) -> _Loss:
     return _Loss(result, sum(damage.values(), Decimal(0)), Decimal(len(sizes)), by_tool)
 
 
-def _tool(thing: Param | Finding) -> int:
+def _tool(thing: Scope | Finding) -> int:
     return thing.position[0]
 
 
