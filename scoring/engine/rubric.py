@@ -92,10 +92,14 @@ class Dimension:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cap:
-    """The highest value that a gate which is shut allows, and its line of the receipt, with 0 points."""
+    """The highest value that a gate which is shut allows, and its line of the receipt, with 0 points.
+
+    `cost`: points taken before, so that a value below the ceiling loses too; of several caps the highest cost counts.
+    """
 
     ceiling: Decimal
     line: Line
+    cost: Decimal = Decimal(0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -34,6 +34,13 @@ _POISONING: Final = (
 )
 
 
+HARM: Final = Decimal(10)
+"""Points of poisoning, of a credential, and of code that was not searched for one.
+
+All the same, and once however many there are: a value must not tell which gate an undisclosed finding shut.
+"""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Gate:
     """One reason to cap a grade. `find` gives the finding or the reason in words, or nothing."""
@@ -43,6 +50,7 @@ class Gate:
     lifted_by: str
     find: Callable[[Assessment], Finding | str | None]
     rules: tuple[str, ...] = ()
+    cost: Decimal = Decimal(0)
 
 
 def list_caps(assessment: Assessment, ceilings: dict[str, Decimal]) -> Iterator[Cap]:
@@ -62,7 +70,7 @@ def list_caps(assessment: Assessment, ceilings: dict[str, Decimal]) -> Iterator[
             severity="error",
             evidence=finding.evidence if finding else "",
         )
-        yield Cap(ceiling=ceilings[gate.grade], line=line)
+        yield Cap(ceiling=ceilings[gate.grade], line=line, cost=gate.cost)
 
 
 def _criteria(*rules: str) -> tuple[Criterion, ...]:
@@ -166,6 +174,7 @@ GATES: Final = (
         lifted_by="texts without instructions to the model",
         find=_poisoned,
         rules=_POISONING,
+        cost=HARM,
     ),
     Gate(id="unlisted", grade="D", lifted_by="a server that lists its tools", find=_unlisted),
     Gate(
@@ -174,8 +183,9 @@ GATES: Final = (
         lifted_by="revoking the credential and removing it from the code",
         find=_leaked,
         rules=("source-holds-secret",),
+        cost=HARM,
     ),
-    Gate(id="unsearched_code", grade="D", lifted_by="code that can be read", find=_unsearched_code),
+    Gate(id="unsearched_code", grade="D", lifted_by="code that can be read", find=_unsearched_code, cost=HARM),
     Gate(id="closed_code", grade="C", lifted_by="published code", find=_closed_code),
     Gate(
         id="open_destruction",

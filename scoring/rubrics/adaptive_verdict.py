@@ -53,6 +53,7 @@ _SETTLED: Final = (
     "Protocol checks saturate together, in units of a MUST; a check that was not decided counts as failed.",
     "Stability, answers to calls and answered issues guarantee n / (n + k) of their points after n observations.",
     "Poisoning and secrets weigh nothing: finding nothing is no merit, and finding something caps the grade.",
+    "Poisoning, a credential and unsearched code also take 10 points, once: a server below the cap loses too.",
     "Where a gate could not be examined although there is something to examine, the cap is at least as low.",
     "There is no score without a complete tool list or readable source, without anything offered, or if we failed.",
 )
@@ -152,8 +153,11 @@ def _build_lines(dimensions: Sequence[DimensionScore], low: Decimal, caps: Seque
         yield line
     scaled = arithmetic.round_to_quantum(arithmetic.interpolate(low, SCALE))
     yield Line(cites=SCALE_LINE, points=scaled - total, why=f"{low:.1f} guaranteed points on the published scale")
+    cost = max((cap.cost for cap in caps), default=Decimal(0))
     for cap in caps:
-        points = min(Decimal(0), cap.ceiling - scaled)
+        left = max(Decimal(0), scaled - (cost if cap.cost else 0))
+        cost = Decimal(0) if cap.cost else cost
+        points = min(left, cap.ceiling) - scaled if min(left, cap.ceiling) < scaled else Decimal(0)
         scaled += points
         yield replace(cap.line, points=points)
     if rounding := arithmetic.round_half_up(scaled) - scaled:

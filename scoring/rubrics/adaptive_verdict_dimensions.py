@@ -28,6 +28,10 @@ from scoring.rubrics.adaptive_dimensions import (
 
 GATE_WEIGHT: Final = 0
 
+UNDESCRIBED: Final = "tool-description-missing"
+UNTYPED: Final = "param-type-missing"
+"""Fail every check of a text, or of a limit, that cannot be judged without them: deleting must not pass it."""
+
 
 def _published(dimension: Dimension, name: str, weight: int, *, pooled: bool = False, half: int = 0) -> Component:
     """A component with the checks of `adaptive@1`."""
@@ -55,10 +59,10 @@ DIMENSIONS: Final = (
             build_component(
                 "bounded_inputs",
                 "Bounded inputs",
-                build_check("param-string-unbounded", weight=2),
-                build_check("param-array-unbounded", "param-number-unbounded"),
-                build_check("param-path-unchecked", "param-address-unchecked"),
-                build_check("param-choice-open", "param-object-open"),
+                build_check("param-string-unbounded", UNTYPED, weight=2),
+                build_check("param-array-unbounded", "param-number-unbounded", UNTYPED),
+                build_check("param-path-unchecked", "param-address-unchecked", UNTYPED),
+                build_check("param-choice-open", "param-object-open", UNTYPED),
                 weight=7,
             ),
             build_component(
@@ -96,7 +100,7 @@ DIMENSIONS: Final = (
                 source_alternative(
                     "tool-description-missing", "tool-description-short", "tool-description-repeats-name", weight=3
                 ),
-                build_check("tool-description-long"),
+                build_check("tool-description-long", UNDESCRIBED),
                 build_check("prompt-description-missing"),
                 build_check("resource-name-missing", "resource-description-missing"),
                 weight=4,
@@ -104,8 +108,8 @@ DIMENSIONS: Final = (
             build_component(
                 "guidance",
                 "When and how to use a tool",
-                build_check("tool-description-without-when"),
-                build_check("tool-description-without-example"),
+                build_check("tool-description-without-when", UNDESCRIBED),
+                build_check("tool-description-without-example", UNDESCRIBED),
                 weight=5,
             ),
             build_component(

@@ -7,7 +7,7 @@ What could not be seen counts as failed in the guaranteed part, so that hidden e
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Final
@@ -32,9 +32,16 @@ from scoring.rubrics.check_results import (
 )
 from scoring.rubrics.line_folding import fold_lines
 from scoring.scopes.base import Param, Scope
+from scoring.text.javascript import is_object
 
 ANY_PARAMETER: Final = Decimal("0.5")
 """Damage of a tool with one bad parameter; the rest of the damage is the share of its parameters that are bad."""
+
+
+NO_SCHEMA: Final = "no input schema, so nothing is known about the parameters"
+
+_ELSEWHERE: Final = frozenset({"$ref", "allOf", "anyOf", "oneOf", "patternProperties"})
+"""Members by which an input schema names its parameters in another place."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +49,7 @@ class _Loss:
     """What the findings of one check damage: `damage` of `things`, and how much of it each finding causes."""
 
     result: CheckResult
+    findings: Sequence[tuple[Criterion, Finding]]
     damage: Decimal
     things: Decimal
     parts: Sequence[Decimal]
@@ -49,6 +57,10 @@ class _Loss:
     @property
     def weight(self) -> Decimal:
         return self.result.check.weight
+
+    @property
+    def observations(self) -> int:
+        return self.result.checked or int(self.things)
 
     @property
     def share(self) -> Decimal:
@@ -66,7 +78,7 @@ def score_component(component: Component, assessment: Assessment, *, dimension: 
     """
     results = [evaluate_check(check, assessment, has_subject=_has_subject) for check in component.checks]
     unseen = sum((result.check.weight for result in results if not result.complete), Decimal(0))
-    losses = [_measure_loss(result, assessment) for result in results if result.checked]
+    losses = [loss for result in results if (loss := _measure_loss(result, assessment)) is not None]
     if all(loss.result.check.supplementary for loss in losses):
         why = explain_unmeasured(results)
         if not unseen and why.reason != Reason.COLLECTOR_OFFLINE:
@@ -78,7 +90,7 @@ def score_component(component: Component, assessment: Assessment, *, dimension: 
     costs, low, high = combine(losses, unseen)
     cites = f"{dimension}.{component.name}"
     lines = tuple(line for loss, cost in zip(losses, costs, strict=True) for line in _build_lines(loss, cost, cites))
-    observations = sum(loss.result.checked for loss in losses)
+    observations = sum(loss.observations for loss in losses)
     trust = Decimal(observations) / (observations + component.half)
     return ComponentScore(
         name=component.name,
@@ -100,13 +112,41 @@ def _has_subject(criterion: Criterion, missing: NotMeasured) -> bool:
     return has_package(criterion, missing) and not local
 
 
-def _measure_loss(result: CheckResult, assessment: Assessment) -> _Loss:
-    """Things are what the check judges; parameters are judged by tool."""
-    findings = [finding for _, finding in list_findings(result)]
-    parts = compute_failed_parts(findings)
+def _measure_loss(result: CheckResult, assessment: Assessment) -> _Loss | None:
+    """Things are what the check judges; parameters are judged by tool. None when there is nothing to judge."""
     criterion = result.check.criteria[0]
     if criterion.declared.scope is not Param:
-        return _Loss(result, sum(parts, Decimal(0)), Decimal(result.checked), parts)
+        return _measure_share(result) if result.checked else None
+    bare = [(criterion, finding) for finding in _list_bare_tools(criterion, assessment)]
+    if not result.checked and not bare:
+        return None
+    loss = _measure_parameter_loss(result, assessment)
+    damage, things = loss.damage + len(bare), loss.things + len(bare)
+    return _Loss(result, [*loss.findings, *bare], damage, things, [*loss.parts, *(Decimal(1) for _ in bare)])
+
+
+def _measure_share(result: CheckResult) -> _Loss:
+    findings = list_findings(result)
+    parts = compute_failed_parts([finding for _, finding in findings])
+    return _Loss(result, findings, sum(parts, Decimal(0)), Decimal(result.checked), parts)
+
+
+def _list_bare_tools(criterion: Criterion, assessment: Assessment) -> Iterator[Finding]:
+    """A finding for every tool whose input schema leaves open what its parameters are: all of them count as bad."""
+    walk = assessment.walks[criterion.pages]
+    content = assessment.dossier.read(criterion.declared.reads)
+    for tool in () if walk.absent(criterion.declared.reads) else walk.tools:
+        schema = tool.schema
+        closed = schema.get("additionalProperties") is False
+        if not is_object(schema.get("properties")) and not closed and not _ELSEWHERE & schema.keys():
+            yield Finding(criterion.rule, tool.at, NO_SCHEMA, content.digest, tool.position)
+
+
+def _measure_parameter_loss(result: CheckResult, assessment: Assessment) -> _Loss:
+    found = list_findings(result)
+    findings = [finding for _, finding in found]
+    parts = compute_failed_parts(findings)
+    criterion = result.check.criteria[0]
     sizes = Counter(_tool(param) for param in assessment.walks[criterion.pages].list_things(Param))
     failed = Counter[int]()
     for finding, part in zip(findings, parts, strict=True):
@@ -118,7 +158,7 @@ def _measure_loss(result: CheckResult, assessment: Assessment) -> _Loss:
         part / failed[_tool(finding)] * damage[_tool(finding)] if part else Decimal(0)
         for finding, part in zip(findings, parts, strict=True)
     ]
-    return _Loss(result, sum(damage.values(), Decimal(0)), Decimal(len(sizes)), by_tool)
+    return _Loss(result, found, sum(damage.values(), Decimal(0)), Decimal(len(sizes)), by_tool)
 
 
 def _tool(thing: Scope | Finding) -> int:
@@ -150,7 +190,7 @@ def _combine_pooled(losses: Sequence[_Loss], unseen: Decimal) -> tuple[list[Deci
 
 
 def _build_lines(loss: _Loss, cost: Decimal, cites: str) -> tuple[Line, ...]:
-    found = list_findings(loss.result)
+    found = loss.findings
     cost = arithmetic.round_to_quantum(cost)
     parts = arithmetic.apportion_total(cost, loss.parts) if cost else [Decimal(0)] * len(found)
     charged = zip(found, parts, strict=True)
