@@ -185,6 +185,5 @@ ADAPTIVE_1: Final = Rubric(
     settled=_SETTLED,
     judge=_score,
     dimensions=DIMENSIONS,
-    default=True,
     dated=True,
 )
