@@ -152,7 +152,9 @@ def _measure_parameter_loss(result: CheckResult, assessment: Assessment) -> _Los
     for finding, part in zip(findings, parts, strict=True):
         failed[_tool(finding)] += part  # type: ignore[assignment]  # parts are decimals
     damage = {
-        tool: ANY_PARAMETER + (1 - ANY_PARAMETER) * count / sizes[tool] for tool, count in failed.items() if count
+        tool: ANY_PARAMETER + (1 - ANY_PARAMETER) * count / max(1, sizes[tool])
+        for tool, count in failed.items()
+        if count
     }
     by_tool = [
         part / failed[_tool(finding)] * damage[_tool(finding)] if part else Decimal(0)
