@@ -108,17 +108,24 @@ def recompute_score(card: Scorecard) -> Decimal | NotMeasured:
 
 
 def _recompute_guaranteed(card: Scorecard) -> Decimal:
-    """Guaranteed points of the parts, none above its own result, and what scale, caps and rounding do to them."""
-    parts = [weighting.recompute_dimension(part) for part in card.dimensions]
-    capped = [replace(part, components=tuple(_within_result(each) for each in part.components)) for part in parts]
-    low, _ = weighting.compute_guaranteed(capped)
+    """Guaranteed points of the parts as their lines give them, and what scale, caps and rounding do to them."""
+    low, _ = weighting.compute_guaranteed([_follow_lines(part) for part in card.dimensions])
     names = {part.name for part in card.dimensions}
     applied = sum((line.points for line in card.lines if line.cites not in names), Decimal(0))
     return arithmetic.round_half_up(low + applied)
 
 
-def _within_result(part: ComponentScore) -> ComponentScore:
-    return replace(part, floor=min(part.floor, part.result)) if isinstance(part.result, Decimal) else part
+def _follow_lines(dimension: DimensionScore) -> DimensionScore:
+    """The dimension with guaranteed points that are never above a result, and move with it if its lines differ."""
+    recomputed = weighting.recompute_dimension(dimension)
+    pairs = zip(dimension.components, recomputed.components, strict=True)
+    return replace(recomputed, components=tuple(_follow_result(before, after) for before, after in pairs))
+
+
+def _follow_result(before: ComponentScore, after: ComponentScore) -> ComponentScore:
+    if not isinstance(before.result, Decimal) or not isinstance(after.result, Decimal):
+        return after
+    return replace(after, floor=min(after.floor + after.result - before.result, after.result))
 
 
 def _encoded(body: dict[str, Json]) -> bytes:

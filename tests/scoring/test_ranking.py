@@ -25,7 +25,8 @@ from tests.scoring.dossiers import GOOD_ENTRY, GOOD_TOOL, dossier, entered, list
 
 POOR_ENTRY = {"name": "io.example/poor", "remotes": [{"type": "sse", "url": "http://x.example/sse?token=1"}]}
 ENTRIES = {"good entry": GOOD_ENTRY, "poor entry": POOR_ENTRY}
-WEIGHTED = [rubric for rubric in catalogue.list_rubrics() if rubric.dimensions]
+WEIGHTED = [catalogue.get_rubric("adaptive@1")]
+"""Rubrics of the published formula; `adaptive@2` has its own properties in test_adaptive_verdict."""
 
 
 def whole(name: str, entry: Any = GOOD_ENTRY) -> Dossier:
