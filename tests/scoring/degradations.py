@@ -125,17 +125,22 @@ def _say(body: dict[str, Any], tool: dict[str, Any], place: str, text: str) -> N
         case "description":
             tool["description"] = f"{tool.get('description') or ''} {text}"
         case "parameter":
-            schema = tool.setdefault("inputSchema", {"type": "object"})
-            schema.setdefault("properties", {})["note"] = {"type": "string", "description": text}
+            _add_parameter(tool, "note", {"type": "string", "description": text})
         case "title":
             tool["title"] = text
         case "default":
-            schema = tool.setdefault("inputSchema", {"type": "object"})
-            schema.setdefault("properties", {})["mode"] = {"type": "string", "description": "Mode.", "default": text}
+            _add_parameter(tool, "mode", {"type": "string", "description": "Mode.", "default": text})
         case "output":
             tool["outputSchema"] = {"type": "object", "description": text, "properties": {}}
         case "instructions":
             body["opening"]["instructions"] = text
+
+
+def _add_parameter(tool: dict[str, Any], name: str, schema: dict[str, Any]) -> None:
+    """To tools that name parameters; otherwise the poison would also be the missing schema."""
+    whole = tool.get("inputSchema")
+    if isinstance(whole, dict) and isinstance(whole.get("properties"), dict):
+        whole["properties"][name] = schema
 
 
 def failing(status: int | None, reason: str | None) -> Damage:
