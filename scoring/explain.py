@@ -181,6 +181,9 @@ def _parts(rubric: Rubric) -> dict[str, Explanation]:
             cited = Section("Rules", tuple(_check(check) for check in component.checks) or (_COMPUTED,))
             title = f"{name}, component of {rubric.name}: {component.title}"
             found[name.casefold()] = Explanation(title, weight, (cited,))
+    for cites, rules in rubric.method.gates.items() if rubric.method else ():
+        rows = Section("Rules", rules or ("evidence that could not be examined",))
+        found[cites.casefold()] = Explanation(f"{cites}, cap of {rubric.name}", "It caps the grade.", (rows,))
     return found
 
 

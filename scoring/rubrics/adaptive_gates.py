@@ -24,7 +24,7 @@ from scoring.results.scorecard import Line
 from scoring.results.verdict import CAP
 from scoring.scopes.base import Toolset
 
-_REMOTE: Final = frozenset({TargetType.STREAMABLE_HTTP, TargetType.SSE})
+_WITHOUT_PACKAGE: Final = frozenset({TargetType.STREAMABLE_HTTP, TargetType.SSE, TargetType.COMMAND})
 _POISONING: Final = (
     "text-injects-instructions",
     "text-commands-other-tools",
@@ -125,7 +125,7 @@ def _not_searched(assessment: Assessment) -> bool:
 def _has_code(assessment: Assessment) -> bool:
     """Whether the server names code of its own: a package, a repository, or source that was read."""
     server = assessment.dossier.server
-    packaged = any(target.type not in _REMOTE for target in server.targets)
+    packaged = any(target.type not in _WITHOUT_PACKAGE for target in server.targets)
     return packaged or bool(server.repository) or isinstance(assessment.dossier.read(source.KIND), Observed)
 
 

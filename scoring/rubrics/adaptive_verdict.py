@@ -130,8 +130,8 @@ def _explain_no_score(assessment: Assessment) -> NotMeasured | None:
             return NotMeasured(COLLECTOR_FAILED, "this installation failed to ask the server; no score changes by that")
         if not assessment.tools_in_source:
             return NotMeasured(NOT_ENOUGH_EVIDENCE, f"nothing was listed ({content.reason})")
-    elif end := walk.incomplete_end("tools"):
-        return NotMeasured(NOT_ENOUGH_EVIDENCE, f"the list of tools could not be read to its end ({end})")
+    elif why := next((f"{name} ({end})" for name in listing.LISTS if (end := walk.incomplete_end(name))), ""):
+        return NotMeasured(NOT_ENOUGH_EVIDENCE, f"a declared list could not be read to its end: {why}")
     elif not (walk.server.tools or walk.server.resources or walk.server.prompts):
         return NotMeasured(NOT_ENOUGH_EVIDENCE, "the server offers no tool, resource or prompt")
     return None

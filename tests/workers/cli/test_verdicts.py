@@ -104,7 +104,6 @@ def test_a_retest_shows_no_movement_of_a_server_that_went_dark_or_came_back(
     lost = Line(cites="security", points=Decimal(-3), why="lost")
     before, after = replace(before, lines=(lost,)), replace(after, lines=(replace(lost, at="tools/other"),))
     found = compare_receipts([before], [after])
-    assert found[0].gone and found[0].new, "the receipts differ"
     show_comparisons(found)
     printed = capsys.readouterr().out
     assert said in printed
