@@ -90,7 +90,7 @@ def score_component(component: Component, assessment: Assessment, *, dimension: 
     costs, low, high = combine(losses, unseen)
     cites = f"{dimension}.{component.name}"
     lines = tuple(line for loss, cost in zip(losses, costs, strict=True) for line in _build_lines(loss, cost, cites))
-    observations = sum(loss.observations for loss in losses)
+    observations = sum(loss.observations for loss in losses if loss.weight)
     trust = Decimal(observations) / (observations + component.half)
     return ComponentScore(
         name=component.name,
