@@ -52,7 +52,7 @@ __all__ = [
     "is_placeholder",
 ]
 
-VERSION: Final = 4
+VERSION: Final = 5
 
 PATTERNS: Final[tuple[Pattern, ...]] = (
     *instruction_override.PATTERNS,

@@ -24,9 +24,9 @@ MAX_PLACES: Final = 50
 REACH: Final = 340
 """Length of the longest match of most patterns, with the examined text around it."""
 
-SENTENCE: Final = re.compile(r"(?:[^.!?]|[.!?](?!\s))+[.!?]?")
-"""One sentence of a folded text, with its end."""
-_SENTENCE_END: Final = re.compile(r"[.!?]\s")
+SENTENCE: Final = re.compile(r"(?:[^.!?]|[.!?](?!\s)|(?<=\be\.g)\.|(?<=\bi\.e)\.)+[.!?]?")
+"""One sentence of a folded text, with its end. The points of "e.g." and "i.e." do not end it."""
+_SENTENCE_END: Final = re.compile(r"(?<!\be\.g)(?<!\bi\.e)[.!?]\s")
 _NAMED: Final = "(?P<"
 _BEFORE: Final = 48
 _MENTIONED: Final = 90
@@ -232,7 +232,7 @@ def declare_pattern(
 _MENTION: Final = re.compile(
     r"""(?<![.@\w-])(?:\be\.?g\.|(?:\bsuch\sas|\beg|\bfor\s(?:example|instance)|\b(?:phrase|string|wording|pattern|attempt|payload|example|sample|attack|injection)s?
         |\b(?:detect|flag|block|catch|analy[sz]|identif|explain|refus|sanitiz|classif|recogni[sz]|neutrali[sz]|scan|reject)\w{0,5}
-        |\btraining\s(?:text|data)|\breturns?\s(?:\w{1,12}\s){0,3}(?:text|string|prompt)s?|\bprompts?\sthat)\b)(?:[^.!?;\n]|\.(?=\S)){0,60}$""",
+        |\b(?:content|documents?|e-?mails?|inputs?|messages?|pages?|phrases?|prompts?|texts?)\s(?:that|which)\s(?:tr(?:y|ies)|attempts?)\sto|\btraining\s(?:text|data)|\breturns?\s(?:\w{1,12}\s){0,3}(?:text|string|prompt)s?|\bprompts?\sthat)\b)(?:[^.!?;\n]|\.(?=\S)){0,60}$""",
     re.VERBOSE,
 )
 

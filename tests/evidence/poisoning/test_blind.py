@@ -17,8 +17,8 @@ from evidence.kinds.listing import Listing
 from evidence.patterns.poisoning import Category
 
 FOLDER = Path(__file__).with_name("blind")
-FLOORS = {1: 0.79, 2: 0.88, 3: 0.81, 4: 0.5, 5: 0.88}
-"""The least share of the attacks of each set that is found."""
+FLOORS = {1: 52, 2: 59, 3: 54, 4: 31, 5: 55}
+"""The least number of attacks of each set that is found."""
 MOST_FALSE = 0.03
 
 
@@ -37,7 +37,7 @@ def told(row: dict[str, Any]) -> set[str]:
 def test_attacks_are_found_and_honest_rows_are_not(number: int) -> None:
     attacks = [bool(told(row)) for row in rows(number) if row["label"]]
     honest = [row["id"] for row in rows(number) if not row["label"] and told(row)]
-    assert sum(attacks) / len(attacks) >= FLOORS[number]
+    assert sum(attacks) >= FLOORS[number]
     assert len(honest) / (len(rows(number)) - len(attacks)) < MOST_FALSE, honest
 
 

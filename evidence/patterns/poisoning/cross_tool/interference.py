@@ -12,7 +12,7 @@ from evidence.patterns.poisoning.pattern import Category, Confidence
 
 _NAME: Final = (
     r"(?!(?:[\w-]{{1,30}}\.){{1,4}}(?:io|com|org|net|dev|ai|co|app|test|example|md|json|js|ts|py|txt|csv|ya?ml|html|pdf|png|jpg|sh|go|rs|toml|xml|log|db|sql|exe|zip)\b)(?:[`'\"](?P<{0}>[a-z][\w-]{{1,40}}(?:\.[\w-]{{1,24}})?)[`'\"]|(?P<{0}_>[a-z][a-z0-9]{{1,24}}(?:[_.][a-z0-9]{{2,24}}|-(?=[a-z0-9-]{{1,60}}"
-    r"(?:,|\s(?:tool|function|is|calls?|requests?)))[a-z0-9]{{1,24}}){{1,5}})(?!\.\w|@|/|\w|=|\.(?:com|test|org|net|example))|(?<!\w)(?P<{0}__>[a-z][\w-]{{3,40}})\s(?:tool|function)\b)"
+    r"(?:,|\s(?:tool|function|is|calls?|requests?)))[a-z0-9]{{1,24}}){{1,5}})(?!\.\w|@|/|\w|=|\.(?:com|test|org|net|example))|(?<!\w)(?!(?:this|that|same|your)\s)(?P<{0}__>[a-z][\w-]{{3,40}})\s(?:tool|function)\b)"
 )
 _NO_VALUE: Final = "".join(
     rf"(?<!_{end})"
@@ -119,7 +119,7 @@ PATTERNS: Final = (
             r"""\b(?:do\snot|don'?t|never)\s(?:use|call|run)\s\S{3,40}\s(?:tool\s)?(?:from|of|on)\s(?:the\s|any\s)?other\sservers?\b|\b(?:compromised|malware|malicious|fabricated|fake|infected|hacked|poisoned|steals?|leaks?|spy|spies|scam|corrupts?|unsafe|insecure|backdoored|untrustworthy|broken|track(?:s)?\s(?:people|you|users)|out\sof\sdate|outdated|dangerous|harmful|lies|unreliable)\b"""
         ),
         build_raw_words(
-            rf"""(?:\bthe\s|\buse\s|\bother\s|\btools?\s|\bof\s|^|\.\s){_NAME.format("other")}|\bthe\sother\s(?:[\w-]{{2,14}}\s){{1,2}}(?:tool|server|one)\b|\bother\s(?:[\w-]{{2,16}}\s){{0,2}}(?:tools|servers|managers|readers|planners|search\stools|providers)\b|\bthe\sothers\b"""
+            rf"""(?:\bthe\s|\buse\s|\bother\s|\btools?\s|\bof\s|^|\.\s){_NAME.format("other")}|\b(?:broken|dangerous|fake|insecure|malicious|outdated|unreliable|unsafe)\s[a-z][\w-]{{3,40}}\s(?:tool|function|server)\b|\bthe\sother\s(?:[\w-]{{2,14}}\s){{1,2}}(?:tool|server|one)\b|\bother\s(?:[\w-]{{2,16}}\s){{0,2}}(?:tools|servers|managers|readers|planners|search\stools|providers)\b|\bthe\sothers\b"""
         ),
         build_raw_words(
             r"""\b(?:do\snot|don'?t|never|avoid|under\sno\scircumstances|stop)\s(?:ever\s)?(?:\w{2,8}\s)?(?:us|call|rely|trust|consult|run|invok|consider|recommend)\w{0,4}\b|\bcall\s\w{3,30}\s(?:from|of|on|instead)|\bother\sservers\b|\b(?:use|call|pick|choose)\s(?:this|ours?|only\sthis)\b|\btherefore\b|\bthis\sone\b|\bby\ssaying\b|\binstead\b|\bchoose\sit\b"""

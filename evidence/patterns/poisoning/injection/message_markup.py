@@ -15,6 +15,8 @@ _ACT: Final = (
     r"instead|add|pass|reply|answer|override|obey|forward|append|include|hand|open|copy|report|every|all|is\sto|are\sto|"
     r"has\sto|have\sto|outranks?|the\smodel|the\sagent|the\sassistant|run|execute|approve|comply)"
 )
+_DEED: Final = _ACT.replace("|first|", "|")
+"""What a block that is only important must contain: "first" alone may be about data."""
 _NEAR: Final = rf"(?=[^<>\]}}]{{0,160}}\b{_ACT}\b)"
 
 PATTERNS: Final = (
@@ -22,7 +24,7 @@ PATTERNS: Final = (
         Category.SYSTEM_TAG,
         "dressed-up",
         "Is dressed up as a message of the system",
-        rf"""<\s?/?(?:\w{{1,14}}[_-])?{_WHO}(?:[_-]\w{{1,16}}){{0,2}}(?:\s[^<>]{{1,60}})?\s?>{_NEAR}
+        rf"""<\s?/?(?!(?:critical|important)\s?>(?![^<>]{{0,160}}\b{_DEED}\b))(?:\w{{1,14}}[_-])?{_WHO}(?:[_-]\w{{1,16}}){{0,2}}(?:\s[^<>]{{1,60}})?\s?>{_NEAR}
             |\[\[?\s?(?:\w{{1,12}}\s)?{_WHO}(?:[\s_-](?:message|note|notice|prompt|override|instructions?|directive|update|policy|command|alert|task))\s?(?:[^\]]{{0,30}})?\]\]?:?{_NEAR}
             |\b(?:begin|start|end)(?:\sof)?(?:\sthe)?\s(?:system|assistant|admin|developer|hidden|tool)\s(?:prompt|message|instructions?|description|note)s?\b(?:\s?[:\]#=*-]|\s(?:you|all|the\smodel|system)\b)
             |\#{{2,4}}\s?(?:new\s)?(?:instructions?|system|response|task|directive)s?\s?:(?=[^\#]{{0,160}}\b{_ACT}\b)

@@ -11,12 +11,19 @@ _ORDER = (
     r"obey|forward|append|include)\b)"
 )
 
+_DEED = (
+    r"(?=[^<\]}]{0,300}\b(?:you|your|must|shall|should|always|never|ignore|do\snot|don'?t|call|calling|use|using|read|open|cat|send|"
+    r"before|instead|add|pass|reply|answer|override|obey|forward|append|include|insert|copy|run|execute|tool|user|when|all|every)\b)"
+)
+"""What a block that is only important must contain to be an instruction; a fact about the data is not one."""
+
 PATTERNS: Final = (
     declare_pattern(
         Category.SYSTEM_TAG,
         "block",
         "Contains a block that imitates a system message",
-        rf"""<\s?/?\s?(?:important|hidden|secret|system[_\s-](?:prompt|instructions?|message|override|note)|critical|urgent|override|mandatory|prereq\w{{0,8}}|directive)\s?/?>
+        rf"""<\s?/?\s?(?:hidden|secret|system[_\s-](?:prompt|instructions?|message|override|note)|urgent|override|mandatory|prereq\w{{0,8}}|directive)\s?/?>
+            |<\s?(?:critical|important)\s?/?>{_DEED}
             |<\s?(?:system|instructions?|assistant|admin|internal|prompt|rules?|note|warning|(?:\w{{1,12}}[_-](?:notes?|reminder|instructions?|override|directive|prompt|message)))(?:\s[^<>]{{1,40}})?\s?>{_ORDER}
             |<<\s?/?\s?sys\s?>>|\{{\{{\#\s?(?:system|assistant|admin)
             |\[\s?/?(?:inst|hidden|secret|system\s(?:prompt|override|message|note|instruction))\s?\]|\[\s?(?:system|admin|assistant|important)(?:\soverride)?\s?\]{_ORDER}
