@@ -13,7 +13,8 @@ is not `complete` when a file exceeded the bound of one file, or there were more
 `findings` are in the order of path, line and pattern. `line` counts from 1; 0 is a rule about the path alone. `hash` is
 the HMAC-SHA256 of the secret under the salt of the installation: equal hashes are the same secret, also across runs.
 `context` is a part of the line with all possible secrets masked. `counts` states whether the finding may cost points;
-otherwise `why` says why not: `generic`, `test`, `example`, `documentation` or `vendored` (docs/decisions/0020).
+otherwise `why` says why not: `generic`, `test`, `example`, `documentation`, `vendored` or `public by design`
+(docs/decisions/0020).
 """
 
 from __future__ import annotations

@@ -29,6 +29,7 @@ class Discount(StrEnum):
     EXAMPLE = "example"
     DOCUMENTATION = "documentation"
     VENDORED = "vendored"
+    PUBLIC = "public by design"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass
 from typing import Final
 
 from evidence.patterns.secrets import PATTERNS
+from evidence.patterns.secrets.public_keys import PUBLIC_KEYS
 
 SECRET: Final = "secret"  # noqa: S105 - what an allowance looks at
 MATCH: Final = "match"
@@ -62,18 +63,20 @@ class RuleSet:
     """Rules with their common allowances.
 
     With `own` rules, placeholders are recognised and each place is reported once. Rules of a file behave as the file
-    states and skip lines with one of the `markers`.
+    states and skip lines with one of the `markers`. `public` has the SHA-256 of keys that their provider publishes.
     """
 
     rules: tuple[Rule, ...]
     allowances: tuple[Allowance, ...] = ()
     markers: tuple[str, ...] = ()
+    public: tuple[str, ...] = ()
     own: bool = False
 
 
 def build_own_rules() -> RuleSet:
     return RuleSet(
         own=True,
+        public=tuple(PUBLIC_KEYS),
         rules=tuple(
             Rule(
                 id=pattern.id,

@@ -6,6 +6,7 @@ google-re2 because scanned trees are hostile: a backtracking engine can spend se
 
 from __future__ import annotations
 
+import hashlib
 import math
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
@@ -98,7 +99,7 @@ class Scanner:
                 digest=digest_secret(data[slice(*hit.span)], salt),
                 context=mask_context(data, hit.span, spans),
                 generic=hit.rule.generic,
-                discount=find_path_discount(path) or (Discount.GENERIC if hit.rule.generic else None),
+                discount=self._find_discount(hit, path, data[slice(*hit.span)]),
             )
             for hit in islice(hits, MAX_FINDINGS)
         ]
@@ -207,6 +208,12 @@ class Scanner:
         ):
             return True
         return rule.initial and is_inside_blob(data, span)
+
+    def _find_discount(self, hit: _Hit, path: str, secret: bytes) -> Discount | None:
+        """Why a finding does not count; None when it counts."""
+        if hashlib.sha256(secret).hexdigest() in self._set.public:
+            return Discount.PUBLIC
+        return find_path_discount(path) or (Discount.GENERIC if hit.rule.generic else None)
 
     def _for(self, rule: Rule) -> Iterator[_Allowed]:
         return (one for one in self._allowed_everywhere if not one.allowance.rules or rule.id in one.allowance.rules)

@@ -28,6 +28,7 @@ _SHARE: Final = Decimal("0.8")
         build_secret_scan(),
         build_secret_scan(leaked_secret(counts=False, why="test")),
         build_secret_scan(leaked_secret(confidence="generic")),
+        build_secret_scan(leaked_secret(counts=False, why="public by design")),
     ],
     bad=[
         build_secret_scan(leaked_secret()),
@@ -38,6 +39,8 @@ def source_holds_secret(searched: Searched) -> Iterator[Answer]:
     """Every reader of the source can use the credential, and it stays in the history after its removal.
 
     Only formats that a provider issues count, and not those in tests, examples, documentation and vendored code.
+    A key that its provider publishes itself, in a browser for instance, does not count.
+
     Revoke the credential first, then take it out, and read it from the environment.
     """
     for found in searched.leaked:

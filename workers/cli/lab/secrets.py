@@ -128,7 +128,7 @@ def _print(findings: Sequence[Finding], *, as_json: bool, everything: bool) -> N
         for finding in findings:
             print_json({**asdict(finding), "counts": finding.counts})
         return
-    shown = [finding for finding in findings if everything or finding.discount in {None, "generic"}]
+    shown = [finding for finding in findings if everything or finding.discount in {None, "generic", "public by design"}]
     if shown:
         grid = make_table("File", ("Line", "right"), "Pattern", "Counts", "Context")
         for finding in shown:
