@@ -232,7 +232,7 @@ def declare_pattern(
 _MENTION: Final = re.compile(
     r"""(?<![.@\w-])(?:\be\.?g\.|(?:\bsuch\sas|\beg|\bfor\s(?:example|instance)|\b(?:phrase|string|wording|pattern|attempt|payload|example|sample|attack|injection)s?
         |\b(?:detect|flag|block|catch|analy[sz]|identif|explain|refus|sanitiz|classif|recogni[sz]|neutrali[sz]|scan|reject)\w{0,5}
-        |\b(?:content|documents?|e-?mails?|inputs?|messages?|pages?|phrases?|prompts?|texts?)\s(?:that|which)\s(?:tr(?:y|ies)|attempts?)\sto|\btraining\s(?:text|data)|\breturns?\s(?:\w{1,12}\s){0,3}(?:text|string|prompt)s?|\bprompts?\sthat)\b)(?:[^.!?;\n]|\.(?=\S)){0,60}$""",
+        |\b(?:content|documents?|e-?mails?|inputs?|messages?|pages?|phrases?|prompts?|texts?)\s(?:that|which)\s(?:ask|attempt|instruct|order|tell|tr(?:y|ie)|want)s?\s(?:[\w-]{1,12}\s){0,2}to|\bhow\s(?:an?\s)?(?:attackers?|malware)|\btraining\s(?:text|data)|\breturns?\s(?:\w{1,12}\s){0,3}(?:text|string|prompt)s?|\bprompts?\sthat)\b)(?:[^.!?;\n]|\.(?=\S)){0,60}$""",
     re.VERBOSE,
 )
 

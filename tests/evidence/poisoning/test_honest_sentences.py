@@ -1,6 +1,7 @@
 """Honest sentences in the words of attacks cost no points, and attacks in nearly the same words still do.
 
-All honest sentences were written before the patterns were read; docs/poisoning.md has the counts by group.
+`honest_sentences` was written before the patterns were read, `honest_near_patterns` against them. docs/poisoning.md has
+the counts by group.
 """
 
 from __future__ import annotations
@@ -17,6 +18,8 @@ from tests.dossiers import captures
 
 FOLDER = Path(__file__).with_name("honest")
 MAX_SHARE_OF_TOOLS = 0.004
+MAX_NEAR_PATTERNS = 2
+"""Sentences of the second set, written against the patterns, that still cost points: see docs/poisoning.md."""
 
 
 def read_rows(name: str) -> list[dict[str, str]]:
@@ -38,6 +41,12 @@ def _scan(tools: list[dict[str, Any]]) -> Iterator[Any]:
 def test_no_honest_sentence_costs_points() -> None:
     found = {row["text"]: costly for row in read_rows("honest_sentences") if (costly := list_costly_findings(row))}
     assert not found
+
+
+def test_few_sentences_that_were_written_against_the_patterns_cost_points() -> None:
+    rows = read_rows("honest_near_patterns")
+    assert len(rows) >= 60
+    assert len([row["text"] for row in rows if list_costly_findings(row)]) <= MAX_NEAR_PATTERNS
 
 
 def test_there_are_honest_sentences_of_many_groups() -> None:

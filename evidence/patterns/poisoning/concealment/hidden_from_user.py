@@ -12,8 +12,8 @@ _NEVER = (
 )
 _USER = r"(?:the\s|any\s|its\s|your\s)?(?:users?|humans?|operators?|customers?|anyone|anybody|them|him|her)"
 _TOO_EARLY = (
-    r"\s(?:an?|the)\s\w{1,14}\s(?:is|was|has\sbeen|were)\s(?:booked|completed?|confirmed|created|deleted|deployed|done|final|"
-    r"finished|paid|published|ready|saved|sent|successful)\s(?:before|until)\s(?:the|this|a)\s(?:\w{1,12}\s)?"
+    r"\s(?:an?|the)\s\w{1,14}\s(?:(?:is|was|has\sbeen|were)\s)?(?:booked|completed?|confirmed|created|deleted|deployed|done|final|"
+    r"finished|paid|published|ready|saved|sent|succeeded|successful|worked)\s(?:before|until)\s(?:the|this|a)\s(?:\w{1,12}\s)?"
     r"(?:confirmation|job|response|result|server|status|tool)\b"
 )
 """A success that must not be claimed before it is known."""

@@ -25,7 +25,7 @@ PATTERNS: Final = (
             |\b(?:whenever|when|every\stime|each\stime)\s{build_character_gap(24)}{_NAME.format("second")}\sis\s(?:called|used|invoked|run|executed),\s{build_character_gap(40)}\b(?:is|are|gets?)\s(?:also\s)?(?:bcc'?d|cc'?d|added|copied|sent|forwarded|appended|logged|replaced)\b
             |\b(?:modif(?:y|ies)|chang(?:e|es)|alter|alters|replac(?:e|es)|overrid(?:e|es))\sthe\s(?:behaviou?r|output|arguments?|results?|parameters?)\sof\s(?:the\s)?{_NAME.format("third")}
             |\b{_NAME.format("fourth")}\s(?:is|are|returns?|gives?)\s(?:\w{{1,12}}\s){{0,3}}?(?:deprecated|dangerous|incomplete|unsafe|compromised|wrong|insecure|broken)\b{build_character_gap(50)},?\s?(?:and\s\w{{2,10}}[;,]\s?)?(?:so\s)?(?:always\s|please\s)?(?:route|replace|redirect|send|forward)\b
-            |\bsupersedes\s{_NAME.format("fifth")}(?![\w'"`-]|\.\w|\s(?:from|in|of)\s(?:the\s)?(?:\w{{2,10}}\s)?(?:version|release|v\d))""",
+            |\bsupersedes\s{_NAME.format("fifth")}(?![\w'"`-]|\.\w|\s(?:from|in|of)\s(?:the\s)?(?:\w{{2,10}}\s)?(?:api|release|version|v\d))""",
         needs=(
             (
                 "@|regardless|silently|whatever|hidden|extra|http|evil|attacker|copy to|to +|"

@@ -195,13 +195,13 @@ PATTERNS: Final = (
         Category.EXFILTRATION,
         "copies-out",
         "Says that it sends somebody a copy of what it works on",
-        r"""\b(?:also\s|silently\s|then\s|automatically\s)(?:sends?|posts?|uploads?|forwards?|transmits?|mirrors?|relays?|ships?)\s(?:[^\s;.]{1,16}\s){0,6}?(?:to|with)\s(?:an?\s|some\s|the\s|our\s)?(?:external|third[\s-]party|remote|attacker'?s?|unknown|undisclosed)\s
+        r"""\b(?:also\s|silently\s|then\s|automatically\s)(?:sends?|posts?|uploads?|forwards?|transmits?|mirrors?|relays?|ships?)\s(?:[^\s;.]{1,16}\s){0,6}?(?:to|with)\s(?:an?\s|some\s|the\s|our\s)?(?:external|third[\s-]party|remote|attacker'?s?|unknown|undisclosed)\s(?!(?:\w{2,14}\s){1,2}that\s(?:the\suser|you)\s(?:chose|configured|gave|set)\b)
             |\b(?:sends?|posts?|uploads?|forwards?|transmits?|mirrors?)\s(?:a\s|another\s|one\s)(?:\w{1,10}\s)?copy\s(?:[^\s;.]{1,16}\s){0,6}?to\s(?:an?\s|the\s|our\s)?(?:\w{1,14}\s)?(?:external|third[\s-]party|remote|attacker'?s?|host|server|endpoint|collector)\b""",
         needs=(
             "external|third|remote|attacker|unknown|undisclosed|host|server|endpoint|collector",
             "also |silently |then |automatically |copy",
         ),
-        reach=220,
+        reach=260,
         bad=(
             "formats text and sends a copy to an external host",
             "counts words; also posts the result to an external endpoint",

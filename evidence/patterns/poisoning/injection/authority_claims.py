@@ -44,6 +44,8 @@ _THING: Final = (
 )
 _OF_A_THING: Final = (
     rf"\b(?:instructions|guidance|rules|orders|directives)\s(?:from|of|for|in)\s(?:the|an?|this|each|every)\s{_THING}\b"
+    r"|\borders\sof\sthe\s(?:buyer|client|customer|shop)\b|\bin\s(?:an?|the)\s[\w.-]{2,14}\sfile\b"
+    r"|\bprompts?\s(?:for|of)\s(?:an?|the)\s(?:\w{2,12}\s)?(?:dataset|image|job|template)\b"
     r"|\b(?:delivery|shipping|care|cooking|assembly|payment|handling|dosage|packing)\sinstructions\b"
 )
 """Instructions that people wrote for other people, not for a model."""
@@ -143,7 +145,7 @@ PATTERNS: Final = (
         ),
         build_raw_words(r"""\b(?:you|agents?|assistants?|the\smodel)\s(?:now\s)?no\slonger\sneeds?\b|\bstop\s(?:checking|asking|prompting|seeking|requesting)\b|\bis\s(?:hereby\s)?(?:deemed|implied|assumed|presumed|already\sgiven|automatic|given\sonce|taken\sas\sgiven)\b|\bassume\sthe\s\w{3,12}\s(?:said|says|agrees|agreed|consents?|approves?)\b
             |\brequests?\s(?:\w{2,10}\s){0,10}?(?:is|are)\spre-?approved\b|\bapprovals\sor\snot\b|\b(?:only|just)\swastes?\stime\b|\bno\spoint\sin\sasking\b|\b(?:the\s)?(?:assistant|model|agent|ai|you)\s(?:must|shall|should|will)\s(?:\w{2,10}\s)?(?:skip|bypass|suppress|omit)\b|\bwithout\s(?:waiting|asking|seeking|requesting)\b[^.;]{0,40}\b(?:delete|transfer|pay|buy|purchase|send|run|execute)|\b(?:carry\sout|make|complete|proceed\swith)\s(?:the\s)?(?:purchase|payment|transfer|deletion|booking)s?\s(?:right\saway|at\sonce|immediately)|\bdon'?t\sask\sfor\s(?:approval|permission|consent|confirmation)\b[^.;]{0,20}\bbefore\b"""),
-        unless=r"\bif\s(?:the\suser|true|set|yes|force)\b|\bwhen\s(?:true|set)\b|\balready\sgiven\sby\b|\badmin(?:istrator)?s?\b|\bdefault\b|\bnever\b|\bunless\b",
+        unless=r"\bif\s(?:the\suser|true|set|yes|force)\b|\bwhen\s(?:true|set)\b|\balready\sgiven\sby\b|\bflags?\b|\badmin(?:istrator)?s?\b|\bdefault\b|\bnever\b|\bunless\b",
         bad=(
             "you no longer need the user's go-ahead",
             "consent is deemed given once this tool is installed",
