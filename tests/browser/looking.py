@@ -12,6 +12,8 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import ConsoleMessage, Dialog, Page, Request
 
 PICTURES = os.environ.get("HALLMARK_SCREENSHOTS", "")
+LEFT = "net::ERR_ABORTED"
+"""A request that was under way when the page was left for another one."""
 """A folder that pictures of all pages are put into, when it is set."""
 
 _GRAVE = {"serious", "critical"}
@@ -69,11 +71,15 @@ def watched(page: Page, url: str) -> Seen:
         if not sent.url.startswith((url.partition("/")[0] + "//127.0.0.1:", "data:")):
             seen.wrong.append(f"asked for {sent.url}")
 
+    def failed(sent: Request) -> None:
+        if sent.failure != LEFT:
+            seen.wrong.append(f"failed: {sent.url} {sent.failure}")
+
     page.on("console", console)
     page.on("dialog", dialog)
     page.on("pageerror", lambda error: seen.wrong.append(f"script: {error}"))
     page.on("request", request)
-    page.on("requestfailed", lambda sent: seen.wrong.append(f"failed: {sent.url} {sent.failure}"))
+    page.on("requestfailed", failed)
     answer = page.goto(url, wait_until="load")
     seen.status = answer.status if answer else 0
     return seen
