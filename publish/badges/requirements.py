@@ -131,7 +131,7 @@ class BadgeRule:
 def judge_server(
     published: PublicServer, cards: Sequence[Scorecard] | None = None, *, controlled: bool = False
 ) -> Judgement:
-    """Judge the gate and the badges from a server's public evidence; `controlled`: somebody proved control of it.
+    """Judge the gate and the badges from a server's public evidence; `controlled` states that control of it was proved.
 
     `cards` are its decoded receipts, if the caller has them.
     """

@@ -24,7 +24,7 @@ _UNKNOWN: Final = "unknown"
 
 
 def make_listing_row(published: PublicServer, run: str, *, controlled: bool = False) -> ListedServer:
-    """The row of a server in a run; `controlled`: somebody proved control of it."""
+    """The row of a server in a run; `controlled` states that control of it was proved."""
     return count_server(published, run, controlled=controlled).listed
 
 

@@ -1,6 +1,6 @@
 """Records of the images that engines pulled for us, so that unused ones can be removed.
 
-An image that existed before has no record, since it belongs to somebody else. An engine keeps the image of every
+An image that existed before has no record, since another program owns it. An engine keeps the image of every
 existing container, so a record is locked only during the removal of its image and during the update of its use.
 """
 

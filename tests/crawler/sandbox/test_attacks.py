@@ -192,7 +192,7 @@ def test_daemonised_children_do_not_survive(cache_of: Path) -> None:
 def test_cancelled_launch_leaves_no_box_behind(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     spawned, spawn = [], bubblewrap._spawn
     monkeypatch.setattr(bubblewrap, "_spawn", lambda *given, **how: spawned.append(spawn(*given, **how)) or spawned[-1])
-    monkeypatch.setattr(bubblewrap, "_init", lambda *_: asyncio.Event().wait())
+    monkeypatch.setattr(bubblewrap, "_wait_for_init", lambda *_: asyncio.Event().wait())
 
     async def scenario() -> None:
         box = await sandbox(cache, slots=1)

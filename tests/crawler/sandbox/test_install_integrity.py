@@ -92,9 +92,9 @@ def test_starts_in_a_row_share_a_look(
     looks: int,
 ) -> None:
     index.add_npm("server")
-    box, looked, look = opened(), [], layers.Layers.flaw
+    box, looked, look = opened(), [], layers.Layers.find_flaw
     monkeypatch.setattr(sandbox_launcher, "VERIFIED_SECONDS", seconds)
-    monkeypatch.setattr(layers.Layers, "flaw", lambda *given: looked.append(given) or look(*given))
+    monkeypatch.setattr(layers.Layers, "find_flaw", lambda *given: looked.append(given) or look(*given))
 
     async def run() -> None:
         for _ in range(3):
@@ -123,7 +123,7 @@ def test_who_keeps_changing_files_gets_no_start(
 ) -> None:
     index.add_npm("server")
     box = opened()
-    monkeypatch.setattr(type(box.installer.store), "flaw", lambda *_: "it is changed all the time")
+    monkeypatch.setattr(type(box.installer.store), "find_flaw", lambda *_: "it is changed all the time")
     absent = asyncio.run(box.launch(NPM))
     assert isinstance(absent, Absent)
     assert absent.reason is Reason.SANDBOX_RESTRICTED

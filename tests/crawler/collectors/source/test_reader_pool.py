@@ -120,7 +120,7 @@ def test_a_reading_that_is_given_up_leaves_no_process() -> None:
 def test_a_process_that_cannot_start_is_our_own_failure(monkeypatch: pytest.MonkeyPatch) -> None:
     async def run() -> None:
         with pytest.raises(ReaderBroken, match="expected a process"):
-            await ReaderPool(salt=b"s").read(held(archive({"a": "1"})), TASK)
+            await ReaderPool(salt=b"s").read_archive(held(archive({"a": "1"})), TASK)
 
     monkeypatch.setattr("crawler.collectors.source.reader_pool.sys.executable", "/bin/false")
     asyncio.run(run())

@@ -39,7 +39,7 @@ def transcribed(data: bytes, session: str | None = None, *, stream: bool = False
     try:
         if stream:
             reader = EventReader()
-            received._take([*reader.feed(data), *reader.finish()], 1)
+            received._take_events([*reader.feed(data), *reader.finish()], 1)
             received.form = AnswerForm.STREAM
         else:
             received._read_body(data, 1, strict=False)
