@@ -45,6 +45,7 @@ WITHHELD: Final = "withheld"
 """Replaces the criterion and the rule of an undisclosed finding on a public receipt."""
 
 NOT_DISCLOSED: Final = "withheld until it is disclosed to the vendor"
+GATE_WITHHELD: Final = "a component without weight: what it found is published as a cap and its findings, or not yet"
 
 WITHHELD_CAP: Final = f"{CAP}{WITHHELD}"
 """Replaces the published id of a cap that an undisclosed finding causes."""
@@ -207,9 +208,9 @@ def _parts(rubric: Rubric) -> Iterator[str]:
 
 def _caps(rubric: Rubric) -> Iterator[str]:
     """Published ids of caps that findings of private rules cause."""
-    for cites, rules in rubric.method.gates.items() if rubric.method else ():
-        if not private_rule_ids().isdisjoint(rules):
-            yield cites
+    for cap in rubric.method.caps if rubric.method else ():
+        if not private_rule_ids().isdisjoint(cap.rules):
+            yield cap.cites
 
 
 @cache
@@ -342,7 +343,7 @@ def _hide_gate(component: ComponentScore) -> ComponentScore:
         name=component.name,
         base_weight=component.base_weight,
         effective_weight=Decimal(0),
-        result=NotMeasured(WITHHELD, NOT_DISCLOSED),
+        result=NotMeasured(WITHHELD, GATE_WITHHELD),
         lines=tuple(line for line in component.lines if line.cites != WITHHELD),
     )
 

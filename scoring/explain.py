@@ -181,9 +181,10 @@ def _parts(rubric: Rubric) -> dict[str, Explanation]:
             cited = Section("Rules", tuple(_check(check) for check in component.checks) or (_COMPUTED,))
             title = f"{name}, component of {rubric.name}: {component.title}"
             found[name.casefold()] = Explanation(title, weight, (cited,))
-    for cites, rules in rubric.method.gates.items() if rubric.method else ():
-        rows = Section("Rules", rules or ("evidence that could not be examined",))
-        found[cites.casefold()] = Explanation(f"{cites}, cap of {rubric.name}", "It caps the grade.", (rows,))
+    for cap in rubric.method.caps if rubric.method else ():
+        rows = Section("Rules", cap.rules or ("evidence that could not be examined",))
+        terms = f"It caps the grade at {cap.grade}. It is lifted by {cap.lifted_by}."
+        found[cap.cites.casefold()] = Explanation(f"{cap.cites}, cap of {rubric.name}", terms, (rows,))
     return found
 
 

@@ -112,15 +112,32 @@ class VerdictParts:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class CapTerms:
+    """The published terms of a cap.
+
+    `cites` is the id of its line in receipts, `grade` the highest grade under it, `cost` the points that it takes
+    besides, once for all caps. `rules` are those whose findings cause it; without rules, evidence that could not be
+    examined does.
+    """
+
+    cites: str
+    grade: str
+    lifted_by: str
+    rules: tuple[str, ...] = ()
+    cost: Decimal = Decimal(0)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class VerdictMethod:
     """The two pure steps of a rubric with caps; verification replaces components between them.
 
-    `gates` maps the published id of each cap to the rules whose findings cause it.
+    `scale` maps guaranteed points to values before caps, by straight lines between its corners.
     """
 
     examine: Callable[[Assessment], VerdictParts]
     assemble: Callable[[VerdictParts, Assessment], Scorecard]
-    gates: Mapping[str, tuple[str, ...]]
+    caps: tuple[CapTerms, ...]
+    scale: tuple[tuple[Decimal, Decimal], ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

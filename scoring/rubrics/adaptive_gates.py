@@ -16,7 +16,7 @@ from evidence.kinds import access, listing, source
 from evidence.kinds.access import AccessClass
 from evidence.model import Absent, Observed, Reason, TargetType
 from scoring.engine.assessment import Assessment
-from scoring.engine.rubric import Cap, Criterion
+from scoring.engine.rubric import Cap, CapTerms, Criterion
 from scoring.engine.rule import discover_rules
 from scoring.engine.walk import Pages
 from scoring.results.outcome import Finding, Measured, NotMeasured
@@ -45,12 +45,8 @@ All the same, and once however many there are: a value must not tell which gate 
 class Gate:
     """One reason to cap a grade. `find` gives the finding or the reason in words, or nothing."""
 
-    id: str
-    grade: str
-    lifted_by: str
+    terms: CapTerms
     find: Callable[[Assessment], Finding | str | None]
-    rules: tuple[str, ...] = ()
-    cost: Decimal = Decimal(0)
 
 
 def list_caps(assessment: Assessment, ceilings: dict[str, Decimal]) -> Iterator[Cap]:
@@ -58,19 +54,19 @@ def list_caps(assessment: Assessment, ceilings: dict[str, Decimal]) -> Iterator[
 
     `ceilings` maps a grade to the highest value that still has it.
     """
-    shut = ((gate, found) for gate in GATES if (found := gate.find(assessment)) is not None)
-    for gate, found in sorted(shut, key=lambda pair: ceilings[pair[0].grade]):
+    shut = ((gate.terms, found) for gate in GATES if (found := gate.find(assessment)) is not None)
+    for terms, found in sorted(shut, key=lambda pair: ceilings[pair[0].grade]):
         finding, reason = (None, found) if isinstance(found, str) else (found, found.message)
         line = Line(
-            cites=f"{CAP}{gate.id}",
+            cites=terms.cites,
             points=Decimal(0),
-            why=f"capped at {gate.grade} by {reason}; lifted by {gate.lifted_by}",
+            why=f"capped at {terms.grade} by {reason}; lifted by {terms.lifted_by}",
             rule=finding.rule if finding else None,
             at=finding.at if finding else "",
             severity="error",
             evidence=finding.evidence if finding else "",
         )
-        yield Cap(ceiling=ceilings[gate.grade], line=line, cost=gate.cost)
+        yield Cap(ceiling=ceilings[terms.grade], line=line, cost=terms.cost)
 
 
 def _criteria(*rules: str) -> tuple[Criterion, ...]:
@@ -167,51 +163,42 @@ def _destructive_to_strangers(assessment: Assessment) -> str | None:
     return f"{len(risky)} tools that destroy or administer, open without credentials" if risky else None
 
 
+def _gate(
+    name: str,
+    grade: str,
+    find: Callable[[Assessment], Finding | str | None],
+    *rules: str,
+    lifted_by: str,
+    cost: Decimal = Decimal(0),
+) -> Gate:
+    terms = CapTerms(cites=f"{CAP}{name}", grade=grade, lifted_by=lifted_by, rules=rules, cost=cost)
+    return Gate(terms=terms, find=find)
+
+
 GATES: Final = (
-    Gate(
-        id="poisoning",
-        grade="D",
-        lifted_by="texts without instructions to the model",
-        find=_poisoned,
-        rules=_POISONING,
-        cost=HARM,
-    ),
-    Gate(id="unlisted", grade="D", lifted_by="a server that lists its tools", find=_unlisted),
-    Gate(
-        id="secrets",
-        grade="D",
+    _gate("poisoning", "D", _poisoned, *_POISONING, lifted_by="texts without instructions to the model", cost=HARM),
+    _gate("unlisted", "D", _unlisted, lifted_by="a server that lists its tools"),
+    _gate(
+        "secrets",
+        "D",
+        _leaked,
+        "source-holds-secret",
         lifted_by="revoking the credential and removing it from the code",
-        find=_leaked,
-        rules=("source-holds-secret",),
         cost=HARM,
     ),
-    Gate(id="unsearched_code", grade="D", lifted_by="code that can be read", find=_unsearched_code, cost=HARM),
-    Gate(id="closed_code", grade="C", lifted_by="published code", find=_closed_code),
-    Gate(
-        id="open_destruction",
-        grade="D",
+    _gate("unsearched_code", "D", _unsearched_code, lifted_by="code that can be read", cost=HARM),
+    _gate("closed_code", "C", _closed_code, lifted_by="published code"),
+    _gate(
+        "open_destruction",
+        "D",
+        _destructive_to_strangers,
         lifted_by="credentials for tools that destroy or administer",
-        find=_destructive_to_strangers,
     ),
-    Gate(
-        id="critical_advisory",
-        grade="C",
-        lifted_by="an upgrade of the dependency",
-        find=_critical,
-        rules=("dependency-critical",),
-    ),
-    Gate(id="unaudited", grade="C", lifted_by="a comparison of the dependencies with advisories", find=_unaudited),
-    Gate(
-        id="archived",
-        grade="B",
-        lifted_by="a repository that is maintained",
-        find=_archived,
-        rules=("repository-archived",),
-    ),
-    Gate(id="repository_unread", grade="B", lifted_by="a public repository", find=_repository_unread),
+    _gate("critical_advisory", "C", _critical, "dependency-critical", lifted_by="an upgrade of the dependency"),
+    _gate("unaudited", "C", _unaudited, lifted_by="a comparison of the dependencies with advisories"),
+    _gate("archived", "B", _archived, "repository-archived", lifted_by="a repository that is maintained"),
+    _gate("repository_unread", "B", _repository_unread, lifted_by="a public repository"),
 )
 
-CRITERIA: Final = _criteria(*(rule for gate in GATES for rule in gate.rules))
-
-RULES_OF_CAPS: Final = {f"{CAP}{gate.id}": gate.rules for gate in GATES}
-"""The rules whose findings cause each cap, by the published id of its line."""
+CAPS: Final = tuple(gate.terms for gate in GATES)
+CRITERIA: Final = _criteria(*(rule for cap in CAPS for rule in cap.rules))

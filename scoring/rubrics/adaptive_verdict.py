@@ -200,7 +200,7 @@ ADAPTIVE_2: Final = Rubric(
     ),
     settled=_SETTLED,
     judge=_score,
-    method=VerdictMethod(examine=_examine, assemble=_assemble, gates=adaptive_gates.RULES_OF_CAPS),
+    method=VerdictMethod(examine=_examine, assemble=_assemble, caps=adaptive_gates.CAPS, scale=SCALE),
     dimensions=DIMENSIONS,
     bands=(*BANDS, (Decimal(0), LOWEST)),
     default=True,

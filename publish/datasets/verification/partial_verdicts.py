@@ -78,7 +78,7 @@ class VerdictSplicer:
     @property
     def _gate_questions(self) -> frozenset[Question]:
         """Questions that decide a gate and whose evidence is not public."""
-        rules = frozenset(chain.from_iterable(self.method.gates.values()))
+        rules = frozenset(chain.from_iterable(cap.rules for cap in self.method.caps))
         found = {one.question for one in self.rubric.criteria if one.rule in rules}
         return frozenset(question for question in found if self.rebuilt.lacks(question))
 

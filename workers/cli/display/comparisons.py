@@ -11,10 +11,11 @@ from rich.console import RenderableType
 
 from publish.text.numbers import format_number, format_signed
 from publish.views.comparisons.receipts import Comparison, LineChange, ReceiptResult, comparison_as_json
+from publish.views.headlines import find_turn
 from scoring.results.verdict import CAP
 from workers.cli.display.console import clean_text, make_table, print_data, print_note
 from workers.cli.display.receipts import select_newest
-from workers.cli.display.verdicts import find_turn, format_change
+from workers.cli.display.verdicts import format_change
 
 _MOST = 30
 

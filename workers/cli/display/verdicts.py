@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from decimal import Decimal
-from enum import StrEnum
 from typing import Any, Final
 
 from rich.text import Text
 
 from publish.scan_reports.document import to_json_number
 from publish.text.numbers import format_number, format_signed
+from publish.views.headlines import find_turn
 from publish.views.server_summary import has_thin_evidence
 from scoring.named_corpora import find_percentile
 from scoring.results.scorecard import Scorecard
@@ -18,20 +18,6 @@ from scoring.results.verdict import COLLECTOR_FAILED, NOT_ENOUGH_EVIDENCE, Verdi
 from workers.cli.display.console import clean_text
 
 _MISSING: Final = {NOT_ENOUGH_EVIDENCE: "not enough evidence", COLLECTOR_FAILED: "collector failed"}
-
-
-class Turn(StrEnum):
-    """A change that has no size, because one side has no score."""
-
-    WENT_DARK = "went dark"
-    CAME_BACK = "came back"
-
-
-def find_turn(before: Decimal | None, after: Decimal | None) -> Turn | None:
-    """What happened between two scores of which exactly one is missing; None otherwise."""
-    if (before is None) == (after is None):
-        return None
-    return Turn.WENT_DARK if after is None else Turn.CAME_BACK
 
 
 def format_change(before: Decimal | None, after: Decimal | None) -> str:

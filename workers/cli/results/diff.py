@@ -26,6 +26,7 @@ from publish.datasets.differences.stored_run import StoredRunRows
 from publish.datasets.snapshot.manifest import NotASnapshot
 from publish.datasets.snapshot.reader import UnreadableFile, open_snapshot
 from publish.text.numbers import format_number
+from publish.views.headlines import Turn, find_turn
 from workers.cli.display.console import (
     ExitCode,
     clean_text,
@@ -35,7 +36,7 @@ from workers.cli.display.console import (
     print_json,
     print_note,
 )
-from workers.cli.display.verdicts import Turn, find_turn, format_change
+from workers.cli.display.verdicts import format_change
 from workers.cli.error_boundary import explain_failures
 from workers.cli.session import find_run, open_read_store
 

@@ -12,6 +12,7 @@ import typer
 from evidence.store import RunRow, Store
 from publish.text.numbers import format_number, format_signed
 from publish.views.comparisons.score_moves import ChargeShift, ScoreMove
+from publish.views.headlines import find_turn
 from workers.cli.display.console import (
     ExitCode,
     clean_text,
@@ -22,7 +23,7 @@ from workers.cli.display.console import (
     print_json,
     print_note,
 )
-from workers.cli.display.verdicts import find_turn, format_change
+from workers.cli.display.verdicts import format_change
 from workers.cli.options import AsJson
 from workers.cli.rubric_selection import Rubrics, select_rubrics
 from workers.cli.session import find_run, open_read_store
