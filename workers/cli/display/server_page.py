@@ -20,7 +20,12 @@ from workers.cli.display.verdicts import list_cap_lines
 
 
 def show_server(
-    dossier: Dossier, cards: Sequence[Scorecard], *, evidence: bool = False, findings: Sequence[FindingRow] = ()
+    dossier: Dossier,
+    cards: Sequence[Scorecard],
+    *,
+    evidence: bool = False,
+    findings: Sequence[FindingRow] = (),
+    details: bool = False,
 ) -> None:
     """Print everything that explains the scores, including private findings and evidence; caps come first."""
     server = dossier.server
@@ -39,7 +44,7 @@ def show_server(
     if isinstance(content, Absent):
         _show_absent(content)
     for card in cards:
-        print_data(render_receipt(card))
+        print_data(render_receipt(card, details=details))
     show_findings(findings)
     if evidence:
         _show_evidence(dossier)
