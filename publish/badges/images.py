@@ -182,8 +182,11 @@ def _score(listed: ListedServer) -> Badge:
 
 def _graded(main: ListedScore, grade: str, shown: str) -> Badge:
     covered = format_number(main.coverage * 100, 0)
-    title = f"grade {grade}, score {shown} of 100, {covered} % of the weight measured"
-    return Badge("hallmark", f"{grade} · {shown} / 100", _GRADES.get(grade, BadgeColour.NEUTRAL), title)
+    shown, worded = f"{grade} · {shown} / 100", f"grade {grade}, score {shown} of 100"
+    if main.capped:
+        shown, worded = f"{shown} · capped", worded.replace(",", ", capped,", 1)
+    title = f"{worded}, {covered} % of the weight measured"
+    return Badge("hallmark", shown, _GRADES.get(grade, BadgeColour.NEUTRAL), title)
 
 
 def _without_headline(main: ListedScore) -> Badge:

@@ -23,6 +23,7 @@ class Verdict(TypedDict):
     ceiling: Annotated[float | None, Field(description="The score with everything that was not seen at full.")]
     coverage: Annotated[float, Field(description="Share of the weight that was measured, 0 to 1.")]
     thin: Annotated[bool, Field(description="True when the score rests on too little evidence to be compared.")]
+    capped: Annotated[bool, Field(description="True when something caps the grade; the lines that cite cap. say what.")]
     not_measured: Annotated[str | None, Field(description="Why there is no score; null when there is one.")]
 
 

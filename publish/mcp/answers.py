@@ -241,6 +241,7 @@ def _verdict(score: ListedScore) -> Verdict:
         ceiling=_number(score.ceiling),
         coverage=round(float(score.coverage), 4),
         thin=score.thin,
+        capped=score.capped,
         not_measured=score.not_measured,
     )
 

@@ -58,7 +58,8 @@ def _mark(score: ListedScore | None) -> str:
     if score.thin:
         return f'<span class="thin"><small>thin evidence</small>{shown}</span><small>{least}</small>'
     letter = f' <span class="grade">{_shown(score.grade)}</span>' if score.grade else ""
-    return f"<b>{shown}</b>{letter}{least and f'<small>{least}</small>'}"
+    capped = '<small class="capped">grade capped</small>' if score.capped else ""
+    return f"<b>{shown}</b>{letter}{capped}{least and f'<small>{least}</small>'}"
 
 
 def _bounds(score: ListedScore) -> str:
