@@ -84,7 +84,7 @@ def test_a_badge_without_a_score_shows_the_bounds_in_words_and_no_number() -> No
 
 def test_a_badge_shows_the_grade_with_the_score() -> None:
     listed = make_listing_row(published(capped.leaking()), "run")
-    assert draw_badge(listed, "score", listed.as_of).message == "D · 57 / 100"
+    assert draw_badge(listed, "score", listed.as_of).message == "D · 57 / 100 · capped"
 
 
 def test_a_list_shows_the_grade_or_the_bounds() -> None:

@@ -139,7 +139,7 @@ def test_where_there_is_little_room_the_rule_gives_way(
     dossier = samples.dossiers(10)[0]
     (card,) = (card for card in samples.cards(dossier) if card.rubric == "lint")
     assert {line.rule for line in card.lines} != {line.cites for line in card.lines}
-    printed = hallmark("show", dossier.server.ref, "--rubric", "lint@1").out
+    printed = hallmark("show", dossier.server.ref, "--rubric", "lint@1", "--details").out
     for line in card.lines:
         assert (f"{line.rule}" in printed) is ruled
         (row,) = (row for row in printed.splitlines() if line.cites in row and line.at in row)
@@ -148,7 +148,7 @@ def test_where_there_is_little_room_the_rule_gives_way(
 
 def test_show_prints_every_line_of_every_receipt(hallmark: Hallmark, stored: Sequence[str]) -> None:
     dossier = samples.dossiers(10)[2]
-    printed = hallmark("show", dossier.server.ref).out
+    printed = hallmark("show", dossier.server.ref, "--details").out
     for card in samples.cards(dossier):
         assert f"{card.rubric}@1" in printed
         for line in card.lines:
