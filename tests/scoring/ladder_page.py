@@ -1,6 +1,6 @@
 """Writes docs/ladder.md: the grade of some servers after each kind of damage. `make docs` runs it.
 
-    python -m tests.scoring.ladder_page --write docs
+python -m tests.scoring.ladder_page --write docs
 """
 
 from __future__ import annotations
@@ -41,8 +41,9 @@ def render_ladder() -> str:
         "",
         "# The ladder: what damage costs under `adaptive@2`",
         "",
-        "Each step damages the evidence of a server once and twice as much; a cell has the value and grade after both. A dash: the",
-        "server has nothing that the step could damage. `tests/scoring/test_ladder.py` checks every step on every captured server.",
+        "Each step damages the evidence of a server once and twice as much; a cell has the value and grade after both.",
+        "A dash: the server has nothing that the step could damage. `tests/scoring/test_ladder.py` checks every step",
+        "on every captured server.",
         "",
         f"| step | {' | '.join(names)} |",
         f"|---{'|---' * len(names)}|",

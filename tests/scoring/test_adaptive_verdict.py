@@ -107,3 +107,8 @@ def test_below_the_published_coverage_there_is_no_score() -> None:
     card = scored(dossier(registered=entered(GOOD_ENTRY)))
     assert card.coverage < MIN_COVERAGE
     assert isinstance(card.score, NotMeasured)
+
+
+def test_the_weights_of_components_add_up_to_those_of_their_dimensions() -> None:
+    for dimension in ADAPTIVE_2.dimensions:
+        assert sum(component.weight for component in dimension.components) == dimension.weight, dimension.name
