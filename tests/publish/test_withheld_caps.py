@@ -12,7 +12,7 @@ import pytest
 from evidence.kinds import secrets
 from evidence.model import Dossier
 from publish.disclosure import (
-    NOT_DISCLOSED,
+    GATE_WITHHELD,
     SET_ASIDE,
     UNDER_DISCLOSURE,
     WITHHELD,
@@ -64,7 +64,7 @@ def test_a_cap_by_an_undisclosed_finding_says_only_that_there_is_one(name: str) 
 def test_nothing_else_on_the_receipt_tells_the_gates_apart() -> None:
     poison, leak = (redact_receipt(card_of(make)) for make in (poisoned, leaking))
     assert gates(poison) == gates(leak)
-    assert {part.result for part in gates(poison)} == {NotMeasured(WITHHELD, NOT_DISCLOSED)}
+    assert {part.result for part in gates(poison)} == {NotMeasured(WITHHELD, GATE_WITHHELD)}
     assert [(part.name, part.status) for part in poison.dimensions] == [
         (part.name, part.status) for part in leak.dimensions
     ]
