@@ -77,6 +77,7 @@ conformance: setup-dev ## run the official suite against the positive control an
 docs: setup-dev ## write the generated pages in docs/
 	$(BIN)/python -m publish.handbook.generate --write docs
 	$(BIN)/python -m workers.settings.reference_page --write docs
+	$(BIN)/python -m tests.scoring.ladder_page --write docs
 
 impact: setup-dev ## score every recorded dossier under BASE (HEAD) and the working tree, print who moved and why
 	$(BIN)/python infra/impact.py --base $(or $(BASE),HEAD) $(ARGS)

@@ -3,7 +3,8 @@
     python -m bench.scoring [--rounds N] [--json FILE]
 
 Every figure is CPU time on one core and starts from the bytes of a listing; the fastest of the rounds counts. Each
-round begins with empty caches, as if the servers were scored for the first time. `newest of each` is the newest version
+round begins with empty caches of texts, as if the servers were scored for the first time by a process that has
+compiled its patterns. `newest of each` is the newest version
 of each rubric; a nightly run scores `all versions`. The fully probed server has exchanges and is probed here; recorded
 ones have a listing only. Reuse of scorecards and new scoring are both measured as the pipeline does them, with reads
 and writes of a SQLite database.
@@ -13,7 +14,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import re
 import sys
 import tempfile
 import time
@@ -44,6 +44,7 @@ from workers.stages import scorecards
 _Cache = type(lru_cache(repr))
 CHUNK = pipeline.SERVERS_PER_CHUNK
 COPIES = 20
+_LARGE = 1_000
 SIZES = (1_000, 5_000, 10_000, 50_000)
 
 
@@ -161,11 +162,13 @@ def _ref(server: Server) -> ServerRef:
 
 
 def _forget() -> None:
-    """Empty what is remembered of texts. Caches without a bound hold declarations, which a process makes only once."""
-    re.purge()
+    """Empty the caches of texts.
+
+    Smaller and unbounded caches hold declarations and compiled patterns, which a process makes once.
+    """
     for name in [name for name in sys.modules if name.startswith(("evidence.", "scoring."))]:
         for value in vars(sys.modules[name]).values():
-            if isinstance(value, _Cache) and value.cache_parameters()["maxsize"] is not None:
+            if isinstance(value, _Cache) and (value.cache_parameters()["maxsize"] or 0) >= _LARGE:
                 value.cache_clear()
 
 

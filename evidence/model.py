@@ -45,6 +45,7 @@ class Reason(StrEnum):
     INVALID_REGISTRATION = "invalid_registration"
     QUARANTINED = "quarantined"
     COLLECTOR_ERROR = "collector_error"
+    COLLECTOR_OFFLINE = "collector_offline"
     NOT_COLLECTED = "not_collected"
 
 

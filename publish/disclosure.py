@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from functools import cache
@@ -21,8 +21,10 @@ from scoring import receipt
 from scoring.engine import catalogue
 from scoring.engine.rubric import Rubric
 from scoring.engine.rule import discover_rules
+from scoring.results import weighting
 from scoring.results.outcome import NotMeasured
 from scoring.results.scorecard import ComponentScore, DimensionScore, Line, Scorecard
+from scoring.results.verdict import CAP
 
 PRIVATE_KINDS: Final = kinds_where(lambda traits: traits.private)
 """Kinds with findings of Hallmark's own scans, data that only the operator's token may read, or third-party texts."""
@@ -43,6 +45,12 @@ WITHHELD: Final = "withheld"
 """Replaces the criterion and the rule of an undisclosed finding on a public receipt."""
 
 NOT_DISCLOSED: Final = "withheld until it is disclosed to the vendor"
+GATE_WITHHELD: Final = "a component without weight: what it found is published as a cap and its findings, or not yet"
+
+WITHHELD_CAP: Final = f"{CAP}{WITHHELD}"
+"""Replaces the published id of a cap that an undisclosed finding causes."""
+
+UNDER_DISCLOSURE: Final = "capped: a security finding is under disclosure"
 
 SET_ASIDE: Final = "reviewed and not published; it counts until the rule is corrected"
 """The reason of a dismissed finding. Dismissal does not change the score: the rule must be corrected."""
@@ -117,11 +125,12 @@ def _why_withheld(content: Observed | Absent) -> str:
 
 
 def redact_receipt(card: Scorecard, reviewed: ReviewedFindings = NOT_REVIEWED) -> Scorecard:
-    """The public receipt: undisclosed findings are one neutral line in each place.
+    """The public receipt: undisclosed findings are one neutral line in each place, and one for all caps by them.
 
-    Points, results and bounds stay, so the lines still add up to the same score. Rule, criterion, place, words and
-    evidence of the replaced lines are gone, and so are caveats, facts and reasons that repeat them, and the digests of
-    evidence that is not public. A finding that was disclosed is a line like any other.
+    While a cap is hidden, so is what components without weight say: their findings only cause caps. Points, other
+    results and bounds stay, so the lines still add up to the same score. Rule, criterion, place, words and evidence of
+    the replaced lines are gone, and so are caveats, facts and reasons that repeat them, and the digests of evidence
+    that is not public. A finding that was disclosed is a line like any other.
     """
     kept = {kind: digest for kind, digest in card.evidence.items() if kind in PUBLIC_KINDS}
     if len(kept) < len(card.evidence):
@@ -130,12 +139,16 @@ def redact_receipt(card: Scorecard, reviewed: ReviewedFindings = NOT_REVIEWED) -
         return card
     hidden = [line for line in receipt_lines(card) if _instead(card, line, reviewed)]
     words = frozenset(word for line in hidden for word in _words_of(line))
+    caps_hidden = any(_is_cap(line) for line in hidden)
     caveats = tuple(dict.fromkeys(NOT_DISCLOSED if _tells(text, words) else text for text in card.caveats))
     return replace(
         card,
         score=_without_words(card.score, words),
         lines=_public_lines(card, card.lines, reviewed),
-        dimensions=tuple(_public_dimension(card, part, words, reviewed) for part in card.dimensions),
+        dimensions=tuple(
+            _hide_gates(public) if caps_hidden else public
+            for public in (_public_dimension(card, part, words, reviewed) for part in card.dimensions)
+        ),
         caveats=caveats,
         facts={name: fact for name, fact in card.facts.items() if not _tells(f"{name} {fact}", words)},
     )
@@ -155,8 +168,11 @@ def may_name_private(body: bytes) -> bool:
 
 
 def find_private_lines(card: Scorecard) -> Iterator[Line]:
-    """The lines that need a review before publication, of the receipt, its dimensions and components."""
-    return (line for line in receipt_lines(card) if _is_private(card, line))
+    """The lines that need a review before publication, of the receipt, its dimensions and components.
+
+    A cap repeats a finding that has its own line in a component.
+    """
+    return (line for line in receipt_lines(card) if _is_private(card, line) and not _is_cap(line))
 
 
 @cache
@@ -174,7 +190,7 @@ def _private_citations(rubric: str) -> frozenset[str]:
         cites
         for known in catalogue.list_rubrics()
         if known.id == rubric
-        for cites in (*_criteria(known), *_parts(known))
+        for cites in (*_criteria(known), *_parts(known), *_caps(known))
     )
 
 
@@ -188,6 +204,13 @@ def _parts(rubric: Rubric) -> Iterator[str]:
         for component in dimension.components:
             if any(criterion.rule in private_rule_ids() for criterion in component.criteria):
                 yield f"{dimension.name}.{component.name}"
+
+
+def _caps(rubric: Rubric) -> Iterator[str]:
+    """Published ids of caps that findings of private rules cause."""
+    for cap in rubric.method.caps if rubric.method else ():
+        if not private_rule_ids().isdisjoint(cap.rules):
+            yield cap.cites
 
 
 @cache
@@ -217,6 +240,8 @@ def _instead(card: Scorecard, line: Line, reviewed: ReviewedFindings) -> str:
     """
     if not _is_private(card, line):
         return ""
+    if _is_cap(line):
+        return "" if _names_any(line, reviewed.disclosed) else _why_cap(line, reviewed)
     if line.rule in private_rule_ids():
         spot = _spot(line)
         return "" if spot in reviewed.disclosed else SET_ASIDE if spot in reviewed.dismissed else NOT_DISCLOSED
@@ -231,28 +256,43 @@ def _spot(line: Line) -> Spot:
     return line.rule or "", line.at, line.why
 
 
+def _is_cap(line: Line) -> bool:
+    return line.cites.startswith(CAP)
+
+
+def _names_any(cap: Line, spots: Collection[Spot]) -> bool:
+    """Whether a cap is by one of these findings: its text quotes the message."""
+    return any((rule, at) == (cap.rule, cap.at) and message in cap.why for rule, at, message in spots if message)
+
+
+def _why_cap(cap: Line, reviewed: ReviewedFindings) -> str:
+    return SET_ASIDE if _names_any(cap, reviewed.dismissed) else UNDER_DISCLOSURE
+
+
 def _public_lines(card: Scorecard, lines: Sequence[Line], reviewed: ReviewedFindings) -> tuple[Line, ...]:
-    """The lines with at most two replacements, one for undisclosed and one for dismissed findings.
+    """The lines with at most two replacements, one for undisclosed and one for dismissed findings; caps alike.
 
     A replacement has the rule `withheld` if a replaced line had a rule.
     """
     shown: list[Line] = []
-    hidden: dict[str, tuple[int, list[Line]]] = {}
+    hidden: dict[tuple[str, bool], tuple[int, list[Line]]] = {}
     for line in lines:
         if not (why := _instead(card, line, reviewed)):
             shown.append(_public_line(line))
-        elif why in hidden:
-            hidden[why][1].append(line)
+        elif (why, _is_cap(line)) in hidden:
+            hidden[why, _is_cap(line)][1].append(line)
         else:
-            hidden[why] = (len(shown), [line])
+            hidden[why, _is_cap(line)] = (len(shown), [line])
             shown.append(line)
-    for why, (place, replaced) in hidden.items():
+    for (why, _), (place, replaced) in hidden.items():
         shown[place] = _neutral(replaced, why)
     return tuple(shown)
 
 
 def _neutral(lines: Sequence[Line], why: str) -> Line:
     points = sum((line.points for line in lines), Decimal(0))
+    if _is_cap(lines[0]):
+        return Line(cites=WITHHELD_CAP, points=points, why=why)
     return Line(cites=WITHHELD, points=points, why=why, rule=WITHHELD if any(line.rule for line in lines) else None)
 
 
@@ -277,6 +317,35 @@ def _public_component(
     card: Scorecard, part: ComponentScore, words: frozenset[str], reviewed: ReviewedFindings
 ) -> ComponentScore:
     return replace(part, result=_without_words(part.result, words), lines=_public_lines(card, part.lines, reviewed))
+
+
+def _hide_gates(part: DimensionScore) -> DimensionScore:
+    """The dimension without what its components of no weight say: which of them has the finding stays private."""
+    components = tuple(_hide_gate(one) if is_gate(one) else one for one in part.components)
+    if components == part.components:
+        return part
+    applicable = [one for one in components if not weighting.is_inapplicable(one)]
+    return replace(
+        part,
+        components=components,
+        result=weighting.compute_dimension_result(components),
+        status=weighting.derive_status(applicable),
+    )
+
+
+def is_gate(component: ComponentScore) -> bool:
+    """Whether a component has no weight, so that its findings cost nothing but may cause a cap."""
+    return not component.base_weight
+
+
+def _hide_gate(component: ComponentScore) -> ComponentScore:
+    return ComponentScore(
+        name=component.name,
+        base_weight=component.base_weight,
+        effective_weight=Decimal(0),
+        result=NotMeasured(WITHHELD, GATE_WITHHELD),
+        lines=tuple(line for line in component.lines if line.cites != WITHHELD),
+    )
 
 
 def _with_public_digests(body: bytes) -> bytes:

@@ -17,8 +17,10 @@ from scoring.engine.rule import Rule
 from scoring.remedy import FixGain, FixLocation, FixPlan, Remedy
 from scoring.results.outcome import NotMeasured
 from scoring.results.scorecard import DimensionScore, Line, Scorecard
+from scoring.results.verdict import NOT_ENOUGH_EVIDENCE, Verdict, read_verdict
 
 _CHECK: Final = re.compile(r"\bcheck ([A-Z]+-\d+) of\b")
+_NO_SCORE: Final = "There is no score, so no fix can be said to bring points."
 _COMPUTED: Final = "computed by the methodology"
 
 
@@ -47,8 +49,10 @@ class Section:
 
 
 def explain_scorecard(card: Scorecard) -> Explanation:
-    """The receipt of one server: score, lines, and what could not be measured."""
+    """The receipt of one server: caps, score, lines, and what could not be measured."""
+    verdict = read_verdict(card)
     sections = [
+        Section("Caps", verdict.caps),
         Section("Dimensions", tuple(_dimension_line(part) for part in card.dimensions)),
         *(_component_section(part) for part in card.dimensions),
         Section("Points", tuple(_point_line(line) for line in card.lines)),
@@ -56,7 +60,7 @@ def explain_scorecard(card: Scorecard) -> Explanation:
         Section("Evidence", tuple(f"{kind}: sha256 {digest}" for kind, digest in sorted(card.evidence.items()))),
     ]
     kept = tuple(section for section in sections if section.lines)
-    return Explanation(f"{card.rubric}@{card.version}: {_score(card)}", _coverage(card), kept)
+    return Explanation(f"{card.rubric}@{card.version}: {_headline(card, verdict)}", _coverage(card), kept)
 
 
 def explain_rule(rule_id: str) -> Explanation:
@@ -118,7 +122,7 @@ def explain_fix_plan(prospect: FixPlan) -> Explanation:
     """The fixes for one server: places and gains in points."""
     card = prospect.card
     everything = prospect.everything
-    summary = "Nothing was found that costs points." if isinstance(card.score, Decimal) else "There is no score."
+    summary = "Nothing was found that costs points." if isinstance(card.score, Decimal) else _NO_SCORE
     if everything is not None:
         summary = f"Fixing everything would bring {_gain(everything)}. Gains are of one fix alone; they do not add up."
     sections = tuple(Section(_remedy_heading(remedy), tuple(_remedy_lines(remedy))) for remedy in prospect.remedies)
@@ -177,6 +181,10 @@ def _parts(rubric: Rubric) -> dict[str, Explanation]:
             cited = Section("Rules", tuple(_check(check) for check in component.checks) or (_COMPUTED,))
             title = f"{name}, component of {rubric.name}: {component.title}"
             found[name.casefold()] = Explanation(title, weight, (cited,))
+    for cap in rubric.method.caps if rubric.method else ():
+        rows = Section("Rules", cap.rules or ("evidence that could not be examined",))
+        terms = f"It caps the grade at {cap.grade}. It is lifted by {cap.lifted_by}."
+        found[cap.cites.casefold()] = Explanation(f"{cap.cites}, cap of {rubric.name}", terms, (rows,))
     return found
 
 
@@ -209,7 +217,9 @@ def _gain(gain: FixGain) -> str:
     return f"{_signed(gain.points)} points (to {gain.score}{grade})"
 
 
-def _score(card: Scorecard) -> str:
+def _headline(card: Scorecard, verdict: Verdict) -> str:
+    if isinstance(card.score, NotMeasured) and verdict.status == NOT_ENOUGH_EVIDENCE:
+        return f"not enough evidence, {verdict.floor:f}-{verdict.ceiling:f} ({card.score.detail})"
     if isinstance(card.score, NotMeasured):
         return f"not measured ({_why(card.score)})"
     return f"{card.score} of 100" + (f", grade {card.grade}" if card.grade else "")

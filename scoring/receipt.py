@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Container, Mapping
+from dataclasses import replace
 from datetime import datetime
 from decimal import Decimal
 from typing import Any, Final
@@ -13,7 +14,10 @@ from evidence.canonical import Json, canonical_json, parse_json
 from scoring.results import arithmetic, weighting
 from scoring.results.outcome import NotMeasured
 from scoring.results.scorecard import ComponentScore, DimensionScore, Line, Scorecard
+from scoring.results.verdict import CAP
 
+FORMULA_FACT: Final = "formula"
+"""Fact that names the formula when it is not the published one."""
 START_FACT: Final = "start"
 """Fact that holds the points a server starts with, when a rubric adds lines to a start."""
 
@@ -49,7 +53,7 @@ def decode_stored_scorecard(data: bytes) -> Scorecard:
 
 
 def decode_summary(data: bytes) -> Scorecard:
-    """Decode without lines and dimensions, many times faster, for tables; only for bytes of `encode_scorecard`."""
+    """Decode without dimensions and lines, except caps, many times faster; only for bytes of `encode_scorecard`."""
     return _read(data, lambda body: _headed(orjson.loads(body)))
 
 
@@ -93,12 +97,35 @@ def recompute_score(card: Scorecard) -> Decimal | NotMeasured:
     """Recompute the score from the card's lines; it equals `card.score` unless the card was changed."""
     if isinstance(card.score, NotMeasured):
         return card.score
+    if card.facts.get(FORMULA_FACT) == weighting.GUARANTEED:
+        return _recompute_guaranteed(card)
     if card.dimensions:
         overall = weighting.compute_overall([weighting.recompute_dimension(part) for part in card.dimensions])
         return overall if overall is not None else NotMeasured("nothing_measured")
     return arithmetic.normalize_decimal(
         arithmetic.add_points(Decimal(card.facts[START_FACT]), (line.points for line in card.lines))
     )
+
+
+def _recompute_guaranteed(card: Scorecard) -> Decimal:
+    """Guaranteed points of the parts as their lines give them, and what scale, caps and rounding do to them."""
+    low, _ = weighting.compute_guaranteed([_follow_lines(part) for part in card.dimensions])
+    names = {part.name for part in card.dimensions}
+    applied = sum((line.points for line in card.lines if line.cites not in names), Decimal(0))
+    return arithmetic.round_half_up(low + applied)
+
+
+def _follow_lines(dimension: DimensionScore) -> DimensionScore:
+    """The dimension with guaranteed points that are never above a result, and move with it if its lines differ."""
+    recomputed = weighting.recompute_dimension(dimension)
+    pairs = zip(dimension.components, recomputed.components, strict=True)
+    return replace(recomputed, components=tuple(_follow_result(before, after) for before, after in pairs))
+
+
+def _follow_result(before: ComponentScore, after: ComponentScore) -> ComponentScore:
+    if not isinstance(before.result, Decimal) or not isinstance(after.result, Decimal):
+        return after
+    return replace(after, floor=min(after.floor + after.result - before.result, after.result))
 
 
 def _encoded(body: dict[str, Json]) -> bytes:
@@ -176,7 +203,7 @@ def _unlined(part: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _headed(body: Mapping[str, Any]) -> dict[str, Any]:
-    return {**body, "lines": (), "dimensions": ()}
+    return {**body, "lines": [line for line in body["lines"] if line["cites"].startswith(CAP)], "dimensions": ()}
 
 
 def _card(body: dict[str, Any]) -> Scorecard:

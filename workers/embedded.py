@@ -14,6 +14,7 @@ from evidence.kinds import listing
 from evidence.model import Run, Trigger
 from evidence.store import RunProgress as StoredProgress
 from evidence.store import RunRow, RunState, Stage
+from publish.views.outages import describe_outage
 from workers import pipeline
 from workers.concurrency import Halt, run_unless_halted
 from workers.context import Context
@@ -29,7 +30,10 @@ class RunAlreadyActive(Exception):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunResult:
-    """The result of a run. `hint` says what to do next when the run is not complete."""
+    """The result of a run. `hint` says what to do next when the run is not complete.
+
+    `outage` says what was not collected because this machine was offline.
+    """
 
     run: Run
     resumed: bool
@@ -41,6 +45,7 @@ class RunResult:
     seconds: float
     walks: Sequence[RegistryProgress] = ()
     absent: Mapping[str, int] = field(default_factory=dict)
+    outage: str = ""
     hint: str = ""
 
     @property
@@ -195,6 +200,7 @@ def _result(
         seconds=seconds,
         walks=walks,
         absent=_absent_listings(state),
+        outage=describe_outage(state.absent),
         hint=hint,
     )
 

@@ -27,6 +27,7 @@ EXPORT_LIMITS: Final = Limits(
 API_LIMITS: Final = Limits(first_byte=40.0, total=90.0, wire_bytes=MAX_ANSWER + 1024 * 1024, body_bytes=MAX_ANSWER)
 """For clients of the API, which answers a batch within 35 seconds."""
 
+_NOT_REPEATED: Final = frozenset({Reason.TOO_LARGE, Reason.COLLECTOR_OFFLINE})
 _PASSING: Final = frozenset({408, 425, 429, 500, 502, 503, 504})
 _NO_SUCH: Final = frozenset({404, 410})
 
@@ -99,7 +100,7 @@ class AdvisoryClient:
     async def again(self, attempt: int, failure: AdvisoriesUnavailable) -> bool:
         """Wait before the next attempt; False when no attempt is left. Attempts count from 1."""
         hopeless = failure.status is not None and failure.status not in _PASSING
-        if hopeless or failure.reason is Reason.TOO_LARGE or attempt >= self._insistence.attempts:
+        if hopeless or failure.reason in _NOT_REPEATED or attempt >= self._insistence.attempts:
             return False
         wait = failure.wait if isinstance(failure, _Busy) else None
         if wait is not None and wait > self._insistence.longest:

@@ -21,6 +21,7 @@ import httpx
 
 from crawler.http.address_guard import AddressGuard, classify_address
 from crawler.http.connection import Connection, Head, Limits, tls_detail
+from crawler.http.connectivity import OutageMonitor
 from crawler.http.content_encoding import ACCEPTED_ENCODINGS, GzipDecoder, IdentityDecoder, choose_decoder
 from crawler.http.failures import InvalidTarget, TimedOut, TlsFailure, TooLarge, Unreachable, WireFailure
 from crawler.http.resolver import DnsResolver, Resolver, resolve_host
@@ -60,7 +61,10 @@ class FetchedResponse:
 
 
 class HttpEngine:
-    """Settings shared by all sessions: TLS context, resolver and address policy. Not bound to an event loop."""
+    """Settings shared by all sessions: TLS context, resolver and address policy. Not bound to an event loop.
+
+    With `outages`, a failure while this machine is offline has the reason `collector_offline`.
+    """
 
     def __init__(
         self,
@@ -70,15 +74,20 @@ class HttpEngine:
         resolver: Resolver | None = None,
         tls: ssl.SSLContext | None = None,
         limits: Limits | None = None,
+        outages: OutageMonitor | None = None,
     ) -> None:
         self.guard = guard or AddressGuard()
+        self.outages = outages
         self.limits = limits or Limits()
         self._user_agent = user_agent
         self._resolver = resolver or DnsResolver()
         self._tls = tls or create_tls_context()
 
     def open_session(self, *, guard: AddressGuard | None = None, seconds: float | None = None) -> HttpSession:
-        """A session whose requests must all end within `seconds` of the first one."""
+        """A session whose requests must all end within `seconds` of the first one.
+
+        `guard` is for addresses from the operator, such as a package index; their answers prove no internet access.
+        """
         return HttpSession(self, guard or self.guard, seconds)
 
     def render(self, request: Request) -> bytes:
@@ -159,6 +168,7 @@ class HttpSession:
         self._idle: dict[Origin, list[Connection]] = {}
         self._busy: set[Connection] = set()
         self._resolved: dict[str, Sequence[str]] = {}
+        self._private: set[str] = set()  # hosts that have private addresses only
         self.requests = 0  # that were sent so far, also without success
 
     async def __aenter__(self) -> Self:
@@ -188,6 +198,27 @@ class HttpSession:
 
     async def open(self, request: Request) -> Response:
         """Send a request and wait for the head; read the body from the returned response."""
+        host = request.url.origin.host
+        try:
+            response = await self._open(request)
+        except WireFailure as failure:
+            await self.attribute_failure(failure, host)
+            raise
+        if self.engine.outages is not None and self.guard is self.engine.guard and host not in self._private:
+            self.engine.outages.record_answer()
+        return response
+
+    async def attribute_failure(self, failure: WireFailure, host: str) -> None:
+        """Blame this machine for the failure of a host when this machine is offline.
+
+        Failures at a private address are not judged: they need no internet access.
+        """
+        if self.engine.outages is None or host in self._private or not isinstance(failure, Unreachable | TimedOut):
+            return
+        if await self.engine.outages.is_offline(host):
+            failure.blame_collector()
+
+    async def _open(self, request: Request) -> Response:
         data = self.engine.render(request)
         self.requests += 1
         limits = request.limits or self.engine.limits
@@ -240,6 +271,8 @@ class HttpSession:
         """The addresses of a host, resolved once per session, so that later connections use the same addresses."""
         if host not in self._resolved:
             self._resolved[host] = await self.engine.resolve(host)
+            if all(classify_address(address) == "private" for address in self._resolved[host]):
+                self._private.add(host)
         return self._resolved[host]
 
     def _drop(self, connection: Connection) -> None:
@@ -284,10 +317,17 @@ class Response:
         if self._decoder is None:
             encodings = ",".join(value for name, value in self.head.headers if name == "content-encoding")
             self._decoder = choose_decoder(encodings, self._limits.body_bytes)
-        while data := await self._connection.chunk():
+        while data := await self._next_chunk(self._connection):
             if plain := self._decoder.feed(data):
                 return plain
         return b""
+
+    async def _next_chunk(self, connection: Connection) -> bytes:
+        try:
+            return await connection.chunk()
+        except WireFailure as failure:
+            await self._session.attribute_failure(failure, self._origin.host)
+            raise
 
     async def read_all(self) -> bytes:
         """The whole body, at most `body_bytes`."""

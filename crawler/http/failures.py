@@ -10,7 +10,7 @@ from evidence.model import Absent, Reason
 class WireFailure(Exception):
     """A request failed. `detail` contains no id, time or address, so that it can be evidence."""
 
-    reason: ClassVar[Reason] = Reason.UNREACHABLE
+    reason: Reason = Reason.UNREACHABLE
     transient: ClassVar[bool] = False  # True: a second attempt may succeed
     connected: bool = True  # False: the host was not reached, so that another request is pointless
 
@@ -22,6 +22,11 @@ class WireFailure(Exception):
         """Return this exception without cause and traceback, whose frames would keep whole bodies in memory."""
         self.__cause__ = self.__context__ = None
         return self.with_traceback(None)
+
+    def blame_collector(self) -> None:
+        """Record this failure as one of this machine, which had no network."""
+        if self.reason is not Reason.COLLECTOR_OFFLINE:
+            self.reason, self.detail = Reason.COLLECTOR_OFFLINE, f"this machine was offline: {self.detail}"
 
     def absent(self) -> Absent:
         """This failure as a reason why evidence is missing."""

@@ -57,7 +57,7 @@ class SseChannel:
                 self._stream = await self._post.http_session.open(request)
             await self._read_endpoint(limits.first_byte)
         except WireFailure as error:
-            failure = error
+            failure = await self._attribute(error)
         return Reply(self._record("GET", b"", began, failure, self._opening(began)))
 
     @property
@@ -83,7 +83,7 @@ class SseChannel:
         try:
             answer = await self._await_answer(number, seconds or self._post.http_session.engine.limits.first_byte)
         except WireFailure as error:
-            failure = error
+            failure = await self._attribute(error)
         return Reply(self._record(label, body, began, failure, accepted.exchange), answer)
 
     def next_id(self) -> int:
@@ -118,6 +118,10 @@ class SseChannel:
             raise Malformed("the stream names an endpoint on another origin")
         self._post.url = endpoint
         self._number = 1  # ids start at 2, so that a wrong id 1 is noticed
+
+    async def _attribute(self, failure: WireFailure) -> WireFailure:
+        await self._post.http_session.attribute_failure(failure, self._post.url.origin.host)
+        return failure
 
     async def _await_answer(self, number: int, seconds: float) -> jsonrpc.RpcAnswer:
         try:

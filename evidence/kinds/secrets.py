@@ -15,15 +15,19 @@ the HMAC-SHA256 of the secret under the salt of the installation: equal hashes a
 `context` is a part of the line with all possible secrets masked. `counts` states whether the finding may cost points;
 otherwise `why` says why not: `generic`, `test`, `example`, `documentation`, `vendored` or `public by design`
 (docs/decisions/0020).
+
+In a file of `scan --save` the places are removed: `name`, `ref`, `path` and `context` are empty, `line` is 0, and
+`hash` is the number of the secret in this body, so that equal secrets stay equal.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from enum import StrEnum
 from typing import Final
 
-from evidence.canonical import Json, parse_json
+from evidence.canonical import Json, canonical_json, parse_json
 from evidence.json_members import array_or_empty, count_or_zero, object_or_empty, read_members, text_or_empty
 from evidence.kinds import source
 from evidence.kinds.traits import Traits
@@ -34,6 +38,17 @@ TRAITS: Final = Traits(private=True, stands_with=source.KIND)
 
 SPECIFIC: Final = "specific"
 GENERIC: Final = "generic"
+
+
+class Discount(StrEnum):
+    """Why a finding does not count."""
+
+    GENERIC = "generic"
+    TEST = "test"
+    EXAMPLE = "example"
+    DOCUMENTATION = "documentation"
+    VENDORED = "vendored"
+    PUBLIC = "public by design"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,6 +93,35 @@ class Secrets:
     def counting(self) -> tuple[SecretLocation, ...]:
         """The findings that may cost points."""
         return tuple(one for one in self.findings if one.counts)
+
+
+_DISCOUNTS: Final = frozenset(Discount)
+
+
+def remove_places(body: bytes) -> bytes:
+    """The body without what was searched and without the place, hash and context of every finding.
+
+    Only members that are named here stay, so that a later member is not passed on unseen. Raise NotJson for bytes that
+    are not JSON.
+    """
+    seen = Secrets.parse(body)
+    numbers: dict[str, int] = {}
+    findings: list[Json] = [
+        {
+            "pattern": one.pattern,
+            "path": "",
+            "line": 0,
+            "hash": format(numbers.setdefault(one.digest or f"{one.path}:{one.line}", len(numbers) + 1), "x"),
+            "context": "",
+            "confidence": one.confidence,
+            "counts": one.counts,
+            "why": one.why if one.why in _DISCOUNTS else "",
+        }
+        for one in seen.findings
+    ]
+    head: dict[str, Json] = {"origin": seen.origin, "name": "", "ref": "", "rules": seen.rules}
+    scanned: dict[str, Json] = {"files": seen.files, "bytes": seen.size, "complete": seen.complete}
+    return canonical_json({**head, **scanned, "findings": findings})
 
 
 def _read_location(row: Mapping[str, Json]) -> SecretLocation:

@@ -115,12 +115,20 @@ def is_sound_receipt(card: Scorecard) -> bool:
         return False
     if not rubric.dimensions:
         return True
-    return (
-        {part.name: part.base_weight for part in card.dimensions}
-        == {part.name: part.weight for part in rubric.dimensions}
-        and weighting.compute_coverage(card.dimensions) == card.coverage
-        and weighting.compute_bounds(card.dimensions) == (card.floor, card.ceiling)
-    )
+    return {part.name: part.base_weight for part in card.dimensions} == {
+        part.name: part.weight for part in rubric.dimensions
+    } and _bounds_follow(card)
+
+
+def _bounds_follow(card: Scorecard) -> bool:
+    """Whether coverage and bounds follow from the components; a guaranteed value is its own floor."""
+    if card.facts.get(receipt.FORMULA_FACT) == weighting.GUARANTEED:
+        floor = card.score if isinstance(card.score, Decimal) else Decimal(0)
+        coverage = weighting.compute_guaranteed_coverage(card.dimensions)
+        return coverage == card.coverage and floor == card.floor <= card.ceiling
+    return weighting.compute_coverage(card.dimensions) == card.coverage and weighting.compute_bounds(
+        card.dimensions
+    ) == (card.floor, card.ceiling)
 
 
 def share_of_safe_tools_called(look: EvidenceReader) -> tuple[Decimal | None, str]:

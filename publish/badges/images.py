@@ -18,6 +18,7 @@ from publish.badges.text_width import text_width
 from publish.text.display import make_visible
 from publish.text.numbers import format_number
 from scoring.engine import catalogue
+from scoring.results.verdict import NOT_ENOUGH_EVIDENCE
 
 STALE_AFTER: Final = timedelta(days=14)
 """Age from which evidence is stale; a stale badge is grey."""
@@ -82,10 +83,10 @@ _TITLES: Final = {
     TOOLS: "Number of tools",
 }
 _GRADES: Final[Mapping[str, BadgeColour]] = {
-    **dict.fromkeys(("A", "T1", "exemplary"), BadgeColour.GOOD),
+    **dict.fromkeys(("A+", "A", "T1", "exemplary"), BadgeColour.GOOD),
     **dict.fromkeys(("B", "T2", "mature"), BadgeColour.FAIR),
     **dict.fromkeys(("C", "T3", "moderate"), BadgeColour.LOW),
-    **dict.fromkeys(("D", "F", "immature"), BadgeColour.POOR),
+    **dict.fromkeys(("D", "E", "F", "immature"), BadgeColour.POOR),
 }
 _POINTS: Final = ((Decimal(80), BadgeColour.GOOD), (Decimal(60), BadgeColour.FAIR), (Decimal(40), BadgeColour.LOW))
 
@@ -163,6 +164,8 @@ def _snippet(base_url: str, server: ServerId, name: str) -> Snippet:
 
 def _score(listed: ListedServer) -> Badge:
     main = listed.score(requirements.GATE_RUBRIC)
+    if main is not None and main.not_measured == NOT_ENOUGH_EVIDENCE:
+        return _without_headline(main)
     if main is None or main.score is None:
         return _not_tested(listed, SCORE, main)
     shown = format_number(main.score)
@@ -170,9 +173,27 @@ def _score(listed: ListedServer) -> Badge:
         return Badge(
             "hallmark", f"{shown} · thin evidence", BadgeColour.NEUTRAL, f"score {shown} of 100 on thin evidence"
         )
+    if main.grade:
+        return _graded(main, main.grade, shown)
     tone = next((tone for least, tone in _POINTS if main.score >= least), BadgeColour.POOR)
     covered = format_number(main.coverage * 100, 0)
     return Badge("hallmark", f"{shown} / 100", tone, f"score {shown} of 100, {covered} % of the weight measured")
+
+
+def _graded(main: ListedScore, grade: str, shown: str) -> Badge:
+    covered = format_number(main.coverage * 100, 0)
+    shown, worded = f"{grade} · {shown} / 100", f"grade {grade}, score {shown} of 100"
+    if main.capped:
+        shown, worded = f"{shown} · capped", worded.replace(",", ", capped,", 1)
+    title = f"{worded}, {covered} % of the weight measured"
+    return Badge("hallmark", shown, _GRADES.get(grade, BadgeColour.NEUTRAL), title)
+
+
+def _without_headline(main: ListedScore) -> Badge:
+    """No number: only the bounds within which complete evidence would lie."""
+    bounds = " to ".join(format_number(bound) for bound in (main.floor, main.ceiling) if bound is not None)
+    title = f"no score: not enough evidence; complete evidence would give {bounds} of 100"
+    return Badge("hallmark", "not enough evidence", BadgeColour.NEUTRAL, title)
 
 
 def _rubric_maker(rubric: str) -> Callable[[ListedServer], Badge]:
@@ -181,6 +202,8 @@ def _rubric_maker(rubric: str) -> Callable[[ListedServer], Badge]:
 
     def made(listed: ListedServer) -> Badge:
         found = listed.score(rubric)
+        if found is not None and found.not_measured == NOT_ENOUGH_EVIDENCE:
+            return replace(_without_headline(found), label=_label(rubric))
         if found is None or found.score is None:
             return _not_tested(listed, rubric, found)
         shown = format_number(found.score)

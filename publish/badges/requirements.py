@@ -14,11 +14,12 @@ from typing import Final
 from publish.badges import evidence_agreement, publisher_proofs
 from publish.badges.evidence_agreement import EvidenceReader
 from publish.views.public_servers import PublicServer
-from scoring.results import arithmetic, weighting
+from scoring.results import weighting
 from scoring.results.scorecard import DimensionScore, Scorecard
+from scoring.results.verdict import read_verdict
 from scoring.rubrics.adaptive_dimensions import RELIABILITY, SECURITY
 
-GATE_VERSION: Final = 1
+GATE_VERSION: Final = 2
 """Version of all requirements together; a new number anywhere below is a new version."""
 
 GATE_RUBRIC: Final = "adaptive"
@@ -165,8 +166,8 @@ def _criteria(rule: BadgeRule, seen: _Seen) -> Iterator[Criterion]:
 
 
 def _coverage(seen: _Seen) -> tuple[Decimal | None, str]:
-    if seen.main is None or not seen.main.coverage:
-        return None, "no part of the score could be measured"
+    if seen.main is None or not isinstance(seen.main.score, Decimal):
+        return None, "there is no score"
     return seen.main.coverage, ""
 
 
@@ -174,6 +175,13 @@ def _floor(seen: _Seen) -> tuple[Decimal | None, str]:
     if seen.main is None or not isinstance(seen.main.score, Decimal):
         return None, "there is no score"
     return seen.main.floor, ""
+
+
+def _uncapped(seen: _Seen) -> tuple[Decimal | None, str]:
+    if seen.main is None or not isinstance(seen.main.score, Decimal):
+        return None, "there is no score"
+    caps = read_verdict(seen.main).caps
+    return Decimal(not caps), "; ".join(caps)
 
 
 def _dimension_floor(name: str) -> _Count:
@@ -191,16 +199,18 @@ def _dimension_coverage(name: str) -> _Count:
         part = seen.part(name)
         if part is None or not isinstance(part.result, Decimal):
             return None, f"{name} could not be tested"
-        return weighting.compute_coverage([part]), ""
+        low, high = weighting.bound_dimension(part) or (Decimal(0), weighting.FULL_POINTS)
+        return 1 - (high - low) / weighting.FULL_POINTS, ""
 
     return counted
 
 
 def _proven(part: DimensionScore) -> Decimal | None:
-    """The floor of a dimension: the mean of its components, with unmeasured ones at 0."""
+    """The floor of a dimension: the mean of its components that apply, with unmeasured ones at 0."""
     if not part.components:
         return part.result if isinstance(part.result, Decimal) else None
-    return arithmetic.weighted_mean((component.floor, component.base_weight) for component in part.components)
+    bounds = weighting.bound_dimension(part)
+    return None if bounds is None else bounds[0]
 
 
 def _completeness(seen: _Seen) -> tuple[Decimal | None, str]:
@@ -253,9 +263,17 @@ _TIED: Final = Requirement(
     looks_at=publisher_proofs.PROOF_DESCRIPTION,
 )
 
+_UNCAPPED: Final = Requirement(
+    id="uncapped",
+    title="Grade not capped",
+    unit="count",
+    needs=Decimal(1),
+    looks_at="1 if nothing caps the grade of the adaptive score, else 0",
+)
+
 _COMPLETENESS: Final = _share("completeness", "Data completeness", "1", evidence_agreement.PARTS)
 _CONSISTENCY: Final = _share("consistency", "Scoring consistency", "1", evidence_agreement.CHECKS)
-_BEYOND_OUTLINES: Final = frozenset(one.id for one in (_COMPLETENESS, _CONSISTENCY, _CALLED, _TIED))
+_BEYOND_OUTLINES: Final = frozenset(one.id for one in (_COMPLETENESS, _CONSISTENCY, _CALLED, _TIED, _UNCAPPED))
 """Requirements that need more than the outline of a receipt."""
 
 BADGE_RULES: Final = (
@@ -287,6 +305,7 @@ BADGE_RULES: Final = (
             (_TIED, _identity),
             (_points(RELIABILITY.name, 8), _dimension_floor(RELIABILITY.name)),
             (_points(SECURITY.name, 8), _dimension_floor(SECURITY.name)),
+            (_UNCAPPED, _uncapped),
         ),
     ),
     BadgeRule(
@@ -296,6 +315,7 @@ BADGE_RULES: Final = (
         (
             (_share("security-coverage", "Security coverage", "0.7", _OF_SECURITY), _dimension_coverage(SECURITY.name)),
             (_points(SECURITY.name, 7), _dimension_floor(SECURITY.name)),
+            (_UNCAPPED, _uncapped),
         ),
     ),
 )

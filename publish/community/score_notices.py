@@ -59,6 +59,7 @@ def _score(one: Comparison, card: Scorecard) -> dict[str, Any]:
         "before": _side(one.before),
         "after": _side(one.after),
         "points": None if one.points is None else format(one.points, "f"),
+        "turn": one.turn and one.turn.value,
         "coverage": format(card.coverage, "f"),
         "judged_otherwise": one.judged_otherwise,
     }

@@ -9,6 +9,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import evidence.kinds
+from evidence.model import Reason
+from publish.views.absence_advice import advise_on_absence
 from scoring.engine import catalogue
 from scoring.engine.rule import Rule
 
@@ -50,6 +52,12 @@ def _index(known: list[EvidenceKind]) -> Iterator[str]:
     yield from ("", "| kind | schema | what it holds | rules |", "|---|---|---|---|")
     for kind in known:
         yield f"| [`{kind.name}`]({kind.name}.md) | {kind.schema} | {kind.summary} | {len(_rules(kind.name))} |"
+    yield from ("", "## Reasons of absence", "")
+    yield "`ours` marks a limit or failure of Hallmark, not of the server."
+    yield from ("", "| reason | ours | meaning |", "|---|---|---|")
+    for reason in Reason:
+        advice = advise_on_absence(reason)
+        yield f"| `{reason.value}` | {'yes' if advice.ours else ''} | {advice.means} |"
 
 
 def _page(kind: EvidenceKind) -> Iterator[str]:

@@ -23,6 +23,7 @@ class Verdict(TypedDict):
     ceiling: Annotated[float | None, Field(description="The score with everything that was not seen at full.")]
     coverage: Annotated[float, Field(description="Share of the weight that was measured, 0 to 1.")]
     thin: Annotated[bool, Field(description="True when the score rests on too little evidence to be compared.")]
+    capped: Annotated[bool, Field(description="True when something caps the grade; the lines that cite cap. say what.")]
     not_measured: Annotated[str | None, Field(description="Why there is no score; null when there is one.")]
 
 
@@ -84,6 +85,7 @@ class Receipt(TypedDict):
     parts: Annotated[list[Part], Field(description="Dimensions; empty for rubrics without.")]
     lines: Annotated[list[LostPoints], Field(description="What costs most first, then what brings points.")]
     lines_left_out: Annotated[int, Field(description="Lines beyond `limit`.")]
+    caps: Annotated[list[str], Field(description="Why the grade is capped, and what lifts each cap.")]
     caveats: Annotated[list[str], Field(description="What to know before the score is used.")]
     methodology: Annotated[str, Field(description="Address of the methodology.")]
 

@@ -34,6 +34,7 @@ from scoring.engine.rule import Rule
 from scoring.explain import list_citations, list_published_ids
 from scoring.results.outcome import NotMeasured
 from scoring.results.scorecard import DimensionScore, Line, Scorecard
+from scoring.results.verdict import read_verdict
 
 MAX_PLACES: Final = 50
 """Maximum number of places of a finding, and of ids in a comparison."""
@@ -90,6 +91,7 @@ class McpAnswers:
             parts=[_part(part) for part in card.dimensions if "parts" in members],
             lines=[_line(line) for line in lines[:limit]],
             lines_left_out=max(0, len(lines) - limit),
+            caps=[make_visible(cap, limit=_TEXT) for cap in read_verdict(card).caps],
             caveats=[make_visible(caveat, limit=_TEXT) for caveat in card.caveats if "caveats" in members],
             methodology=f"{self.base_url}/methods/{card.rubric}@{card.version}",
         )
@@ -239,6 +241,7 @@ def _verdict(score: ListedScore) -> Verdict:
         ceiling=_number(score.ceiling),
         coverage=round(float(score.coverage), 4),
         thin=score.thin,
+        capped=score.capped,
         not_measured=score.not_measured,
     )
 

@@ -17,6 +17,7 @@ from evidence.model import Run, ServerId
 from evidence.store import ListedScore, ListedServer, Store
 from publish.publication.receipt_counts import ReceiptCounts
 from publish.views.comparisons.servers import JUDGING_PINS
+from publish.views.headlines import Turn, find_turn
 from publish.views.server_summary import HISTOGRAM_BINS, MeasuredState
 from scoring.engine import catalogue
 
@@ -174,6 +175,7 @@ class MoverCounter:
         self._compare()
         told = {"since": None if self._before is None else self._before.id, "rubric": _default()}
         counts = {name: self._counts[name] for name in ("up", "down", "same", "new", "unscored")}
+        counts |= {turn.name.lower(): self._counts[turn] for turn in Turn}
         compared = counts["up"] + counts["down"] + counts["same"]
         known = self._store.listing.read_dashboard(self._before.id) if self._before else None
         gone = None if known is None else max(0, int(str(known[1]["servers"])) - self._counts["known"])
@@ -198,6 +200,8 @@ class MoverCounter:
             version, before = known[listed.server.id] or (None, None)
             if score is None or version is None or before is None or score.score is None or score.thin:
                 self._counts["unscored"] += 1
+                if turn := find_turn(before, score.score if score else None):
+                    self._counts[turn] += 1
                 continue
             self._versions |= {version, score.version}
             self._moved(listed, before, score.score)

@@ -78,6 +78,26 @@ _CARD: Final = _object(
     optional=("tools",),
 )
 
+_VERDICT: Final = _object(
+    {
+        "caps": _list(_TEXT, "Why the value is not higher: each names a grade, the reason and what lifts the cap."),
+        "rubric": {**_TEXT, "description": "Methodology and version, such as adaptive@2."},
+        "status": {
+            **_TEXT,
+            "description": "scored, not_enough_evidence, collector_failed, or another reason.",
+        },
+        "value": _maybe("number", "0 to 100; null without a score."),
+        "grade": _maybe("string"),
+        "floor": _POINTS,
+        "ceiling": _POINTS,
+        "coverage": _SHARE,
+        "percentile": {
+            "oneOf": [{"type": "null"}, _object({"value": {"type": "integer"}, "corpus": _TEXT})],
+            "description": "The whole per cent of a named corpus that the value surpasses; equal values count half.",
+        },
+    }
+)
+
 _VERDICTS: Final = ("pass", "fail", "warn", "not_applicable", "inconclusive")
 
 _CHECK: Final = _object(
@@ -129,11 +149,12 @@ SCAN_SCHEMA: Final[Mapping[str, Any]] = {
                     }
                 ),
             },
+            "verdicts": _list({"$ref": "#/$defs/verdict"}, "The verdict of each selected rubric, in their order."),
             "conformance": {"$ref": "#/$defs/conformance"},
             **{kind: {"type": "object", "description": _WHOLE.format(kind)} for kind in WHOLE_KINDS},
             "scorecards": _list({"$ref": "#/$defs/scorecard"}, "One for each selected rubric, in their order."),
         },
-        optional=("conformance", *WHOLE_KINDS),
+        optional=("verdicts", "conformance", *WHOLE_KINDS),
     ),
     "$defs": {
         "line": _LINE,
@@ -145,6 +166,7 @@ SCAN_SCHEMA: Final[Mapping[str, Any]] = {
                 "components": _list({"$ref": "#/$defs/component"}),
             }
         ),
+        "verdict": _VERDICT,
         "scorecard": _CARD,
         "check": _CHECK,
         "conformance": _CONFORMANCE,

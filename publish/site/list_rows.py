@@ -15,6 +15,7 @@ from publish.site.templates import NAME_LIMIT
 from publish.text.display import make_visible
 from publish.text.numbers import format_number
 from publish.web.context import break_text
+from scoring.results.verdict import NOT_ENOUGH_EVIDENCE
 
 
 def render_rows(servers: Sequence[ListedServer], rubrics: Iterable[str]) -> list[str]:
@@ -51,12 +52,19 @@ def _mark(score: ListedScore | None) -> str:
     if score is None:
         return '<span class="none">not scored</span>'
     if score.score is None:
-        return f'<span class="none">not measured</span>{_small(score.not_measured)}'
+        bounds = f"<small>{_bounds(score)}</small>" if score.not_measured == NOT_ENOUGH_EVIDENCE else ""
+        return f'<span class="none">not measured</span>{_small(score.not_measured)}{bounds}'
     shown, least = format_number(score.score), _least(score.score, score.floor)
     if score.thin:
         return f'<span class="thin"><small>thin evidence</small>{shown}</span><small>{least}</small>'
     letter = f' <span class="grade">{_shown(score.grade)}</span>' if score.grade else ""
-    return f"<b>{shown}</b>{letter}{least and f'<small>{least}</small>'}"
+    capped = '<small class="capped">grade capped</small>' if score.capped else ""
+    return f"<b>{shown}</b>{letter}{capped}{least and f'<small>{least}</small>'}"
+
+
+def _bounds(score: ListedScore) -> str:
+    """Within which complete evidence would lie, where there is no score."""
+    return " to ".join(format_number(bound) for bound in (score.floor, score.ceiling) if bound is not None)
 
 
 def _least(points: Decimal, floor: Decimal | None) -> str:

@@ -9,13 +9,15 @@ from typing import Final
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from publish.disclosure import WITHHELD
+from publish.disclosure import UNDER_DISCLOSURE, WITHHELD
 from publish.site import receipt_rows
 from publish.text.display import make_visible, render_inline_code
 from publish.text.numbers import base_weight_share, format_number, format_percent, format_signed
 from publish.views.evidence.server import RAW_LIMIT, MultilineText
 from publish.views.server_summary import has_thin_evidence, receipt_lines
 from scoring.results.outcome import NotMeasured
+from scoring.results.scorecard import Scorecard
+from scoring.results.verdict import read_verdict
 
 NAME_LIMIT: Final = 160
 
@@ -61,6 +63,7 @@ def environment() -> Environment:
     jinja.tests["not_measured"] = lambda value: isinstance(value, NotMeasured)
     jinja.tests["thin"] = has_thin_evidence
     jinja.globals["withheld"] = WITHHELD
+    jinja.globals["list_caps"] = _list_caps
     jinja.globals["has_lines"] = lambda card: next(receipt_lines(card), None) is not None
     jinja.globals |= {**_NO_LINKS, **_ROWS}
     return jinja
@@ -82,6 +85,11 @@ def _remembered(text: str) -> str:
 
 def _short(text: str) -> str:
     return make_visible(text, limit=NAME_LIMIT)
+
+
+def _list_caps(card: Scorecard) -> list[str]:
+    """What caps a grade, a finding under disclosure first."""
+    return sorted(read_verdict(card).caps, key=lambda why: why != UNDER_DISCLOSURE)
 
 
 def _capitalize_first(text: str) -> str:

@@ -131,6 +131,11 @@ _ADVICE: Final = {
         "There is nothing for you to do; the fault is ours and is in our log.",
         ours=True,
     ),
+    Reason.COLLECTOR_OFFLINE: Advice(
+        "this installation of Hallmark had no network when it wanted to collect this.",
+        "There is nothing for you to do; the next run collects it.",
+        ours=True,
+    ),
     Reason.NOT_COLLECTED: Advice(
         "nobody has looked yet in this run.",
         "There is nothing for you to do.",

@@ -9,10 +9,12 @@ from typing import Final
 
 from evidence.model import Dossier
 from publish.disclosure import WITHHELD, ReviewedFindings, private_rule_ids
+from scoring.engine import catalogue
 from scoring.engine.assess import assess_dossier
-from scoring.engine.rubric import Rubric
+from scoring.engine.rubric import Rubric, VerdictMethod
 from scoring.engine.rule import discover_rules
 from scoring.remedy import FixPlan, Remedy, plan_fixes
+from scoring.results import arithmetic, weighting
 from scoring.results.scorecard import Line, Scorecard
 
 _SCALE: Final = Decimal(10)
@@ -77,12 +79,36 @@ def _charged(card: Scorecard) -> Iterator[tuple[Line, Decimal]]:
     if any(line.rule for line in card.lines) or not card.dimensions:
         yield from ((line, -line.points) for line in card.lines if _costs(line))
         return
+    if method := _find_method(card):
+        yield from _charged_on_scale(card, method)
+        return
     for dimension in card.dimensions:
         weight = dimension.effective_weight * _SCALE
         yield from ((line, -line.points * weight) for line in dimension.lines if _costs(line))
         for component in dimension.components:
             share = weight * component.effective_weight
             yield from ((line, -line.points * share) for line in component.lines if _costs(line))
+
+
+def _find_method(card: Scorecard) -> VerdictMethod | None:
+    """None also for a version that is no longer in the code."""
+    return next((one.method for one in catalogue.list_rubrics() if one.name == f"{card.rubric}@{card.version}"), None)
+
+
+def _charged_on_scale(card: Scorecard, method: VerdictMethod) -> Iterator[tuple[Line, Decimal]]:
+    """Each line with what the value gains before caps when the points of this line alone come back."""
+    low, _ = weighting.compute_guaranteed(card.dimensions)
+    before = arithmetic.interpolate(low, method.scale)
+    applicable = [part for part in card.dimensions if weighting.bound_dimension(part) is not None]
+    whole = sum((part.base_weight for part in applicable), Decimal(0))
+    for dimension in applicable:
+        parts = [part for part in dimension.components if not weighting.is_inapplicable(part)]
+        total = sum((part.base_weight for part in parts), Decimal(0))
+        for part in parts:
+            weight = _SCALE * dimension.base_weight * part.base_weight / (whole * total)
+            for line in part.lines if weight else ():
+                if _costs(line):
+                    yield line, arithmetic.interpolate(low - line.points * weight, method.scale) - before
 
 
 def _costs(line: Line) -> bool:

@@ -19,6 +19,7 @@ from publish.views.server_summary import has_thin_evidence, summarize_server
 from scoring import receipt
 from scoring.results.outcome import NotMeasured
 from scoring.results.scorecard import Scorecard
+from scoring.results.verdict import read_verdict
 
 _UNKNOWN: Final = "unknown"
 
@@ -84,5 +85,6 @@ def listed_score(card: Scorecard) -> ListedScore:
         ceiling=card.ceiling,
         coverage=card.coverage,
         thin=has_thin_evidence(card),
+        capped=missing is None and bool(read_verdict(card).caps),
         not_measured=missing.reason if missing else None,
     )

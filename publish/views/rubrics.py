@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from decimal import Decimal
 
 from publish.text.numbers import format_number
-from scoring.engine.rubric import Check, Component, Criterion, Rubric
+from scoring.engine.rubric import CapTerms, Check, Component, Criterion, Rubric, VerdictMethod
 from scoring.engine.walk import Pages
 
 
@@ -48,7 +48,14 @@ def describe_formula(rubric: Rubric) -> Iterator[str]:
     total = sum((part.weight for part in rubric.dimensions), Decimal(0))
     yield from ("", "With everything measured, and each dimension on 0 to 10:", "")
     yield from (f"    score = 10 x ({terms}) / {format_number(total)}", "")
-    yield "What was not measured leaves both sums, so that its weight goes to the others in proportion to theirs."
+    yield describe_redistribution(rubric)
+
+
+def describe_redistribution(rubric: Rubric) -> str:
+    """The effect of what was not measured on the weights of a rubric with dimensions."""
+    if rubric.method:
+        return "What does not apply leaves both sums. What applies and was not measured counts 0 until it is measured."
+    return "What was not measured leaves both sums, so that its weight goes to the others in proportion to theirs."
 
 
 def rule_link(criterion: Criterion) -> str:
@@ -80,8 +87,25 @@ def _version(rubric: Rubric) -> Iterator[str]:
     if rubric.bands:
         yield from ("", "### Grades", "", "| grade | from |", "|---|---|")
         yield from (f"| {name} | {format_number(bound)} |" for bound, name in rubric.bands)
+    if rubric.method:
+        yield from _scale_and_caps(rubric, rubric.method)
     yield from ("", "### What the text leaves open and we settled, and where we deviate", "")
     yield from (f"- {sentence}" for sentence in rubric.settled)
+
+
+def _scale_and_caps(rubric: Rubric, method: VerdictMethod) -> Iterator[str]:
+    yield from ("", "### Scale", "", "| guaranteed points | value before caps |", "|---|---|")
+    yield from (f"| {format_number(raw)} | {format_number(value)} |" for raw, value in method.scale)
+    yield from ("", "Between two rows the value lies on a straight line.", "", "### Caps", "")
+    yield from ("| cap | highest grade | caused by | lifted by | points |", "|---|---|---|---|---|")
+    yield from (_cap_row(rubric, cap) for cap in method.caps)
+
+
+def _cap_row(rubric: Rubric, cap: CapTerms) -> str:
+    rules = [rule_link(one) for one in rubric.criteria if one.cites in cap.rules]
+    caused = ", ".join(dict.fromkeys(rules)) or "evidence that could not be examined, or what it shows"
+    cost = f"-{format_number(cap.cost)}" if cap.cost else "none"
+    return f"| `{cap.cites}` | {cap.grade} | {caused} | {cap.lifted_by} | {cost} |"
 
 
 def _criteria(rubric: Rubric) -> Iterator[str]:

@@ -12,8 +12,11 @@ from evidence.kinds import listing
 from evidence.model import Reason, Trigger
 from evidence.store import RunAction, RunRow, RunState, Stage, Store
 from publish.views.absence_advice import advise_on_absence
+from publish.views.outages import describe_outage
 
-OWN_FAILURES: Final = frozenset({Reason.COLLECTOR_ERROR.value, Reason.QUARANTINED.value})
+OWN_FAILURES: Final = frozenset(
+    {Reason.COLLECTOR_ERROR.value, Reason.COLLECTOR_OFFLINE.value, Reason.QUARANTINED.value}
+)
 """Reasons that are failures of Hallmark, not of the server."""
 
 SHOWN: Final = 14
@@ -34,12 +37,16 @@ class AbsenceCount:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunCounts:
-    """Progress of a run: planned servers, those that kept earlier evidence, and finished servers by stage."""
+    """Progress of a run: planned servers, those that kept earlier evidence, and finished servers by stage.
+
+    `outage` is a sentence about what was not collected while Hallmark was offline, empty without an outage.
+    """
 
     planned: int
     carried: int
     stages: tuple[tuple[str, int], ...]
     outcomes: tuple[AbsenceCount, ...]
+    outage: str = ""
 
     @property
     def scored(self) -> int:
@@ -102,7 +109,11 @@ def read_run_counts(store: Store, run: str) -> RunCounts:
     absent = {reason: count for (kind, reason), count in progress.absent.items() if kind == listing.KIND}
     stages = tuple((stage.value, progress.done[stage]) for stage in Stage if stage in progress.done)
     return RunCounts(
-        planned=progress.planned, carried=progress.carried, stages=stages, outcomes=tuple(_outcomes(absent))
+        planned=progress.planned,
+        carried=progress.carried,
+        stages=stages,
+        outcomes=tuple(_outcomes(absent)),
+        outage=describe_outage(progress.absent),
     )
 
 
@@ -113,8 +124,18 @@ def _counts_of_manifest(manifest: bytes) -> RunCounts:
     absent = {name.removeprefix(prefix): number for name, number in counts["absent"].items() if name.startswith(prefix)}
     stages = ((Stage.COLLECT.value, counts["collected"]), (Stage.SCORE.value, counts["scored"]))
     return RunCounts(
-        planned=counts["planned"], carried=counts.get("carried", 0), stages=stages, outcomes=tuple(_outcomes(absent))
+        planned=counts["planned"],
+        carried=counts.get("carried", 0),
+        stages=stages,
+        outcomes=tuple(_outcomes(absent)),
+        outage=describe_outage(dict(_by_kind_and_reason(counts["absent"]))),
     )
+
+
+def _by_kind_and_reason(absent: Mapping[str, int]) -> Iterator[tuple[tuple[str, str], int]]:
+    for name, number in absent.items():
+        kind, _, reason = name.partition("/")
+        yield (kind, reason), number
 
 
 def _outcomes(absent: Mapping[str, int]) -> Iterator[AbsenceCount]:

@@ -12,6 +12,7 @@ from typing import Final
 from evidence.model import Trigger
 from evidence.store.listing.values import HistoryPoint
 from publish.text.numbers import format_number
+from publish.views.headlines import Turn, find_turn
 
 WIDTH: Final = 420
 HEIGHT: Final = 200
@@ -27,6 +28,8 @@ _LABELS: Final = 5
 class PlotDot:
     """One run. `y` is None without a score; `moved` is the difference to the previous score if they are comparable.
 
+    `turn`: the score disappeared or appeared.
+
     `because` says why the previous run cannot be compared with it; empty if it can.
     """
 
@@ -37,6 +40,7 @@ class PlotDot:
     grade: str | None
     moved: Decimal | None
     because: str
+    turn: Turn | None
     retest: bool
     x: float
     y: float | None
@@ -112,6 +116,7 @@ def _dots(points: Sequence[HistoryPoint]) -> Iterator[PlotDot]:
             grade=point.grade,
             moved=None if old is None or score is None else score - old,
             because=because,
+            turn=None if before is None else find_turn(before.score, score),
             retest=point.trigger is Trigger.RETEST,
             x=across(point.as_of),
             y=None if score is None else round(BASE - float(score) * (BASE - TOP) / 100, 1),
@@ -176,5 +181,10 @@ def _said(dots: Sequence[PlotDot]) -> str:
     breaks = sum(bool(dot.because) for dot in dots)
     broken = f" {breaks} time{'' if breaks == 1 else 's'} the methodology or its rules changed." if breaks else ""
     least, most = format_number(min(scores)), format_number(max(scores))
-    last = format_number(scores[-1])
-    return f"{nights}, {len(scores)} with a score, between {least} and {most}, the last one {last}.{broken}"
+    newest = dots[-1].score
+    ends = (
+        "the server went dark: the last night has no score"
+        if newest is None
+        else f"the last one {format_number(newest)}"
+    )
+    return f"{nights}, {len(scores)} with a score, between {least} and {most}, {ends}.{broken}"

@@ -12,8 +12,8 @@ from typing import Final
 from scoring.engine.assessment import Assessment, Question
 from scoring.engine.rule import ParamValue, Rule, discover_rules
 from scoring.engine.walk import Pages
-from scoring.results.outcome import Severity
-from scoring.results.scorecard import Scorecard
+from scoring.results.outcome import NotMeasured, Severity
+from scoring.results.scorecard import DimensionScore, Line, Scorecard
 
 NO_PARAMS: Final[Mapping[str, ParamValue]] = MappingProxyType({})
 
@@ -62,12 +62,18 @@ class Check:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Component:
-    """One named part of a dimension."""
+    """One named part of a dimension.
+
+    Two members are read by `adaptive@2` only. `pooled`: its loss saturates over all checks together, not in each check.
+    `half`: the number of observations at which half of its points are guaranteed; 0 where the evidence is complete.
+    """
 
     name: str
     title: str
     checks: tuple[Check, ...] = ()
     weight: Decimal = Decimal(1)
+    pooled: bool = False
+    half: int = 0
 
     @property
     def criteria(self) -> tuple[Criterion, ...]:
@@ -82,6 +88,56 @@ class Dimension:
     title: str
     weight: Decimal
     components: tuple[Component, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cap:
+    """The highest value that a gate which is shut allows, and its line of the receipt, with 0 points.
+
+    `cost`: points taken before, so that a value below the ceiling loses too; of several caps the highest cost counts.
+    """
+
+    ceiling: Decimal
+    line: Line
+    cost: Decimal = Decimal(0)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VerdictParts:
+    """What a verdict is assembled from. `unscorable` is why there is no score whatever the dimensions are."""
+
+    dimensions: tuple[DimensionScore, ...]
+    caps: tuple[Cap, ...] = ()
+    unscorable: NotMeasured | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CapTerms:
+    """The published terms of a cap.
+
+    `cites` is the id of its line in receipts, `grade` the highest grade under it, `cost` the points that it takes
+    besides, once for all caps. `rules` are those whose findings cause it; without rules, evidence that could not be
+    examined does.
+    """
+
+    cites: str
+    grade: str
+    lifted_by: str
+    rules: tuple[str, ...] = ()
+    cost: Decimal = Decimal(0)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VerdictMethod:
+    """The two pure steps of a rubric with caps; verification replaces components between them.
+
+    `scale` maps guaranteed points to values before caps, by straight lines between its corners.
+    """
+
+    examine: Callable[[Assessment], VerdictParts]
+    assemble: Callable[[VerdictParts, Assessment], Scorecard]
+    caps: tuple[CapTerms, ...]
+    scale: tuple[tuple[Decimal, Decimal], ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -105,6 +161,7 @@ class Rubric:
     bands: tuple[tuple[Decimal, str], ...] = ()
     default: bool = False
     dated: bool = False
+    method: VerdictMethod | None = None
 
     @property
     def name(self) -> str:

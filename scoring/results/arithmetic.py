@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from decimal import ROUND_DOWN, ROUND_HALF_EVEN, ROUND_HALF_UP, Decimal
+from itertools import pairwise
 from typing import Final, TypeVar
 
 QUANTUM: Final = Decimal("1E-24")
@@ -46,6 +47,25 @@ def redistribute_weights(base: Mapping[Key, Decimal], measured: Collection[Key])
 def compute_pass_rate(checked: int, failed: int) -> Decimal | None:
     """Share of the checked things that passed, 0 to 1; None when nothing was checked."""
     return Decimal(checked - failed) / Decimal(checked) if checked else None
+
+
+def saturate_loss(damage: Decimal, things: Decimal) -> Decimal:
+    """The loss, 0 to 1, of `damage` whole things among `things` at least as many.
+
+    Half of it is the share of the things; the other half is d / (d + 1), scaled to reach 1 when all things are damaged,
+    so that the first damaged thing costs most and no number of sound things makes it disappear.
+    """
+    if not damage:
+        return Decimal(0)
+    return (damage / things + damage / (damage + 1) * (things + 1) / things) / 2
+
+
+def interpolate(value: Decimal, points: Sequence[tuple[Decimal, Decimal]]) -> Decimal:
+    """The value on straight lines between control points (from, to), sorted; the value lies between first and last."""
+    for (left, low), (right, high) in pairwise(points):
+        if value <= right:
+            return low + (value - left) * (high - low) / (right - left)
+    return points[-1][1]
 
 
 def split_evenly(total: Decimal, parts: int) -> list[Decimal]:

@@ -7,6 +7,7 @@ from dataclasses import replace
 from decimal import Decimal
 from typing import Final, TypeVar
 
+from evidence.model import Reason
 from scoring.results import arithmetic
 from scoring.results.outcome import NotMeasured
 from scoring.results.scorecard import ComponentScore, DimensionScore, Line
@@ -17,6 +18,12 @@ FULL_POINTS: Final = Decimal(10)
 MEASURED: Final = "measured"
 PARTIAL: Final = "partial"
 NOT_TESTABLE: Final = "not_testable"
+
+NOT_APPLICABLE: Final = "not_applicable"
+GUARANTEED: Final = "guaranteed"
+"""Fact `formula` of a scorecard whose value is what the evidence guarantees (`compute_guaranteed`)."""
+EXEMPT: Final = frozenset({NOT_APPLICABLE, Reason.COLLECTOR_OFFLINE.value})
+"""Reasons by which a component gives its weight away: it has no subject, or this installation had no network."""
 
 _OVERALL: Final = Decimal(10)  # from the dimensions' scale to 0..100
 
@@ -74,6 +81,49 @@ def compute_bounds(dimensions: Sequence[DimensionScore]) -> tuple[Decimal, Decim
     """Overall score with everything unmeasured at 0, and at full; rounded like the score."""
     low, high = _bounds(dimensions)
     return arithmetic.round_half_up(low * _OVERALL), arithmetic.round_half_up(high * _OVERALL)
+
+
+def compute_guaranteed(dimensions: Sequence[DimensionScore]) -> tuple[Decimal, Decimal]:
+    """Points of 100 that the evidence guarantees, and those with everything unmeasured at full; exact.
+
+    Parts that do not apply give their weight to the others. (0, 100) when no part applies.
+    """
+    applicable = [(part.base_weight, bounds) for part in dimensions if (bounds := bound_dimension(part)) is not None]
+    low = arithmetic.weighted_mean((bounds[0], weight) for weight, bounds in applicable)
+    high = arithmetic.weighted_mean((bounds[1], weight) for weight, bounds in applicable)
+    return (low or Decimal(0)) * _OVERALL, (FULL_POINTS if high is None else high) * _OVERALL
+
+
+def compute_guaranteed_coverage(dimensions: Sequence[DimensionScore]) -> Decimal:
+    """Share of the weight of what applies to the server that was measured, 0 to 1.
+
+    What this installation could not reach gives its weight away in the value, and is unmeasured here.
+    """
+    unmeasured = [(share, part.base_weight) for part in dimensions if (share := _unmeasured_share(part)) is not None]
+    share = arithmetic.weighted_mean(unmeasured)
+    return Decimal(0) if share is None else arithmetic.normalize_decimal(arithmetic.round_to_quantum(1 - share))
+
+
+def _unmeasured_share(dimension: DimensionScore) -> Decimal | None:
+    """0 to 1; None when no component has a subject on the server."""
+    return arithmetic.weighted_mean(
+        (Decimal(1) if is_inapplicable(part) else (part.ceiling - part.floor) / FULL_POINTS, part.base_weight)
+        for part in dimension.components
+        if not (isinstance(part.result, NotMeasured) and part.result.reason == NOT_APPLICABLE)
+    )
+
+
+def bound_dimension(dimension: DimensionScore) -> tuple[Decimal, Decimal] | None:
+    """Guaranteed and possible result, 0 to 10, over the components that apply; None when none does."""
+    parts = [part for part in dimension.components if not is_inapplicable(part)]
+    low = arithmetic.weighted_mean((part.floor, part.base_weight) for part in parts)
+    high = arithmetic.weighted_mean((part.ceiling, part.base_weight) for part in parts)
+    return None if low is None or high is None else (low, high)
+
+
+def is_inapplicable(part: ComponentScore) -> bool:
+    """Whether a component has no subject on this server, as opposed to evidence that could not be collected."""
+    return isinstance(part.result, NotMeasured) and part.result.reason in EXEMPT
 
 
 def recompute_dimension(dimension: DimensionScore) -> DimensionScore:

@@ -30,7 +30,7 @@ NOTHING_MEASURED: Final = "nothing_measured"
 
 _DOWN: Final = frozenset({Reason.UNREACHABLE, Reason.TIMEOUT, Reason.TLS_ERROR})
 
-_OUR_FAILURE: Final = frozenset({Reason.COLLECTOR_ERROR, Reason.QUARANTINED})
+_OUR_FAILURE: Final = frozenset({Reason.COLLECTOR_ERROR, Reason.COLLECTOR_OFFLINE, Reason.QUARANTINED})
 """Reasons for which the server was not contacted and that are our failure."""
 
 _SETTLED: Final = (
@@ -185,6 +185,5 @@ ADAPTIVE_1: Final = Rubric(
     settled=_SETTLED,
     judge=_score,
     dimensions=DIMENSIONS,
-    default=True,
     dated=True,
 )

@@ -15,7 +15,7 @@ STABILITY: Final = "stability"
 ERROR_HANDLING: Final = "error_handling"
 
 
-def _check(*rules: str, weight: int = 1, supplementary: bool = False, **params: ParamValue) -> Check:
+def build_check(*rules: str, weight: int = 1, supplementary: bool = False, **params: ParamValue) -> Check:
     """Rules about one scope that are judged together; each rule gets the parameters that it declares."""
     known = discover_rules()
     criteria = (
@@ -30,17 +30,17 @@ def _check(*rules: str, weight: int = 1, supplementary: bool = False, **params: 
     return Check(criteria=tuple(criteria), weight=Decimal(weight), supplementary=supplementary)
 
 
-def _or_source(*rules: str, weight: int = 1, minimum: int = 20) -> Check:
+def source_alternative(*rules: str, weight: int = 1, minimum: int = 20) -> Check:
     """A check that falls back to the source when the evidence that it reads is absent."""
-    check = _check(*rules, weight=weight, minimum=minimum)
-    return _or(check, Check(criteria=tuple(replace(part, pages=Pages.SOURCE) for part in check.criteria)))
+    check = build_check(*rules, weight=weight, minimum=minimum)
+    return alternative(check, Check(criteria=tuple(replace(part, pages=Pages.SOURCE) for part in check.criteria)))
 
 
-def _or(check: Check, otherwise: Check) -> Check:
+def alternative(check: Check, otherwise: Check) -> Check:
     return replace(check, otherwise=replace(otherwise, weight=check.weight))
 
 
-def _component(name: str, title: str, *checks: Check, weight: int = 1) -> Component:
+def build_component(name: str, title: str, *checks: Check, weight: int = 1) -> Component:
     return Component(name=name, title=title, checks=checks, weight=Decimal(weight))
 
 
@@ -49,26 +49,26 @@ RELIABILITY: Final = Dimension(
     title="Reliability",
     weight=Decimal(25),
     components=(
-        _component("conformance", "Protocol conformance", *build_protocol_checks()),
-        _component(STABILITY, "Connection stability", _check("connection-unstable")),
-        _component(
+        build_component("conformance", "Protocol conformance", *build_protocol_checks()),
+        build_component(STABILITY, "Connection stability", build_check("connection-unstable")),
+        build_component(
             "schema_validity",
             "Schema validity",
-            _check(
+            build_check(
                 "tool-schema-invalid",
                 "tool-input-schema-missing",
                 "tool-input-schema-not-object",
                 "tool-required-undeclared",
             ),
         ),
-        _component(
+        build_component(
             ERROR_HANDLING,
             "Error handling",
-            _check("trial-call-failed", weight=2),
-            _check("trial-output-breaks-schema", weight=2),
-            _check("trial-invalid-type-accepted"),
-            _check("trial-missing-required-accepted"),
-            _check("trial-error-unexplained"),
+            build_check("trial-call-failed", weight=2),
+            build_check("trial-output-breaks-schema", weight=2),
+            build_check("trial-invalid-type-accepted"),
+            build_check("trial-missing-required-accepted"),
+            build_check("trial-error-unexplained"),
         ),
     ),
 )
@@ -78,10 +78,10 @@ SECURITY: Final = Dimension(
     title="Security",
     weight=Decimal(25),
     components=(
-        _component(
+        build_component(
             "poisoning",
             "Poisoning detection",
-            _check(
+            build_check(
                 "text-injects-instructions",
                 "text-commands-other-tools",
                 "text-exfiltrates",
@@ -89,29 +89,29 @@ SECURITY: Final = Dimension(
                 "text-reveals-secret",
                 weight=27,
             ),
-            _check("text-carries-encoded-payload", "text-claims-preference"),
-            _check("tool-documents-undeclared-parameter"),
-            _check("tool-destruction-unannotated"),
-            _check("definitions-changed-since-approval", weight=0, supplementary=True),
-            _check("text-raises-suspicion", weight=0, supplementary=True),
-            _check("error-instructs-model", weight=0, supplementary=True),
-            _check("result-instructs-model", weight=0, supplementary=True),
-            _check("resource-instructs-model", weight=0, supplementary=True),
+            build_check("text-carries-encoded-payload", "text-claims-preference"),
+            build_check("tool-documents-undeclared-parameter"),
+            build_check("tool-destruction-unannotated"),
+            build_check("definitions-changed-since-approval", weight=0, supplementary=True),
+            build_check("text-raises-suspicion", weight=0, supplementary=True),
+            build_check("error-instructs-model", weight=0, supplementary=True),
+            build_check("result-instructs-model", weight=0, supplementary=True),
+            build_check("resource-instructs-model", weight=0, supplementary=True),
             weight=4,
         ),
-        _component(
+        build_component(
             "dependencies",
             "Dependency audit",
-            _check("dependency-vulnerable", weight=9),
-            _check("lockfile-missing", supplementary=True),
+            build_check("dependency-vulnerable", weight=9),
+            build_check("lockfile-missing", supplementary=True),
             weight=2,
         ),
-        _component("secrets", "Secret scanning", _check("source-holds-secret"), weight=2),
-        _component(
+        build_component("secrets", "Secret scanning", build_check("source-holds-secret"), weight=2),
+        build_component(
             "authentication",
             "Authentication appropriateness",
-            _check("remote-not-encrypted", "remote-secret-in-url", weight=4),
-            _check("setting-secret-unmarked", weight=4),
+            build_check("remote-not-encrypted", "remote-secret-in-url", weight=4),
+            build_check("setting-secret-unmarked", weight=4),
             *build_access_checks(),
             weight=2,
         ),
@@ -123,29 +123,29 @@ SETUP: Final = Dimension(
     title="Setup",
     weight=Decimal(15),
     components=(
-        _component(
+        build_component(
             "readme",
             "README",
-            _or(_check("readme-missing", "readme-short", weight=3), _check("project-readme-missing")),
-            _check("readme-without-example"),
+            alternative(build_check("readme-missing", "readme-short", weight=3), build_check("project-readme-missing")),
+            build_check("readme-without-example"),
         ),
-        _component(
+        build_component(
             "guides",
             "Setup guides",
-            _check("readme-without-installation"),
-            _check("readme-without-client-configuration"),
-            _check("variable-unexplained"),
+            build_check("readme-without-installation"),
+            build_check("readme-without-client-configuration"),
+            build_check("variable-unexplained"),
         ),
-        _component("configuration", "Explained configuration", _check("setting-description-missing")),
-        _component(
+        build_component("configuration", "Explained configuration", build_check("setting-description-missing")),
+        build_component(
             "transport_dx",
             "Transport developer experience",
-            _check("registration-not-installable"),
-            _check("package-transport-undeclared", "package-version-floating"),
-            _check("remote-variable-undeclared"),
-            _check("package-not-published", "package-version-not-published", "package-version-yanked"),
-            _check("package-deprecated", "package-version-outdated", "package-not-linked-back"),
-            _check("package-runs-install-scripts"),
+            build_check("registration-not-installable"),
+            build_check("package-transport-undeclared", "package-version-floating"),
+            build_check("remote-variable-undeclared"),
+            build_check("package-not-published", "package-version-not-published", "package-version-yanked"),
+            build_check("package-deprecated", "package-version-outdated", "package-not-linked-back"),
+            build_check("package-runs-install-scripts"),
         ),
     ),
 )
@@ -155,31 +155,31 @@ DOCUMENTATION: Final = Dimension(
     title="Documentation",
     weight=Decimal(15),
     components=(
-        _component(
+        build_component(
             "descriptions",
             "Descriptions",
-            _or_source(
+            source_alternative(
                 "tool-description-missing", "tool-description-short", "tool-description-repeats-name", minimum=20
             ),
-            _check("prompt-description-missing"),
-            _check("resource-name-missing", "resource-description-missing"),
-            _check("readme-without-tools"),
+            build_check("prompt-description-missing"),
+            build_check("resource-name-missing", "resource-description-missing"),
+            build_check("readme-without-tools"),
         ),
-        _component(
+        build_component(
             "schemas",
             "Documented schemas",
-            _or_source("param-description-missing"),
-            _check("prompt-argument-description-missing"),
-            _or_source("param-type-missing"),
+            source_alternative("param-description-missing"),
+            build_check("prompt-argument-description-missing"),
+            source_alternative("param-type-missing"),
         ),
-        _component(
+        build_component(
             "metadata",
             "Categories and metadata",
-            _check("registration-description-missing"),
-            _check("registration-title-missing"),
-            _check("registration-version-missing"),
-            _check("registration-repository-missing", "registration-repository-not-found"),
-            _check("registration-website-missing"),
+            build_check("registration-description-missing"),
+            build_check("registration-title-missing"),
+            build_check("registration-version-missing"),
+            build_check("registration-repository-missing", "registration-repository-not-found"),
+            build_check("registration-website-missing"),
         ),
     ),
 )
@@ -189,33 +189,33 @@ COMPATIBILITY: Final = Dimension(
     title="Compatibility",
     weight=Decimal(10),
     components=(
-        _component(
+        build_component(
             "transport_support",
             "Transport support",
-            _check("registration-transport-unsupported"),
-            _check("remote-transport-deprecated"),
-            _check("server-protocol-version-old"),
-            _check("server-modern-era-unanswered"),
+            build_check("registration-transport-unsupported"),
+            build_check("remote-transport-deprecated"),
+            build_check("server-protocol-version-old"),
+            build_check("server-modern-era-unanswered"),
         ),
-        _component(
+        build_component(
             "schema_completeness",
             "Schema completeness",
-            _check(
+            build_check(
                 "tool-input-schema-missing",
                 "tool-input-schema-not-object",
                 "tool-properties-missing",
                 "tool-schema-dialect-unknown",
             ),
-            _check("param-type-missing", "param-items-missing"),
+            build_check("param-type-missing", "param-items-missing"),
         ),
-        _component(
+        build_component(
             "integration_depth",
             "Tool integration depth",
-            _check("tool-annotations-missing"),
-            _check("tool-title-missing"),
-            _check("tool-output-schema-missing"),
-            _check("server-instructions-missing"),
-            _check("server-offers-tools-only"),
+            build_check("tool-annotations-missing"),
+            build_check("tool-title-missing"),
+            build_check("tool-output-schema-missing"),
+            build_check("server-instructions-missing"),
+            build_check("server-offers-tools-only"),
         ),
     ),
 )
@@ -225,24 +225,26 @@ MAINTENANCE: Final = Dimension(
     title="Maintenance",
     weight=Decimal(10),
     components=(
-        _component("activity", "Recent activity", _check("commits-ceased", "repository-archived")),
-        _component(
+        build_component("activity", "Recent activity", build_check("commits-ceased", "repository-archived")),
+        build_component(
             "releases",
             "Release cadence",
-            _or(_check("release-long-ago", weight=3), _check("package-release-long-ago")),
-            _check("package-without-provenance", supplementary=True),
+            alternative(build_check("release-long-ago", weight=3), build_check("package-release-long-ago")),
+            build_check("package-without-provenance", supplementary=True),
         ),
-        _component("responsiveness", "Issue responsiveness", _check("issues-unanswered"), _check("pulls-unanswered")),
-        _component(
+        build_component(
+            "responsiveness", "Issue responsiveness", build_check("issues-unanswered"), build_check("pulls-unanswered")
+        ),
+        build_component(
             "community",
             "Contributors and project files",
-            _check("project-rests-on-one-person", weight=2),
-            _or_source("project-licence-missing", weight=2),
-            _or_source("project-security-policy-missing"),
-            _or_source("project-contributing-missing"),
-            _or_source("project-ci-missing"),
-            _or_source("project-changelog-missing"),
-            _check("repository-moved"),
+            build_check("project-rests-on-one-person", weight=2),
+            source_alternative("project-licence-missing", weight=2),
+            source_alternative("project-security-policy-missing"),
+            source_alternative("project-contributing-missing"),
+            source_alternative("project-ci-missing"),
+            source_alternative("project-changelog-missing"),
+            build_check("repository-moved"),
         ),
     ),
 )

@@ -6,10 +6,11 @@ Version 1 is the framework published as v2. How a check is decided is not publis
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from typing import Final
 
+from evidence.kinds.source import SSE, STREAMABLE_HTTP
 from evidence.model import Reason
 from scoring.engine.assessment import Assessment
 from scoring.engine.rubric import Criterion, Rubric
@@ -32,6 +33,10 @@ WORDS: Final[Mapping[str, str]] = {
     "D": "Major concerns",
     "F": "Critical issues",
 }
+HTTP_TRANSPORTS: Final = frozenset({SSE, STREAMABLE_HTTP})
+GRADE_LINE: Final = "grade"
+"""The line of a receipt that says what the letter means; it has no points."""
+
 MAX_LINES: Final = 20
 """Findings of one check that get a line each; the first carries the points."""
 
@@ -95,14 +100,20 @@ CRITERIA: Final = (
     INFORMATIONAL,
 )
 
-IN_SOURCE: Final = (
-    *(
-        Criterion(cites=check, rule=rule, severity=_CITED[check][0], points=Decimal(POINTS[check]))
-        for check, rules in _CODE.items()
-        for rule in rules
-    ),
-    *(replace(part, pages=Pages.SOURCE) for part in CRITERIA if part.cites in POINTS and part.cites[0] in "SPLD"),
+
+def list_source_criteria(criteria: Sequence[Criterion]) -> tuple[Criterion, ...]:
+    """The criteria about tools, asked of the tools that can be read in the source."""
+    return tuple(
+        replace(part, pages=Pages.SOURCE) for part in criteria if part.cites in POINTS and part.cites[0] in "SPLD"
+    )
+
+
+_OF_CODE: Final = tuple(
+    Criterion(cites=check, rule=rule, severity=_CITED[check][0], points=Decimal(POINTS[check]))
+    for check, rules in _CODE.items()
+    for rule in rules
 )
+IN_SOURCE: Final = (*_OF_CODE, *list_source_criteria(CRITERIA))
 """The same checks, asked of the source: its code for A, the tools that can be read in it for S, P, L and D."""
 
 _SETTLED: Final = (
@@ -134,8 +145,25 @@ def find_grade(score: Decimal) -> str:
     return arithmetic.find_band(score, BANDS, FAILED)
 
 
-def _score(assessment: Assessment) -> Scorecard:
-    lines = {check: _found(check, assessment) for check in POINTS}
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EnterpriseVersion:
+    """The differences between the versions apart from bands and points.
+
+    `code_decides`: code that serves HTTP decides A1 to A3 also where the registration declares stdio only.
+    `implied`: checks that fail when another one fails, by that other check. `sentences`: what each letter means.
+    """
+
+    criteria: Sequence[Criterion]
+    code_decides: bool = False
+    implied: Mapping[str, str] = field(default_factory=dict)
+    sentences: Mapping[str, str] = field(default_factory=dict)
+
+
+def judge_enterprise(assessment: Assessment, rubric: Rubric, version: EnterpriseVersion) -> Scorecard:
+    lines = {check: _found(check, assessment, version) for check in POINTS}
+    for check, cause in version.implied.items():
+        if _hit(lines[cause]) and not _hit(lines[check]):
+            lines[check] = (_implied_line(check, cause),)
     dimensions = tuple(_pot(pot, lines) for pot in CATEGORIES)
     missing = [part for part in dimensions if isinstance(part.result, NotMeasured)]
     score = Decimal(sum(compute_category_points({check for check, found in lines.items() if _hit(found)}).values()))
@@ -143,20 +171,22 @@ def _score(assessment: Assessment) -> Scorecard:
     if not missing:
         floor, ceiling = weighting.compute_bounds(dimensions)
     steady = not missing and floor is not None and find_grade(floor) == find_grade(score)
+    grade = find_grade(score) if steady else None
+    words = version.sentences or WORDS
     everything = [line for found in lines.values() if not isinstance(found, NotMeasured) for line in found]
     return Scorecard(
         server=assessment.server,
-        rubric=ENTERPRISE_1.id,
-        version=ENTERPRISE_1.version,
-        source_version=ENTERPRISE_1.source_version,
+        rubric=rubric.id,
+        version=rubric.version,
+        source_version=rubric.source_version,
         score=_no_score(missing) if missing else score,
-        grade=find_grade(score) if steady else None,
+        grade=grade,
         as_of=assessment.as_of,
         coverage=weighting.compute_coverage(dimensions),
-        lines=(*everything, *_informational(assessment)),
+        lines=(*_explain_grade(grade, version), *everything, *_informational(assessment)),
         dimensions=dimensions,
         caveats=tuple(_caveats(assessment, lines, steady=steady)),
-        facts={START_FACT: str(FULL), **({"meaning": WORDS[find_grade(score)]} if steady else {})},
+        facts={START_FACT: str(FULL), **({"meaning": words[grade]} if grade else {})},
         versions=assessment.versions,
         evidence=assessment.evidence,
         **({} if floor is None or ceiling is None else {"floor": floor, "ceiling": ceiling}),
@@ -166,20 +196,54 @@ def _score(assessment: Assessment) -> Scorecard:
 Found = tuple[Line, ...] | NotMeasured
 
 
-def _found(check: str, assessment: Assessment) -> Found:
+def _explain_grade(grade: str | None, version: EnterpriseVersion) -> Iterator[Line]:
+    if grade is not None and grade in version.sentences:
+        yield Line(cites=GRADE_LINE, points=Decimal(0), why=f"{grade}: {version.sentences[grade]}", severity="info")
+
+
+def _implied_line(check: str, cause: str) -> Line:
+    severity = _CITED[check][0].value
+    return Line(cites=check, points=-Decimal(POINTS[check]), why=f"{check} fails with {cause}", severity=severity)
+
+
+def _found(check: str, assessment: Assessment, version: EnterpriseVersion) -> Found:
     """The lines of one check, the first with its points; empty when it passed, NotMeasured when it was not made."""
     if (check in {"A2", "A3"} and _demands_oauth(assessment)) or (check == "A2" and _offers_oauth(assessment)):
         return ()
-    found = _judged(check, CRITERIA, assessment)
+    if version.code_decides and check[0] == "A" and _code_serves_http(assessment):
+        return _found_in_code(check, assessment)
+    found = _judged(check, version.criteria, assessment)
     if check == "A3" and _code_knows_oauth(assessment) and not _hit(_judged("A1", CRITERIA, assessment)):
         return ()
     if check == "M1" or (found and not isinstance(found, NotMeasured)) or not _is_silent(check, found, assessment):
         return found
     if check == "A2" and _code_knows_oauth(assessment):
         return ()
-    criteria_in_source = [part for part in IN_SOURCE if part.rule != _STDIO_ONLY or _is_silent("A1", (), assessment)]
+    in_source = (*_OF_CODE, *list_source_criteria(version.criteria))
+    criteria_in_source = [part for part in in_source if part.rule != _STDIO_ONLY or _is_silent("A1", (), assessment)]
     other = _judged(check, criteria_in_source, assessment)
     return found if isinstance(other, NotMeasured) else other
+
+
+def _found_in_code(check: str, assessment: Assessment) -> Found:
+    """A1 to A3 of a server whose code serves HTTP, whatever transport its registration declares."""
+    if check == "A1" or _code_knows_oauth(assessment):
+        return ()
+    rules = {"oauth-not-offered", "code-without-oauth"}
+    if check == "A3":
+        rules = {"code-takes-secret-at-start" if _is_silent(check, (), assessment) else "setting-secret-at-start"}
+    asked = [part for part in (*CRITERIA, *IN_SOURCE) if part.cites == check and part.rule in rules]
+    found = [_judged(check, [part], assessment) for part in asked]
+    known = [each for each in found if not isinstance(each, NotMeasured)]
+    return known[-1] if known else found[-1]
+
+
+def _code_serves_http(assessment: Assessment) -> bool:
+    walk = assessment.walks[CRITERIA[0].pages]
+    if walk.absent("source"):
+        return False
+    codes = [thing for thing in walk.list_things(Code) if isinstance(thing, Code)]
+    return any(HTTP_TRANSPORTS & code.seen.transports.keys() for code in codes)
 
 
 def _judged(check: str, criteria: Sequence[Criterion], assessment: Assessment) -> Found:
@@ -312,6 +376,10 @@ def _caveats(assessment: Assessment, lines: Mapping[str, Found], *, steady: bool
             yield f"{check} could not be decided and costs nothing ({found.reason}: {found.detail})."
     if not steady:
         yield "The grade is withheld: what could not be decided may change it."
+
+
+def _score(assessment: Assessment) -> Scorecard:
+    return judge_enterprise(assessment, ENTERPRISE_1, EnterpriseVersion(criteria=CRITERIA))
 
 
 ENTERPRISE_1: Final = Rubric(

@@ -84,7 +84,7 @@ _SETTLED: Final = (
     "Only the first page of each declared list is read; resource templates and annotations are not looked at.",
     "Lengths are UTF-16 code units, trimming is JavaScript's, and tool-empty-schema does not fire on `properties: {}`.",
     "The implementation fails on a tool without a name; here the name counts as empty.",
-    "A list that answered an error counts as empty, with a caveat; when nothing at all could be listed, no score.",
+    "A list that answered an error counts as empty, with a caveat: 0 and F when that leaves nothing.",
 )
 
 
@@ -103,7 +103,7 @@ def judge_lint(assessment: Assessment, rubric: Rubric, reading: LintVersion) -> 
         return _card(assessment, rubric, NotMeasured(absent.reason.value, absent.detail))
     declared, unread = _declared(walk), _unread(walk)
     empty = walk.server.tools + walk.server.resources + walk.server.prompts == 0
-    if empty and unread:
+    if empty and unread and not reading.unread_counts_as_empty:
         return _card(assessment, rubric, NotMeasured("list_failed", f"{', '.join(unread)} could not be listed"))
     skip = frozenset() if reading.unread_counts_as_empty else frozenset(unread)
     lines = [*_deductions(assessment, rubric, skip)]

@@ -13,7 +13,8 @@ from decimal import Decimal
 from enum import Enum
 from typing import Final
 
-from evidence.model import Absent
+from evidence.kinds.exchanges import Exchange
+from evidence.model import Absent, Reason
 from scoring.engine.assessment import Assessment
 from scoring.engine.rubric import Rubric
 from scoring.engine.walk import Pages
@@ -21,7 +22,7 @@ from scoring.protocol import conformance
 from scoring.protocol.conformance import CheckResult, Verdict
 from scoring.receipt import START_FACT
 from scoring.results import arithmetic
-from scoring.results.outcome import Level, NotMeasured
+from scoring.results.outcome import Level, NotMeasured, Severity
 from scoring.results.scorecard import Line, Scorecard
 from scoring.rubrics.line_folding import fold_lines
 from scoring.scopes.conversation import CORE, NOT_ASKED
@@ -32,8 +33,15 @@ TIER2_SHOULD: Final = 70
 """Per cent of SHOULD checks. Compared in integers: `100 * passed >= 95 * total`."""
 
 VACUOUS: Final = "vacuous"
+FAILED_IN_PROBE: Final = "failed_in_probe"
+TOLERATED: Final = "tolerated"
 FULL: Final = Decimal(100)
 MAX_LINES: Final = 100
+
+_FAILURES: Final = frozenset({500, 502, 503, 504})
+"""Statuses of a server that fails; 501 and 505 are answers to a question that it does not support."""
+
+_LOST: Final = frozenset({Reason.UNREACHABLE, Reason.START_FAILED})
 
 _MADE: Final = frozenset({Verdict.PASS, Verdict.WARN, Verdict.FAIL})
 
@@ -93,6 +101,8 @@ _SETTLED: Final = (
     "A server with which nothing was exchanged has no tier, and neither has one for which no MUST check could be made.",
     "Checks that did not apply, or could not be made, are left out of the totals.",
     "Coverage is the share of the checks that apply which could be made.",
+    "A server that answered and then failed (500, 502, 503, 504, or no connection) has no tier: the rest is unknown.",
+    "A deviation that the specification did not forbid before 2026-07-28 is shown as tolerated and costs nothing.",
     "A core probe, which asks few of the questions, gives no tier.",
     "The percentage is that of all MUST and SHOULD checks, rounded down; the tier stands beside it as the grade.",
 )
@@ -124,6 +134,8 @@ def _score(assessment: Assessment) -> Scorecard:
     counts = count_checks(results)
     if assessment.walks[Pages.ALL].conversation.recorded.depth == CORE:
         return _card(assessment, NotMeasured(NOT_ASKED, "a tier needs a full probe, and only a core probe was made"))
+    if failure := _find_failure(assessment.walks[Pages.ALL].conversation.recorded.exchanges):
+        return _card(assessment, NotMeasured(FAILED_IN_PROBE, failure))
     if counts.vacuous:
         return _card(assessment, NotMeasured(VACUOUS, "no MUST check could be made"))
     score = Decimal(counts.percentage)
@@ -132,6 +144,16 @@ def _score(assessment: Assessment) -> Scorecard:
     made = counts.must_total + counts.should_total
     coverage = arithmetic.round_to_quantum(Decimal(made) / (made + _unsettled(results)))
     return _card(assessment, score, score_tier(counts).value, counts, fold_lines(lines, MAX_LINES), coverage=coverage)
+
+
+def _find_failure(exchanges: Iterable[Exchange]) -> str:
+    """The first exchange after an answer in which the server failed, in words; empty when it never did."""
+    answered = False
+    for exchange in exchanges:
+        if answered and (exchange.status in _FAILURES or exchange.failure in _LOST):
+            return f"{exchange.at}: {exchange.unclear}"
+        answered = answered or exchange.answer is not None
+    return ""
 
 
 def _unsettled(results: Iterable[CheckResult]) -> int:
@@ -151,10 +173,10 @@ def _lines(results: Iterable[CheckResult], total: int) -> Iterator[Line]:
             yield Line(
                 cites=result.check.requirement.id,
                 points=-each if charged else Decimal(0),
-                why=f"{level}: {finding.message}",
+                why=f"{TOLERATED if finding.tolerated else level}: {finding.message}",
                 rule=finding.rule,
                 at=finding.at,
-                severity=result.check.rule.severity.value,
+                severity=(Severity.INFO if finding.tolerated else result.check.rule.severity).value,
                 evidence=finding.evidence,
             )
 

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import json
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from decimal import ROUND_DOWN, Decimal
 from typing import Final, TypeAlias
 
@@ -113,7 +114,7 @@ CRITERIA: Final = (
 
 _SETTLED: Final = (
     "The text gives no formula. The implementation takes the mean over the tools, each at least 0, half rounded up.",
-    "An empty list of tools scores 100, as in the implementation; a list that could not be read has no score.",
+    "An empty list of tools scores 100, as published, and so does one that could not be read, with a caveat.",
     "The implementation fails on a parameter whose schema is null; here such a parameter is not judged.",
     "The implementation fails on a tool with a description and no name, and on a name or description that is not text.",
     "Here such a name or description counts as missing.",
@@ -132,26 +133,58 @@ Positions: TypeAlias = dict[tuple[int, ...], list[Found]]
 """The findings about each tool, by the place of the tool."""
 
 
-def judge_tool_design(assessment: Assessment, rubric: Rubric) -> Scorecard:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Correction:
+    """Points that a version adds to or takes from what the findings about one tool cost."""
+
+    cites: str
+    points: Decimal
+    why: str
+
+
+Correct: TypeAlias = Callable[[Tool, Sequence[Found]], tuple[Correction, ...]]
+
+
+def _correct_nothing(_: Tool, __: Sequence[Found]) -> tuple[Correction, ...]:
+    return ()
+
+
+def judge_tool_design(
+    assessment: Assessment,
+    rubric: Rubric,
+    *,
+    unread_counts_as_empty: bool = False,
+    correct: Correct = _correct_nothing,
+) -> Scorecard:
     pages = rubric.criteria[0].pages
     walk = assessment.walks[pages]
     absent = walk.absent(listing.KIND)
     if absent:
         return _card(assessment, rubric, NotMeasured(absent.reason.value, absent.detail))
     tools, unread = walk.tools, walk.incomplete_end("tools")
-    if unread and not tools:
+    if unread and not tools and not unread_counts_as_empty:
         return _card(assessment, rubric, NotMeasured("list_failed", f"tools: {unread}"))
     found = _found(assessment, rubric, tools)
-    costs = [_cost(found[tool.position]) for tool in tools]
+    corrections = [correct(tool, found[tool.position]) for tool in tools]
+    costs = [
+        _cost(found[tool.position]) - sum((each.points for each in corrected), Decimal(0))
+        for tool, corrected in zip(tools, corrections, strict=True)
+    ]
     scores = [max(Decimal(0), FULL - cost) for cost in costs]
     mean = sum(scores, Decimal(0)) / len(scores) if scores else FULL
     score = arithmetic.normalize_decimal(arithmetic.round_half_up(mean))
-    lines = list(_lines(tools, found, costs))
+    lines = list(_lines(tools, found, costs, corrections))
     lines += _rounding(score - arithmetic.add_points(FULL, (line.points for line in lines)))
-    caveats = (f"tools could not be listed to the end ({unread}); the rest is not in the score.",) if unread else ()
+    caveats = (_caveat(unread, any_tools=bool(tools)),) if unread else ()
     facts = _facts(tools, scores, found)
     grade = arithmetic.find_band(score, LEVELS, LOWEST)
     return _card(assessment, rubric, score, grade=grade, lines=lines, caveats=caveats, facts=facts)
+
+
+def _caveat(unread: str, *, any_tools: bool) -> str:
+    if any_tools:
+        return f"tools could not be listed to the end ({unread}); the rest is not in the score."
+    return f"tools could not be listed ({unread}); this version counts the list as empty."
 
 
 def _found(assessment: Assessment, rubric: Rubric, tools: Sequence[Tool]) -> Positions:
@@ -167,10 +200,15 @@ def _found(assessment: Assessment, rubric: Rubric, tools: Sequence[Tool]) -> Pos
     return found
 
 
-def _lines(tools: Sequence[Tool], found: Positions, costs: Sequence[Decimal]) -> Iterator[Line]:
-    prices = {Decimal(0), *POINTS.values()}
+def _lines(
+    tools: Sequence[Tool],
+    found: Positions,
+    costs: Sequence[Decimal],
+    corrections: Sequence[Sequence[Correction]],
+) -> Iterator[Line]:
+    prices = {Decimal(0), *(part.points for about in found.values() for part, _ in about)}
     shares = {points: arithmetic.normalize_decimal(-_share(points, len(tools))) for points in prices if tools}
-    for tool, cost in zip(tools, costs, strict=True):
+    for tool, cost, corrected in zip(tools, costs, corrections, strict=True):
         for part, finding in found[tool.position]:
             yield Line(
                 cites=part.cites,
@@ -181,6 +219,8 @@ def _lines(tools: Sequence[Tool], found: Positions, costs: Sequence[Decimal]) ->
                 severity=str(part.severity),
                 evidence=finding.evidence,
             )
+        for each in corrected:
+            yield Line(cites=each.cites, points=_share(each.points, len(tools)), why=each.why, at=tool.at)
         if cost > FULL:
             back = _share(cost - FULL, len(tools))
             yield Line(cites="floor", points=back, why="A tool scores at least 0", at=tool.at)
@@ -244,7 +284,7 @@ def _card(
 
 
 def _score(assessment: Assessment) -> Scorecard:
-    return judge_tool_design(assessment, TOOL_DESIGN_1)
+    return judge_tool_design(assessment, TOOL_DESIGN_1, unread_counts_as_empty=True)
 
 
 TOOL_DESIGN_1: Final = Rubric(

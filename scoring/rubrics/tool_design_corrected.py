@@ -17,6 +17,7 @@ Deviations from the published implementation, each with its reason:
 - SEC-010: only strings, because a number is not executed.
 - LLM-004: whole phrases, and not the bare words to and for, because nearly every sentence has them.
 - LLM-005: an apostrophe is not an example, and likely is not like.
+- LLM-007: a description of white space is charged by LLM-006 only.
 - LLM-008: the words of a name are looked at one by one, and to, from, set and type explain nothing.
 - LLM-009: stating the number or the values is mentioning them; a missing description is charged by LLM-006 only.
 - LLM-010: user_id and userId are two words, only the abbreviation's own meaning explains it, and household words pass.
@@ -27,6 +28,7 @@ Deviations from the published implementation, each with its reason:
 - BP-003: the leading verb of the name counts, because address does not add.
 - BP-008: null beside one simple type is not a union, and a list of types is looked into; enum is its own example.
 - Only tools of a declared capability count, because a client does not ask for others.
+- Only tools that were listed have a score: a list that could not be read is not an empty list.
 """
 
 from __future__ import annotations
@@ -74,7 +76,7 @@ CRITERIA: Final = (
     tool_design_criterion("LLM-004", "tool-description-without-when", W),
     tool_design_criterion("LLM-005", "tool-description-without-example", S),
     tool_design_criterion("LLM-006", "param-description-missing", E, {"objects_only": True}),
-    tool_design_criterion("LLM-007", "param-description-length-unusual", W),
+    tool_design_criterion("LLM-007", "param-description-length-unusual", W, {"skip_blank": True}),
     tool_design_criterion("LLM-008", "param-term-vague", W),
     tool_design_criterion("LLM-009", "param-constraint-undescribed", S),
     tool_design_criterion("LLM-010", "param-abbreviation-unexplained", W),

@@ -18,6 +18,7 @@ from scoring.text import domains
 _ORGANIZATION: Final = "Organization"
 _PERSON: Final = "User"
 _WORD: Final = re.compile(r"[a-z0-9]+")
+_GITHUB: Final = re.compile(r"io\.github\.([^/]+)/", re.IGNORECASE)
 _SHORTEST: Final = 3
 """Names shorter than this are found in too many others to tie anything together."""
 
@@ -74,6 +75,26 @@ class Publisher(Scope):
             return True
         owned = {_plain(domains.organisation_label(domain)) for domain in self.services}
         return bool(self.accounts & owned) or any(self._is_named_after(account) for account in self._names())
+
+    @property
+    def account(self) -> str:
+        """The account or domain that publishes: of the name, which registries verify, or of the repository."""
+        if domain := domains.domain_of_namespace(self._name):
+            return domain
+        named = _GITHUB.match(self._name)
+        return named[1] if named else self.repository.owner.login if self.repository else ""
+
+    @property
+    def is_tied(self) -> bool:
+        """Whether the account is a verified organisation's, a domain of its own, or bears the name of the service."""
+        if domains.domain_of_namespace(self._name):
+            return not self.services
+        if self.is_organisation and self.repository and self.repository.owner.verified:
+            return True
+        path = _plain(self._name.partition("/")[2])
+        site = _plain(domains.organisation_label(domains.domain_of_url(self.registration.text("websiteUrl"))))
+        known = _plain(self.account)
+        return len(known) >= _SHORTEST and (known in path or known == site or any(one in path for one in self.accounts))
 
     def _names(self) -> Iterator[str]:
         """Names of the publishing organisation that may be part of the server's name."""

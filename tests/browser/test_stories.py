@@ -69,8 +69,8 @@ def test_a_team_compares_two_servers(visit: Open) -> None:
     main = page.get_by_role("main")
     expect(main).to_contain_text("com.example/notes")
     expect(main).to_contain_text("com.example/control")
-    expect(main).to_contain_text("98")
-    expect(main).to_contain_text("96")
+    expect(main).to_contain_text("90 A")
+    expect(main).to_contain_text("27 F")
     seen.picture("story compare desktop light")
     unspoiled(seen)
 

@@ -80,7 +80,7 @@ def test_locked_server_is_not_zero_and_says_why(reason: Reason) -> None:
     assert any(f"reliability could not be tested ({reason.value})" in caveat for caveat in card.caveats)
 
 
-@pytest.mark.parametrize("reason", [Reason.COLLECTOR_ERROR, Reason.QUARANTINED])
+@pytest.mark.parametrize("reason", [Reason.COLLECTOR_ERROR, Reason.COLLECTOR_OFFLINE, Reason.QUARANTINED])
 def test_a_server_that_we_failed_to_ask_has_no_score_rather_than_another(reason: Reason) -> None:
     card = adaptive(dossier(listed=Absent(reason, "ours"), registered=entered(GOOD_ENTRY)))
     assert isinstance(card.score, NotMeasured)

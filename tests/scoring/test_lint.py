@@ -70,11 +70,12 @@ def test_empty_listing_is_evidence_and_scores_zero() -> None:
 
 
 @pytest.mark.parametrize("end", ["error", "failed"])
-def test_list_that_failed_is_not_an_empty_list(end: str) -> None:
+def test_list_that_failed_counts_as_empty_and_the_caveat_says_so(end: str) -> None:
     failed = {"tools": {"declared": True, "end": end, "error": {"code": -32603}, "pages": []}}
     card = lint(_with_listing(_listing(failed)))
-    assert isinstance(card.score, NotMeasured)
-    assert card.score.reason == "list_failed"
+    assert (card.score, card.grade) == (0, "F")
+    assert [line.cites for line in card.lines] == ["server-empty", "empty"]
+    assert card.caveats == ("tools could not be listed; this version counts the list as empty.",)
 
 
 def test_failed_list_beside_others_is_a_caveat() -> None:

@@ -25,7 +25,8 @@ from tests.scoring.dossiers import GOOD_ENTRY, GOOD_TOOL, dossier, entered, list
 
 POOR_ENTRY = {"name": "io.example/poor", "remotes": [{"type": "sse", "url": "http://x.example/sse?token=1"}]}
 ENTRIES = {"good entry": GOOD_ENTRY, "poor entry": POOR_ENTRY}
-WEIGHTED = [rubric for rubric in catalogue.list_rubrics() if rubric.dimensions]
+WEIGHTED = [catalogue.get_rubric("adaptive@1")]
+"""Rubrics of the published formula; `adaptive@2` has its own properties in test_adaptive_verdict."""
 
 
 def whole(name: str, entry: Any = GOOD_ENTRY) -> Dossier:
@@ -121,7 +122,7 @@ def test_hiding_one_dimension_leaves_the_others_unchanged(name: str) -> None:
 
 
 def test_hiding_the_registration_changes_no_answer_about_the_listing() -> None:
-    rubric = catalogue.get_rubric("adaptive")
+    rubric = catalogue.get_rubric("adaptive@1")
     before = rubric.score(assess_dossier(whole("mcp-server-git"), [rubric]))
     after = rubric.score(assess_dossier(captures()["mcp-server-git"], [rubric]))
     for name in ("reliability", "documentation"):
@@ -147,7 +148,7 @@ def test_floor_and_ceiling_enclose_the_score_and_what_lies_between_was_not_measu
         for card in cards(evidence).values():
             score = None if isinstance(card.score, NotMeasured) else card.score
             assert 0 <= card.floor <= (card.floor if score is None else score) <= card.ceiling <= 100
-            if card.dimensions and (score is not None or card.rubric == "adaptive"):
+            if card.dimensions and (score is not None or card.rubric == "adaptive") and card.version == 1:
                 assert weighting.compute_bounds(card.dimensions) == (card.floor, card.ceiling)
                 assert abs(card.ceiling - card.floor - 100 * (1 - card.coverage)) <= 1
 
@@ -160,7 +161,7 @@ def test_no_score_can_be_anything_and_a_plain_score_is_its_own_bounds() -> None:
 
 
 def test_a_list_that_failed_counts_as_unmeasured_in_the_floor() -> None:
-    rubric = catalogue.get_rubric("adaptive")
+    rubric = catalogue.get_rubric("adaptive@1")
     failed = {"declared": True, "end": "failed", "error": "timeout", "pages": []}
     clean = rubric.score(assess_dossier(dossier(listed=listed(GOOD_TOOL, prompts=[])), [rubric]))
     less = rubric.score(assess_dossier(dossier(listed=listed(GOOD_TOOL, prompts=failed)), [rubric]))
@@ -170,7 +171,7 @@ def test_a_list_that_failed_counts_as_unmeasured_in_the_floor() -> None:
 
 
 def test_a_locked_server_with_a_perfect_entry_stands_below_a_measured_one() -> None:
-    rubric = catalogue.get_rubric("adaptive")
+    rubric = catalogue.get_rubric("adaptive@1")
     locked = dossier(listed=Absent(Reason.OAUTH_REQUIRED), registered=entered(GOOD_ENTRY))
     seen = whole("blender-mcp")
     first, second = (rubric.score(assess_dossier(evidence, [rubric])) for evidence in (locked, seen))

@@ -166,7 +166,7 @@ def test_time_alone_costs_a_resting_project_points_in_the_adaptive_score_only() 
 
 
 def test_only_the_adaptive_score_is_dated() -> None:
-    assert [rubric.name for rubric in catalogue.list_rubrics() if rubric.dated] == ["adaptive@1"]
+    assert [rubric.name for rubric in catalogue.list_rubrics() if rubric.dated] == ["adaptive@1", "adaptive@2"]
 
 
 def test_what_changed_since_the_approval_is_told_and_costs_nothing() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -12,11 +13,13 @@ from hypothesis import strategies as st
 
 from evidence.model import Absent, Observed, Reason, Record
 from scoring.engine.assess import assess_dossier
+from scoring.example_builders.conversation import legacy_exchange
 from scoring.explain import explain_rubric
 from scoring.results.outcome import NotMeasured
-from scoring.rubrics.sdk_tier import KIND, SDK_TIER_1, Tier, TierInput, score_tier
-from tests.dossiers import AS_OF, captures
-from tests.scoring.dossiers import dossier
+from scoring.results.scorecard import Scorecard
+from scoring.rubrics.sdk_tier import FAILED_IN_PROBE, KIND, SDK_TIER_1, Tier, TierInput, score_tier
+from tests.dossiers import AS_OF, captures, recorded
+from tests.scoring.dossiers import dossier, talked
 
 VECTORS = json.loads((Path(__file__).parents[1] / "golden" / "sdk-tier-vectors.json").read_text(encoding="utf-8"))
 COUNTS = ("must_passed", "must_total", "should_passed", "should_total")
@@ -86,6 +89,46 @@ def test_exchanges_without_a_must_check_never_publish_a_tier() -> None:
     )
     assert isinstance(card.score, NotMeasured) or SDK_TIER_1.criteria
     assert card.grade is None
+
+
+def probed(*said: dict[str, Any]) -> Scorecard:
+    return SDK_TIER_1.score(assess_dossier(talked(*said), [SDK_TIER_1]))
+
+
+OPENED = legacy_exchange(
+    "initialize", result={"protocolVersion": "2025-11-25", "capabilities": {}, "serverInfo": {"name": "a"}}
+)
+REFUSED = {"failure": {"reason": "unreachable", "detail": "connection refused"}, "received": [], "status": None}
+
+
+@pytest.mark.parametrize(
+    "failing",
+    [
+        legacy_exchange("ping", status=500),
+        legacy_exchange("ping", status=503),
+        {**legacy_exchange("ping"), **REFUSED},
+    ],
+)
+def test_a_server_that_failed_after_it_had_answered_has_no_tier(failing: dict[str, Any]) -> None:
+    before, after = probed(OPENED), probed(OPENED, failing, OPENED)
+    assert isinstance(before.score, Decimal)
+    assert isinstance(after.score, NotMeasured)
+    assert (after.score.reason, after.grade) == (FAILED_IN_PROBE, None)
+    assert after.score.detail.startswith("exchanges/legacy/ping: ")
+
+
+def test_a_question_that_a_server_does_not_support_is_no_failure() -> None:
+    assert isinstance(probed(OPENED, legacy_exchange("ping", status=501)).score, Decimal)
+
+
+def test_what_is_tolerated_is_not_called_a_must() -> None:
+    cards = [SDK_TIER_1.score(assess_dossier(evidence, [SDK_TIER_1])) for evidence in recorded().values()]
+    shown = [line for card in cards for line in card.lines if not line.points and line.why.startswith("tolerated: ")]
+    assert shown
+    assert {line.severity for line in shown} == {"info"}
+    charged = [line for card in cards for line in card.lines if line.points and line.cites != "rounding"]
+    assert charged
+    assert not any(line.why.startswith("tolerated") for line in charged)
 
 
 def test_the_page_says_whose_tiers_these_are() -> None:

@@ -17,6 +17,7 @@ from scoring.receipt import decode_scorecard, encode_scorecard, recompute_score
 from scoring.results.outcome import Measured, NotMeasured
 from scoring.results.scorecard import Scorecard
 from scoring.rubrics.tool_design import POINTS, TOOL_DESIGN_1, TOOLS
+from scoring.rubrics.tool_design_corrected import TOOL_DESIGN_2
 from tests.dossiers import captures, cases
 from tests.scoring.dossiers import GOOD_TOOL, dossier, listed
 
@@ -92,9 +93,26 @@ def test_empty_list_is_exemplary_as_published() -> None:
     assert (card.score, card.grade, json.loads(card.facts[TOOLS])) == (100, "exemplary", [])
 
 
-def test_list_that_failed_is_not_an_empty_list() -> None:
-    failed = {"declared": True, "end": "error", "error": {"code": -32603}, "pages": []}
-    assert judged(dossier(listed=listed(tools=failed))).score == NotMeasured("list_failed", "tools: error")
+@pytest.mark.parametrize("end", ["error", "failed"])
+def test_list_that_failed_counts_as_empty_in_version_1_only(end: str) -> None:
+    failed = {"declared": True, "end": end, "error": {"code": -32603}, "pages": []}
+    evidence = dossier(listed=listed(tools=failed))
+    card = judged(evidence)
+    assert (card.score, card.grade) == (100, "exemplary")
+    assert card.caveats == (f"tools could not be listed ({end}); this version counts the list as empty.",)
+    corrected = TOOL_DESIGN_2.score(assess_dossier(evidence, [TOOL_DESIGN_2]))
+    assert corrected.score == NotMeasured("list_failed", f"tools: {end}")
+
+
+@pytest.mark.parametrize(
+    ("description", "fires"), [(" ", True), ("\ufeff\t", True), ("", False), (5, False), (None, False), ([], False)]
+)
+def test_llm_007_fires_on_white_space_in_version_1_only(description: Any, fires: bool) -> None:
+    schema = {"type": "object", "properties": {"id": {"type": "string", "description": description}}}
+    evidence = dossier(listed=listed({**GOOD_TOOL, "inputSchema": schema}))
+    assert ("LLM-007" in counts(evidence)[0]) is fires
+    corrected = TOOL_DESIGN_2.score(assess_dossier(evidence, [TOOL_DESIGN_2]))
+    assert "LLM-007" not in {line.cites for line in corrected.lines}
 
 
 def test_list_that_broke_off_is_scored_with_a_caveat() -> None:

@@ -1,4 +1,4 @@
-"""A poisoned copy of a server scores clearly below the server."""
+"""`adaptive@1`: a poisoned copy of a server scores clearly below the server; `test_ladder` says it of `adaptive@2`."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def registered(evidence: Dossier) -> Dossier:
 
 
 def card(evidence: Dossier) -> Scorecard:
-    rubric = catalogue.get_rubric("adaptive")
+    rubric = catalogue.get_rubric("adaptive@1")
     return rubric.score(assess_dossier(evidence, [rubric]))
 
 

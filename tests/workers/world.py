@@ -187,7 +187,7 @@ class World:
 
 def settings(home: Path, **changes: object) -> Settings:
     known: dict[str, object] = {"home": home, "cache": home / "cache", "clock": NIGHT, "commit": "test"}
-    known |= {"stop_grace": 0.2, "sources": (), "retries": 0}
+    known |= {"stop_grace": 0.2, "sources": (), "retries": 0, "canaries": ()}
     return Settings(**(known | changes))  # type: ignore[arg-type]
 
 

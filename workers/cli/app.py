@@ -12,7 +12,17 @@ import typer
 import typer.completion
 from typer.core import TyperCommand, TyperGroup
 
-JSON_DOCUMENT_COMMANDS: Final = ("scan", "retest", "samples", "compact", "show", "sandbox", "version", "verify")
+JSON_DOCUMENT_COMMANDS: Final = (
+    "scan",
+    "retest",
+    "samples",
+    "calibrate",
+    "compact",
+    "show",
+    "sandbox",
+    "version",
+    "verify",
+)
 """Commands whose --json is one document; that of every other command is JSON Lines."""
 
 JSON_LINES_COMMANDS: Final = (
@@ -82,6 +92,9 @@ SUBCOMMANDS: Final = {
     ),
     "rescore": Subcommand(
         "results.rescore", "Score a stored run again, without the network, and print changed scores.", _READ
+    ),
+    "calibrate": Subcommand(
+        "results.calibrate", "Show the distribution of a run's scores and propose cut-offs of grades.", _READ
     ),
     "export": Subcommand("results.export", "Export a run: as a verifiable dataset, as JSON Lines or as CSV.", _READ),
     "verify": Subcommand(

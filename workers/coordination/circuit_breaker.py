@@ -12,7 +12,7 @@ from datetime import timedelta
 from typing import Final, Protocol
 
 from evidence.kinds import listing
-from evidence.model import Absent, Reason, Record, Run, Server
+from evidence.model import Absent, Observed, Reason, Record, Run, Server
 from evidence.store import Stage, Store
 from workers.clock import Clock
 from workers.log import get_log
@@ -32,7 +32,7 @@ class CircuitBreaker(Protocol):
         """True when the server was postponed and must not be probed now."""
 
     async def record_result(self, server: Server, records: Sequence[Record]) -> None:
-        """Count whether the host of a server answered."""
+        """Count whether the host of a server answered; a server that could not be asked counts as neither."""
 
 
 class NoCircuitBreaker:
@@ -111,7 +111,11 @@ class HostCircuitBreaker:
     async def record_result(self, server: Server, records: Sequence[Record]) -> None:
         host = routing.find_probed_host(server)
         found = [record.content for record in records if record.kind == listing.KIND]
-        if host is None or not found:
+        if host is None or not found or _is_ours(found[0]):
             return
         silent = isinstance(found[0], Absent) and found[0].reason in NO_ANSWER_REASONS
         await (self._host_failures.record_failure(host) if silent else self._host_failures.record_answer(host))
+
+
+def _is_ours(content: Observed | Absent) -> bool:
+    return isinstance(content, Absent) and content.reason is Reason.COLLECTOR_OFFLINE

@@ -21,6 +21,7 @@ from evidence.store.database import Database
 from evidence.store.leases.leasing import NEVER_DUE
 from evidence.store.runs.record_counts import count_records
 from evidence.store.tables.core import RUN, RUN_ITEM
+from publish.views.outages import describe_outage
 from publish.views.runs import OWN_FAILURES
 from workers.clock import Clock
 
@@ -78,6 +79,11 @@ class RunStatistics:
         total = sum(self.outcomes.values())
         ours = sum(count for (_, outcome), count in self.outcomes.items() if outcome in OWN_FAILURES)
         return ours / total if total else None
+
+    @property
+    def outage(self) -> str:
+        """What was not collected while Hallmark was offline; empty without an outage."""
+        return describe_outage(self.outcomes)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

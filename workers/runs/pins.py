@@ -74,11 +74,10 @@ def check_pins(run: Run, mine: Mapping[str, str]) -> None:
     names = sorted(run.pins.keys() | mine.keys())
     differing = [name for name in names if run.pins.get(name) != mine.get(name)]
     if differing:
-        found = ", ".join(f"{name} is {mine.get(name, 'missing')} here" for name in differing)
-        expected = ", ".join(f"{name} {run.pins.get(name, 'missing')}" for name in differing)
+        pairs = (f"{name} {run.pins.get(name, 'missing')}, here {mine.get(name, 'missing')}" for name in differing)
         raise PinMismatch(
-            f"run {run.id} was planned with {expected}; {found}. "
-            "Finish it with the code that planned it, or start a new run."
+            f"run {run.id} was planned with other code. Finish it with the code that planned it, or start a new run. "
+            f"Planned with {'; '.join(pairs)}"
         )
 
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 from datetime import timedelta
 from pathlib import Path
 
-from pydantic import Field
+from pydantic import Field, field_validator
 from pydantic_settings import BaseSettings
 
+from crawler.http.canaries import parse_canary
 from workers.settings.nightly import Duration
 
 
@@ -18,6 +19,11 @@ class ProbeSettings(BaseSettings):
         default=None,
         description="File of domains, hosts and servers that are never contacted, one per line. Entries of"
         " `hallmark opt-out` count too.",
+    )
+    canaries: tuple[str, ...] = Field(
+        default=("github.com", "www.iana.org", "www.wikipedia.org"),
+        description="JSON list of `HOST` or `HOST:PORT`. When a server does not answer and none of these accepts a"
+        " connection either, this machine is offline. `[]`: never.",
     )
     server_requests: int = Field(default=300, ge=0, description="Requests per server and UTC day. 0: no bound.")
     host_requests: int = Field(default=40_000, ge=0, description="Requests per host and day. 0: no bound.")
@@ -40,3 +46,10 @@ class ProbeSettings(BaseSettings):
     retest_deadline: Duration = Field(
         default=timedelta(minutes=15), description="A re-test that has not ended after this long has failed."
     )
+
+    @field_validator("canaries")
+    @classmethod
+    def _check_canaries(cls, canaries: tuple[str, ...]) -> tuple[str, ...]:
+        for canary in canaries:
+            parse_canary(canary)
+        return canaries

@@ -29,6 +29,7 @@ _OURS: Final = frozenset(
         Reason.UNREACHABLE,
         Reason.TIMEOUT,
         Reason.COLLECTOR_ERROR,
+        Reason.COLLECTOR_OFFLINE,
         Reason.QUARANTINED,
         Reason.NOT_COLLECTED,
     }

@@ -19,7 +19,14 @@ TRIES_KEY: Final = "tries"
 """Member of a listing's observation: number of probes in the run, where there was more than one."""
 
 TRANSIENT_REASONS: Final = frozenset(
-    {Reason.TIMEOUT, Reason.UNREACHABLE, Reason.TLS_ERROR, Reason.RATE_LIMITED, Reason.COLLECTOR_ERROR}
+    {
+        Reason.TIMEOUT,
+        Reason.UNREACHABLE,
+        Reason.TLS_ERROR,
+        Reason.RATE_LIMITED,
+        Reason.COLLECTOR_ERROR,
+        Reason.COLLECTOR_OFFLINE,
+    }
 )
 """Reasons that may disappear within twenty minutes; a 5xx status is `unreachable`."""
 

@@ -24,11 +24,13 @@ from crawler.collectors.repository import TokenBudgets
 from crawler.http.adapters import GuardedTransport
 from crawler.http.address_guard import AddressGuard
 from crawler.http.connection import Limits
+from crawler.http.connectivity import OutageMonitor
 from crawler.http.credentials import Credentials, read_credentials
 from crawler.http.deadlines import pause_deadline
 from crawler.http.engine import HttpEngine
 from crawler.http.rate_limiting import HostRateLimiter
 from crawler.http.request_budgets import LocalRequestLedger
+from crawler.http.resolver import DnsResolver
 from crawler.launcher import LaunchedServer, Launcher
 from crawler.registries.registry import Registry
 from crawler.registries.sources import Source, build_registries
@@ -181,10 +183,15 @@ class NetworkWiring:
 
     def _http_engine(self) -> HttpEngine:
         if self._engine is None:
+            resolver = DnsResolver()
             self._engine = HttpEngine(
                 user_agent=self._settings.user_agent,
                 guard=AddressGuard(allow_private=self._settings.allow_private),
                 limits=_limits(self._settings),
+                resolver=resolver,
+                outages=OutageMonitor(
+                    self._settings.canaries, resolver, tick=self._clock.monotonic, report=_report_outage
+                ),
             )
         return self._engine
 
@@ -239,6 +246,13 @@ class _Packages:
             guard=AddressGuard(allow_private=self._settings.allow_private),
             progress=lambda step: get_log().info("sandbox_building", step=step),
         )
+
+
+def _report_outage(offline: bool) -> None:
+    if offline:
+        get_log().error("collector_offline", canaries="none answered")
+    else:
+        get_log().info("collector_online")
 
 
 def _limits(settings: Settings) -> Limits:

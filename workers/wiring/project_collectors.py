@@ -110,6 +110,7 @@ class ProjectCollectors:
             now=self._clock.now,
             user_agent=self._settings.user_agent,
             budgets=self._budgets,
+            outages=self._engine.outages,
         )
         self._built.callback(github.close)
         return github

@@ -26,6 +26,7 @@ from evidence.model import Absent, Dossier, Observed, Reason, Record, Server, Ta
 
 VERSION: Final = 2
 MET_AT: Final = "met_at"
+_NO_ANSWER: Final = frozenset({Reason.UNREACHABLE, Reason.TIMEOUT})
 _RUNNABLE: Final = frozenset({TargetType.NPM, TargetType.PYPI, TargetType.OCI, TargetType.COMMAND})
 
 
@@ -105,7 +106,7 @@ class InteropCollector:
                 if target.type.is_remote
                 else await self._connect_launched(target)
             )
-            if isinstance(result.content, Observed):
+            if isinstance(result.content, Observed) or result.content.reason is Reason.COLLECTOR_OFFLINE:
                 return result
             first = first or result
         return first or InteropResult(content=Absent(Reason.NO_PACKAGE, "neither a remote nor a package is declared"))
@@ -120,7 +121,17 @@ class InteropCollector:
         async with _slot(self._remotes), nullcontext() if is_private else self._limiter.reserve_host(origin.host):
             if not is_private:
                 self._limiter.charge(origin.host, _MAX_REQUESTS)
-            return await run_client_process(self._build_request(remote, 0.0 if is_private else self._gap))
+            content = await run_client_process(self._build_request(remote, 0.0 if is_private else self._gap))
+        return content if is_private else await self._attribute(content, origin.host)
+
+    async def _attribute(self, content: Observed | Absent, host: str) -> Observed | Absent:
+        """The content; `collector_offline` when the client reached nothing because this machine is offline."""
+        outages = self._engine.outages
+        if outages is None or isinstance(content, Observed) or content.reason not in _NO_ANSWER:
+            return content
+        if content.detail.startswith("HTTP ") or not await outages.is_offline(host):
+            return content
+        return Absent(Reason.COLLECTOR_OFFLINE, f"this machine was offline: {content.detail}")
 
     async def _connect_launched(self, target: Target) -> InteropResult:
         if target.type not in _RUNNABLE:

@@ -26,7 +26,7 @@ ARCHIVE: Final = "archive"
 _OURS: Final = frozenset(
     {
         Reason.RATE_LIMITED, Reason.UNREACHABLE, Reason.TIMEOUT, Reason.TLS_ERROR, Reason.BLOCKED_ADDRESS,
-        Reason.FORBIDDEN, Reason.NOT_COLLECTED,
+        Reason.FORBIDDEN, Reason.NOT_COLLECTED, Reason.COLLECTOR_OFFLINE,
     }
 )  # fmt: skip
 

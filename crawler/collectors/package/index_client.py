@@ -18,6 +18,7 @@ from evidence.model import Absent, Reason
 _RETRIED: Final = frozenset({408, 425, 429, 500, 502, 503, 504})
 _REDIRECTS: Final = frozenset({301, 302, 303, 307, 308})
 _MOST_REDIRECTS: Final = 3
+_NAMED_REASONS: Final = frozenset({Reason.TIMEOUT, Reason.TLS_ERROR, Reason.BLOCKED_ADDRESS, Reason.COLLECTOR_OFFLINE})
 _LONGEST_ETAG: Final = 256
 
 
@@ -137,7 +138,7 @@ class IndexClient:
         if isinstance(cause, TooLarge):
             return self.refusal(Reason.TOO_LARGE, "gave a document that is too large")
         if isinstance(cause, WireFailure):
-            known = cause.reason in {Reason.TIMEOUT, Reason.TLS_ERROR, Reason.BLOCKED_ADDRESS}
+            known = cause.reason in _NAMED_REASONS
             absent = self.refusal(cause.reason if known else Reason.UNREACHABLE, f"could not be read: {cause.detail}")
             return _Passing(absent) if cause.transient else absent
         reason = Reason.TIMEOUT if isinstance(error, httpx.TimeoutException) else Reason.UNREACHABLE

@@ -78,7 +78,10 @@ class ProtocolCollector:
         self._retest = retest
 
     async def collect(self, target: Server, earlier: Dossier) -> list[Record]:
-        """One record per kind of the first target that opens; if none opens, the reasons of the first target."""
+        """One record per kind of the first target that opens; if none opens, the reasons of the first target.
+
+        While this machine is offline no other target is tried: its evidence would replace that of the first one.
+        """
         options = self._build_options(target, earlier)
         first: ProbeResult | None = None
         unreachable: set[str] = set()  # addresses that are not tried again over another transport
@@ -87,6 +90,8 @@ class ProtocolCollector:
                 continue
             probed = await self._probe(candidate, options, earlier)
             if isinstance(probed.listing, Observed):
+                return self._records(target, probed, position, earlier)
+            if probed.listing.reason is Reason.COLLECTOR_OFFLINE:
                 return self._records(target, probed, position, earlier)
             if probed.listing.reason in _UNREACHABLE:
                 unreachable.add(candidate.identifier)

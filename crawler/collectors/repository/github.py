@@ -23,6 +23,7 @@ from crawler.collectors.repository.parsing.sbom import SbomPart, parse_sbom
 from crawler.collectors.repository.repository_address import parse_repository_name
 from crawler.collectors.repository.repository_reader import FULL_EVERY, GitHubRepositoryReader
 from crawler.collectors.repository.shared_probes import EarlierRepository, RepositoryProbe, SharedRepositoryProbes
+from crawler.http.connectivity import OutageMonitor
 from evidence.canonical import NotJson
 from evidence.model import Absent, Observed, Reason
 
@@ -69,13 +70,14 @@ class GitHub:
         budgets: TokenBudgets | None = None,
         tick: Callable[[], float] = time.monotonic,
         pause: Callable[[float], Awaitable[None]] = asyncio.sleep,
+        outages: OutageMonitor | None = None,
     ) -> None:
         bounds = limits or GitHubLimits()
         rotation = TokenRotation(
             tokens, tick=tick, now=now, pause=pause, budgets=budgets, pace=bounds.pace, max_wait=bounds.max_wait
         )
         breaker = CircuitBreaker(tick, bounds.failures, bounds.rest)
-        self._calls = Calls(base, rotation, breaker, pause, bounds.calls, user_agent=user_agent)
+        self._calls = Calls(base, rotation, breaker, pause, bounds.calls, user_agent=user_agent, outages=outages)
         batcher = Batcher(GraphQLClient(self._calls, now), pause, size=bounds.batch, linger=bounds.linger)
         self._probes = SharedRepositoryProbes(
             GitHubRepositoryReader(self._calls, now, pause, batcher, full_every=bounds.full_every), now

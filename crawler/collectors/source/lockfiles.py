@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from evidence.canonical import Json
-from evidence.derive.secrets.finding import Discount
 from evidence.derive.secrets.path_discounts import find_path_discount
 from evidence.kinds.dependencies import LOCKFILE, MAX_DEPENDENCIES
+from evidence.kinds.secrets import Discount
 from evidence.lockfiles import (
     FORMATS,
     Dependency,

@@ -8,10 +8,11 @@ import re
 from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
-from enum import StrEnum
 from itertools import islice
 from operator import itemgetter
 from typing import Final
+
+from evidence.kinds.secrets import Discount
 
 MASK: Final = "[secret]"
 
@@ -19,17 +20,6 @@ _BEFORE: Final = 60
 _AFTER: Final = 20
 _LONG: Final = re.compile(r"[A-Za-z0-9+/=_\-.!@#%^&*~]{12,}")
 _NAME: Final = re.compile(r"[A-Z_\-]+|[a-z_\-.]+|(?:[A-Z]?[a-z]{2,}+)++")
-
-
-class Discount(StrEnum):
-    """Why a finding does not count."""
-
-    GENERIC = "generic"
-    TEST = "test"
-    EXAMPLE = "example"
-    DOCUMENTATION = "documentation"
-    VENDORED = "vendored"
-    PUBLIC = "public by design"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

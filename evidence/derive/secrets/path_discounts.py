@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from evidence.derive.secrets.finding import Discount
+from evidence.kinds.secrets import Discount
 
 _FOLDERS: Final = {
     Discount.VENDORED: re.compile(

@@ -18,7 +18,7 @@ from typing import Any, Final
 
 import re2
 
-from evidence.derive.secrets.finding import MASK, Discount, Finding, digest_secret, mask_context
+from evidence.derive.secrets.finding import MASK, Finding, digest_secret, mask_context
 from evidence.derive.secrets.gitleaks_rules import RulesInvalid
 from evidence.derive.secrets.match_context import is_inside_blob, is_reference
 from evidence.derive.secrets.match_windows import Anchors, merge_spans
@@ -27,6 +27,7 @@ from evidence.derive.secrets.placeholders import is_placeholder, is_word_sequenc
 from evidence.derive.secrets.prefilter import PrefilterUnsupported, RulePrefilter, is_hyperscan_installed
 from evidence.derive.secrets.rules import LINE, MATCH, Allowance, Rule, RuleSet, rules_digest
 from evidence.derive.secrets.value_decoding import decode_base64, decode_value
+from evidence.kinds.secrets import Discount
 
 MAX_FINDINGS: Final = 500
 """Findings of one text; a file with more is a list of secrets, and the first findings show it."""

@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterable
 from typing import Final
 
-from evidence.derive.secrets.finding import Discount
 from evidence.derive.secrets.path_discounts import find_path_discount
+from evidence.kinds.secrets import Discount
 
 MAX_PATHS: Final = 50
 

@@ -93,6 +93,7 @@ def _packed_score(score: ListedScore) -> list[Any]:
         _text(score.ceiling),
         str(score.coverage),
         score.thin,
+        score.capped,
         score.not_measured,
     ]
 
@@ -100,7 +101,7 @@ def _packed_score(score: ListedScore) -> list[Any]:
 @lru_cache(8_192)
 def _score(*packed: Any) -> ListedScore:
     """Cached, since all servers that could not be measured have equal scores."""
-    rubric, version, score, grade, floor, ceiling, coverage, thin, not_measured = packed
+    rubric, version, score, grade, floor, ceiling, coverage, thin, capped, not_measured = packed
     return ListedScore(
         rubric=rubric,
         version=version,
@@ -110,6 +111,7 @@ def _score(*packed: Any) -> ListedScore:
         ceiling=_number(ceiling),
         coverage=Decimal(coverage),
         thin=thin,
+        capped=capped,
         not_measured=not_measured,
     )
 

@@ -20,7 +20,7 @@ class ListedScore:
     """The score of a server by one rubric version. Without a score, `not_measured` has the reason; it is not 0.
 
     `floor` and `ceiling` bound the score with complete evidence, `coverage` is a share of 1. A `thin` score is based on
-    too little evidence for comparisons.
+    too little evidence for comparisons. `capped`: something limits the grade; the receipt says what.
     """
 
     rubric: str
@@ -31,6 +31,7 @@ class ListedScore:
     ceiling: Decimal | None
     coverage: Decimal
     thin: bool = False
+    capped: bool = False
     not_measured: str | None = None
 
 

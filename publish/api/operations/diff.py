@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Literal
 
 from fastapi import APIRouter, Query
 from pydantic import Field, with_config
@@ -57,6 +57,10 @@ class ComparedScorecard(TypedDict):
     before: Annotated[Side | None, Field(description="Null when there was no receipt of this version.")]
     after: Side
     points: Annotated[Exact | None, Field(description="Gained or lost; null without a score on one of the sides.")]
+    turn: Annotated[
+        Literal["went dark", "came back"] | None,
+        Field(description="The score disappeared or appeared, which is no movement: nothing else is compared then."),
+    ]
     parts: list[ChangedPart]
     gone: list[ChangedLine]
     new: list[ChangedLine]

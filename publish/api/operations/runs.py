@@ -40,6 +40,16 @@ class Run(RunItem):
     planned: Annotated[int, Field(description="Servers that it was about.")]
     carried: Annotated[int, Field(description="Those of them that kept their last evidence: it was not their turn.")]
     scored: Annotated[int, Field(description="Servers that have a scorecard.")]
+    absent: Annotated[
+        dict[str, int],
+        Field(
+            description="Servers that could not be listed, by reason. `collector_offline` is ours.",
+            examples=[{"oauth_required": 12, "unreachable": 3}],
+        ),
+    ]
+    outage: Annotated[
+        str | None, Field(description="What was not collected while Hallmark was offline; null without an outage.")
+    ]
 
 
 @with_config(STRICT)
@@ -65,7 +75,13 @@ def routes(site: SiteContext) -> APIRouter:
         """A run with its versions and counts."""
         row = find_visible_run(site, run)
         counts = read_run_counts(site.store, run)
-        numbers = {"planned": counts.planned, "carried": counts.carried, "scored": counts.scored}
+        numbers = {
+            "planned": counts.planned,
+            "carried": counts.carried,
+            "scored": counts.scored,
+            "absent": {outcome.reason: outcome.servers for outcome in counts.outcomes},
+            "outage": counts.outage or None,
+        }
         return json_response(_item(row) | numbers, keep=True)
 
     return router

@@ -42,6 +42,7 @@ class Score(TypedDict):
         Exact, Field(description="Share of the base weight that was measured, 0 to 1.", examples=["0.84"])
     ]
     thin: Annotated[bool, Field(description="It rests on too little to be compared with others.", examples=[False])]
+    capped: Annotated[bool, Field(description="Something caps its grade; the scorecard says what.", examples=[False])]
 
 
 @with_config(STRICT)
@@ -170,6 +171,7 @@ def _score(one: ListedScore) -> dict[str, Any]:
         "ceiling": None if one.ceiling is None else format_decimal(one.ceiling),
         "coverage": format_decimal(one.coverage),
         "thin": one.thin,
+        "capped": one.capped,
     }
 
 

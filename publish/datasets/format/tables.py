@@ -100,6 +100,8 @@ SERVERS: Final = Table(
         _text("ref", "Canonical reference: a URL, `npm:NAME`, `pypi:NAME`, …"),
         _text("name", "Name in the registry"),
         Column("seen_in", Type.TEXTS, "Registries that list it"),
+        Column("targets", Type.TEXTS, "Ways to reach it that its entry declares: `npm`, `streamable-http`, …"),
+        _text("repository", "Repository that its entry names; none without", nullable=True),
         _text("state", "`measured`, `partial` or `not_testable`: how much of what it says of itself was seen"),
         _text("reason", "Why it could not be listed; none when it could", nullable=True),
         _text("detail", "The same in words", nullable=True),

@@ -104,6 +104,8 @@ def make_server_row(dossier: Dossier) -> Row:
         "ref": server.ref,
         "name": server.name,
         "seen_in": sorted(server.seen_in),
+        "targets": sorted({target.type.value for target in server.targets}),
+        "repository": server.repository,
         "state": row.state.name.lower(),
         "reason": row.reason.value if row.reason else None,
         "detail": row.detail if row.reason else None,

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from evidence.canonical import sha256
-from evidence.model import Absent, Dossier, Observed, Reason, Record, Server, server_id
+from evidence.model import Absent, Dossier, Observed, Reason, Record, Server, Target, TargetType, server_id
 from publish.datasets.format.columns import Row
 from publish.datasets.format.tables import BODIES, EVIDENCE, JSONL, SERVERS, Table, table_file_name
 from publish.datasets.rows.evidence_bodies import PRIVATE, BodyState
@@ -21,6 +21,7 @@ from scoring.engine.evidence_kinds import kinds_of_question
 MASKED_TEXT = "[secret]"
 """The replacement of a masked secret; a masked address no longer gives its server's id."""
 
+_TARGETS = {kind.value: kind for kind in TargetType}
 _REASONS = {reason.value: reason for reason in Reason}
 
 
@@ -51,7 +52,16 @@ def rebuild_dossier(rows: Mapping[str, Sequence[Row]], as_of: datetime) -> Rebui
         server = some["server"] if some else ""
         return _problem(SERVERS, server, "one row of the server", f"{len(servers)} rows", fault=ProblemKind.ROWS)
     row = servers[0]
-    server = Server(ref=row["ref"], name=row["name"], seen_in=tuple(row["seen_in"]))
+    unknown = set(row["targets"]) - _TARGETS.keys()
+    if unknown:
+        return _problem(SERVERS, row["server"], f"targets of {', '.join(_TARGETS)}", show_value(min(unknown)))
+    server = Server(
+        ref=row["ref"],
+        name=row["name"],
+        targets=tuple(Target(type=_TARGETS[name], identifier="") for name in row["targets"]),
+        repository=row["repository"],
+        seen_in=tuple(row["seen_in"]),
+    )
     if server_id(server.ref) != row["server"] and MASKED_TEXT not in server.ref:
         return _problem(
             SERVERS, row["server"], f"the id of its ref, {server_id(server.ref)}", show_value(row["server"])

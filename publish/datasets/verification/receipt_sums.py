@@ -8,10 +8,12 @@ from decimal import Decimal, InvalidOperation
 from typing import Any
 
 from publish.datasets.rows.server_rows import format_decimal
+from publish.datasets.verification.published_parts import read_dimensions
 from publish.datasets.verification.receipt_matching import WHOLE_RECEIPT, Mismatch, ReceiptRows
 from scoring.engine import catalogue
-from scoring.receipt import START_FACT
+from scoring.receipt import FORMULA_FACT, START_FACT
 from scoring.results import arithmetic, weighting
+from scoring.results.verdict import CAP
 
 
 def find_wrong_sum(receipt: ReceiptRows) -> Mismatch | None:
@@ -21,6 +23,8 @@ def find_wrong_sum(receipt: ReceiptRows) -> Mismatch | None:
 
 def _wrong(receipt: ReceiptRows) -> Iterator[Mismatch]:
     yield from _wrong_components(receipt)
+    if read_facts(receipt).get(FORMULA_FACT) == weighting.GUARANTEED:
+        yield from _wrong_guarantees(receipt)
     score = receipt.card["score"]
     if score is None:
         if receipt.card["not_measured"] is None:
@@ -32,6 +36,18 @@ def _wrong(receipt: ReceiptRows) -> Iterator[Mismatch]:
     ):
         yield "score", f"{format_decimal(total)}, the sum of its lines", score
     yield from _wrong_grade(receipt, Decimal(score))
+
+
+def _wrong_guarantees(receipt: ReceiptRows) -> Iterator[Mismatch]:
+    """Coverage, floor and caps that do not follow from the components and lines of a value that is guaranteed."""
+    coverage = weighting.compute_guaranteed_coverage(read_dimensions(receipt))
+    floor = receipt.card["score"] or "0"
+    for name, expected in (("coverage", format_decimal(coverage)), ("floor", floor)):
+        if receipt.card[name] != expected:
+            yield name, expected, receipt.card[name]
+    for line in receipt.places.get(WHOLE_RECEIPT, ()):
+        if line["cites"].startswith(CAP) and Decimal(line["points"]) > 0:
+            yield f"{line['cites']} points", "0 or less", line["points"]
 
 
 def _start(receipt: ReceiptRows) -> Decimal:

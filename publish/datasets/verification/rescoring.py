@@ -15,8 +15,9 @@ from publish.datasets.rows.rule_outcomes import make_outcome_rows
 from publish.datasets.rows.server_rows import make_receipt_rows, make_server_row, mask_secrets
 from publish.datasets.verification.dossiers import RebuiltDossier, rebuild_dossier
 from publish.datasets.verification.partial_receipts import splice_receipt
+from publish.datasets.verification.partial_verdicts import VerdictSplicer
 from publish.datasets.verification.problems import Problem, ProblemKind, show_value
-from publish.datasets.verification.receipt_matching import ReceiptRows, find_first_difference, group_receipts
+from publish.datasets.verification.receipt_matching import Mismatch, ReceiptRows, find_first_difference, group_receipts
 from publish.datasets.verification.receipt_sums import find_wrong_sum
 from publish.disclosure import ReviewedFindings, private_rule_ids, redact_receipt
 from scoring.engine import catalogue
@@ -103,6 +104,10 @@ class ServerVerifier:
         if not lacking:
             judged.verdicts[receipt.name, ReceiptVerdict.DIFFERS] += 1
             judged.problems.append(_differs(receipt, *wrong))
+        elif rubric.method:
+            self._splice_verdict(
+                receipt, VerdictSplicer(rubric, rubric.method, assessment, rebuilt, _read_reviews(receipt)), judged
+            )
         elif any(part.components for part in rubric.dimensions):
             self._splice(receipt, rubric, rebuilt, mine, judged)
         elif _is_consistent(receipt, rubric, lacking, assessment):
@@ -120,7 +125,21 @@ class ServerVerifier:
             for part in dimension.components
             if any(rebuilt.lacks(one.question) for one in part.criteria)
         }
-        wrong, taken = splice_receipt(receipt, mine, open_parts)
+        self._note(receipt, *splice_receipt(receipt, mine, open_parts), judged)
+
+    def _splice_verdict(self, receipt: ReceiptRows, splicer: VerdictSplicer, judged: ServerVerdicts) -> None:
+        if splicer.possible:
+            self._note(receipt, *splicer.splice(receipt), judged)
+        else:
+            self._add_up(receipt, ReceiptVerdict.ADDED_UP, judged)
+
+    def _note(
+        self,
+        receipt: ReceiptRows,
+        wrong: Mismatch | None,
+        taken: Sequence[tuple[str, str]],
+        judged: ServerVerdicts,
+    ) -> None:
         if wrong is not None:
             judged.verdicts[receipt.name, ReceiptVerdict.DIFFERS] += 1
             judged.problems.append(_differs(receipt, *wrong))
@@ -137,11 +156,14 @@ class ServerVerifier:
 
 def _mine(rubric: Rubric, assessment: Assessment, published: ReceiptRows) -> ReceiptRows:
     """The receipt as this code makes and publishes it. Disclosed findings are known from the published lines."""
-    told = frozenset(
-        (line["rule"], line["at"], line["why"]) for line in published.lines if line["rule"] in private_rule_ids()
-    )
-    card = redact_receipt(rubric.score(assessment), ReviewedFindings(disclosed=told))
+    card = redact_receipt(rubric.score(assessment), _read_reviews(published))
     return group_receipts(mask_secrets(make_receipt_rows([card])))[0]
+
+
+def _read_reviews(published: ReceiptRows) -> ReviewedFindings:
+    """The disclosed findings, from the published lines that name them."""
+    told = ((line["rule"], line["at"], line["why"]) for line in published.lines if line["rule"] in private_rule_ids())
+    return ReviewedFindings(disclosed=frozenset(told))
 
 
 def _is_consistent(published: ReceiptRows, rubric: Rubric, lacking: Sequence[Question], assessment: Assessment) -> bool:

@@ -148,6 +148,8 @@ def _movers(found: Mapping[str, Any] | None) -> dict[str, Any] | None:
         **found,
         "new": found.get("new"),
         "gone": found.get("gone"),
+        "went_dark": found.get("went_dark", 0),
+        "came_back": found.get("came_back", 0),
         "ours": [what for what in found.get("why", []) if what != "evidence"],
         "line": plot_geometry.make_pieces(counts),
         "most": [_mover(one) for one in found.get("most", [])],

@@ -11,7 +11,13 @@ from starlette.exceptions import HTTPException
 from starlette.responses import RedirectResponse, Response
 
 from publish.text.markup import describe_family, parse_blocks, parse_inline
-from publish.views.rubrics import describe_changes, describe_formula, describe_parameters, format_value
+from publish.views.rubrics import (
+    describe_changes,
+    describe_formula,
+    describe_parameters,
+    describe_redistribution,
+    format_value,
+)
 from publish.web.context import SiteContext
 from scoring import rule_examples
 from scoring.engine import catalogue
@@ -75,6 +81,7 @@ def _method(rubric: Rubric) -> dict[str, Any]:
         "versions": list(reversed(history)),
         "is_newest": rubric.version == versions[-1].version,
         "formula": parse_blocks("\n".join(describe_formula(rubric))),
+        "redistribution": describe_redistribution(rubric),
     }
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 from evidence.canonical import Json
+from publish.views.headlines import Turn, find_turn
 from publish.views.server_summary import receipt_lines
 from scoring.remedy import ROUNDING
 from scoring.results.scorecard import Line, Scorecard
@@ -71,6 +72,11 @@ class Comparison:
         return self.after.score - self.before.score
 
     @property
+    def turn(self) -> Turn | None:
+        """Whether the server went dark or came back; then dimensions and lines are not compared either."""
+        return None if self.before is None else find_turn(self.before.score, self.after.score)
+
+    @property
     def changed(self) -> bool:
         return self.before != self.after or bool(self.parts or self.gone or self.new)
 
@@ -102,6 +108,7 @@ def comparison_as_json(comparison: Comparison) -> dict[str, Json]:
         "before": None if comparison.before is None else _side_json(comparison.before),
         "after": _side_json(comparison.after),
         "points": _plain(comparison.points),
+        "turn": comparison.turn and comparison.turn.value,
         "parts": [
             {"name": part.name, "before": _plain(part.before), "after": _plain(part.after)} for part in comparison.parts
         ],
@@ -113,14 +120,15 @@ def comparison_as_json(comparison: Comparison) -> dict[str, Json]:
 
 
 def _compared(old: Scorecard | None, new: Scorecard) -> Comparison:
-    went, came = _lines_of(old), _lines_of(new)
+    turned = old is not None and find_turn(_result(old.score), _result(new.score)) is not None
+    went, came = ([], []) if turned else (_lines_of(old), _lines_of(new))
     gone, fresh = tuple(_beyond(went, came)), tuple(_beyond(came, went))
     return Comparison(
         rubric=new.rubric,
         version=new.version,
         before=None if old is None else _side(old),
         after=_side(new),
-        parts=tuple(_parts(old, new)),
+        parts=() if turned else tuple(_parts(old, new)),
         gone=gone if old is not None else (),
         new=fresh if old is not None else (),
         rules=tuple(sorted({line.rule for line in (*gone, *fresh) if line.rule})) if old is not None else (),

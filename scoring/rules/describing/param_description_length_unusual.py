@@ -18,12 +18,19 @@ from scoring.text.javascript import utf16_length
     severity=Severity.WARNING,
     title="Parameter description is very short or very long",
     since="2026.1",
-    version=1,
-    good=[build_param(description="ID of the user."), build_param(description=" ")],
-    bad=[build_param(description="ID"), build_param(description="x" * 201)],
+    version=2,
+    good=[build_param(description="ID of the user."), build_param(description="")],
+    bad=[build_param(description="ID"), build_param(description="x" * 201), build_param(description=" ")],
 )
-def param_description_length_unusual(param: Param, minimum: int = 10, maximum: int = 200) -> Iterator[str]:
-    """A word or two leave format and unit open, and a long text hides what matters."""
+def param_description_length_unusual(
+    param: Param, minimum: int = 10, maximum: int = 200, skip_blank: bool = False
+) -> Iterator[str]:
+    """A word or two leave format and unit open, and a long text hides what matters.
+
+    White space is text of length 0, unless `skip_blank`; an empty description is missing, which other rules say.
+    """
+    text = param.get("description")
     length = utf16_length(param.description)
-    if length and not minimum <= length <= maximum:
+    skipped = not length if skip_blank else not isinstance(text, str) or not text
+    if not skipped and not minimum <= length <= maximum:
         yield f"{length} characters, {minimum} to {maximum} expected"

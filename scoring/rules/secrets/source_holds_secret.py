@@ -33,6 +33,7 @@ _SHARE: Final = Decimal("0.8")
     bad=[
         build_secret_scan(leaked_secret()),
         build_secret_scan(leaked_secret(), leaked_secret(path="src/b.ts", hash="01")),
+        build_secret_scan(leaked_secret(path="", line=0, hash="1", context="")),
     ],
 )
 def source_holds_secret(searched: Searched) -> Iterator[Answer]:
@@ -44,8 +45,8 @@ def source_holds_secret(searched: Searched) -> Iterator[Answer]:
     Revoke the credential first, then take it out, and read it from the environment.
     """
     for found in searched.leaked:
-        yield PartialFailure(
-            f"{found.pattern} in {clip_text(found.path)}, line {found.line}",
-            _SHARE,
-            (*found.path.split("/"), str(found.line)),
-        )
+        if found.path:
+            place, at = f"{clip_text(found.path)}, line {found.line}", (*found.path.split("/"), str(found.line))
+        else:
+            place, at = "a file that this evidence does not name", ()
+        yield PartialFailure(f"{found.pattern} in {place}", _SHARE, at)

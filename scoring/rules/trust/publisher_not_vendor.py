@@ -8,6 +8,7 @@ from scoring.engine.rule import rule
 from scoring.example_builders.project import build_publisher
 from scoring.results.outcome import Severity, Undecided
 from scoring.scopes.publisher import Publisher
+from scoring.text.evidence_path import clip_text
 
 
 @rule(
@@ -17,7 +18,7 @@ from scoring.scopes.publisher import Publisher
     severity=Severity.SUGGESTION,
     title="A server is published by somebody other than the service it is for",
     since="2026.3",
-    version=1,
+    version=2,
     good=[
         build_publisher(remote="https://mcp.example.com/"),
         build_publisher("io.github.acme/acme-mcp", owner={"login": "acme", "type": "Organization"}),
@@ -32,14 +33,21 @@ from scoring.scopes.publisher import Publisher
         build_publisher("io.github.acme/slack", owner={"login": "acme", "type": "Organization"}),
     ],
 )
-def publisher_not_vendor(publisher: Publisher) -> Iterator[str]:
+def publisher_not_vendor(publisher: Publisher, known_account: bool = False) -> Iterator[str]:
     """The operator of a service has reason to keep its server working; a volunteer may stop.
 
     A publisher counts as the vendor when the domain of the name, or of the owner of the repository, is that of the
     remote, or when the server bears the name of the organisation that publishes it. A repository of a person counts
     as a volunteer's. Where neither can be told, nothing is said. Register under the domain of the service.
+
+    With `known_account`, a verified organisation and a domain without a foreign remote are vendors, an account counts
+    as tied to a service whose name or package bears its name, and every other known account as a volunteer's.
     """
     if publisher.is_vendor:
+        return
+    if known_account and publisher.account and not publisher.is_person:
+        if not publisher.is_tied:
+            yield f"nothing ties the account {clip_text(publisher.account)} to the service"
         return
     if not publisher.is_person:
         raise Undecided("nothing ties the publisher to a service or sets them apart")

@@ -6,8 +6,9 @@ from dataclasses import asdict
 
 import pytest
 
-from evidence.derive.secrets import Discount, Finding, Scanner, build_own_rules
+from evidence.derive.secrets import Finding, Scanner, build_own_rules
 from evidence.derive.secrets.scanner import MAX_FINDINGS
+from evidence.kinds.secrets import Discount
 from evidence.patterns.secrets.samples import write_sample
 from tests.durations import cpu_below
 

@@ -75,7 +75,8 @@ class Home:
             run = store.list_runs(1)[0].run.id
             ids = store.list_planned_servers(run)
             dossiers = {_name(one): one for one in store.read_dossiers(run, ids)}
-            cards = {card.server: json.loads(card.body) for card in store.read_scorecards(run, rubric="adaptive")}
+            read = store.read_scorecards(run, rubric="adaptive", version=1)
+            cards = {card.server: json.loads(card.body) for card in read}
             return Night(
                 run, dossiers, {name: cards[one.server.id] for name, one in dossiers.items() if one.server.id in cards}
             )
@@ -83,7 +84,7 @@ class Home:
 
 @dataclass(frozen=True)
 class Night:
-    """Dossiers and scorecards of `adaptive`, by the last part of a server's name."""
+    """Dossiers and scorecards of `adaptive@1`, by the last part of a server's name."""
 
     run: str
     dossiers: dict[str, Dossier]

@@ -84,6 +84,13 @@ def test_a_server_that_could_not_be_tested_has_no_red_and_no_number() -> None:
         assert not re.search(r"[0-9]", drawn.message)
 
 
+def test_a_capped_grade_says_so() -> None:
+    capped = replace(SCORE, score=Decimal(55), grade="D", capped=True)
+    drawn = draw_badge(listed(scores=(capped,)), "score", NOW)
+    assert drawn.message == "D · 55 / 100 · capped"
+    assert "grade D, capped" in drawn.title
+
+
 def test_a_thin_score_is_not_praised() -> None:
     drawn = draw_badge(listed(scores=(replace(SCORE, score=Decimal(99), thin=True),)), "score", NOW)
     assert (drawn.message, drawn.tone) == ("99 · thin evidence", BadgeColour.NEUTRAL)

@@ -8,7 +8,7 @@ import orjson
 
 ADAPTIVE: dict[str, Any] = {
     "rubric": "adaptive",
-    "version": 1,
+    "version": 2,
     "scored": 1200,
     "thin": 3,
     "unscored": 31,
@@ -52,13 +52,15 @@ def front(name: str = "made-up") -> dict[str, Any]:
         "movers": {
             "since": "20261121T030000Z-1",
             "rubric": "adaptive",
-            "version": 1,
+            "version": 2,
             "compared": 1100,
             "up": 60,
             "down": 40,
             "same": 1000,
             "new": 100,
             "gone": None,
+            "went_dark": 7,
+            "came_back": 2,
             "why": ["evidence", "ruleset"],
             "most": [
                 {

@@ -31,7 +31,16 @@ def test_before_anything_is_published_it_says_what_to_do(make_store: MakeStore, 
 
 def test_every_number_of_a_publication_is_on_it(make_store: MakeStore, site_of: SiteOf) -> None:
     page = site_of(board(make_store)).get("/").text
-    for said in ("1,234 MCP servers", "oauth required", "150", "61.25", "812.5", "60 rose, 40 fell, 1,000 stayed"):
+    for said in (
+        "1,234 MCP servers",
+        "oauth required",
+        "150",
+        "61.25",
+        "812.5",
+        "60 rose, 40 fell, 1,000 stayed",
+        "7 went dark",
+        "2 came back",
+    ):
         assert said in page, said
     assert "our limit, not theirs" in page
     assert "+32.5" in page

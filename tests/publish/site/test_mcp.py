@@ -65,7 +65,7 @@ def test_a_search_finds_servers_page_by_page(ask: Ask) -> None:
     first = ask("search_servers", text="", limit=2)
     assert first["total"] == 5
     assert first["servers"][0]["id"] == GOOD.server.id
-    assert first["servers"][0]["verdict"]["coverage"] == 1
+    assert first["servers"][0]["verdict"]["coverage"] >= 0.9
     assert "lab-tested" in first["servers"][0]["badges"]
     second = ask("search_servers", text="", limit=2, cursor=first["next_cursor"])
     third = ask("search_servers", text="", limit=2, cursor=second["next_cursor"])

@@ -32,8 +32,18 @@ def test_every_version_of_every_methodology_has_a_page_with_its_rules(site: Test
 
 def test_a_later_version_says_what_changed(site: TestClient) -> None:
     assert "changed: " in read(site, "/methods/tool_design@2").text
-    assert "This is an earlier version" in read(site, "/methods/tool_design@1").text
-    assert "This is an earlier version" not in read(site, "/methods/tool_design@2").text
+    assert "This is an earlier version" in read(site, "/methods/tool_design@2").text
+    assert "This is an earlier version" not in read(site, "/methods/tool_design@3").text
+
+
+def test_caps_are_on_the_page_of_their_methodology_with_what_lifts_them(site: TestClient) -> None:
+    page = read(site, "/methods/adaptive@2").text
+    rubric = catalogue.get_rubric("adaptive@2")
+    assert rubric.method
+    for cap in rubric.method.caps:
+        assert cap.cites in page
+        assert cap.lifted_by in page
+    assert "Caps" not in read(site, "/methods/adaptive@1").text
 
 
 def test_a_methodology_without_its_version_leads_to_the_newest(site: TestClient) -> None:

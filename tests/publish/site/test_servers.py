@@ -147,6 +147,26 @@ def test_what_was_not_measured_is_not_a_zero(make_store: MakeStore, site_of: Sit
     assert not re.search(r">\s*0\s*<", row[0])
 
 
+def test_a_capped_grade_is_marked_in_its_row(make_store: MakeStore, site_of: SiteOf) -> None:
+    store = make_store([])
+    listed = make_listed(make_server("npm:a", "a"), random.Random(1))
+    score = ListedScore(
+        rubric="adaptive",
+        version=2,
+        score=Decimal(57),
+        grade="D",
+        floor=Decimal(57),
+        ceiling=Decimal(57),
+        coverage=Decimal(1),
+        capped=True,
+    )
+    show(store, [replace(listed, scores=(score,))], front=encoded())
+    assert "grade capped" in site_of(store).get("/servers").text
+    uncapped = replace(score, capped=False)
+    show(store, [replace(listed, scores=(uncapped,))], run="20261123T030000Z-1", front=encoded())
+    assert "grade capped" not in site_of(store).get("/servers").text
+
+
 def test_whoever_opted_out_is_on_no_list(store: Store, site_of: SiteOf) -> None:
     backend = PlainBackend()
     first = ids(site_of(store, backend).get("/servers").text)[0]

@@ -52,6 +52,15 @@ def test_it_counts_what_failed_through_us_among_those_whose_turn_it_was(make_sto
     assert [(one.reason, one.servers) for one in night.counts.outcomes] == [("unreachable", 10), ("collector_error", 4)]
 
 
+def test_an_outage_of_ours_is_said_first_and_counts_as_our_failure(make_store: MakeStore, site_of: SiteOf) -> None:
+    store = published(make_store, {"listing/collector_offline": 4, "exchanges/collector_offline": 4})
+    (night,) = list_runs(store)
+    assert night.counts is not None
+    assert night.counts.own_failures == 0.04
+    page = site_of(store).get("/status").text
+    assert page.index("did not collect: listing of 4 servers.") < page.index("<dt>State</dt>")
+
+
 def test_outcomes_are_told_with_what_they_mean(make_store: MakeStore, site_of: SiteOf) -> None:
     page = site_of(published(make_store, {"listing/collector_error": 4})).get("/status").text
     assert "collector error" in page

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from decimal import Decimal
 
+import pytest
+
 from evidence.model import Dossier
 from publish.disclosure import NOT_REVIEWED, WITHHELD, ReviewedFindings, private_rule_ids, redact_receipt
 from publish.views.fix_costs import predict_public_fixes, rank_costs
@@ -30,14 +32,16 @@ def test_what_a_rule_costs_is_what_its_lines_take_from_the_score() -> None:
     )
 
 
-def test_shares_of_weighted_parts_are_points_of_the_score() -> None:
+@pytest.mark.parametrize("name", ["adaptive@1", "adaptive@2"])
+def test_shares_of_weighted_parts_are_points_of_the_score(name: str) -> None:
     schema = {"type": "object", "properties": {"id": {"type": "string"}}}
     texts = ("Gets it", "Reads one note by its id, when the id is known.")
     tools = [{"name": f"tool_{at}", "description": text, "inputSchema": schema} for at, text in enumerate(texts)]
     dossier = capture(tools, {})
-    card = next(card for card in judged(dossier) if card.rubric == "adaptive")
+    rubric = catalogue.get_rubric(name)
+    card = next(card for card in judged(dossier) if f"{card.rubric}@{card.version}" == name)
     (cost,) = [cost for cost in rank_costs([card]) if cost.rule == "tool-description-short"]
-    outlook = plan_fixes(assess_dossier(dossier, [ADAPTIVE]), ADAPTIVE)
+    outlook = plan_fixes(assess_dossier(dossier, [rubric]), rubric)
     (remedy,) = [one for one in outlook.remedies if one.rule == "tool-description-short"]
     assert abs(cost.prices[0].points - remedy.gain.points) < Decimal("0.001")
 

@@ -101,7 +101,7 @@ def test_a_core_probe_gives_no_tier() -> None:
 def test_a_check_that_could_not_be_made_lowers_the_coverage_of_a_tier() -> None:
     clear = SDK_TIER_1.score(assess_dossier(talked(legacy_exchange("ping", result={}))))
     unclear = SDK_TIER_1.score(
-        assess_dossier(talked(legacy_exchange("ping", result={}), legacy_exchange("unknown-method", status=503)))
+        assess_dossier(talked(legacy_exchange("ping", result={}), legacy_exchange("unknown-method", status=429)))
     )
     assert 0 < unclear.coverage < clear.coverage
 

@@ -47,6 +47,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("HALLMARK_HOME", str(tmp_path / "home"))
     monkeypatch.setenv("HALLMARK_CACHE", str(tmp_path / "cache"))
     monkeypatch.setenv("HALLMARK_SOURCES", "[]")  # out of reach here
+    monkeypatch.setenv("HALLMARK_CANARIES", "[]")  # out of reach too
     monkeypatch.setenv("COLUMNS", "160")
     return tmp_path / "home"
 

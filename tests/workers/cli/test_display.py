@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import errno
+import re
 from collections.abc import Sequence
 from dataclasses import replace
+from decimal import Decimal
 from io import StringIO
 from pathlib import Path
 
@@ -17,6 +19,7 @@ from evidence.kinds.behaviour import Contact, Decoy
 from evidence.model import Record
 from evidence.store import StoreUnavailable
 from publish.views.server_summary import MeasuredState, ServerRow
+from scoring.results.scorecard import Line
 from tests.publish import samples
 from tests.workers.cli.conftest import Hallmark
 from workers.cli.display.console import print_data
@@ -62,6 +65,31 @@ def test_criteria_of_which_the_same_is_said_share_a_line(capsys: pytest.CaptureF
     print_data(render_receipt(replace(card, caveats=said)))
     printed = capsys.readouterr().out.splitlines()
     assert printed[1:5] == ["  A1, S1: each is unknown.", "  S2 is not.", "  It is thin.", "  It is not."]
+
+
+def test_lines_of_a_rule_are_one_row_with_count_total_and_reason(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "160")
+    lines = tuple(
+        Line(
+            cites="LLM-004",
+            points=Decimal("-0.5"),
+            why="no description",
+            rule="param-description-missing",
+            at=f"tools/read/{name}",
+        )
+        for name in ("order", "size", "unit")
+    )
+    card = replace(samples.cards(samples.dossiers(1)[0])[0], lines=lines, dimensions=())
+    print_data(render_receipt(card))
+    printed = capsys.readouterr().out
+    assert re.search(r"−1\.5 +tools/read/order and 2 more +3 times: no description", printed)
+    assert "param-description-missing: A model fills in a parameter from its description." in printed
+    assert "tools/read/size" not in printed
+    print_data(render_receipt(card, details=True))
+    every = capsys.readouterr().out
+    assert all(line.at in every for line in lines)
 
 
 @pytest.mark.parametrize(

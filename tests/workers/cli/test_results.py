@@ -16,6 +16,7 @@ from tests.workers.cli.conftest import Hallmark
 from workers.cli.results.servers import _columns
 
 CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b\u202a-\u202e\u2066-\u2069]")
+MARK = ["caps", "status", "score", "grade", "coverage", "floor", "ceiling", "thin"]
 READING = [
     ["runs"],
     ["list"],
@@ -59,10 +60,11 @@ def test_list_rows_have_these_members(hallmark: Hallmark, stored: Sequence[str])
     assert {row["server"] for row in rows} == set(stored)
     assert all(list(row) == ["server", "ref", "name", "state", "absent", "tools", "scores"] for row in rows)
     scores = [score for row in rows for score in row["scores"].values()]  # type: ignore[attr-defined]
-    assert all(list(score) == ["score", "grade", "coverage", "floor", "thin"] for score in scores)
+    assert all(list(score) == MARK for score in scores)
     absent = next(row for row in rows if row["ref"] == "npm:absent-start_failed")
     assert absent["absent"]["reason"] == "start_failed"  # type: ignore[index]
-    nothing = {"score": None, "grade": None, "coverage": "0", "floor": None, "thin": False}
+    bounds = {"coverage": "0", "floor": "0", "ceiling": "100"}
+    nothing = {"caps": [], "status": "start_failed", "score": None, "grade": None, **bounds, "thin": False}
     assert absent["scores"]["lint@1"] == nothing  # type: ignore[index]
 
 
@@ -137,7 +139,7 @@ def test_where_there_is_little_room_the_rule_gives_way(
     dossier = samples.dossiers(10)[0]
     (card,) = (card for card in samples.cards(dossier) if card.rubric == "lint")
     assert {line.rule for line in card.lines} != {line.cites for line in card.lines}
-    printed = hallmark("show", dossier.server.ref, "--rubric", "lint@1").out
+    printed = hallmark("show", dossier.server.ref, "--rubric", "lint@1", "--details").out
     for line in card.lines:
         assert (f"{line.rule}" in printed) is ruled
         (row,) = (row for row in printed.splitlines() if line.cites in row and line.at in row)
@@ -146,7 +148,7 @@ def test_where_there_is_little_room_the_rule_gives_way(
 
 def test_show_prints_every_line_of_every_receipt(hallmark: Hallmark, stored: Sequence[str]) -> None:
     dossier = samples.dossiers(10)[2]
-    printed = hallmark("show", dossier.server.ref).out
+    printed = hallmark("show", dossier.server.ref, "--details").out
     for card in samples.cards(dossier):
         assert f"{card.rubric}@1" in printed
         for line in card.lines:

@@ -13,16 +13,17 @@ import pytest
 from redis.asyncio import Redis
 
 from evidence.kinds import listing
-from evidence.model import Absent, Observed, Reason, Server, ServerRef
+from evidence.model import Absent, Dossier, Observed, Reason, Server, ServerRef
 from evidence.store import Stage
 from tests.servers.daemon import free_port
 from tests.servers.valkey import valkey_server
 from tests.stepping_clock import SteppingClock
 from tests.workers.world import LISTING, NIGHT, ScriptedCollector, ScriptedRegistry, World, context, ref
 from workers.context import Context
-from workers.coordination.circuit_breaker import MAX_POSTPONEMENTS, LocalHostFailures
+from workers.coordination.circuit_breaker import MAX_POSTPONEMENTS, HostCircuitBreaker, LocalHostFailures
 from workers.coordination.shared_circuit_breaker import SharedHostFailures
 from workers.nightly import shards, steps
+from workers.stages.routing import find_probed_host
 
 RUN = "20261121T030000Z-nightly"
 SILENT = Absent(Reason.TIMEOUT, "no answer")
@@ -96,6 +97,26 @@ def test_a_host_that_answers_again_is_forgiven(tmp_path: Path) -> None:
             await shards.collect_shard(ctx, RUN, Stage.PROBE, host_failures=host_failures)
             assert ctx.store.list_pending_servers(RUN, Stage.COLLECT) == []
             assert len(ctx.store.read_absences(RUN, listing.KIND)) == 4
+
+    asyncio.run(main())
+
+
+def test_an_outage_of_ours_neither_pauses_a_host_nor_forgives_it() -> None:
+    async def main() -> None:
+        host_failures = LocalHostFailures(SteppingClock(NIGHT), 2, timedelta(minutes=1))
+        breaker = HostCircuitBreaker(None, SteppingClock(NIGHT), host_failures, timedelta(minutes=1))  # type: ignore[arg-type]
+        server = Server(ref="https://a.example/mcp", name="a", targets=_on_one_host(1).targets)
+        collector = ScriptedCollector(lambda _: Absent(Reason.COLLECTOR_OFFLINE))
+        earlier = Dossier(server=server, as_of=NIGHT)
+        offline = await collector.collect(server, earlier)
+        collector.answer = lambda _: SILENT
+        silent = await collector.collect(server, earlier)
+        host = find_probed_host(server) or ""
+        for records in (silent, offline, offline):
+            await breaker.record_result(server, records)
+            assert not await host_failures.is_paused(host)
+        await breaker.record_result(server, silent)
+        assert await host_failures.is_paused(host)
 
     asyncio.run(main())
 

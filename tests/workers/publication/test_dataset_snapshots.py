@@ -132,7 +132,7 @@ def test_a_snapshot_that_tells_of_a_reopened_finding_is_taken_back(tmp_path: Pat
     made = open_store(f"sqlite:///{tmp_path}/night.db")
     made.migrate()
     store = nights.fill(made, [poisoned()], NIGHT)
-    (card,) = store.read_scorecards(NIGHT.id, rubric="enterprise")
+    *_, card = store.read_scorecards(NIGHT.id, rubric="enterprise")
     told = find_private_findings(poisoned(), [receipt.decode_scorecard(card.body)])[0]
     store.put_findings([told], samples.AS_OF)
 

@@ -65,6 +65,7 @@ def test_the_last_conversation_is_kept_for_14_days_beside_nights_out_of_order(
         (Reason.RATE_LIMITED, True),
         (Reason.UNREACHABLE, True),
         (Reason.COLLECTOR_ERROR, True),
+        (Reason.COLLECTOR_OFFLINE, True),
         (Reason.NO_REPOSITORY, False),
     ],
 )

@@ -3,25 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from decimal import Decimal
+from typing import Any
 
 from rich.console import RenderableType
 
 from publish.text.numbers import format_number, format_signed
-from publish.views.comparisons.receipts import Comparison, LineChange, ReceiptResult
+from publish.views.comparisons.receipts import Comparison, LineChange, ReceiptResult, comparison_as_json
+from publish.views.headlines import find_turn
+from scoring.results.verdict import CAP
 from workers.cli.display.console import clean_text, make_table, print_data, print_note
 from workers.cli.display.receipts import select_newest
+from workers.cli.display.verdicts import format_change
 
 _MOST = 30
 
 
 def show_comparisons(found: Sequence[Comparison]) -> None:
     """Print the comparisons of the newest version of each rubric."""
-    newest = select_newest(found)
+    newest = [omit_movements(one) for one in select_newest(found)]
+    for line in (line for one in newest for line in one.new if line.cites.startswith(CAP)):
+        print_data(clean_text(f"New: {line.why}", "bold red", limit=1000))
     grid = make_table("Rubric", ("Before", "right"), ("After", "right"), ("Points", "right"), "Parts that moved")
     for one in newest:
-        points = "" if one.points is None else format_signed(one.points)
-        grid.add_row(one.name, _side(one.before), _side(one.after), points, clean_text(", ".join(_parts(one))))
+        change = "" if one.before is None else format_change(one.before.score, one.after.score)
+        grid.add_row(one.name, _side(one.before), _side(one.after), change, clean_text(", ".join(_parts(one))))
     print_data(grid)
     for one in newest:
         _show_lines(one)
@@ -29,6 +36,20 @@ def show_comparisons(found: Sequence[Comparison]) -> None:
         print_note("the rules have changed in between: not every difference comes from the server")
     if not any(one.changed for one in newest):
         print_note("nothing changed")
+
+
+def omit_movements(one: Comparison) -> Comparison:
+    """The comparison; without a score on one of the sides nothing of it is a movement of the server."""
+    if one.before is not None and None not in (one.before.score, one.after.score):
+        return one
+    return replace(one, parts=(), gone=(), new=(), rules=())
+
+
+def make_comparison_object(comparison: Comparison) -> dict[str, Any]:
+    """The comparison as JSON values; `turn` says that a score went or came, which has no size."""
+    before, after = comparison.before, comparison.after
+    turn = None if before is None else find_turn(before.score, after.score)
+    return {**comparison_as_json(omit_movements(comparison)), "turn": None if turn is None else turn.value}
 
 
 def _show_lines(one: Comparison) -> None:

@@ -11,17 +11,20 @@ from rich.console import Group, RenderableType
 from rich.text import Text
 
 from publish.text.numbers import base_weight_share, format_number, format_percent, format_signed
-from publish.views.server_summary import has_thin_evidence
+from publish.views.line_groups import group_lines
 from scoring.engine import catalogue
 from scoring.results.outcome import NotMeasured
 from scoring.results.scorecard import DimensionScore, Line, Scorecard
+from scoring.results.verdict import read_verdict
 from workers.cli.display.console import FULL_TABLE_WIDTH, clean_text, make_table, open_stdout
+from workers.cli.display.verdicts import format_percentile, format_range, format_score
 
 _WORDS = {"not_testable": "not testable"}
 _ID = re.compile(r"[A-Z]+-?[0-9]+")
 
 
-def render_receipt(card: Scorecard) -> RenderableType:
+def render_receipt(card: Scorecard, *, details: bool = False) -> RenderableType:
+    """Lines are grouped by rule with their count, total and remedy; with `details` every line is printed."""
     parts: list[RenderableType] = [
         _heading(card),
         *(clean_text(f"  {one}", "yellow") for one in _merge_caveats(card.caveats)),
@@ -30,23 +33,10 @@ def render_receipt(card: Scorecard) -> RenderableType:
         parts += ["", _dimensions(card.dimensions)]
     groups = list(_groups(card))
     for title, lines in groups:
-        parts += ["", Text(title, style="bold"), _lines(lines)]
+        parts += ["", Text(title, style="bold"), _lines(lines) if details else _grouped(lines)]
     if not groups and not isinstance(card.score, NotMeasured):
         parts.append(Text("No line gave or cost points.", style="dim"))
     return Group(*parts, "")
-
-
-def format_score(card: Scorecard, gap: str = " ") -> Text:
-    """Score, grade and floor in a few characters; a missing score and thin evidence are marked in words."""
-    if isinstance(card.score, NotMeasured):
-        return Text("no score", style="dim italic")
-    thin = has_thin_evidence(card)
-    text = Text(format_number(card.score) + " thin" * thin, style="dim" if thin else "bold")
-    if card.grade:
-        text.append(f" {card.grade}", style="cyan")
-    if card.floor != card.score:
-        text.append(f"{gap}≥{format_number(card.floor)}", style="dim")
-    return text
 
 
 class Versioned(Protocol):
@@ -73,15 +63,15 @@ def select_newest(cards: Sequence[Card]) -> list[Card]:
 
 
 def _heading(card: Scorecard) -> Text:
-    heading = Text.assemble((f"{card.rubric}@{card.version}", "bold underline"), "  ")
+    heading = Text.assemble((f"{card.rubric}@{card.version}", "bold underline"), "  ", format_score(card))
     if isinstance(card.score, NotMeasured):
-        heading.append("no score: ", style="italic")
+        heading.append(": ", style="italic")
         heading.append_text(clean_text(card.score.detail or card.score.reason.replace("_", " "), "italic"))
-    else:
-        heading.append_text(format_score(card))
+    if percentile := format_percentile(card):
+        heading.append(f"  {percentile}")
     heading.append(f"  coverage {format_percent(card.coverage)}", style="dim")
-    if card.floor != card.ceiling:
-        heading.append(f", between {format_number(card.floor)} and {format_number(card.ceiling)}", style="dim")
+    if card.floor != card.ceiling and not isinstance(card.score, NotMeasured):
+        heading.append(f", range {format_range(read_verdict(card))}", style="dim")
     return heading
 
 
@@ -135,6 +125,30 @@ def _groups(card: Scorecard) -> Iterator[tuple[str, Sequence[Line]]]:
                 yield f"Lines of {part.name}, {component.name}".replace("_", " "), component.lines
 
 
+def _grouped(lines: Sequence[Line]) -> RenderableType:
+    """One row for each rule; rows of several lines say how many, and all that cost points say what the rule is for."""
+    groups = group_lines(lines)
+    cited = any(group.cites != groups[0].cites or not group.rule for group in groups)
+    grid = make_table(("Points", "right"), *["Criterion"] * cited, "Where", "Why")
+    for group in groups:
+        count = len(group.lines)
+        first = group.lines[0].at or "whole server"
+        why = clean_text(group.why if count == 1 else f"{count} times: {group.why}")
+        if group.remedy and group.points < 0:
+            why.append("\n").append_text(clean_text(f"{group.rule}: {group.remedy}", "dim", limit=400))
+        grid.add_row(
+            _points(group.points),
+            *[clean_text(group.cites)] * cited,
+            clean_text(first if group.places == 1 else f"{first} and {group.places - 1} more"),
+            why,
+        )
+    return grid
+
+
+def _points(points: Decimal) -> Text:
+    return Text(format_signed(points), style="red" if points < 0 else "green" if points > 0 else "dim")
+
+
 def _lines(lines: Sequence[Line]) -> RenderableType:
     """A table of lines. Columns of criterion and rule are left out when they add nothing.
 
@@ -146,9 +160,8 @@ def _lines(lines: Sequence[Line]) -> RenderableType:
     )
     grid = make_table(("Points", "right"), *["Criterion"] * cited, "Where", "Why", *["Rule"] * ruled)
     for line in lines:
-        style = "red" if line.points < 0 else "green" if line.points > 0 else "dim"
         grid.add_row(
-            Text(format_signed(line.points), style=style),
+            _points(line.points),
             *[clean_text(line.cites)] * cited,
             clean_text(line.at or "whole server"),
             clean_text(line.why),

@@ -16,13 +16,21 @@ from workers.cli.display.console import clean_text, format_moment, make_fact_tab
 from workers.cli.display.observations import show_observed, show_project
 from workers.cli.display.private_evidence import show_findings, show_private
 from workers.cli.display.receipts import render_receipt
+from workers.cli.display.verdicts import list_cap_lines
 
 
 def show_server(
-    dossier: Dossier, cards: Sequence[Scorecard], *, evidence: bool = False, findings: Sequence[FindingRow] = ()
+    dossier: Dossier,
+    cards: Sequence[Scorecard],
+    *,
+    evidence: bool = False,
+    findings: Sequence[FindingRow] = (),
+    details: bool = False,
 ) -> None:
-    """Print everything that explains the scores, including private findings and evidence."""
+    """Print everything that explains the scores, including private findings and evidence; caps come first."""
     server = dossier.server
+    for cap in list_cap_lines(cards):
+        print_data(cap)
     print_data(clean_text(server.name or server.ref, "bold"))
     registries = ", ".join(server.seen_in) or "none"
     as_of = format_moment(dossier.as_of)
@@ -36,7 +44,7 @@ def show_server(
     if isinstance(content, Absent):
         _show_absent(content)
     for card in cards:
-        print_data(render_receipt(card))
+        print_data(render_receipt(card, details=details))
     show_findings(findings)
     if evidence:
         _show_evidence(dossier)

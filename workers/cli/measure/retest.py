@@ -9,9 +9,8 @@ from typing import Annotated, Any, Final
 import typer
 
 from evidence.store import Retest, RetestState
-from publish.views.comparisons.receipts import comparison_as_json as comparison_json
 from workers import log
-from workers.cli.display.comparisons import show_comparisons
+from workers.cli.display.comparisons import make_comparison_object, show_comparisons
 from workers.cli.display.console import ExitCode, exit_with_error, open_stderr, print_json, print_note
 from workers.cli.error_boundary import explain_failures
 from workers.cli.options import AsJsonDocument
@@ -178,7 +177,7 @@ def make_retest_object(retest: Retest) -> dict[str, Any]:
 def _changes(report: RetestProgress) -> Sequence[dict[str, Any]] | None:
     if report.retest.state is not RetestState.DONE:
         return None
-    return [comparison_json(one) for one in report.comparisons]
+    return [make_comparison_object(one) for one in report.comparisons]
 
 
 def _exit_code(report: RetestProgress, *, wait: bool) -> ExitCode:

@@ -130,6 +130,7 @@ def _as_event(result: RunResult, report: Path | None) -> dict[str, Any]:
         "failed": result.failed,
         "seconds": round(result.seconds, 3),
         "absent": dict(result.absent),
+        "outage": result.outage or None,
         "registries": [
             {
                 "registry": walk.registry,

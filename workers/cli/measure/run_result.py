@@ -8,10 +8,9 @@ from pathlib import Path
 from evidence.model import Reason
 from publish.views.absence_advice import advise_on_absence
 from publish.views.server_summary import ServerRow
-from scoring.ranking import RankKey
 from scoring.results.scorecard import Scorecard
 from workers.cli.display.console import clean_text, make_fact_table, make_table, print_data, print_note
-from workers.cli.results.servers import make_server_table
+from workers.cli.results.servers import make_server_table, rank_row
 from workers.embedded import RunResult
 from workers.settings.environment import Settings
 
@@ -21,7 +20,10 @@ MAX_SERVERS_SHOWN = 40
 def show_result(
     result: RunResult, rows: Sequence[tuple[ServerRow, Sequence[Scorecard]]], settings: Settings, report: Path | None
 ) -> None:
-    best = sorted(rows, key=lambda row: _rank(row[0]))
+    if result.outage:
+        print_data(clean_text(result.outage, "bold red"))
+        print_data("")
+    best = sorted(rows, key=lambda row: rank_row(row[0]))
     if best:
         print_data(make_server_table(best[:MAX_SERVERS_SHOWN]))
         print_data("")
@@ -62,7 +64,3 @@ def _paths(result: RunResult, settings: Settings, report: Path | None) -> list[t
     if report is not None:
         pairs.append(("report", str(report.absolute())))
     return pairs
-
-
-def _rank(row: ServerRow) -> tuple[bool, RankKey | tuple[()]]:
-    return (False, row.marks[0].rank(row.id)) if row.marks else (True, ())

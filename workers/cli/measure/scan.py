@@ -30,12 +30,14 @@ from publish.views.evidence.check_verdicts import CheckVerdicts, judge_checks
 from scoring.engine.assess import assess_dossier
 from scoring.results.outcome import Level, NotMeasured
 from scoring.results.scorecard import Scorecard
+from scoring.results.verdict import COLLECTOR_FAILED
 from scoring.rubrics.sdk_tier import SDK_TIER_1
 from workers import log
 from workers.cli.display.console import ExitCode, exit_with_error, open_stderr, print_data, print_json, print_note
 from workers.cli.display.observations import show_observed
 from workers.cli.display.protocol_verdicts import render_verdicts
 from workers.cli.display.server_page import show_server
+from workers.cli.display.verdicts import make_verdict_object
 from workers.cli.error_boundary import explain_failures
 from workers.cli.measure.opt_out_check import refuse_opted_out
 from workers.cli.measure.scan_file import InvalidSavedDossier, decode_dossier, encode_dossier
@@ -58,6 +60,7 @@ UNSANDBOXED_WARNING: Final = (
     "The evidence records this and can never be published."
 )
 OPEN_SANDBOX_WARNING: Final = "The sandbox may reach {}. The evidence records this and can never be published."
+OUR_FAILURES: Final = frozenset({COLLECTOR_FAILED, Reason.COLLECTOR_ERROR.value, Reason.COLLECTOR_OFFLINE.value})
 _COMMAND: Final = "hallmark.command"
 _PLACE: Final = re.compile(r"[A-Za-z0-9.-]+(?::[0-9]{1,5})?")
 
@@ -117,7 +120,9 @@ def scan(
     fail_under: Annotated[
         Decimal | None,
         typer.Option(
-            parser=_points, metavar="N", help="Exit 4 when a chosen rubric (or the default one) scores below N."
+            parser=_points,
+            metavar="N",
+            help="Exit 4 when a chosen rubric (or the default) scores below N or lacks evidence.",
         ),
     ] = None,
     fail_on: Annotated[
@@ -187,9 +192,8 @@ def scan(
 
     hallmark scan server.json --rubric lint --fail-under 75 --sarif hallmark.sarif
 
-    Exit codes: 0 measured, 1 Hallmark failed, 2 wrong usage, 3 the server could not be tested or has opted out, or
-    with --fail-under a rubric could not be measured, 4 a score is below --fail-under or a check of --fail-on failed,
-    130 interrupted.
+    Exit codes: 0 measured, 1 Hallmark failed, 2 wrong usage, 3 the server could not be tested or has opted out, 4 with
+    --fail-under a score is too low or lacks evidence, or a check of --fail-on failed, 130 interrupted.
     """
     with explain_failures():
         rubrics = select_rubrics(rubric)
@@ -219,7 +223,9 @@ def scan(
             print_note(f"verdicts written to {junit_file}")
         match Format.JSON if as_json else form:
             case Format.JSON:
-                print_json(make_scan_document(dossier, cards, checks))
+                print_json(
+                    {"verdicts": list(map(make_verdict_object, cards)), **make_scan_document(dossier, cards, checks)}
+                )
             case Format.SARIF:
                 print_json(sarif_document)
             case Format.TEXT:
@@ -230,23 +236,37 @@ def scan(
         content = dossier.read(listing.KIND)
         if isinstance(content, Absent) and content.reason is Reason.BLOCKED_ADDRESS and not settings.allow_private:
             print_note("If this is your own server: --allow-private also contacts loopback and private addresses.")
-        judged = cards if rubric else cards[:1]
-        if isinstance(content, Absent):
-            raise typer.Exit(ExitCode.NOTHING)
-        raise typer.Exit(max(_judge_scores(judged, fail_under), _judge_checks(checks, fail_on)))
+        failed = max(_judge_scores(cards if rubric else cards[:1], fail_under), _judge_checks(checks, fail_on))
+        raise typer.Exit(failed or (ExitCode.NOTHING if isinstance(content, Absent) else ExitCode.OK))
+
+
+def _make_document(dossier: Dossier, cards: Sequence[Scorecard], checks: CheckVerdicts) -> dict[str, Any]:
+    return {"verdicts": list(map(make_verdict_object, cards)), **make_scan_document(dossier, cards, checks)}
 
 
 def _judge_scores(cards: Sequence[Scorecard], minimum: Decimal | None) -> ExitCode:
-    """The exit code of --fail-under; a low score takes precedence over a missing one."""
+    """The exit code of --fail-under: too little evidence fails as a low score does, a failure of ours is code 3."""
     if minimum is None:
         return ExitCode.OK
-    low = [card for card in cards if isinstance(card.score, Decimal) and card.score < minimum]
-    missing = [card for card in cards if isinstance(card.score, NotMeasured)]
-    for card in low:
-        print_note(f"{card.rubric}@{card.version} is {card.score}, expected at least {minimum}")
-    for card in missing:
-        print_note(f"{card.rubric}@{card.version} could not be measured, expected at least {minimum}")
-    return ExitCode.BELOW if low else ExitCode.NOTHING if missing else ExitCode.OK
+    return max((_judge_score(card, minimum) for card in cards), default=ExitCode.OK)
+
+
+def _judge_score(card: Scorecard, minimum: Decimal) -> ExitCode:
+    name = f"{card.rubric}@{card.version}"
+    match card.score:
+        case NotMeasured(reason, detail) if reason in OUR_FAILURES:
+            print_note(
+                f"{name} could not be measured: {detail or reason.replace('_', ' ')}; expected at least {minimum}"
+            )
+            return ExitCode.NOTHING
+        case NotMeasured(reason, detail):
+            why = detail or reason.replace("_", " ")
+            print_note(f"{name} has not enough evidence for a score: {why}; expected at least {minimum}")
+            return ExitCode.BELOW
+        case score if score < minimum:
+            print_note(f"{name} is {score}, expected at least {minimum}")
+            return ExitCode.BELOW
+    return ExitCode.OK
 
 
 def _judge_checks(checks: CheckVerdicts, minimum: FailOn) -> ExitCode:

@@ -10,18 +10,19 @@ import base64
 import json
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from datetime import datetime
 from typing import Any, Final
 
 from evidence.canonical import NotJson, parse_json
-from evidence.kinds import package, repository
+from evidence.kinds import package, repository, secrets
 from evidence.model import Absent, Dossier, Observed, Reason, Record, Server, Target, TargetType
 from evidence.package_inputs import PackageInput
 from evidence.recorded_capture import dossier_from_capture
 from publish.disclosure import PRIVATE_KINDS, redact_record
 
 FORMAT: Final = 2
+_LEFT_OUT: Final = PRIVATE_KINDS - {secrets.KIND}
 _BODY: Final = re.compile(rb'"bytes": ([0-9]{1,9}), "body":\n')
 
 
@@ -32,10 +33,10 @@ class InvalidSavedDossier(ValueError):
 def encode_dossier(dossier: Dossier) -> bytes:
     """The dossier with all bodies, as JSON that `decode_dossier` reads, without private kinds.
 
-    Saved files are passed on, for example in bug reports, so they do not contain the places of secrets
-    (docs/decisions/0020).
+    Saved files are passed on, for example in bug reports, so of secrets they contain only what the verdict needs: how
+    much was searched and which patterns matched, without places (docs/decisions/0020).
     """
-    shared = [_shared(record) for kind, record in sorted(dossier.records.items()) if kind not in PRIVATE_KINDS]
+    shared = [_shared(record) for kind, record in sorted(dossier.records.items()) if kind not in _LEFT_OUT]
     head = {"hallmark_dossier": FORMAT, "server": asdict(dossier.server), "as_of": dossier.as_of.isoformat()}
     records = b",\n".join(map(_record, shared))
     return json.dumps(head, sort_keys=True).encode()[:-1] + b', "records": [\n' + records + b"\n]}\n"
@@ -62,8 +63,18 @@ def decode_dossier(data: bytes, now: datetime) -> Dossier:
 
 
 def _shared(record: Record) -> Record:
-    """The record without data about the operator, such as a private package index or the rights of a token."""
+    """The record without the places of secrets, and without data about the operator, such as a private package index
+    or the rights of a token."""
+    if record.kind == secrets.KIND:
+        return _without_places(record)
     return redact_record(record) if record.kind in {package.KIND, repository.KIND} else record
+
+
+def _without_places(record: Record) -> Record:
+    content = record.content
+    if isinstance(content, Absent):
+        return replace(record, content=Absent(content.reason), observation={})
+    return replace(record, content=Observed(secrets.remove_places(content.body)), observation={})
 
 
 def _record(record: Record) -> bytes:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from decimal import Decimal
@@ -24,7 +25,8 @@ from publish.datasets.differences.scores import (
 from publish.datasets.differences.stored_run import StoredRunRows
 from publish.datasets.snapshot.manifest import NotASnapshot
 from publish.datasets.snapshot.reader import UnreadableFile, open_snapshot
-from publish.text.numbers import format_number, format_signed
+from publish.text.numbers import format_number
+from publish.views.headlines import Turn, find_turn
 from workers.cli.display.console import (
     ExitCode,
     clean_text,
@@ -34,6 +36,7 @@ from workers.cli.display.console import (
     print_json,
     print_note,
 )
+from workers.cli.display.verdicts import format_change
 from workers.cli.error_boundary import explain_failures
 from workers.cli.session import find_run, open_read_store
 
@@ -98,6 +101,7 @@ def _document(one: Difference) -> dict[str, Any]:
         "before": {"name": one.before, "score": _plain(one.old_score), "grade": one.old_grade, "why": one.old_why},
         "after": {"name": one.after, "score": _plain(one.new_score), "grade": one.new_grade, "why": one.new_why},
         "points": _plain(one.points),
+        "turn": None if (turn := find_turn(one.old_score, one.new_score)) is None else turn.value,
         "causes": [cause.value for cause in one.causes],
         "kinds": list(one.kinds),
     }
@@ -105,9 +109,10 @@ def _document(one: Difference) -> dict[str, Any]:
 
 def _print(found: Iterator[Difference], pins: PinChanges, limit: int) -> None:
     grid = make_table("Server", "Rubric", "Before", "After", ("Points", "right"), "Causes")
-    tally = DifferenceCounts()
+    tally, turns = DifferenceCounts(), Counter[Turn | None]()
     for one in found:
         tally.add(one)
+        turns[find_turn(one.old_score, one.new_score) if isinstance(one, ScoreMove) else None] += 1
         if isinstance(one, ScoreMove) and (not limit or grid.row_count < limit):
             _add_row(grid, one)
     if grid.row_count:
@@ -117,14 +122,15 @@ def _print(found: Iterator[Difference], pins: PinChanges, limit: int) -> None:
     moved = tally.up + tally.down + tally.other
     print_note(
         f"{tally.came} servers added, {tally.went} removed; {moved} receipts changed: {tally.up} up, "
-        f"{tally.down} down, {tally.other} otherwise"
+        f"{tally.down} down, {tally.other - turns[Turn.WENT_DARK] - turns[Turn.CAME_BACK]} otherwise, "
+        f"{turns[Turn.WENT_DARK]} went dark, {turns[Turn.CAME_BACK]} came back"
         + (f"; the table has the first {limit}" if limit and moved > limit else "")
     )
 
 
 def _add_row(grid: Table, one: ScoreMove) -> None:
     causes = " and ".join(one.causes) + (f" ({', '.join(one.kinds)})" if one.kinds else "")
-    points = "" if one.points is None else format_signed(one.points)
+    points = format_change(one.old_score, one.new_score)
     row = (one.server, one.after or "", _score(one.old_score, one.old_why, one.old_grade))
     grid.add_row(*map(clean_text, (*row, _score(one.new_score, one.new_why, one.new_grade), points, causes)))
 

@@ -34,6 +34,7 @@ from workers.cli.display.console import (
     print_note,
 )
 from workers.cli.display.receipts import select_newest
+from workers.cli.display.verdicts import make_verdict_object
 from workers.cli.error_boundary import explain_failures
 from workers.cli.options import AsJson
 from workers.cli.rubric_selection import Rubrics, select_receipts
@@ -171,6 +172,7 @@ def _as_json(explanation: Explanation) -> dict[str, Any]:
 def _card_json(card: Scorecard, plan: FixPlan | None) -> dict[str, Any]:
     score = to_json_number(card.score) if isinstance(card.score, Decimal) else None
     return {
+        "verdict": make_verdict_object(card),
         "rubric": card.rubric,
         "version": str(card.version),
         "score": score,

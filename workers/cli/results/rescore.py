@@ -12,6 +12,7 @@ import typer
 from evidence.store import RunRow, Store
 from publish.text.numbers import format_number, format_signed
 from publish.views.comparisons.score_moves import ChargeShift, ScoreMove
+from publish.views.headlines import find_turn
 from workers.cli.display.console import (
     ExitCode,
     clean_text,
@@ -22,6 +23,7 @@ from workers.cli.display.console import (
     print_json,
     print_note,
 )
+from workers.cli.display.verdicts import format_change
 from workers.cli.options import AsJson
 from workers.cli.rubric_selection import Rubrics, select_rubrics
 from workers.cli.session import find_run, open_read_store
@@ -98,8 +100,8 @@ def _print(
                 _text(move.old_score, move.old_grade),
                 move.after,
                 _text(move.new_score, move.new_grade),
-                "" if move.points is None else format_signed(move.points),
-                clean_text(", ".join(_words(shift) for shift in move.shifts[:SHIFTS])),
+                format_change(move.old_score, move.new_score),
+                clean_text(", ".join(_words(shift) for shift in _list_shifts(move)[:SHIFTS])),
             )
         print_data(grid)
     if len(found) > limit:
@@ -121,6 +123,11 @@ def _text(score: Decimal | None, grade: str | None) -> str:
     return "no score" if score is None else f"{format_number(score)} {grade or ''}".strip()
 
 
+def _list_shifts(move: ScoreMove) -> Sequence[ChargeShift]:
+    """The charges that differ; none without a score on one of the sides."""
+    return () if move.points is None else move.shifts
+
+
 def _words(shift: ChargeShift) -> str:
     return f"{format_signed(shift.points)} {shift.cites}"
 
@@ -133,6 +140,7 @@ def _as_json(move: ScoreMove, ref: str) -> dict[str, Any]:
         "from": {"rubric": move.before, "score": _plain(move.old_score), "grade": move.old_grade},
         "to": {"rubric": move.after, "score": _plain(move.new_score), "grade": move.new_grade},
         "points": _plain(move.points),
+        "turn": None if (turn := find_turn(move.old_score, move.new_score)) is None else turn.value,
         "shifts": [
             {
                 "cites": shift.cites,
@@ -141,7 +149,7 @@ def _as_json(move: ScoreMove, ref: str) -> dict[str, Any]:
                 "went": shift.went,
                 "at": shift.at,
             }
-            for shift in move.shifts
+            for shift in _list_shifts(move)
         ],
     }
 

@@ -16,10 +16,12 @@ from evidence.kinds import listing
 from evidence.model import Reason, ServerId
 from evidence.store import Store, StoredScorecard
 from publish.text.numbers import format_percent
-from publish.views.server_summary import RubricMark, ServerRow, make_row_from_receipts
+from publish.views.server_summary import ServerRow, has_thin_evidence, make_row_from_receipts
 from scoring import receipt
+from scoring.ranking import RankKey
 from scoring.results.outcome import NotMeasured
 from scoring.results.scorecard import Scorecard
+from scoring.results.verdict import read_verdict
 from workers.cli.display.console import (
     FULL_TABLE_WIDTH,
     ExitCode,
@@ -31,7 +33,8 @@ from workers.cli.display.console import (
     print_json,
     print_note,
 )
-from workers.cli.display.receipts import format_score, select_newest
+from workers.cli.display.receipts import select_newest
+from workers.cli.display.verdicts import format_score
 from workers.cli.options import AsJson, RunName
 from workers.cli.rubric_selection import Rubrics, find_rubric, select_receipts
 from workers.cli.session import find_run, open_read_store
@@ -62,7 +65,7 @@ def servers(
     absent: Annotated[str | None, typer.Option(metavar="REASON", help="Only servers absent for this reason.")] = None,
     as_json: AsJson = False,
 ) -> None:
-    """List the servers of a run with their scores. A server that could not be measured has a reason and no score.
+    """List the servers of a run with their scores. Too little evidence gives a range and no score.
 
     Examples:
 
@@ -73,6 +76,7 @@ def servers(
     hallmark list --rubric lint@1 --rubric adaptive --json
 
     Servers are sorted by the first rubric: by the floor (the score that the evidence guarantees), then by coverage.
+    Those without a score come last.
     """
     reason = _reason(absent)
     for name in rubric or ():
@@ -173,17 +177,21 @@ def make_server_row(row: ServerRow, cards: Sequence[Scorecard]) -> dict[str, Any
         "state": row.state.value.replace(" ", "_"),
         "absent": None if row.reason is None else {"reason": row.reason.value, "detail": row.detail},
         "tools": row.tools,
-        "scores": {f"{mark.rubric}@{mark.version}": _as_mark(mark) for mark in row.marks},
+        "scores": {f"{card.rubric}@{card.version}": _make_score_object(card) for card in cards},
     }
 
 
-def _as_mark(mark: RubricMark) -> dict[str, Any]:
+def _make_score_object(card: Scorecard) -> dict[str, Any]:
+    verdict = read_verdict(card)
     return {
-        "score": None if mark.score is None else str(mark.score),
-        "grade": mark.grade,
-        "coverage": str(mark.coverage),
-        "floor": None if mark.score is None else str(mark.score if mark.floor is None else mark.floor),
-        "thin": mark.thin,
+        "caps": list(verdict.caps),
+        "status": verdict.status,
+        "score": None if verdict.value is None else str(verdict.value),
+        "grade": verdict.grade,
+        "coverage": str(verdict.coverage),
+        "floor": str(verdict.floor),
+        "ceiling": str(verdict.ceiling),
+        "thin": has_thin_evidence(card),
     }
 
 
@@ -205,9 +213,15 @@ def _batches(ids: Iterable[ServerId]) -> Iterator[list[ServerId]]:
         yield batch
 
 
+def rank_row(row: ServerRow) -> tuple[bool, bool, RankKey | tuple[()]]:
+    """Sorts rows by the first rubric, best first; rows without a score come last, after them those without receipts."""
+    first = row.marks[0] if row.marks else None
+    return (first is None or first.score is None, first is None, first.rank(row.id) if first else ())
+
+
 def _key(row: ServerRow, order: Order) -> tuple[Any, ...]:
     first = row.marks[0] if row.marks else None
-    rank = (first is None, first.rank(row.id) if first else ())
+    rank = rank_row(row)
     match order:
         case Order.SCORE:
             return rank

@@ -26,15 +26,16 @@ def show(
     rubric: Rubrics = None,
     run: RunName = "latest",
     evidence: Annotated[bool, typer.Option("--evidence", help="Also show what was observed.")] = False,
+    details: Annotated[bool, typer.Option("--details", help="Every line instead of one row for each rule.")] = False,
     as_json: AsJsonDocument = False,
 ) -> None:
-    """Show the receipts of one server, line by line: what gained and cost points, where, and why.
+    """Show the receipts of one server: what gained and cost points, where, and why.
 
     Examples:
 
     hallmark show npm:@modelcontextprotocol/server-everything
 
-    hallmark show time --rubric lint@1 --rubric adaptive --evidence
+    hallmark show time --rubric lint@1 --rubric adaptive --details --evidence
     """
     with open_read_store() as store:
         run_id = find_run(store, run).run.id
@@ -57,4 +58,5 @@ def show(
             print_note(f"the records of this run were dropped on {dropped.at:%Y-%m-%d}; receipts and digests stay")
         receipts = [receipt.decode_scorecard(card.body) for card in cards]
         known = store.read_findings(servers=[found.id])
-        show_server(dossier, receipts if rubric else select_newest(receipts), evidence=evidence, findings=known)
+        shown = receipts if rubric else select_newest(receipts)
+        show_server(dossier, shown, evidence=evidence, findings=known, details=details)

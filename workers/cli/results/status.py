@@ -128,6 +128,7 @@ def _night_document(shown: RunStatistics) -> dict[str, Any]:
     return {
         "run": shown.row.run.id,
         "carried": shown.carried,
+        "outage": shown.outage or None,
         "stages": [
             {
                 "stage": stage.stage.value,
@@ -179,6 +180,8 @@ def render_status_page(status: SystemStatus) -> RenderableType:
 
 
 def _standing_page(store: StoreStatistics, status: SystemStatus) -> Iterator[RenderableType]:
+    if store.shown is not None and store.shown.outage:
+        yield clean_text(store.shown.outage, "bold red")
     rows = [(row.state.value, _named(row)) for row in store.unfinished]
     if store.published is not None:
         at = store.published.published_at

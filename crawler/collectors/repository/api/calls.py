@@ -8,6 +8,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
+from urllib.parse import urlsplit
 
 from crawler.collectors.repository.api.circuit_breaker import CircuitBreaker
 from crawler.collectors.repository.api.request import Request
@@ -17,9 +18,12 @@ from crawler.collectors.repository.api.responses import (
     CollectionPrevented,
     GitHubTimedOut,
     GitHubUnreachable,
+    MachineOffline,
 )
 from crawler.collectors.repository.api.token_budgets import Resource
 from crawler.collectors.repository.api.token_rotation import Token, TokenRotation
+from crawler.http.address_guard import classify_address
+from crawler.http.connectivity import OutageMonitor
 from crawler.http.deadlines import pause_deadline
 from evidence.canonical import Json
 from evidence.model import Reason
@@ -54,7 +58,9 @@ class Calls:
         limits: CallLimits | None = None,
         *,
         user_agent: str,
+        outages: OutageMonitor | None = None,
     ) -> None:
+        self._outages = outages
         self._base = base.rstrip("/")
         self._rotation = rotation
         self._breaker = breaker
@@ -114,6 +120,24 @@ class Calls:
 
     async def _ask(
         self, request: Request, resource: Resource, key: str, only: Token | None = None, cost: int = 1
+    ) -> ApiResponse:
+        """One answer; raise MachineOffline when GitHub is not reached because this machine is offline."""
+        try:
+            return await self._ask_token(request, resource, key, only, cost)
+        except GitHubUnreachable as error:
+            if not await self._is_machine_offline():
+                raise
+            self._breaker.record_success()
+            raise MachineOffline from error
+
+    async def _is_machine_offline(self) -> bool:
+        host = urlsplit(self._base).hostname or ""
+        if self._outages is None or classify_address(host) == "private":
+            return False
+        return await self._outages.is_offline(host)
+
+    async def _ask_token(
+        self, request: Request, resource: Resource, key: str, only: Token | None, cost: int
     ) -> ApiResponse:
         """One answer that is not about tokens: refused and resting tokens are replaced on the way."""
         for _ in range(_MAX_REPEATS + len(self._rotation.tokens)):

@@ -40,5 +40,5 @@ class CircuitBreaker:
             self._open_until = self.tick() + self.rest
 
     def record_success(self) -> None:
-        """Close the circuit after an answer."""
+        """Close the circuit after an answer, or after failures that were not GitHub's."""
         self._failed = 0

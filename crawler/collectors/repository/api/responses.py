@@ -94,6 +94,13 @@ class GitHubTimedOut(GitHubUnreachable):
     """GitHub took too long for one request, which may be the fault of the request."""
 
 
+class MachineOffline(GitHubUnreachable):
+    """GitHub did not answer because this machine has no network."""
+
+    def __init__(self) -> None:
+        CollectionPrevented.__init__(self, Reason.COLLECTOR_OFFLINE, "this machine was offline: GitHub did not answer")
+
+
 class OutOfQuota(CollectionPrevented):
     """No token has requests left, or will have some soon."""
 

@@ -98,14 +98,15 @@ def test_a_missing_table_is_named(snapshot: Path) -> None:
 
 def test_a_forged_score_is_named_with_what_it_should_be(snapshot: Path) -> None:
     wanted = measured(snapshot, "enterprise")
+    card = (wanted["server"], "enterprise", wanted["version"])
 
     def change(row: dict[str, Any]) -> None:
-        if (row["server"], row["rubric"]) == (wanted["server"], "enterprise"):
+        if (row["server"], row["rubric"], row["version"]) == card:
             row["score"] = "99"
 
     nights.forge(snapshot, "scorecards", change)
     wrong = only(verify(snapshot), ProblemKind.SCORE)
-    assert (wrong.server, wrong.rubric, wrong.at) == (wanted["server"], "enterprise@1", "score")
+    assert (wrong.server, wrong.rubric, wrong.at) == (wanted["server"], f"enterprise@{wanted['version']}", "score")
     assert (wrong.expected, wrong.found) == (wanted["score"], "99")
 
 
@@ -151,8 +152,10 @@ def test_a_component_of_public_evidence_cannot_be_forged_beside_a_private_one(sn
             row["checked"] += 1
 
     nights.forge(snapshot, "dimension_scores", change)
-    wrong = only(verify(snapshot), ProblemKind.SCORE)
-    assert (wrong.server, wrong.at) == (secret, "maintenance.activity checked")
+    wrong = verify(snapshot).problems
+    assert [(one.fault, one.server, one.rubric, one.at) for one in wrong] == [
+        (ProblemKind.SCORE, secret, rubric, "maintenance.activity checked") for rubric in ("adaptive@1", "adaptive@2")
+    ]
 
 
 def test_a_wrong_weight_in_the_methodology_is_named(snapshot: Path) -> None:

@@ -32,7 +32,7 @@ def test_a_retest_shows_every_rubric_before_and_after(hallmark: Hallmark, known:
     done = hallmark("retest", known)
     assert done.code == 0, done.err
     assert "Before" in done.out
-    assert "adaptive@1" in done.out
+    assert "adaptive@2" in done.out
     assert "nothing changed" in done.err
 
 

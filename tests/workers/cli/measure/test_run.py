@@ -29,6 +29,7 @@ RESULT = [
     "failed",
     "seconds",
     "absent",
+    "outage",
     "registries",
     "report",
     "hint",

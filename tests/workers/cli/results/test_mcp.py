@@ -26,6 +26,7 @@ UNKEPT = {
 ACCEPTED = {
     ("tool-name-without-verb", "tools/explain_finding"),  # it is a verb
     ("oauth-not-offered", "access"),  # everything it says is public
+    ("tool-scope-undescribed", "tools"),  # its tools only read published scores
 }
 """What our own rubrics find and we leave as it is."""
 
@@ -65,7 +66,6 @@ def scanned(result: Outcome) -> dict[str, Any]:
     document: dict[str, Any] = json.loads(result.out)
     graded = grades(document)
     assert (graded["lint"], graded["tool_design"]) == (("A", 100), ("exemplary", 100))
-    assert graded["adaptive"] == (None, 100)
     assert found(document) <= ACCEPTED
     assert unkept(document) <= UNKEPT
     return document

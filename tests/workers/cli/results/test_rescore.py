@@ -11,7 +11,7 @@ def test_rescore_prints_who_moved_and_leaves_the_first_run_alone(hallmark: Hallm
     moves, result = rows[:-1], rows[-1]
     assert (result["event"], result["servers"], result["failed"]) == ("result", len(stored), {})
     assert moves, "the stored receipts were made up"
-    assert list(moves[0]) == ["event", "server", "ref", "from", "to", "points", "shifts"]
+    assert list(moves[0]) == ["event", "server", "ref", "from", "to", "points", "turn", "shifts"]
     assert {move["to"]["rubric"] for move in moves} <= {"lint@1", "adaptive@1"}  # type: ignore[index]
     assert hallmark("export", "--run", "run_2026", "--comparable").out == before
     new = hallmark("list", "--run", str(result["run"]), "--json").rows

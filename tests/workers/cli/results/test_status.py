@@ -11,6 +11,7 @@ from rich.console import Console
 from evidence.model import Reason, Run, Trigger
 from evidence.store import RunState, Stage, open_store
 from tests.publish import samples
+from tests.publish.shelf import fill
 from tests.servers.daemon import free_port
 from tests.workers import world
 from tests.workers.cli.conftest import Hallmark
@@ -66,6 +67,16 @@ def test_a_run_under_way_shows_its_stages_and_own_failures(hallmark: Hallmark, h
     assert "planned" in shown
     assert "25.0 %" in shown
     assert "collector_error" in shown
+
+
+def test_an_outage_is_the_first_line(hallmark: Hallmark, home: Path) -> None:
+    home.mkdir()
+    store = open_store(f"sqlite:///{home}/hallmark.db")
+    store.migrate()
+    fill(store, [*samples.dossiers(3), samples.absent_dossier(Reason.COLLECTOR_OFFLINE, "no network")])
+    store.close()
+    assert hallmark("status").out.startswith("Hallmark was offline for a part of this run and did not collect: listing")
+    assert hallmark("status", "--json").rows[0]["night"]["outage"].startswith("Hallmark was offline")  # type: ignore[index]
 
 
 def test_a_withheld_night_says_why_and_what_to_do(hallmark: Hallmark, home: Path) -> None:

@@ -1,0 +1,57 @@
+"""Lines of a receipt grouped by rule, so that a reader sees each fault once with its count and total."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from decimal import Decimal
+
+from scoring.engine.rule import discover_rules
+from scoring.results.scorecard import Line
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LineGroup:
+    """Lines of one rule, in the order of the receipt; a line without a rule is a group of its own."""
+
+    lines: tuple[Line, ...]
+
+    @property
+    def rule(self) -> str | None:
+        return self.lines[0].rule
+
+    @property
+    def cites(self) -> str:
+        return self.lines[0].cites
+
+    @property
+    def points(self) -> Decimal:
+        return sum((line.points for line in self.lines), Decimal(0))
+
+    @property
+    def places(self) -> int:
+        """How many different places the lines name."""
+        return len({line.at for line in self.lines})
+
+    @property
+    def why(self) -> str:
+        """The message if all lines have the same, else the title of the rule."""
+        if len({line.why for line in self.lines}) == 1:
+            return self.lines[0].why
+        declared = discover_rules().get(self.rule or "")
+        return declared.title if declared else self.lines[0].why
+
+    @property
+    def remedy(self) -> str:
+        """Why the rule asks for it: the first sentence of its rationale; empty for a line without a rule."""
+        declared = discover_rules().get(self.rule or "")
+        sentence, end, _ = " ".join(declared.rationale.split()).partition(". ") if declared else ("", "", "")
+        return sentence + end.strip()
+
+
+def group_lines(lines: Iterable[Line]) -> tuple[LineGroup, ...]:
+    """Groups by rule and published id, in the order of their first line."""
+    found: dict[tuple[str, str | None, int], list[Line]] = {}
+    for number, line in enumerate(lines):
+        found.setdefault((line.cites, line.rule, -1 if line.rule else number), []).append(line)
+    return tuple(LineGroup(lines=tuple(group)) for group in found.values())

@@ -1,0 +1,204 @@
+"""Gates of `adaptive@2`: certain harm, and evidence of harm that could not be searched for, cap the grade.
+
+Where a gate could not be examined although there is something to examine, the cap is as low as for harm: otherwise
+hiding the evidence would lift the cap.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Final
+
+from evidence.authority import Authority
+from evidence.kinds import access, listing, source
+from evidence.kinds.access import AccessClass
+from evidence.model import Absent, Observed, Reason, TargetType
+from scoring.engine.assessment import Assessment
+from scoring.engine.rubric import Cap, CapTerms, Criterion
+from scoring.engine.rule import discover_rules
+from scoring.engine.walk import Pages
+from scoring.results.outcome import Finding, Measured, NotMeasured
+from scoring.results.scorecard import Line
+from scoring.results.verdict import CAP
+from scoring.scopes.base import Toolset
+
+_WITHOUT_PACKAGE: Final = frozenset({TargetType.STREAMABLE_HTTP, TargetType.SSE, TargetType.COMMAND})
+_POISONING: Final = (
+    "text-injects-instructions",
+    "text-commands-other-tools",
+    "text-exfiltrates",
+    "text-hides-characters",
+    "text-reveals-secret",
+)
+
+
+HARM: Final = Decimal(10)
+"""Points of poisoning, of a credential, and of code that was not searched for one.
+
+All the same, and once however many there are: a value must not tell which gate an undisclosed finding shut.
+"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Gate:
+    """One reason to cap a grade. `find` gives the finding or the reason in words, or nothing."""
+
+    terms: CapTerms
+    find: Callable[[Assessment], Finding | str | None]
+
+
+def list_caps(assessment: Assessment, ceilings: dict[str, Decimal]) -> Iterator[Cap]:
+    """The cap of each gate that is shut, the lowest first.
+
+    `ceilings` maps a grade to the highest value that still has it.
+    """
+    shut = ((gate.terms, found) for gate in GATES if (found := gate.find(assessment)) is not None)
+    for terms, found in sorted(shut, key=lambda pair: ceilings[pair[0].grade]):
+        finding, reason = (None, found) if isinstance(found, str) else (found, found.message)
+        line = Line(
+            cites=terms.cites,
+            points=Decimal(0),
+            why=f"capped at {terms.grade} by {reason}; lifted by {terms.lifted_by}",
+            rule=finding.rule if finding else None,
+            at=finding.at if finding else "",
+            severity="error",
+            evidence=finding.evidence if finding else "",
+        )
+        yield Cap(ceiling=ceilings[terms.grade], line=line, cost=terms.cost)
+
+
+def _criteria(*rules: str) -> tuple[Criterion, ...]:
+    return tuple(Criterion(cites=rule, rule=rule, severity=discover_rules()[rule].severity) for rule in rules)
+
+
+def _first_finding(assessment: Assessment, *rules: str) -> Finding | None:
+    """The first finding of the rules that counts."""
+    outcomes = (assessment.outcome(criterion.question) for criterion in _criteria(*rules))
+    counted = (
+        finding
+        for outcome in outcomes
+        if isinstance(outcome, Measured)
+        for finding in outcome.findings
+        if not finding.tolerated
+    )
+    return next(counted, None)
+
+
+def _poisoned(assessment: Assessment) -> Finding | str | None:
+    return _first_finding(assessment, *_POISONING)
+
+
+def _unlisted(assessment: Assessment) -> str | None:
+    return "tools that the server itself did not list" if assessment.tools_in_source else None
+
+
+def _leaked(assessment: Assessment) -> Finding | None:
+    return _first_finding(assessment, "source-holds-secret")
+
+
+def _unsearched_code(assessment: Assessment) -> str | None:
+    """Code that is declared and was not searched for credentials."""
+    return (
+        "code that could not be searched for credentials"
+        if _not_searched(assessment) and _has_code(assessment)
+        else None
+    )
+
+
+def _closed_code(assessment: Assessment) -> str | None:
+    closed = _not_searched(assessment) and not _has_code(assessment)
+    return "code that is not published" if closed else None
+
+
+def _not_searched(assessment: Assessment) -> bool:
+    (criterion,) = _criteria("source-holds-secret")
+    outcome = assessment.outcome(criterion.question)
+    return isinstance(outcome, NotMeasured) and outcome.reason != Reason.COLLECTOR_OFFLINE
+
+
+def _has_code(assessment: Assessment) -> bool:
+    """Whether the server names code of its own: a package, a repository, or source that was read."""
+    server = assessment.dossier.server
+    packaged = any(target.type not in _WITHOUT_PACKAGE for target in server.targets)
+    return packaged or bool(server.repository) or isinstance(assessment.dossier.read(source.KIND), Observed)
+
+
+def _critical(assessment: Assessment) -> Finding | None:
+    return _first_finding(assessment, "dependency-critical")
+
+
+def _unaudited(assessment: Assessment) -> str | None:
+    (criterion,) = _criteria("dependency-critical")
+    outcome = assessment.outcome(criterion.question)
+    if isinstance(outcome, Measured):
+        return None if outcome.checked else "dependencies that could not be compared with advisories"
+    if outcome.reason == Reason.COLLECTOR_OFFLINE or not _has_code(assessment):
+        return None
+    return "dependencies that were not compared with advisories"
+
+
+def _archived(assessment: Assessment) -> Finding | None:
+    return _first_finding(assessment, "repository-archived")
+
+
+def _repository_unread(assessment: Assessment) -> str | None:
+    (criterion,) = _criteria("repository-archived")
+    outcome = assessment.outcome(criterion.question)
+    unread = isinstance(outcome, NotMeasured) and outcome.reason != Reason.COLLECTOR_OFFLINE
+    return "a repository that could not be read" if unread else None
+
+
+def _destructive_to_strangers(assessment: Assessment) -> str | None:
+    """Tools that destroy or administer on a remote that asks nobody for credentials."""
+    content = assessment.dossier.read(access.KIND)
+    if isinstance(content, Absent) or isinstance(assessment.dossier.read(listing.KIND), Absent):
+        return None
+    if access.Access.parse(content.body).access_class is not AccessClass.OPEN:
+        return None
+    (toolset,) = assessment.walks[Pages.ALL].list_things(Toolset)
+    assert isinstance(toolset, Toolset)
+    risky = [tool.name for tool, authority in toolset.judged if authority in {Authority.DESTRUCTIVE, Authority.ADMIN}]
+    return f"{len(risky)} tools that destroy or administer, open without credentials" if risky else None
+
+
+def _gate(
+    name: str,
+    grade: str,
+    find: Callable[[Assessment], Finding | str | None],
+    *rules: str,
+    lifted_by: str,
+    cost: Decimal = Decimal(0),
+) -> Gate:
+    terms = CapTerms(cites=f"{CAP}{name}", grade=grade, lifted_by=lifted_by, rules=rules, cost=cost)
+    return Gate(terms=terms, find=find)
+
+
+GATES: Final = (
+    _gate("poisoning", "D", _poisoned, *_POISONING, lifted_by="texts without instructions to the model", cost=HARM),
+    _gate("unlisted", "D", _unlisted, lifted_by="a server that lists its tools"),
+    _gate(
+        "secrets",
+        "D",
+        _leaked,
+        "source-holds-secret",
+        lifted_by="revoking the credential and removing it from the code",
+        cost=HARM,
+    ),
+    _gate("unsearched_code", "D", _unsearched_code, lifted_by="code that can be read", cost=HARM),
+    _gate("closed_code", "C", _closed_code, lifted_by="published code"),
+    _gate(
+        "open_destruction",
+        "D",
+        _destructive_to_strangers,
+        lifted_by="credentials for tools that destroy or administer",
+    ),
+    _gate("critical_advisory", "C", _critical, "dependency-critical", lifted_by="an upgrade of the dependency"),
+    _gate("unaudited", "C", _unaudited, lifted_by="a comparison of the dependencies with advisories"),
+    _gate("archived", "B", _archived, "repository-archived", lifted_by="a repository that is maintained"),
+    _gate("repository_unread", "B", _repository_unread, lifted_by="a public repository"),
+)
+
+CAPS: Final = tuple(gate.terms for gate in GATES)
+CRITERIA: Final = _criteria(*(rule for cap in CAPS for rule in cap.rules))

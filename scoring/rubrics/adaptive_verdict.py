@@ -1,0 +1,208 @@
+"""`adaptive@2`: what the evidence guarantees, on a published scale, under caps for certain harm, with a letter.
+
+The six dimensions and their weights are those of the publication. Weight is redistributed over what applies to a
+server; what applies and could not be seen counts nothing until it is seen. Below a published coverage there is no
+score. A value is made in four steps that can be checked by hand: the guaranteed points of each dimension, the scale,
+the caps, and one rounding.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from decimal import Decimal
+from itertools import pairwise
+from typing import Final
+
+from evidence.kinds import listing
+from evidence.model import Absent, Reason
+from scoring.engine.assessment import Assessment
+from scoring.engine.rubric import Cap, Dimension, Rubric, VerdictMethod, VerdictParts
+from scoring.engine.walk import Pages
+from scoring.results import arithmetic, weighting
+from scoring.results.outcome import NotMeasured
+from scoring.results.scorecard import DimensionScore, Line, Scorecard
+from scoring.results.verdict import COLLECTOR_FAILED, NOT_ENOUGH_EVIDENCE
+from scoring.rubrics import adaptive_gates
+from scoring.rubrics.adaptive_verdict_dimensions import DIMENSIONS
+from scoring.rubrics.guaranteed_scores import score_component
+
+MIN_COVERAGE: Final = Decimal("0.25")
+"""Below this share of the applicable weight there is no score."""
+
+SCALE: Final = tuple((Decimal(raw), Decimal(value)) for raw, value in ((0, 0), (40, 15), (80, 85), (100, 100)))
+"""Guaranteed points and the value that is published for them, joined by straight lines."""
+
+BANDS: Final = tuple(
+    (Decimal(bound), name) for bound, name in ((95, "A+"), (85, "A"), (70, "B"), (58, "C"), (45, "D"), (30, "E"))
+)
+LOWEST: Final = "F"
+
+SCALE_LINE: Final = "scale"
+ROUNDING_LINE: Final = "rounding"
+
+_OUR_FAILURE: Final = frozenset({Reason.COLLECTOR_ERROR, Reason.COLLECTOR_OFFLINE})
+
+_SETTLED: Final = (
+    "Dimensions and their weights are published; components, the scale, caps, grades and minimum coverage are ours.",
+    "A component that has no subject on a server gives its weight to the others of its dimension, a dimension alike.",
+    "What was out of reach because this installation had no network gives its weight away too.",
+    "What applies and was not seen counts 0 in the value and in full in the ceiling: the value is the floor.",
+    "A check loses half by the share of the things that fail it, and half by their number n as n / (n + 1).",
+    "Parameters are judged by tool: one bad parameter damages half of its tool, the rest is the share of them.",
+    "Protocol checks saturate together, in units of a MUST; a check that was not decided counts as failed.",
+    "Stability, answers to calls and answered issues guarantee n / (n + k) of their points after n observations.",
+    "Poisoning and secrets weigh nothing: finding nothing is no merit, and finding something caps the grade.",
+    "Poisoning, a credential and unsearched code also take 10 points, once: a server below the cap loses too.",
+    "Where a gate could not be examined although there is something to examine, the cap is at least as low.",
+    "There is no score without a complete tool list or readable source, without anything offered, or if we failed.",
+)
+
+
+def _highest_of_each_grade() -> dict[str, Decimal]:
+    bounds = [(Decimal(101), ""), *BANDS, (Decimal(0), LOWEST)]
+    return {name: above - 1 for (above, _), (_, name) in pairwise(bounds)}
+
+
+CEILINGS: Final = _highest_of_each_grade()
+"""The highest value of each grade, in whole points."""
+
+
+def _score(assessment: Assessment) -> Scorecard:
+    return _assemble(_examine(assessment), assessment)
+
+
+def _examine(assessment: Assessment) -> VerdictParts:
+    return VerdictParts(
+        dimensions=tuple(_score_dimension(part, assessment) for part in DIMENSIONS),
+        caps=tuple(adaptive_gates.list_caps(assessment, CEILINGS)),
+        unscorable=_explain_no_score(assessment),
+    )
+
+
+def _assemble(parts: VerdictParts, assessment: Assessment) -> Scorecard:
+    """The scorecard: value, grade, bounds and coverage follow from the dimensions and the caps alone."""
+    dimensions = weighting.with_effective_weights(parts.dimensions)
+    low, high = weighting.compute_guaranteed(dimensions)
+    coverage = weighting.compute_guaranteed_coverage(dimensions)
+    missing = parts.unscorable or _explain_low_coverage(coverage)
+    lines = () if missing else tuple(_build_lines(dimensions, low, parts.caps))
+    value = arithmetic.normalize_decimal(sum((line.points for line in lines), Decimal(0)))
+    return Scorecard(
+        server=assessment.server,
+        rubric=ADAPTIVE_2.id,
+        version=ADAPTIVE_2.version,
+        source_version=ADAPTIVE_2.source_version,
+        score=missing or value,
+        grade=None if missing else arithmetic.find_band(value, BANDS, LOWEST),
+        as_of=assessment.as_of,
+        coverage=coverage,
+        floor=value,
+        ceiling=arithmetic.round_half_up(arithmetic.interpolate(high, SCALE)),
+        lines=lines,
+        dimensions=dimensions,
+        caveats=tuple(_list_caveats(assessment, dimensions)),
+        facts={"formula": weighting.GUARANTEED},
+        versions=assessment.versions,
+        evidence=assessment.evidence,
+    )
+
+
+def _score_dimension(dimension: Dimension, assessment: Assessment) -> DimensionScore:
+    parts = [score_component(part, assessment, dimension=dimension.name) for part in dimension.components]
+    components = weighting.with_effective_weights(parts)
+    return DimensionScore(
+        name=dimension.name,
+        base_weight=dimension.weight,
+        effective_weight=Decimal(0),
+        result=weighting.compute_dimension_result(components),
+        status=weighting.derive_status([part for part in components if not weighting.is_inapplicable(part)]),
+        components=components,
+    )
+
+
+def _explain_no_score(assessment: Assessment) -> NotMeasured | None:
+    """Why there is no score whatever was measured; None when coverage decides."""
+    content = assessment.dossier.read(listing.KIND)
+    walk = assessment.walks[Pages.ALL]
+    if isinstance(content, Absent):
+        if content.reason in _OUR_FAILURE:
+            return NotMeasured(COLLECTOR_FAILED, "this installation failed to ask the server; no score changes by that")
+        if not assessment.tools_in_source:
+            return NotMeasured(NOT_ENOUGH_EVIDENCE, f"nothing was listed ({content.reason})")
+    elif why := next((f"{name} ({end})" for name in listing.LISTS if (end := walk.incomplete_end(name))), ""):
+        return NotMeasured(NOT_ENOUGH_EVIDENCE, f"a declared list could not be read to its end: {why}")
+    elif not (walk.server.tools or walk.server.resources or walk.server.prompts):
+        return NotMeasured(NOT_ENOUGH_EVIDENCE, "the server offers no tool, resource or prompt")
+    return None
+
+
+def _explain_low_coverage(coverage: Decimal) -> NotMeasured | None:
+    if coverage >= MIN_COVERAGE:
+        return None
+    return NotMeasured(
+        NOT_ENOUGH_EVIDENCE, f"{coverage:.0%} of the weight was measured, at least {MIN_COVERAGE:.0%} are needed"
+    )
+
+
+def _build_lines(dimensions: Sequence[DimensionScore], low: Decimal, caps: Sequence[Cap]) -> Iterator[Line]:
+    """What each dimension brings, what the scale, the lowest cap and rounding do; the points sum to the score."""
+    total = Decimal(0)
+    for line in _list_contributions(dimensions):
+        total += line.points
+        yield line
+    scaled = arithmetic.round_to_quantum(arithmetic.interpolate(low, SCALE))
+    yield Line(cites=SCALE_LINE, points=scaled - total, why=f"{low:.1f} guaranteed points on the published scale")
+    cost = max((cap.cost for cap in caps), default=Decimal(0))
+    for cap in caps:
+        left = max(Decimal(0), scaled - (cost if cap.cost else 0))
+        cost = Decimal(0) if cap.cost else cost
+        points = min(left, cap.ceiling) - scaled if min(left, cap.ceiling) < scaled else Decimal(0)
+        scaled += points
+        yield replace(cap.line, points=points)
+    if rounding := arithmetic.round_half_up(scaled) - scaled:
+        yield Line(cites=ROUNDING_LINE, points=rounding, why="Rounded once, half up")
+
+
+def _list_contributions(dimensions: Sequence[DimensionScore]) -> Iterator[Line]:
+    known = [(part, bounds) for part in dimensions if (bounds := weighting.bound_dimension(part)) is not None]
+    whole = sum((part.base_weight for part, _ in known), Decimal(0))
+    for part, (low, high) in known:
+        weight = part.base_weight * 100 / whole
+        unseen = f", {weight * (high - low) / 10:.1f} not seen" if high > low else ""
+        yield Line(
+            cites=part.name,
+            points=arithmetic.round_to_quantum(weight * low / weighting.FULL_POINTS),
+            why=f"{low:.2f} of 10 guaranteed, weight {weight:.1f} of 100{unseen}",
+        )
+
+
+def _list_caveats(assessment: Assessment, dimensions: Sequence[DimensionScore]) -> Iterator[str]:
+    for part in dimensions:
+        if weighting.bound_dimension(part) is None:
+            yield f"{part.name} does not apply or could not be collected here; its weight went to the other dimensions."
+        elif isinstance(part.result, NotMeasured):
+            yield f"{part.name} could not be tested ({part.result.reason}) and counts nothing until it is."
+    if assessment.tools_in_source:
+        yield "Nothing was listed; descriptions and parameters of the tools were read in the source."
+
+
+ADAPTIVE_2: Final = Rubric(
+    id="adaptive",
+    version=2,
+    source_version="2.1",
+    title="Adaptive score",
+    summary="Six dimensions weighted 25/25/15/15/10/10: points that the evidence guarantees, capped by certain harm.",
+    source="https://www.mcprated.com",
+    criteria=(
+        *(part for dimension in DIMENSIONS for component in dimension.components for part in component.criteria),
+        *adaptive_gates.CRITERIA,
+    ),
+    settled=_SETTLED,
+    judge=_score,
+    method=VerdictMethod(examine=_examine, assemble=_assemble, caps=adaptive_gates.CAPS, scale=SCALE),
+    dimensions=DIMENSIONS,
+    bands=(*BANDS, (Decimal(0), LOWEST)),
+    default=True,
+    dated=True,
+)

@@ -1,0 +1,203 @@
+"""Scores one component of `adaptive@2`: its result on 0 to 10, and the part of it that the evidence guarantees.
+
+A loss saturates: the first affected tool costs most, each further one less, and sound tools never make it disappear.
+What could not be seen counts as failed in the guaranteed part, so that hidden evidence never raises it.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Final
+
+from evidence.kinds import access
+from evidence.model import Reason
+from scoring.engine.assessment import Assessment
+from scoring.engine.rubric import Component, Criterion
+from scoring.results import arithmetic, weighting
+from scoring.results.outcome import Finding, NotMeasured
+from scoring.results.scorecard import ComponentScore, Line
+from scoring.rubrics.check_results import (
+    MAX_LINES,
+    NOTHING_TO_CHECK,
+    CheckResult,
+    build_line,
+    compute_failed_parts,
+    evaluate_check,
+    explain_unmeasured,
+    has_package,
+    list_findings,
+)
+from scoring.rubrics.line_folding import fold_lines
+from scoring.scopes.base import Param, Scope
+from scoring.text.javascript import is_object
+
+ANY_PARAMETER: Final = Decimal("0.5")
+"""Damage of a tool with one bad parameter; the rest of the damage is the share of its parameters that are bad."""
+
+
+NO_SCHEMA: Final = "no input schema, so nothing is known about the parameters"
+
+_ELSEWHERE: Final = frozenset({"$ref", "allOf", "anyOf", "oneOf", "patternProperties"})
+"""Members by which an input schema names its parameters in another place."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Loss:
+    """What the findings of one check damage: `damage` of `things`, and how much of it each finding causes."""
+
+    result: CheckResult
+    findings: Sequence[tuple[Criterion, Finding]]
+    damage: Decimal
+    things: Decimal
+    parts: Sequence[Decimal]
+
+    @property
+    def weight(self) -> Decimal:
+        return self.result.check.weight
+
+    @property
+    def observations(self) -> int:
+        return self.result.checked or int(self.things)
+
+    @property
+    def share(self) -> Decimal:
+        return self.damage / self.things
+
+    @property
+    def saturated(self) -> Decimal:
+        return arithmetic.saturate_loss(self.damage, self.things)
+
+
+def score_component(component: Component, assessment: Assessment, *, dimension: str) -> ComponentScore:
+    """The component with `floor` as guaranteed points and `ceiling` with everything unseen at full.
+
+    A component without a subject in complete evidence is NotMeasured as `not_applicable`.
+    """
+    results = [evaluate_check(check, assessment, has_subject=_has_subject) for check in component.checks]
+    unseen = sum((result.check.weight for result in results if not result.complete), Decimal(0))
+    losses = [loss for result in results if (loss := _measure_loss(result, assessment)) is not None]
+    if all(loss.result.check.supplementary for loss in losses):
+        why = explain_unmeasured(results)
+        if not unseen and why.reason != Reason.COLLECTOR_OFFLINE:
+            why = NotMeasured(weighting.NOT_APPLICABLE, NOTHING_TO_CHECK.detail)
+        return ComponentScore(
+            name=component.name, base_weight=component.weight, effective_weight=Decimal(0), result=why
+        )
+    combine = _combine_pooled if component.pooled else _combine
+    costs, low, high = combine(losses, unseen)
+    cites = f"{dimension}.{component.name}"
+    lines = tuple(line for loss, cost in zip(losses, costs, strict=True) for line in _build_lines(loss, cost, cites))
+    observations = sum(loss.observations for loss in losses if loss.weight)
+    trust = Decimal(observations) / (observations + component.half)
+    return ComponentScore(
+        name=component.name,
+        base_weight=component.weight,
+        effective_weight=Decimal(0),
+        result=weighting.compute_component_result(lines),
+        checked=observations,
+        lines=lines,
+        floor=_normalize(low * trust),
+        ceiling=_normalize(weighting.FULL_POINTS - (weighting.FULL_POINTS - high) * trust),
+    )
+
+
+def _has_subject(criterion: Criterion, missing: NotMeasured) -> bool:
+    """False also for the access of a server without a remote, and while this installation had no network."""
+    if missing.reason == Reason.COLLECTOR_OFFLINE:
+        return False
+    local = criterion.declared.reads == access.KIND and missing.reason == Reason.TRANSPORT_UNSUPPORTED
+    return has_package(criterion, missing) and not local
+
+
+def _measure_loss(result: CheckResult, assessment: Assessment) -> _Loss | None:
+    """Things are what the check judges; parameters are judged by tool. None when there is nothing to judge."""
+    criterion = result.check.criteria[0]
+    if criterion.declared.scope is not Param:
+        return _measure_share(result) if result.checked else None
+    bare = [(criterion, finding) for finding in _list_bare_tools(criterion, assessment)]
+    if not result.checked and not bare:
+        return None
+    loss = _measure_parameter_loss(result, assessment)
+    damage, things = loss.damage + len(bare), loss.things + len(bare)
+    return _Loss(result, [*loss.findings, *bare], damage, things, [*loss.parts, *(Decimal(1) for _ in bare)])
+
+
+def _measure_share(result: CheckResult) -> _Loss:
+    findings = list_findings(result)
+    parts = compute_failed_parts([finding for _, finding in findings])
+    return _Loss(result, findings, sum(parts, Decimal(0)), Decimal(result.checked), parts)
+
+
+def _list_bare_tools(criterion: Criterion, assessment: Assessment) -> Iterator[Finding]:
+    """A finding for every tool whose input schema leaves open what its parameters are: all of them count as bad."""
+    walk = assessment.walks[criterion.pages]
+    content = assessment.dossier.read(criterion.declared.reads)
+    for tool in () if walk.absent(criterion.declared.reads) else walk.tools:
+        schema = tool.schema
+        closed = schema.get("additionalProperties") is False
+        if not is_object(schema.get("properties")) and not closed and not _ELSEWHERE & schema.keys():
+            yield Finding(criterion.rule, tool.at, NO_SCHEMA, content.digest, tool.position)
+
+
+def _measure_parameter_loss(result: CheckResult, assessment: Assessment) -> _Loss:
+    found = list_findings(result)
+    findings = [finding for _, finding in found]
+    parts = compute_failed_parts(findings)
+    criterion = result.check.criteria[0]
+    sizes = Counter(_tool(param) for param in assessment.walks[criterion.pages].list_things(Param))
+    failed = Counter[int]()
+    for finding, part in zip(findings, parts, strict=True):
+        failed[_tool(finding)] += part  # type: ignore[assignment]  # parts are decimals
+    damage = {
+        tool: ANY_PARAMETER + (1 - ANY_PARAMETER) * count / max(1, sizes[tool])
+        for tool, count in failed.items()
+        if count
+    }
+    by_tool = [
+        part / failed[_tool(finding)] * damage[_tool(finding)] if part else Decimal(0)
+        for finding, part in zip(findings, parts, strict=True)
+    ]
+    return _Loss(result, found, sum(damage.values(), Decimal(0)), Decimal(len(sizes)), by_tool)
+
+
+def _tool(thing: Scope | Finding) -> int:
+    return thing.position[0]
+
+
+def _combine(losses: Sequence[_Loss], unseen: Decimal) -> tuple[list[Decimal], Decimal, Decimal]:
+    """Cost of each check, guaranteed and possible points, where each check saturates by itself."""
+    total = sum((loss.weight for loss in losses), Decimal(0))
+    costs = [weighting.FULL_POINTS * loss.weight / total * loss.saturated for loss in losses]
+    certain = [loss for loss in losses if loss.result.complete]
+    kept = sum((loss.weight * (1 - loss.saturated) for loss in certain), Decimal(0))
+    whole = sum((loss.weight for loss in certain), unseen)
+    return costs, weighting.FULL_POINTS * kept / whole, weighting.FULL_POINTS * (kept + unseen) / whole
+
+
+def _combine_pooled(losses: Sequence[_Loss], unseen: Decimal) -> tuple[list[Decimal], Decimal, Decimal]:
+    """The same where the checks are the things that saturate, in units of the heaviest check."""
+    unit = max(loss.weight for loss in losses)
+    damages = [loss.weight / unit * loss.share for loss in losses]
+    damage, things = sum(damages, Decimal(0)), sum((loss.weight for loss in losses), Decimal(0)) / unit
+    cost = weighting.FULL_POINTS * arithmetic.saturate_loss(damage, things)
+    costs = [cost * part / damage if damage else Decimal(0) for part in damages]
+    certain = [(part, loss.weight / unit) for part, loss in zip(damages, losses, strict=True) if loss.result.complete]
+    damage = sum((part for part, _ in certain), Decimal(0))
+    things = sum((weight for _, weight in certain), unseen / unit)
+    low = 1 - arithmetic.saturate_loss(damage + unseen / unit, things)
+    return costs, weighting.FULL_POINTS * low, weighting.FULL_POINTS * (1 - arithmetic.saturate_loss(damage, things))
+
+
+def _build_lines(loss: _Loss, cost: Decimal, cites: str) -> tuple[Line, ...]:
+    found = loss.findings
+    cost = arithmetic.round_to_quantum(cost)
+    parts = arithmetic.apportion_total(cost, loss.parts) if cost else [Decimal(0)] * len(found)
+    charged = zip(found, parts, strict=True)
+    return fold_lines((build_line(one, finding, -part, cites) for (one, finding), part in charged), MAX_LINES)
+
+
+def _normalize(value: Decimal) -> Decimal:
+    return arithmetic.normalize_decimal(arithmetic.round_to_quantum(value))

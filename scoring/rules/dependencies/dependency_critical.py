@@ -1,0 +1,54 @@
+"""Rule `dependency-critical`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from evidence.kinds.advisories import Group
+from evidence.kinds.advisories import Severity as Grade
+from scoring.engine.rule import Answer, rule
+from scoring.example_builders.source_files import advisory_group, build_audit
+from scoring.results.outcome import Severity
+from scoring.scopes.supply_chain import Audit
+from scoring.text.evidence_path import clip_text
+
+_MALWARE: Final = "MAL-"
+_NOT_AT_RUNTIME: Final = frozenset({"dev", "optional", "peer"})
+
+
+@rule(
+    "dependency-critical",
+    scope=Audit,
+    reads="advisories",
+    severity=Severity.ERROR,
+    title="A critical vulnerability affects a dependency that is used at runtime",
+    since="2026.4",
+    version=1,
+    good=[
+        build_audit(),
+        build_audit(advisory_group(severity="high")),
+        build_audit(advisory_group(severity="critical", scopes=["dev"])),
+    ],
+    bad=[
+        build_audit(advisory_group(severity="critical")),
+        build_audit(advisory_group("MAL-2026-1", severity="unknown")),
+    ],
+    unjudged=[build_audit(checked=0, whole=False)],
+)
+def dependency_critical(audit: Audit) -> Iterator[Answer]:
+    """A critical flaw in code that runs with the server can give an attacker everything that the server may do.
+
+    Malware counts as critical. Dependencies that are only needed for development, and optional ones, do not count.
+    Upgrade to the version that is named.
+    """
+    audit.require_any()
+    for group in audit.seen.groups:
+        if _is_critical(group) and not (group.scopes and group.scopes <= _NOT_AT_RUNTIME):
+            package = clip_text(f"{group.package} {group.version}")
+            where = f"{group.ecosystem}/{package}"
+            yield where, f"a critical vulnerability in {package}: {clip_text(group.id)}"
+
+
+def _is_critical(group: Group) -> bool:
+    return group.severity is Grade.CRITICAL or any(name.startswith(_MALWARE) for name in group.ids)

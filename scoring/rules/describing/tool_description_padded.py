@@ -1,0 +1,41 @@
+"""Rule `tool-description-padded`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from scoring.analysis.own_text import list_own_texts
+from scoring.engine.rule import rule
+from scoring.example_builders.listing import build_tool, build_toolset
+from scoring.results.outcome import Severity
+from scoring.scopes.base import Tool, Toolset
+from scoring.text.javascript import utf16_length
+
+
+@rule(
+    "tool-description-padded",
+    scope=Toolset,
+    reads="listing",
+    severity=Severity.WARNING,
+    title="Tool description says too little of its own",
+    since="2026.4",
+    version=1,
+    good=[
+        build_toolset(build_tool(description="Retrieves a user profile by its ID.")),
+        build_toolset(build_tool(description=None)),
+    ],
+    bad=[
+        build_toolset(build_tool(description="Gets it")),
+        build_toolset(build_tool(description="Gets it. " + "Very useful. " * 40)),
+    ],
+)
+def tool_description_padded(toolset: Toolset, minimum: int = 20) -> Iterator[tuple[Tool, str]]:
+    """A few words carry almost no signal about when the tool applies, and padding adds none.
+
+    Passages of eight words that a description repeats, or shares with another tool, do not count. Say what the tool
+    does and when to use it.
+    """
+    for tool, text in zip(toolset.tools, list_own_texts(toolset), strict=True):
+        length = min(utf16_length(tool.description), utf16_length(text))
+        if tool.description and length < minimum:
+            yield tool, f"{length} characters about this tool, at least {minimum} expected"

@@ -1,0 +1,20 @@
+"""Columns do not change without a new version of the dataset's schema."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+
+from publish.datasets.format.tables import TABLES
+from publish.datasets.snapshot.manifest import SCHEMA
+
+PINNED = ("1.1.0", "9912a89cc7b96618")
+"""The version of the schema, and the digest of all tables under it."""
+
+
+def test_columns_change_only_with_the_version_of_the_schema() -> None:
+    tables = {table.name: table.table_schema() for table in TABLES}
+    digest = hashlib.sha256(json.dumps(tables, sort_keys=True).encode()).hexdigest()[:16]
+    assert (SCHEMA, digest) == PINNED, (
+        "raise SCHEMA in publish/datasets/snapshot/manifest.py (minor for an addition), then pin both here"
+    )

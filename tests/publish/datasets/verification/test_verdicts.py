@@ -1,0 +1,169 @@
+"""A stranger without the private evidence recomputes value, grade, bounds and caps of `adaptive@2`."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from decimal import Decimal
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from evidence.model import Dossier, Server
+from evidence.store import Store, open_store
+from publish.datasets.export import ExportOrder, export_snapshot
+from publish.datasets.verification import verify as verifying
+from publish.datasets.verification.problems import ProblemKind
+from publish.datasets.verification.rescoring import ReceiptVerdict
+from publish.disclosure import WITHHELD_CAP
+from tests.publish import capped
+from tests.publish.datasets import nights
+
+verify = partial(verifying.verify_snapshot, processes=0)
+NAME = "adaptive@2"
+Row = dict[str, Any]
+
+
+def named(dossier: Dossier, name: str, **members: Any) -> Dossier:
+    server: Server = replace(dossier.server, ref=f"npm:{name}", name=name, **members)
+    records = {kind: replace(record, server=server.id) for kind, record in dossier.records.items()}
+    return replace(dossier, server=server, records=records)
+
+
+SERVERS = {
+    "clean": named(capped.clean(), "clean"),
+    "poisoned": named(capped.poisoned(), "poisoned"),
+    "leaking": named(capped.leaking(), "leaking"),
+    "unsearched": named(capped.unsearched(), "unsearched", repository="https://git.example/notes"),
+    "dark": named(capped.dark(), "dark"),
+}
+
+
+@pytest.fixture(scope="module")
+def written(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    folder = tmp_path_factory.mktemp("verdicts")
+    store: Store = open_store(f"sqlite:///{folder}/night.db")
+    store.migrate()
+    nights.fill(store, list(SERVERS.values()))
+    export_snapshot(store, ExportOrder(run=nights.RUN.id), folder / "snapshot")
+    store.close()
+    yield folder / "snapshot"
+
+
+@pytest.fixture
+def snapshot(written: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copytree(written, tmp_path / "snapshot"))
+
+
+def is_verdict(row: Row, name: str) -> bool:
+    return (row["server"], row["rubric"], row["version"]) == (SERVERS[name].server.id, "adaptive", 2)
+
+
+def forge(folder: Path, table: str, name: str, change: Callable[[Row], None]) -> None:
+    """Change the rows of one verdict in a table."""
+    nights.forge(folder, table, lambda row: change(row) if is_verdict(row, name) else None)
+
+
+def rows(folder: Path, table: str, name: str) -> list[Row]:
+    return [row for row in nights.rows(folder, table) if is_verdict(row, name)]
+
+
+def is_caught(folder: Path, name: str) -> bool:
+    found = {(one.fault, one.server, one.rubric) for one in verify(folder).problems}
+    return (ProblemKind.SCORE, SERVERS[name].server.id, NAME) in found
+
+
+def uncap(folder: Path, name: str, cites: str) -> None:
+    """Take the effect of a cap from the sum and the score, as a forger does who can add."""
+    (lost,) = (Decimal(row["points"]) for row in rows(folder, "lines", name) if row["cites"] == cites)
+
+    def free(row: Row) -> None:
+        if row["cites"] == cites:
+            row["points"] = "0"
+        if row["cites"] == "rounding":
+            row["points"] = "0"
+
+    def raised(row: Row) -> None:
+        total = sum(Decimal(line["points"]) for line in rows(folder, "lines", name) if line["component"] is None)
+        row |= {"score": format(total, "f"), "floor": format(total, "f"), "grade": "A"}
+
+    assert lost < 0
+    forge(folder, "lines", name, free)
+    forge(folder, "scorecards", name, raised)
+
+
+def test_every_verdict_is_verified_without_the_private_evidence(written: Path) -> None:
+    report = verify(written)
+    assert report.problems == []
+    told = {verdict for (name, verdict), _ in report.judged.verdicts.items() if name == NAME}
+    assert told <= {ReceiptVerdict.RECOMPUTED, ReceiptVerdict.SPLICED}
+    assert {row["cites"] for row in rows(written, "lines", "leaking")} >= {WITHHELD_CAP}
+
+
+@pytest.mark.parametrize("name", ["poisoned", "leaking"])
+def test_a_cap_whose_points_were_removed_is_caught(snapshot: Path, name: str) -> None:
+    uncap(snapshot, name, WITHHELD_CAP)
+    assert is_caught(snapshot, name)
+
+
+def test_a_cap_on_code_that_was_not_searched_cannot_be_removed(snapshot: Path) -> None:
+    uncap(snapshot, "unsearched", "cap.unsearched_code")
+    assert is_caught(snapshot, "unsearched")
+
+
+def test_a_cap_that_is_renamed_to_a_milder_one_is_caught(snapshot: Path) -> None:
+    def change(row: Row) -> None:
+        if row["cites"] == "cap.unsearched_code":
+            row["cites"] = "cap.closed_code"
+
+    forge(snapshot, "lines", "unsearched", change)
+    assert is_caught(snapshot, "unsearched")
+
+
+def test_a_cap_that_was_added_to_harm_a_server_is_caught(snapshot: Path) -> None:
+    def change(row: Row) -> None:
+        if row["cites"] == "scale":
+            row["points"] = format(Decimal(row["points"]) - 30, "f")
+
+    def lowered(row: Row) -> None:
+        value = format(Decimal(row["score"]) - 30, "f")
+        row |= {"score": value, "floor": value, "grade": "D"}
+
+    forge(snapshot, "lines", "clean", change)
+    forge(snapshot, "scorecards", "clean", lowered)
+    assert is_caught(snapshot, "clean")
+
+
+@pytest.mark.parametrize(
+    ("column", "value"), [("floor", "60"), ("ceiling", "99"), ("coverage", "1"), ("grade", "B"), ("score", "90")]
+)
+def test_a_forged_head_of_a_verdict_is_caught(snapshot: Path, column: str, value: str) -> None:
+    forge(snapshot, "scorecards", "poisoned", lambda row: row.update({column: value}))
+    assert is_caught(snapshot, "poisoned")
+
+
+def test_a_score_that_is_given_to_a_server_without_evidence_is_caught(snapshot: Path) -> None:
+    head = {"score": "0", "not_measured": None, "detail": None, "grade": "F"}
+    forge(snapshot, "scorecards", "dark", lambda row: row.update(head))
+    assert is_caught(snapshot, "dark")
+
+
+def test_a_forged_guarantee_of_a_component_is_caught(snapshot: Path) -> None:
+    def change(row: Row) -> None:
+        if row["component"] == "conformance":
+            row["floor"] = row["result"]
+
+    forge(snapshot, "dimension_scores", "poisoned", change)
+    assert is_caught(snapshot, "poisoned")
+
+
+def test_a_gate_that_is_declared_clean_beside_its_cap_is_caught(snapshot: Path) -> None:
+    def change(row: Row) -> None:
+        if row["component"] == "secrets":
+            row |= {"result": "10", "not_measured": None, "detail": None, "status": "measured"}
+
+    forge(snapshot, "dimension_scores", "unsearched", change)
+    assert is_caught(snapshot, "unsearched")
