@@ -15,6 +15,7 @@ from publish.text.display import make_visible, render_inline_code
 from publish.text.numbers import base_weight_share, format_number, format_percent, format_signed
 from publish.views.evidence.server import RAW_LIMIT, MultilineText
 from publish.views.server_summary import has_thin_evidence, receipt_lines
+from scoring.named_corpora import find_percentile
 from scoring.results.outcome import NotMeasured
 from scoring.results.scorecard import Scorecard
 from scoring.results.verdict import read_verdict
@@ -64,6 +65,7 @@ def environment() -> Environment:
     jinja.tests["thin"] = has_thin_evidence
     jinja.globals["withheld"] = WITHHELD
     jinja.globals["list_caps"] = _list_caps
+    jinja.globals["percentile"] = find_percentile
     jinja.globals["has_lines"] = lambda card: next(receipt_lines(card), None) is not None
     jinja.globals |= {**_NO_LINKS, **_ROWS}
     return jinja
