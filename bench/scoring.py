@@ -192,7 +192,7 @@ def _slowest(dossiers: Sequence[Dossier], rounds: int) -> dict[str, float]:
     for _ in range(rounds):
         taken: Counter[Any] = Counter()
         for evidence in dossiers:
-            walks = engine._walks(evidence)  # noqa: SLF001 - one question at a time has no public door
+            walks = engine._build_walks(evidence)  # noqa: SLF001 - one question at a time has no public door
             for question in catalogue.list_questions():
                 declared = rule.discover_rules()[question.rule]
                 content = evidence.read("source" if question.pages is Pages.SOURCE else declared.reads)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import inspect
+import json
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -13,7 +14,7 @@ from typing import Final
 from scoring import rule_examples
 from scoring.engine import catalogue
 from scoring.engine.rubric import Check, Criterion, Dimension, Rubric
-from scoring.engine.rule import Rule
+from scoring.engine.rule import ParamValue, Rule
 from scoring.remedy import FixGain, FixLocation, FixPlan, Remedy
 from scoring.results.outcome import NotMeasured
 from scoring.results.scorecard import DimensionScore, Line, Scorecard
@@ -71,7 +72,7 @@ def explain_rule(rule_id: str) -> Explanation:
         f"reads: {found.reads}",
         f"severity: {found.severity.value}",
         f"version: {found.version}, since {found.since}",
-        *(f"parameter {name}: {value!r}" for name, value in found.params.items()),
+        *(f"parameter {name}: {_format_parameter(value)}" for name, value in found.params.items()),
         *([f"requirement: {found.level.value}"] if found.level else []),
         *([f"specification: {found.spec}"] if found.spec else []),
     ]
@@ -262,8 +263,13 @@ def _signed(points: Decimal) -> str:
     return f"{points:+.2f}" if points != points.to_integral_value() else f"{points:+.0f}"
 
 
+def _format_parameter(value: ParamValue) -> str:
+    """A parameter as JSON, a list of words with commas."""
+    return ", ".join(value) if isinstance(value, tuple) else json.dumps(value, ensure_ascii=False)
+
+
 def _citation(criterion: Criterion) -> str:
-    params = ", ".join(f"{name}={value!r}" for name, value in criterion.params.items())
+    params = ", ".join(f"{name}={_format_parameter(value)}" for name, value in criterion.params.items())
     price = f", {criterion.points} points a finding" if criterion.points else ""
     alias = "" if criterion.cites == criterion.rule else f" (rule {criterion.rule})"
     return f"{criterion.cites}{alias}{': ' + params if params else ''} [{criterion.severity.value}{price}]"

@@ -14,10 +14,10 @@ STARTER: Final = CalibrationTable(
     corpus="starter-2026-11",
     rubric="adaptive",
     version=2,
-    ruleset="d7c0b162687c187b",
-    run="20261125T215538Z-09965a4148e7b",
-    as_of=datetime(2026, 11, 25, 21, 55, 38, tzinfo=UTC),
-    values=tuple(map(Decimal, (19, 21, 30, 33, 35, 35, 36, 39, 39, 42, 43, 43, 44, 45, 46, 47, 50, 55, 62))),
+    ruleset="1368cadcedd9280a",
+    run="20261126T024359Z-5175099a171ff",
+    as_of=datetime(2026, 11, 26, 2, 43, 59, tzinfo=UTC),
+    values=tuple(map(Decimal, (40, 41, 51, 59, 61, 62, 63, 65, 65, 67, 69, 70, 71, 72, 72, 76, 81, 84, 86))),
 )
 """The 19 packages of the starter registry, collected without GitHub and OSV."""
 

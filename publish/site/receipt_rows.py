@@ -14,6 +14,7 @@ from markupsafe import Markup, escape
 from publish.disclosure import WITHHELD
 from publish.text.display import make_visible
 from publish.text.numbers import base_weight_share, format_number, format_percent, format_signed
+from publish.views.line_groups import LineGroup
 from publish.views.score_history import PlotDot
 from scoring.results.outcome import NotMeasured
 from scoring.results.scorecard import ComponentScore, DimensionScore, Line
@@ -42,21 +43,43 @@ def render_line_rows(
     asks: bool,
 ) -> Markup:
     """Lines of a receipt. `objections` renders the disputes of a line; with `asks` it is called for every line."""
+    alone = (LineGroup(lines=(line,)) for line in lines)
+    return render_group_rows(alone, rubric, rule_page, disputed, objections, asks=asks)
+
+
+def render_group_rows(
+    groups: Iterable[LineGroup],
+    rubric: str,
+    rule_page: Callable[[str | None], str],
+    disputed: Container[tuple[str, str, str]],
+    objections: Callable[[str, Line], str] | None,
+    *,
+    asks: bool,
+) -> Markup:
+    """Groups of lines with count and total; of several lines only the disputed ones are named by `objections`."""
     rows = []
-    for line in lines:
-        cites = f"<code>{escape_text(line.cites)}</code>"
-        page = rule_page(line.rule)
-        cited = f'<a href="{escape_text(page)}">{cites}</a>' if page else cites
-        rule = f"<small>{escape_text(line.rule)}</small>" if line.rule and line.rule != line.cites else ""
-        at = f"<code>{escape_text(line.at)}</code>" if line.at else "" if line.cites == WITHHELD else "whole server"
-        told = objections(rubric, line) if objections and (asks or (rubric, line.cites, line.at) in disputed) else ""
-        sign = (line.points > 0) - (line.points < 0)
-        rows.append(
-            f'<tr><td class="num {_CLASSES[sign]}">{format_signed(line.points)}</td>\n'
-            f'<th scope="row">{cited}{rule}</th>\n'
-            f"<td>{at}</td><td>{escape_text(line.why)}{told}</td></tr>\n"
-        )
+    for group in groups:
+        every = asks and len(group.lines) == 1
+        named = [line for line in group.lines if every or (rubric, line.cites, line.at) in disputed]
+        told = "".join(objections(rubric, line) for line in named) if objections else ""
+        rows.append(_group(group, rule_page(group.rule), told))
     return _safe(rows)
+
+
+def _group(group: LineGroup, page: str, told: str) -> str:
+    first, count = group.lines[0], len(group.lines)
+    cites = f"<code>{escape_text(first.cites)}</code>"
+    cited = f'<a href="{escape_text(page)}">{cites}</a>' if page else cites
+    rule = f"<small>{escape_text(first.rule)}</small>" if first.rule and first.rule != first.cites else ""
+    at = f"<code>{escape_text(first.at)}</code>" if first.at else "" if first.cites == WITHHELD else "whole server"
+    more = f" and {group.places - 1} more" if group.places > 1 else ""
+    why = escape_text(first.why) if count == 1 else f"{count} times: {escape_text(group.why)}"
+    points = group.points
+    return (
+        f'<tr><td class="num {_CLASSES[(points > 0) - (points < 0)]}">{format_signed(points)}</td>\n'
+        f'<th scope="row">{cited}{rule}</th>\n'
+        f"<td>{at}{more}</td><td>{why}{told}</td></tr>\n"
+    )
 
 
 def render_dimension_rows(dimensions: Sequence[DimensionScore]) -> Markup:

@@ -14,7 +14,9 @@ from publish.site import receipt_rows
 from publish.text.display import make_visible, render_inline_code
 from publish.text.numbers import base_weight_share, format_number, format_percent, format_signed
 from publish.views.evidence.server import RAW_LIMIT, MultilineText
+from publish.views.line_groups import group_lines
 from publish.views.server_summary import has_thin_evidence, receipt_lines
+from scoring.named_corpora import find_percentile
 from scoring.results.outcome import NotMeasured
 from scoring.results.scorecard import Scorecard
 from scoring.results.verdict import read_verdict
@@ -32,6 +34,8 @@ _NO_LINKS: Final[Mapping[str, object]] = {
 """Default links of a receipt: none."""
 
 _ROWS: Final[Mapping[str, object]] = {
+    "groups": group_lines,
+    "group_rows": receipt_rows.render_group_rows,
     "line_rows": receipt_rows.render_line_rows,
     "dimension_rows": receipt_rows.render_dimension_rows,
     "dots": receipt_rows.render_dots,
@@ -64,6 +68,7 @@ def environment() -> Environment:
     jinja.tests["thin"] = has_thin_evidence
     jinja.globals["withheld"] = WITHHELD
     jinja.globals["list_caps"] = _list_caps
+    jinja.globals["percentile"] = find_percentile
     jinja.globals["has_lines"] = lambda card: next(receipt_lines(card), None) is not None
     jinja.globals |= {**_NO_LINKS, **_ROWS}
     return jinja

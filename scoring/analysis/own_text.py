@@ -8,6 +8,8 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Sequence
+from functools import lru_cache
+from itertools import chain
 from typing import Final
 
 from scoring.scopes.base import Toolset
@@ -26,20 +28,28 @@ _EMPTY: Final = " .!?;<>"
 
 def list_own_texts(toolset: Toolset) -> tuple[str, ...]:
     """The own text of each tool in lower case, with a line break between sentences and where a passage was."""
-    pieces = [_PIECE.findall(tool.description[:READ].lower()) for tool in toolset.tools]
+    return _own_texts(tuple(tool.description[:READ] for tool in toolset.tools))
+
+
+@lru_cache(maxsize=4)
+def _own_texts(descriptions: tuple[str, ...]) -> tuple[str, ...]:
+    """Cached, since two rules ask for the texts of the same server one after the other."""
+    pieces = [_PIECE.findall(description.lower()) for description in descriptions]
     words = [[piece for piece in each if piece not in _STOP] for each in pieces]
-    uses = Counter(run for each in words for run in _runs(each))
-    return tuple(_join(each, _shared(known, uses)) for each, known in zip(pieces, words, strict=True))
+    runs = [_runs(each) for each in words]
+    uses = Counter(chain.from_iterable(runs))
+    texts = zip(pieces, words, runs, strict=True)
+    return tuple(_join(each, _shared(len(known), passages, uses)) for each, known, passages in texts)
 
 
 def _runs(words: Sequence[str]) -> list[tuple[str, ...]]:
-    return [tuple(words[start : start + PASSAGE]) for start in range(len(words) - PASSAGE + 1)]
+    return list(zip(*(words[start:] for start in range(PASSAGE)), strict=False))
 
 
-def _shared(words: Sequence[str], uses: Counter[tuple[str, ...]]) -> list[bool]:
-    """For each word whether it is part of a passage that occurs more than once."""
-    shared = [False] * len(words)
-    for start, run in enumerate(_runs(words)):
+def _shared(words: int, runs: Sequence[tuple[str, ...]], uses: Counter[tuple[str, ...]]) -> list[bool]:
+    """For each of so many words whether it is part of a passage that occurs more than once."""
+    shared = [False] * words
+    for start, run in enumerate(runs):
         if uses[run] > 1:
             shared[start : start + PASSAGE] = [True] * PASSAGE
     return shared

@@ -56,6 +56,11 @@ def clip_text(text: str, limit: int = MAX_SEGMENT) -> str:
     return make_visible(text if len(text) <= limit else text[: limit - 1] + "…")
 
 
+def quote_text(text: str) -> str:
+    """A word of the server in a message: clipped and between double quotes."""
+    return f'"{clip_text(text)}"'
+
+
 def _visible(character: str) -> str:
     if character.isprintable() or unicodedata.category(character) == "Zs":
         return character

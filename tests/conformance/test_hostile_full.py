@@ -6,11 +6,18 @@ import asyncio
 import subprocess
 import sys
 from collections.abc import Mapping
+from dataclasses import replace
 
 import pytest
 
+from evidence.kinds import listing, source
 from evidence.model import Absent
+from scoring.engine.assess import assess_dossier
+from scoring.engine.walk import Pages
+from scoring.results.outcome import NotMeasured
+from scoring.rubrics.adaptive_verdict import ADAPTIVE_2
 from tests.conformance.mishandling import CASES, PATIENT, PATIENT_PROBE, Suffered, served, suffer
+from tests.scoring.rich import well_kept
 
 GRACE = 10.0
 MEMORY = 150 * 1024  # KiB
@@ -50,6 +57,21 @@ def test_no_probe_outlives_its_deadline(suffered: Mapping[str, Suffered]) -> Non
     late = {name: one.seconds for name, one in suffered.items() if one.seconds > PATIENT_PROBE.total + GRACE}
 
     assert late == {}
+
+
+def test_no_server_that_could_not_be_listed_has_a_headline(suffered: Mapping[str, Suffered]) -> None:
+    """The project of a server that is kept well, but for its source, does not make up for a list that was not read."""
+    project = {kind: record for kind, record in well_kept().records.items() if kind != source.KIND}
+    unlisted = 0
+    for name, one in suffered.items():
+        evidence = replace(well_kept(), records={**project, **one.probed.dossier.records})
+        assessment = assess_dossier(evidence, [ADAPTIVE_2])
+        walk = assessment.walks[Pages.ALL]
+        unread = isinstance(one.probed.listing.content, Absent) or any(map(walk.incomplete_end, listing.LISTS))
+        unlisted += unread
+        score = ADAPTIVE_2.score(assessment).score
+        assert not unread or isinstance(score, NotMeasured), (name, score)
+    assert unlisted > 30
 
 
 def test_there_are_far_more_than_seventy_behaviours() -> None:

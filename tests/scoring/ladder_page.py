@@ -21,12 +21,11 @@ from tests.scoring.test_ladder import probed, scored, whole
 PAGE = "ladder.md"
 
 SERVERS: Mapping[str, Callable[[], Dossier]] = {
-    "mcp-server-git": lambda: whole("mcp-server-git"),
     "playwright__mcp": lambda: whole("playwright__mcp"),
     "sdk-http": lambda: probed("sdk-http"),
     "well-kept": well_kept,
 }
-"""The tool lists of two published packages, a recorded probe of an SDK server, each with the project of a server that
+"""The tool list of a published package and a recorded probe of an SDK server, each with the project of a server that
 is kept well, and that server itself."""
 
 GROUPS = {"Tool list": LISTING, "Parameters": PARAMETERS, "Project": PROJECT, "Conversation": PROBE}

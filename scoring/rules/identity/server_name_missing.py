@@ -8,6 +8,7 @@ from scoring.engine.rule import rule
 from scoring.example_builders.listing import build_server
 from scoring.results.outcome import Severity
 from scoring.scopes.base import Server
+from scoring.text.evidence_path import quote_text
 
 
 @rule(
@@ -29,4 +30,4 @@ def server_name_missing(server: Server, placeholders: tuple[str, ...] = ("Unknow
     """The name in `serverInfo` is what users see in lists and logs."""
     name = server.info("name")
     if not name or name in placeholders:
-        yield f"serverInfo.name is the placeholder {name!r}" if name else "no serverInfo.name"
+        yield f"serverInfo.name is the placeholder {quote_text(name)}" if name else "no serverInfo.name"

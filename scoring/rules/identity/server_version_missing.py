@@ -8,6 +8,7 @@ from scoring.engine.rule import rule
 from scoring.example_builders.listing import build_server
 from scoring.results.outcome import Severity
 from scoring.scopes.base import Server
+from scoring.text.evidence_path import quote_text
 
 
 @rule(
@@ -25,4 +26,4 @@ def server_version_missing(server: Server, placeholders: tuple[str, ...] = ("unk
     """Without a version in `serverInfo` users cannot see which release answered, or that it changed."""
     version = server.info("version")
     if not version or version in placeholders:
-        yield f"serverInfo.version is the placeholder {version!r}" if version else "no serverInfo.version"
+        yield f"serverInfo.version is the placeholder {quote_text(version)}" if version else "no serverInfo.version"

@@ -39,7 +39,8 @@ def tool_deed_unconstrained(toolset: Toolset) -> Iterator[Answer]:
     for one, authority in toolset.judged:
         free = [name for name, schema in one.properties.items() if _is_free(schema)] if authority.changes_state else []
         if free:
-            yield one, f"may {authority.value}; {len(free)} string parameters take anything"
+            take = "string parameters take" if len(free) > 1 else "string parameter takes"
+            yield one, f"may {authority.value}; {len(free)} {take} anything"
 
 
 def _is_free(schema: Json) -> bool:

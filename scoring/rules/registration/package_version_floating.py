@@ -9,7 +9,7 @@ from scoring.engine.rule import rule
 from scoring.example_builders.listing import build_package
 from scoring.results.outcome import Severity
 from scoring.scopes.base import Package
-from scoring.text.evidence_path import clip_text
+from scoring.text.evidence_path import quote_text
 
 _FLOATING = frozenset({"latest", "next", "main", "master"})
 _RANGE = re.compile(r"[\^~<>=*]")
@@ -38,4 +38,4 @@ def package_version_floating(package: Package) -> Iterator[str]:
     digest = package.text("fileSha256") or "@sha256:" in package.text("identifier")
     tagged = ":" in package.text("identifier").rpartition("/")[2]
     if not digest and not tagged and (not version or version.lower() in _FLOATING or _RANGE.match(version)):
-        yield f"version is {clip_text(version)!r}" if version else "no version"
+        yield f"version is {quote_text(version)}" if version else "no version"

@@ -10,7 +10,7 @@ from scoring.engine.rule import rule
 from scoring.example_builders.trials import build_trial, build_trial_with_mistake
 from scoring.results.outcome import Level, Severity
 from scoring.scopes.trials import Trial
-from scoring.text.evidence_path import clip_text
+from scoring.text.evidence_path import quote_text
 
 _SAYS_NOTHING: Final = frozenset(
     {"", "error", "an error", "internal error", "internal server error", "server error", "unknown error", "exception"}
@@ -48,7 +48,7 @@ def trial_error_unexplained(trial: Trial) -> Iterator[str]:
     """
     tried = trial.error()
     if _plain(tried.text) in _SAYS_NOTHING:
-        yield f"the text of the error is {clip_text(tried.text)!r}" if tried.text else "the error has no text"
+        yield f"the text of the error is {quote_text(tried.text)}" if tried.text else "the error has no text"
 
 
 def _plain(text: str) -> str:

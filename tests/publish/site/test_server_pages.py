@@ -15,7 +15,7 @@ from evidence.model import Dossier, Reason, Run, Trigger
 from evidence.store import Retest, RetestState, RunState, Store
 from publish.views.server_in_run import order_receipts
 from scoring.results.scorecard import Line
-from tests.publish import observed, samples
+from tests.publish import capped, observed, samples
 from tests.publish.projects import with_project
 from tests.publish.site.boards import judged, night, put, read, with_tools
 from tests.publish.site.conftest import SiteOf
@@ -97,6 +97,25 @@ def test_the_first_page_says_what_the_receipts_say(empty: Store, site_of: SiteOf
             assert line.why in page.text or card is not main
 
 
+def test_a_score_has_its_grade_and_percentile_and_a_missing_one_its_range(empty: Store, site_of: SiteOf) -> None:
+    clean, dark = capped.clean(), capped.dark()
+    put(empty, FIRST, [clean], judged(clean))
+    site = site_of(empty)
+    text = read(site, f"/servers/{clean.server.id}").text
+    assert re.search(r"\b\d\d\s+A\s+above \d+ % of starter-2026-11", text)
+    put(empty, SECOND, [dark], judged(dark))
+    page = site.get(f"/servers/{dark.server.id}").text
+    assert "starter-2026-11" not in page
+    assert re.search(r'class="coverage range"[^>]* aria-label="from 0 to \d+ of 100"', page)
+
+
+def test_a_poisoned_server_says_first_that_a_finding_is_under_disclosure(empty: Store, site_of: SiteOf) -> None:
+    server = capped.poisoned()
+    put(empty, FIRST, [server], judged(server))
+    page = site_of(empty).get(f"/servers/{server.server.id}").text
+    assert 0 < page.index("Capped: a security finding is under disclosure") < page.index('class="stamps"')
+
+
 def test_cells_of_calls_and_access_name_their_columns_where_a_phone_stacks_them(empty: Store, site_of: SiteOf) -> None:
     server = observed.talkative("ordinary")
     posted(empty, server)
@@ -117,7 +136,10 @@ def test_a_long_receipt_is_cut_on_the_first_page_and_whole_on_its_own(empty: Sto
     lines = tuple(replace(_line(), at=f"tools/number-{number}-") for number in range(1_200))
     put(empty, FIRST, [server], [replace(adaptive, lines=lines), lint])
     site, here = site_of(empty), f"/servers/{server.server.id}"
-    assert read(site, here).text.count("number-") == 60 + 1  # the first is also where to fix it
+    first = read(site, here).text
+    assert "tools/number-0- and 1199 more" in first
+    assert "1200 times: " in first
+    assert first.count("number-") == 2, "in the receipt, and as what to fix first"
     whole = "".join(read(site, f"{here}/receipts/adaptive@1?page={number}").text for number in (1, 2, 3))
     assert all(f"number-{number}-" in whole for number in range(1_200))
 
