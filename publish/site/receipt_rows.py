@@ -33,20 +33,6 @@ def escape_text(text: str) -> str:
     return _remembered(text) if len(text) <= SHORT_TEXT else str(escape(make_visible(text)))
 
 
-def render_line_rows(
-    lines: Iterable[Line],
-    rubric: str,
-    rule_page: Callable[[str | None], str],
-    disputed: Container[tuple[str, str, str]],
-    objections: Callable[[str, Line], str] | None,
-    *,
-    asks: bool,
-) -> Markup:
-    """Lines of a receipt. `objections` renders the disputes of a line; with `asks` it is called for every line."""
-    alone = (LineGroup(lines=(line,)) for line in lines)
-    return render_group_rows(alone, rubric, rule_page, disputed, objections, asks=asks)
-
-
 def render_group_rows(
     groups: Iterable[LineGroup],
     rubric: str,
@@ -56,7 +42,10 @@ def render_group_rows(
     *,
     asks: bool,
 ) -> Markup:
-    """Groups of lines with count and total; of several lines only the disputed ones are named by `objections`."""
+    """Groups of lines of a receipt, each with count and total.
+
+    `objections` renders the disputes of a line; with `asks` it is also called for undisputed lines that stand alone.
+    """
     rows = []
     for group in groups:
         every = asks and len(group.lines) == 1

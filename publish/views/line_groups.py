@@ -49,6 +49,11 @@ class LineGroup:
         return sentence + end.strip()
 
 
+def separate_lines(lines: Iterable[Line]) -> tuple[LineGroup, ...]:
+    """Every line as a group of its own."""
+    return tuple(LineGroup(lines=(line,)) for line in lines)
+
+
 def group_lines(lines: Iterable[Line]) -> tuple[LineGroup, ...]:
     """Groups by rule and published id, in the order of their first line."""
     found: dict[tuple[str, str | None, int], list[Line]] = {}
