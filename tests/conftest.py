@@ -22,6 +22,9 @@ from tests.servers.postgres import PostgresServer, postgres_server
 settings.register_profile("hallmark", deadline=None, derandomize=True, database=None)
 settings.load_profile("hallmark")
 
+# An HTTP proxy on loopback would answer for hosts that a test must not reach.
+_PROXIES = tuple(name for base in ("http_proxy", "https_proxy", "all_proxy") for name in (base, base.upper()))
+
 _connect = socket.socket.connect
 _connect_ex = socket.socket.connect_ex
 
@@ -114,6 +117,8 @@ def loopback_only(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatc
         _refuse_other_hosts(address)
         return _connect_ex(self, address)
 
+    for name in _PROXIES:
+        monkeypatch.delenv(name, raising=False)
     monkeypatch.setattr(socket.socket, "connect", connect)
     monkeypatch.setattr(socket.socket, "connect_ex", connect_ex)
     yield

@@ -37,7 +37,7 @@ def _write_registry(folder: Path, remotes: Mapping[str, str]) -> None:
             "name": f"example.{name}/mcp",
             "description": "A server",
             "version": "1.0.0",
-            "repository": {"url": f"https://github.com/example/{name}", "source": "github"},
+            "repository": {"url": f"https://github.invalid/example/{name}", "source": "github"},
             "remotes": [{"type": "streamable-http", "url": url}],
         }
         (folder / f"{name}.json").write_text(json.dumps(document))
@@ -49,6 +49,7 @@ async def _run(home: Path, canary: str, remotes: Mapping[str, str]) -> Ran:
         home,
         sources=("repository",),
         canaries=(canary,),
+        github_api="https://api.github.invalid",
         allow_private=True,
         sandbox="off",
         retry_pause=0,
