@@ -181,7 +181,7 @@ def _plain_component(part: ComponentScore) -> dict[str, Json]:
 
 
 def _plain_line(line: Line) -> Json:
-    return {
+    plain: dict[str, Json] = {
         "cites": line.cites,
         "points": format(line.points, "f"),
         "why": line.why,
@@ -190,6 +190,8 @@ def _plain_line(line: Line) -> Json:
         "severity": line.severity,
         "evidence": line.evidence,
     }
+    # Receipts of methodologies that do not state it stay as they were.
+    return {**plain, "checked": line.checked} if line.checked else plain
 
 
 def _plain_result(result: Decimal | NotMeasured) -> Json:

@@ -148,7 +148,7 @@ def _gather(value: Any, said: set[str], name: str = "") -> None:
         for each, inner in value.items():
             if each == _LINES:
                 for line in inner:
-                    said.update(filter(None, line.values()))
+                    said.update(value for value in line.values() if isinstance(value, str))
             else:
                 _gather(inner, said, each)
     elif isinstance(value, list):

@@ -91,6 +91,7 @@ def _line(line: Line) -> dict[str, Any]:
         "why": line.why,
         "rule": line.rule,
         "severity": line.severity,
+        "checked": line.checked or None,
     }
 
 

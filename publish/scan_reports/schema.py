@@ -43,6 +43,7 @@ _LINE: Final = _object(
         "why": _TEXT,
         "rule": _maybe("string", "Id of our rule; null for bonus, clamp, rounding and the like."),
         "severity": {**_TEXT, "description": "error, warning, suggestion, info, or empty."},
+        "checked": _maybe("integer", "Things that the check judged; null where the methodology does not state it."),
     }
 )
 

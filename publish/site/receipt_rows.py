@@ -56,13 +56,13 @@ def render_group_rows(
 
 
 def _group(group: LineGroup, page: str, told: str) -> str:
-    first, count = group.lines[0], len(group.lines)
+    first = group.lines[0]
     cites = f"<code>{escape_text(first.cites)}</code>"
     cited = f'<a href="{escape_text(page)}">{cites}</a>' if page else cites
     rule = f"<small>{escape_text(first.rule)}</small>" if first.rule and first.rule != first.cites else ""
     at = f"<code>{escape_text(first.at)}</code>" if first.at else "" if first.cites == WITHHELD else "whole server"
     more = f" and {group.places - 1} more" if group.places > 1 else ""
-    why = escape_text(first.why) if count == 1 else f"{count} times: {escape_text(group.why)}"
+    why = f"{group.count}: {escape_text(group.why)}" if group.count else escape_text(group.why)
     points = group.points
     return (
         f'<tr><td class="num {_CLASSES[(points > 0) - (points < 0)]}">{format_signed(points)}</td>\n'

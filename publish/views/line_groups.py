@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
+from typing import Final
 
 from scoring.engine.rule import discover_rules
 from scoring.results.scorecard import Line
+from scoring.scopes.base import Param, Scope, Tool
+
+_NOUNS: Final[Mapping[type[Scope], str]] = {Tool: "tools", Param: "parameters"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,6 +36,19 @@ class LineGroup:
     def places(self) -> int:
         """How many different places the lines name."""
         return len({line.at for line in self.lines})
+
+    @property
+    def count(self) -> str:
+        """How often the fault was found: "38 of 48 tools", "3 times"; empty for one line of an unknown total."""
+        number, checked = len(self.lines), self.lines[0].checked
+        if checked > 1 and number == self.places <= checked:
+            return f"{number} of {checked}{self._noun}"
+        return f"{number} times" if number > 1 else ""
+
+    @property
+    def _noun(self) -> str:
+        declared = discover_rules().get(self.rule or "")
+        return f" {_NOUNS[declared.scope]}" if declared and declared.scope in _NOUNS else ""
 
     @property
     def why(self) -> str:

@@ -15,7 +15,10 @@ _TOP = Decimal(100)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Line:
-    """One reason for points gained or lost. `cites` is the published id; `points` is signed."""
+    """One reason for points gained or lost. `cites` is the published id; `points` is signed.
+
+    `checked` is the number of things that the check judged; 0 when the methodology does not state it.
+    """
 
     cites: str
     points: Decimal
@@ -24,6 +27,7 @@ class Line:
     at: str = ""
     severity: str = ""
     evidence: str = ""
+    checked: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -108,7 +108,7 @@ def list_findings(result: CheckResult) -> list[tuple[Criterion, Finding]]:
     return sorted(found, key=lambda pair: pair[1].position)
 
 
-def build_line(criterion: Criterion, finding: Finding, points: Decimal, cites: str) -> Line:
+def build_line(criterion: Criterion, finding: Finding, points: Decimal, cites: str, *, checked: int = 0) -> Line:
     return Line(
         cites=cites,
         points=points,
@@ -117,4 +117,5 @@ def build_line(criterion: Criterion, finding: Finding, points: Decimal, cites: s
         at=finding.at,
         severity=criterion.severity.value,
         evidence=finding.evidence,
+        checked=checked,
     )

@@ -195,8 +195,12 @@ def _build_lines(loss: _Loss, cost: Decimal, cites: str) -> tuple[Line, ...]:
     found = loss.findings
     cost = arithmetic.round_to_quantum(cost)
     parts = arithmetic.apportion_total(cost, loss.parts) if cost else [Decimal(0)] * len(found)
-    charged = zip(found, parts, strict=True)
-    return fold_lines((build_line(one, finding, -part, cites) for (one, finding), part in charged), MAX_LINES)
+    checked = loss.result.checked
+    lines = (
+        build_line(criterion, finding, -part, cites, checked=checked)
+        for (criterion, finding), part in zip(found, parts, strict=True)
+    )
+    return fold_lines(lines, MAX_LINES)
 
 
 def _normalize(value: Decimal) -> Decimal:

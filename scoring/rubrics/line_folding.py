@@ -28,5 +28,5 @@ def fold_lines(lines: Iterable[Line], limit: int) -> tuple[Line, ...]:
             points[line.cites] = points.get(line.cites, Decimal(0)) + line.points
     for cites, line in last.items():
         more = f"{seen[cites] - limit} more findings"
-        kept.append(replace(line, points=points[cites], why=more, at="", rule=None))
+        kept.append(replace(line, points=points[cites], why=more, at="", rule=None, checked=0))
     return tuple(kept)

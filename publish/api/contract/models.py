@@ -82,6 +82,9 @@ class Line(TypedDict):
     evidence: Annotated[
         str, Field(description="Digest of the evidence that was judged; may be empty.", examples=["ab" * 32])
     ]
+    checked: NotRequired[
+        Annotated[int, Field(description="Things that the check judged, where the methodology states it.")]
+    ]
 
 
 @with_config(STRICT)

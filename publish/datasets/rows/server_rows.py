@@ -180,6 +180,7 @@ def _place(
             "at": line.at,
             "severity": line.severity,
             "evidence": cited.get(line.evidence, line.evidence),
+            "checked": line.checked or None,
         }
 
 

@@ -38,6 +38,7 @@ def read_line(row: Row) -> Line:
         at=row["at"],
         severity=row["severity"],
         evidence=row["evidence"],
+        checked=row["checked"] or 0,
     )
 
 

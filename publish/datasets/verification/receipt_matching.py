@@ -19,7 +19,7 @@ Mismatch: TypeAlias = tuple[str, Any, Any]
 
 WHOLE_RECEIPT: Final[Place] = (None, None)
 _KEY: Final = frozenset({"server", "rubric", "version", "as_of"})
-_OF_LINE: Final = ("cites", "points", "why", "rule", "at", "severity", "evidence")
+_OF_LINE: Final = ("cites", "points", "why", "rule", "at", "severity", "evidence", "checked")
 
 
 @dataclass(frozen=True, slots=True)

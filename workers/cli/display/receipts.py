@@ -131,9 +131,8 @@ def _grouped(lines: Sequence[Line]) -> RenderableType:
     cited = any(group.cites != groups[0].cites or not group.rule for group in groups)
     grid = make_table(("Points", "right"), *["Criterion"] * cited, "Where", "Why")
     for group in groups:
-        count = len(group.lines)
         first = group.lines[0].at or "whole server"
-        why = clean_text(group.why if count == 1 else f"{count} times: {group.why}")
+        why = clean_text(f"{group.count}: {group.why}" if group.count else group.why)
         if group.remedy and group.points < 0:
             why.append("\n").append_text(clean_text(f"{group.rule}: {group.remedy}", "dim", limit=400))
         grid.add_row(
