@@ -35,7 +35,7 @@ _POISONING: Final = (
 
 
 HARM: Final = Decimal(10)
-"""Points of poisoning, of a credential, and of code that was not searched for one.
+"""Points of poisoning, of a credential, and of code and lists that were not searched for them.
 
 All the same, and once however many there are: a value must not tell which gate an undisclosed finding shut.
 """
@@ -177,7 +177,7 @@ def _gate(
 
 GATES: Final = (
     _gate("poisoning", "D", _poisoned, *_POISONING, lifted_by="texts without instructions to the model", cost=HARM),
-    _gate("unlisted", "D", _unlisted, lifted_by="a server that lists its tools"),
+    _gate("unlisted", "D", _unlisted, lifted_by="a server that lists its tools", cost=HARM),
     _gate(
         "secrets",
         "D",

@@ -14,8 +14,9 @@ from decimal import Decimal
 from itertools import pairwise
 from typing import Final
 
-from evidence.kinds import listing
+from evidence.kinds import listing, source
 from evidence.model import Absent, Reason
+from scoring.engine.assess import assess_dossier
 from scoring.engine.assessment import Assessment
 from scoring.engine.rubric import Cap, Dimension, Rubric, VerdictMethod, VerdictParts
 from scoring.engine.walk import Pages
@@ -53,7 +54,7 @@ _SETTLED: Final = (
     "Protocol checks saturate together, in units of a MUST; a check that was not decided counts as failed.",
     "Stability, answers to calls and answered issues guarantee n / (n + k) of their points after n observations.",
     "Poisoning and secrets weigh nothing: finding nothing is no merit, and finding something caps the grade.",
-    "Poisoning, a credential and unsearched code also take 10 points, once: a server below the cap loses too.",
+    "Poisoning, a credential, unsearched code and unlisted tools also take 10 points, once, below the cap too.",
     "Where a gate could not be examined although there is something to examine, the cap is at least as low.",
     "There is no score without a complete tool list or readable source, without anything offered, or if we failed.",
 )
@@ -73,11 +74,32 @@ def _score(assessment: Assessment) -> Scorecard:
 
 
 def _examine(assessment: Assessment) -> VerdictParts:
+    judged = _judge_unlisted(assessment) if _is_replaced_by_source(assessment) else assessment
     return VerdictParts(
-        dimensions=tuple(_score_dimension(part, assessment) for part in DIMENSIONS),
-        caps=tuple(adaptive_gates.list_caps(assessment, CEILINGS)),
-        unscorable=_explain_no_score(assessment),
+        dimensions=tuple(_score_dimension(part, judged) for part in DIMENSIONS),
+        caps=tuple(adaptive_gates.list_caps(judged, CEILINGS)),
+        unscorable=_explain_no_score(judged),
     )
+
+
+def _is_replaced_by_source(assessment: Assessment) -> bool:
+    """Whether the listing is unusable and the source names tools.
+
+    Such a server is worth what it would be without any listing: an error in the middle of a list is not worth less
+    than a server that does not answer, and not more.
+    """
+    source_walk = assessment.walks[Pages.SOURCE]
+    if source_walk.absent(listing.KIND) or source_walk.absent(source.KIND) or not source_walk.tools:
+        return False
+    return _explain_no_score(assessment) is not None
+
+
+def _judge_unlisted(assessment: Assessment) -> Assessment:
+    dossier = assessment.dossier
+    missing = _explain_no_score(assessment)
+    assert missing is not None
+    record = replace(dossier.records[listing.KIND], content=Absent(Reason.NOT_MCP, missing.detail))
+    return assess_dossier(replace(dossier, records={**dossier.records, listing.KIND: record}), [ADAPTIVE_2])
 
 
 def _assemble(parts: VerdictParts, assessment: Assessment) -> Scorecard:
@@ -183,8 +205,8 @@ def _list_caveats(assessment: Assessment, dimensions: Sequence[DimensionScore]) 
             yield f"{part.name} does not apply or could not be collected here; its weight went to the other dimensions."
         elif isinstance(part.result, NotMeasured):
             yield f"{part.name} could not be tested ({part.result.reason}) and counts nothing until it is."
-    if assessment.tools_in_source:
-        yield "Nothing was listed; descriptions and parameters of the tools were read in the source."
+    if assessment.tools_in_source or _is_replaced_by_source(assessment):
+        yield "No whole list was read; descriptions and parameters of the tools were read in the source."
 
 
 ADAPTIVE_2: Final = Rubric(

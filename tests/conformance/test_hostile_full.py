@@ -7,6 +7,7 @@ import subprocess
 import sys
 from collections.abc import Mapping
 from dataclasses import replace
+from decimal import Decimal
 
 import pytest
 
@@ -15,8 +16,10 @@ from evidence.model import Absent
 from scoring.engine.assess import assess_dossier
 from scoring.engine.walk import Pages
 from scoring.results.outcome import NotMeasured
+from scoring.results.scorecard import Scorecard
 from scoring.rubrics.adaptive_verdict import ADAPTIVE_2
 from tests.conformance.mishandling import CASES, PATIENT, PATIENT_PROBE, Suffered, served, suffer
+from tests.scoring.hiding import hidden_ways
 from tests.scoring.rich import well_kept
 
 GRACE = 10.0
@@ -72,6 +75,25 @@ def test_no_server_that_could_not_be_listed_has_a_headline(suffered: Mapping[str
         score = ADAPTIVE_2.score(assessment).score
         assert not unread or isinstance(score, NotMeasured), (name, score)
     assert unlisted > 30
+
+
+@pytest.mark.parametrize("every", [20, pytest.param(1, marks=pytest.mark.soak)])
+def test_hiding_what_a_hostile_server_showed_never_raises_its_value(
+    suffered: Mapping[str, Suffered], every: int
+) -> None:
+    """Also where the rest of its project is kept well, and its source was read."""
+    for name in sorted(suffered)[::every]:
+        probed = suffered[name].probed.dossier.records
+        evidence = replace(well_kept(), records={**well_kept().records, **probed})
+        before = ADAPTIVE_2.score(assess_dossier(evidence, [ADAPTIVE_2]))
+        for way, hidden in hidden_ways(evidence, *probed):
+            after = ADAPTIVE_2.score(assess_dossier(hidden, [ADAPTIVE_2]))
+            assert after.floor <= before.floor, (name, way)
+            assert _worth(after) <= _worth(before), (name, way)
+
+
+def _worth(card: Scorecard) -> Decimal:
+    return Decimal(-1) if isinstance(card.score, NotMeasured) else card.score
 
 
 def test_there_are_far_more_than_seventy_behaviours() -> None:

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator
-from dataclasses import replace
 from decimal import Decimal
 
 import pytest
 
-from evidence.kinds import listing
-from evidence.model import Absent, Dossier, Observed, Reason
+from evidence.model import Absent, Dossier, Reason
 from scoring import receipt
 from scoring.engine.assess import assess_dossier
 from scoring.results.outcome import NotMeasured
@@ -19,18 +15,9 @@ from scoring.results.verdict import NOT_ENOUGH_EVIDENCE, read_verdict
 from scoring.rubrics.adaptive_verdict import ADAPTIVE_2, BANDS, CEILINGS, DIMENSIONS, LOWEST, MIN_COVERAGE
 from tests.dossiers import captures, recorded
 from tests.scoring.dossiers import GOOD_ENTRY, dossier, entered, listed
+from tests.scoring.hiding import hidden_ways
 
 GRADES = [LOWEST, *reversed([name for _, name in BANDS])]
-FAILURES = [
-    Reason.NOT_COLLECTED,
-    Reason.UNREACHABLE,
-    Reason.TIMEOUT,
-    Reason.FORBIDDEN,
-    Reason.OAUTH_REQUIRED,
-    Reason.TOO_LARGE,
-    Reason.NOT_MCP,
-    Reason.RATE_LIMITED,
-]
 DOSSIERS = {**captures(), **recorded()}
 
 
@@ -44,28 +31,6 @@ def value(card: Scorecard) -> Decimal:
 
 def rank(card: Scorecard) -> int:
     return -1 if card.grade is None else GRADES.index(card.grade)
-
-
-def without(evidence: Dossier, kind: str, reason: Reason) -> Dossier:
-    record = replace(evidence.records[kind], content=Absent(reason, "hidden"))
-    return replace(evidence, records={**evidence.records, kind: record})
-
-
-def hidden_ways(evidence: Dossier) -> Iterator[tuple[str, Dossier]]:
-    """The dossier with one record removed, with one made to fail in each way, and with a listing that is cut."""
-    for kind in evidence.records:
-        rest = {name: record for name, record in evidence.records.items() if name != kind}
-        yield f"{kind} removed", replace(evidence, records=rest)
-        for reason in FAILURES:
-            yield f"{kind} {reason}", without(evidence, kind, reason)
-    record = evidence.records[listing.KIND]
-    if isinstance(record.content, Observed):
-        for name in ("tools", "prompts", "resources"):
-            body = json.loads(record.content.body)
-            if name in body.get("lists", {}):
-                body["lists"][name].update(pages=[], end="error", error={"code": -32603, "message": "no"})
-                cut = replace(record, content=Observed(json.dumps(body).encode()))
-                yield f"{name} refused", replace(evidence, records={**evidence.records, listing.KIND: cut})
 
 
 @pytest.mark.parametrize("name", DOSSIERS)
