@@ -150,6 +150,10 @@ def _repository_unread(assessment: Assessment) -> str | None:
     return "a repository that could not be read" if unread else None
 
 
+def _fell_over(assessment: Assessment) -> Finding | None:
+    return _first_finding(assessment, "server-fell-over")
+
+
 def _destructive_to_strangers(assessment: Assessment) -> str | None:
     """Tools that destroy or administer on a remote that asks nobody for credentials."""
     content = assessment.dossier.read(access.KIND)
@@ -194,6 +198,7 @@ GATES: Final = (
         _destructive_to_strangers,
         lifted_by="credentials for tools that destroy or administer",
     ),
+    _gate("fell_over", "D", _fell_over, "server-fell-over", lifted_by="a server that keeps answering"),
     _gate("critical_advisory", "C", _critical, "dependency-critical", lifted_by="an upgrade of the dependency"),
     _gate("unaudited", "C", _unaudited, lifted_by="a comparison of the dependencies with advisories"),
     _gate("archived", "B", _archived, "repository-archived", lifted_by="a repository that is maintained"),
