@@ -7,7 +7,9 @@ from dataclasses import replace
 from functools import cache
 
 from evidence.kinds import access, exchanges, interop, listing, samples, secrets, trials
+from evidence.kinds.exchanges import REVISIONS
 from evidence.model import Absent, Dossier, Observed, Reason
+from scoring.example_builders.conversation import build_exchanges_body, legacy_exchange
 from tests.dossiers import recorded
 from tests.scoring import rich
 
@@ -39,6 +41,23 @@ def poisoned() -> Dossier:
 def leaking() -> Dossier:
     """The clean server, with a credential in its source."""
     return rich.changed(clean(), secrets.KIND, findings=[rich.leak()])
+
+
+@cache
+def fallen() -> Dossier:
+    """The clean server, which answered nothing more after a question."""
+    opened = legacy_exchange("initialize", result={})
+    body = build_exchanges_body(
+        opened,
+        legacy_exchange("unknown-method", form="stream"),
+        *(
+            legacy_exchange(f"initialize-{REVISIONS[letter]}", revision=letter, status=500, form="other")
+            for letter in "ABC"
+        ),
+    )
+    record = clean().records[exchanges.KIND]
+    content = Observed(json.dumps(body).encode())
+    return replace(clean(), records={**clean().records, exchanges.KIND: replace(record, content=content)})
 
 
 @cache

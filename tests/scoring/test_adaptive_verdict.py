@@ -14,6 +14,7 @@ from scoring.results.scorecard import Scorecard
 from scoring.results.verdict import NOT_ENOUGH_EVIDENCE, read_verdict
 from scoring.rubrics.adaptive_verdict import ADAPTIVE_2, BANDS, CEILINGS, DIMENSIONS, LOWEST, MIN_COVERAGE
 from tests.dossiers import captures, recorded
+from tests.publish.capped import clean, fallen
 from tests.scoring.dossiers import GOOD_ENTRY, dossier, entered, listed
 from tests.scoring.hiding import hidden_ways
 
@@ -62,6 +63,14 @@ def test_weights_of_dimensions_are_the_published_ones() -> None:
 def test_a_server_that_could_not_be_listed_has_no_score(reason: Reason) -> None:
     verdict = read_verdict(scored(dossier(listed=Absent(reason, "seen"), registered=entered(GOOD_ENTRY))))
     assert (verdict.status, verdict.value, verdict.grade) == (NOT_ENOUGH_EVIDENCE, None, None)
+
+
+def test_a_server_that_answers_nothing_more_after_a_question_is_capped() -> None:
+    whole, fell = scored(clean()), scored(fallen())
+    caps = [line for line in fell.lines if line.cites == "cap.fell_over"]
+    assert [line.at for line in caps] == ["exchanges/legacy/unknown-method"]
+    assert (rank(fell), value(fell)) == (GRADES.index("D"), CEILINGS["D"])
+    assert value(whole) > value(fell)
 
 
 def test_an_empty_listing_has_no_score() -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
-from itertools import chain
+from itertools import chain, product
 from typing import Final
 
 from evidence.kinds import access, listing, source
@@ -53,10 +53,11 @@ class VerdictSplicer:
 
     @property
     def possible(self) -> bool:
-        """Whether all evidence that the rubric itself reads, and that of all gates but one question, is public."""
+        """Whether all evidence that the rubric itself reads, and that of all gates but one component, is public."""
         seen = isinstance(self.assessment.dossier.read(listing.KIND), Observed)
         needed = {listing.KIND, access.KIND} if seen else {listing.KIND, access.KIND, source.KIND}
-        return not (self.rebuilt.missing & needed) and len(self._gate_questions) <= 1
+        open_components = [one for one in self._gate_questions if self._component_of(one)]
+        return not (self.rebuilt.missing & needed) and len(open_components) <= 1
 
     def splice(self, published: ReceiptRows) -> tuple[Mismatch | None, list[tuple[str, str]]]:
         """The first mismatch of a published receipt, if any, and the components that were taken as published.
@@ -83,18 +84,19 @@ class VerdictSplicer:
         return frozenset(question for question in found if self.rebuilt.lacks(question))
 
     def _assume_outcomes(self, published: ReceiptRows) -> Iterator[Assessment]:
-        """The assessment under each outcome of the private question that the published components allow."""
-        questions = tuple(self._gate_questions)
-        if not questions:
-            yield self.assessment
-            return
-        (question,) = questions
-        for outcome in self._guess_outcomes(question, published):
-            yield replace(self.assessment, outcomes={**self.assessment.outcomes, question: outcome})
+        """The assessment under each outcome of the private questions that the published receipt allows."""
+        questions = sorted(self._gate_questions, key=lambda question: question.rule)
+        for outcomes in product(*(tuple(self._guess_outcomes(question, published)) for question in questions)):
+            found = dict(zip(questions, outcomes, strict=True))
+            yield replace(self.assessment, outcomes={**self.assessment.outcomes, **found})
 
     def _guess_outcomes(self, question: Question, published: ReceiptRows) -> Iterator[Outcome]:
         place = self._component_of(question)
-        if place is None or place not in published.by_part:
+        if place is None:
+            capped = any(row["rule"] == question.rule for row in published.places.get(WHOLE_RECEIPT, ()))
+            yield Measured(1, (Finding(question.rule, "", _FOUND, ""),) if capped else ())
+            return
+        if place not in published.by_part:
             yield from _list_outcomes(question)
             return
         part = read_component(published, place)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Final
+from typing import Any, Final
 
 from evidence.kinds.exchanges import REVISIONS, Exchange
 from evidence.model import Reason
@@ -18,10 +18,10 @@ _HANDSHAKES: Final = frozenset({"initialize", *(f"initialize-{revision}" for rev
 _MIN_FAILED_HANDSHAKES: Final = 2
 
 _OPENED = legacy_exchange("initialize", result={})
-_BROKEN: Final = {"status": 500, "form": "other"}
+_BROKEN: Final[dict[str, Any]] = {"status": 500, "form": "other"}
 
 
-def _reopened(**members: object) -> list[dict[str, object]]:
+def _reopened(**members: Any) -> list[dict[str, Any]]:
     return [
         legacy_exchange(f"initialize-{REVISIONS[letter]}", revision=letter, offered=REVISIONS[letter], **members)
         for letter in "ABC"

@@ -37,6 +37,7 @@ SERVERS = {
     "clean": named(capped.clean(), "clean"),
     "poisoned": named(capped.poisoned(), "poisoned"),
     "leaking": named(capped.leaking(), "leaking"),
+    "fallen": named(capped.fallen(), "fallen"),
     "unsearched": named(capped.unsearched(), "unsearched", repository="https://git.example/notes"),
     "dark": named(capped.dark(), "dark"),
 }
@@ -103,9 +104,11 @@ def test_every_verdict_is_verified_without_the_private_evidence(written: Path) -
     assert {row["cites"] for row in rows(written, "lines", "leaking")} >= {WITHHELD_CAP}
 
 
-@pytest.mark.parametrize("name", ["poisoned", "leaking"])
-def test_a_cap_whose_points_were_removed_is_caught(snapshot: Path, name: str) -> None:
-    uncap(snapshot, name, WITHHELD_CAP)
+@pytest.mark.parametrize(
+    ("name", "cap"), [("poisoned", WITHHELD_CAP), ("leaking", WITHHELD_CAP), ("fallen", "cap.fell_over")]
+)
+def test_a_cap_whose_points_were_removed_is_caught(snapshot: Path, name: str, cap: str) -> None:
+    uncap(snapshot, name, cap)
     assert is_caught(snapshot, name)
 
 
