@@ -44,6 +44,7 @@ def group_to_json(found: Group) -> dict[str, Json]:
         "published": found.published or None,
         "fixed_since": found.fixed_since or None,
         "summary": _text(found.summary),
+        **({"exploited": found.exploited} if found.exploited else {}),
     }
 
 

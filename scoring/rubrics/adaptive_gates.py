@@ -129,6 +129,10 @@ def _critical(assessment: Assessment) -> Finding | None:
     return _first_finding(assessment, "dependency-critical")
 
 
+def _exploited(assessment: Assessment) -> Finding | None:
+    return _first_finding(assessment, "dependency-exploited")
+
+
 def _unaudited(assessment: Assessment) -> str | None:
     (criterion,) = _criteria("dependency-critical")
     outcome = assessment.outcome(criterion.question)
@@ -200,6 +204,7 @@ GATES: Final = (
     ),
     _gate("fell_over", "D", _fell_over, "server-fell-over", lifted_by="a server that keeps answering"),
     _gate("critical_advisory", "C", _critical, "dependency-critical", lifted_by="an upgrade of the dependency"),
+    _gate("exploited_advisory", "C", _exploited, "dependency-exploited", lifted_by="an upgrade of the dependency"),
     _gate("unaudited", "C", _unaudited, lifted_by="a comparison of the dependencies with advisories"),
     _gate("archived", "B", _archived, "repository-archived", lifted_by="a repository that is maintained"),
     _gate("repository_unread", "B", _repository_unread, lifted_by="a public repository"),

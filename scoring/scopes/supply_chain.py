@@ -7,13 +7,15 @@ from datetime import datetime
 from typing import ClassVar, Final
 
 from evidence.kinds import advisories, dependencies, drift, secrets
-from evidence.kinds.advisories import Advisories
+from evidence.kinds.advisories import Advisories, Group
 from evidence.kinds.dependencies import Dependencies
 from evidence.kinds.drift import Drift
 from evidence.kinds.secrets import SPECIFIC, SecretLocation, Secrets
 from scoring.results.outcome import Skipped, Undecided
 from scoring.scopes.base import Scope
 from scoring.text import timestamps
+
+_NOT_AT_RUNTIME: Final = frozenset({"dev", "optional", "peer"})
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -28,6 +30,11 @@ class Audit(Scope):
     seen: Advisories
     whole: bool = True
     unlisted: str = ""
+
+    @property
+    def at_runtime(self) -> tuple[Group, ...]:
+        """The flaws in what runs with the server: not only in optional dependencies and those for development."""
+        return tuple(one for one in self.seen.groups if not (one.scopes and one.scopes <= _NOT_AT_RUNTIME))
 
     def days_since(self, text: str) -> int | None:
         return timestamps.days_between(text, self.moment)

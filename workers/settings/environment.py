@@ -155,6 +155,10 @@ class Settings(
         default="https://api.osv.dev",
         description="OSV's API, used without a mirror except by Celery workers; empty: never.",
     )
+    known_exploited: str = Field(
+        default="https://www.cisa.gov/sites/default/files/feeds/known_exploited_vulnerabilities.json",
+        description="CISA's catalogue of known exploited vulnerabilities: a URL or a file; empty: none.",
+    )
     advisories: Path | None = Field(
         default=None, description="File of the advisory mirror. Default: `advisories.sqlite` in the cache folder."
     )

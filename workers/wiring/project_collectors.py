@@ -12,6 +12,7 @@ from typing import Final, Generic, TypeVar
 import httpx
 
 from crawler.advisories.http_client import API_LIMITS, AdvisoryClient
+from crawler.advisories.known_exploited import KnownExploited
 from crawler.advisories.mirror import Mirror
 from crawler.advisories.osv_api import OsvApi
 from crawler.advisories.version_order import OsvOrder
@@ -142,15 +143,24 @@ class ProjectCollectors:
             self._osv() if self._asks_osv and self._settings.osv_api else None,
             OsvOrder(),
             self._clock.now,
+            exploited=self._known_exploited() if self._settings.known_exploited else None,
             stale_after=self._settings.advisories_stale_after,
         )
 
     def _osv(self) -> OsvApi:
+        return OsvApi(self._advisory_client("the API of OSV"), self._settings.osv_api)
+
+    def _known_exploited(self) -> KnownExploited:
+        client = self._advisory_client("the catalogue of known exploited vulnerabilities")
+        copy = self._settings.advisories_file.with_name("known_exploited.json")
+        return KnownExploited(client, self._settings.known_exploited, copy, self._clock.now)
+
+    def _advisory_client(self, what: str) -> AdvisoryClient:
         # The address comes from the operator, so it may be on a private network.
         transport = GuardedTransport(self._engine, guard=AddressGuard(allow_private=True), limits=API_LIMITS)
         client = httpx.AsyncClient(transport=transport, trust_env=False)
         self._built.push_async_callback(client.aclose)
-        return OsvApi(AdvisoryClient(client, what="the API of OSV"), self._settings.osv_api)
+        return AdvisoryClient(client, what=what)
 
 
 COLLECTORS: Final[tuple[Registration[Collector], ...]] = (

@@ -9,6 +9,7 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from crawler.advisories.http_client import AdvisoriesUnavailable
+from crawler.advisories.known_exploited import KnownExploited
 from crawler.advisories.lookup import MIRROR, STALE_AFTER, LookupResult, look_up_by_api, look_up_in_mirror
 from crawler.advisories.mirror import Mirror
 from crawler.advisories.mirror_database import MirrorUnreadable
@@ -38,6 +39,8 @@ _OUTAGE_REASONS: Final = frozenset({Reason.UNREACHABLE, Reason.TIMEOUT, Reason.R
 class AdvisoriesCollector:
     """Follower for kind `advisories`. Where there is no mirror it asks the API, if one is given.
 
+    `exploited` marks the flaws that are known to be exploited.
+
     Use one for many servers, so that an outage of the API is noticed once. Matching runs in threads.
     """
 
@@ -53,6 +56,7 @@ class AdvisoriesCollector:
         order: VersionOrder,
         clock: Callable[[], datetime],
         *,
+        exploited: KnownExploited | None = None,
         stale_after: timedelta = STALE_AFTER,
         tick: Callable[[], float] = time.monotonic,
     ) -> None:
@@ -60,6 +64,7 @@ class AdvisoriesCollector:
         self._api = api
         self._order = order
         self._clock = clock
+        self._exploited = exploited
         self._stale_after = stale_after
         self._tick = tick
         self._outage: tuple[float, Absent] | None = None
@@ -77,10 +82,11 @@ class AdvisoriesCollector:
             if isinstance(result, Absent):
                 content, observation = _carried(earlier, now, result)
             else:
+                groups = await self._exploited.mark(result.groups) if self._exploited else result.groups
                 content = Observed(
                     build_body(
                         checked=result.checked,
-                        groups=result.groups,
+                        groups=groups,
                         unknown=result.unknown,
                         ecosystems=result.ecosystems,
                     )

@@ -167,7 +167,7 @@ LINES: Final = Table(
         _text("at", "Place in the evidence, such as `tools/search/query`"),
         _text("severity", "Severity of the finding; empty for a line without one"),
         _text("evidence", "SHA-256 of the evidence, as in table `evidence`; empty when it is not public"),
-        _integer("checked", "Things that the check judged; none where the methodology does not state it", nullable=True),
+        _integer("checked", "Things that the check judged; none where that is not stated", nullable=True),
     ),
     ("server", "rubric", "version", "dimension", "component", "position"),
 )

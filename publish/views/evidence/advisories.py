@@ -82,7 +82,7 @@ def _advisory(group: Group) -> AdvisoryView:
         package=group.package,
         version=group.version,
         relation=f"{_REACHES.get(group.relation, '')}{scopes}".strip(),
-        severity=f"{group.severity} {group.cvss}".strip(),
+        severity=" ".join(filter(None, (group.severity, group.cvss, "exploited" if group.exploited else ""))),
         tone=_TONES.get(group.severity, "open"),
         fixed=group.fixed,
         summary=group.summary,

@@ -14,7 +14,6 @@ from scoring.scopes.supply_chain import Audit
 from scoring.text.evidence_path import clip_text
 
 _MALWARE: Final = "MAL-"
-_NOT_AT_RUNTIME: Final = frozenset({"dev", "optional", "peer"})
 
 
 @rule(
@@ -43,8 +42,8 @@ def dependency_critical(audit: Audit) -> Iterator[Answer]:
     Upgrade to the version that is named.
     """
     audit.require_any()
-    for group in audit.seen.groups:
-        if _is_critical(group) and not (group.scopes and group.scopes <= _NOT_AT_RUNTIME):
+    for group in audit.at_runtime:
+        if _is_critical(group):
             package = clip_text(f"{group.package} {group.version}")
             where = f"{group.ecosystem}/{package}"
             yield where, f"a critical vulnerability in {package}: {clip_text(group.id)}"

@@ -52,4 +52,5 @@ def _json(dossier: Dossier, group: Group) -> dict[str, object]:
         "version": group.version,
         "severity": group.severity.value,
         "fixed": group.fixed or None,
+        "exploited": group.exploited or None,
     }

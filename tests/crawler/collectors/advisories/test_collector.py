@@ -6,8 +6,11 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
+import httpx
 import pytest
 
+from crawler.advisories.http_client import AdvisoryClient
+from crawler.advisories.known_exploited import KnownExploited
 from crawler.advisories.mirror import Mirror
 from crawler.advisories.version_order import OsvOrder
 from crawler.collectors.advisories import AdvisoriesCollector
@@ -124,6 +127,25 @@ def test_the_mirror_and_the_api_give_the_same_body(mirror: Path, tmp_path: Path)
         asked = follow(tmp_path / "none.db", found, base=base)
     assert asked.content == follow(mirror, found).content
     assert asked.observation["by"] == "api"
+
+
+def test_a_flaw_that_is_known_to_be_exploited_has_the_date(tmp_path: Path) -> None:
+    listed, known = world(), tmp_path / "known.json"
+    listed.add(advisory("GHSA-5", fixed_in("npm", "flour", "1.1.0"), aliases=["CVE-2024-0001"]))
+    known.write_text('{"vulnerabilities": [{"cveID": "CVE-2024-0001", "dateAdded": "2026-01-02"}]}')
+    with running(listed) as base:
+        refresh(base, tmp_path / "mirror.db", ["npm"])
+
+    async def run() -> list[Record]:
+        async with httpx.AsyncClient() as client:
+            asked = AdvisoryClient(client, what="the catalogue")
+            exploited = KnownExploited(asked, str(known), tmp_path / "copy.json", lambda: NOW)
+            mirror, order = Mirror(tmp_path / "mirror.db"), OsvOrder()
+            collector = AdvisoriesCollector(mirror, None, order, lambda: NOW, exploited=exploited)
+            return await collector.follow(dossier(LOCKED), dossier())
+
+    (found,) = asyncio.run(run())
+    assert {one.id: one.exploited for one in view(found).groups if one.exploited} == {"CVE-2024-0001": "2026-01-02"}
 
 
 def test_an_old_mirror_is_used_and_said_to_be_old(mirror: Path) -> None:
