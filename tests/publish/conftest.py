@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 
@@ -19,10 +20,17 @@ fastapi.routing.create_model_field = cache(fastapi.routing.create_model_field)  
 
 @pytest.fixture
 def make_store(tmp_path: Path, sqlite_template: Path) -> Iterator[Callable[[Sequence[Dossier]], Store]]:
+    with made_stores(tmp_path, sqlite_template) as make:
+        yield make
+
+
+@contextmanager
+def made_stores(folder: Path, template: Path) -> Iterator[Callable[[Sequence[Dossier]], Store]]:
+    """Make filled stores in a folder, which are closed at the end."""
     opened: list[Store] = []
 
     def make(dossiers: Sequence[Dossier], run: Run = samples.RUN) -> Store:
-        copied = shutil.copy(sqlite_template, tmp_path / f"{len(opened)}.db")
+        copied = shutil.copy(template, folder / f"{len(opened)}.db")
         store = open_store(f"sqlite:///{copied}")
         opened.append(store)
         fill(store, dossiers, run)
