@@ -19,13 +19,13 @@ fastapi.routing.create_model_field = cache(fastapi.routing.create_model_field)  
 
 
 @pytest.fixture
-def make_store(tmp_path: Path, sqlite_template: Path) -> Iterator[Callable[[Sequence[Dossier]], Store]]:
+def make_store(tmp_path: Path, sqlite_template: Path) -> Iterator[Callable[..., Store]]:
     with made_stores(tmp_path, sqlite_template) as make:
         yield make
 
 
 @contextmanager
-def made_stores(folder: Path, template: Path) -> Iterator[Callable[[Sequence[Dossier]], Store]]:
+def made_stores(folder: Path, template: Path) -> Iterator[Callable[..., Store]]:
     """Make filled stores in a folder, which are closed at the end."""
     opened: list[Store] = []
 

@@ -128,7 +128,7 @@ def requests(records: dict[str, Record]) -> int:
     return len([row for row in rows if isinstance(row, dict) and row["method"] != "tools/call"])
 
 
-def test_a_full_probe_asks_an_sdk_server_everything(target: Target, full: dict[str, Record]) -> None:
+def test_a_full_probe_asks_everything(target: Target, full: dict[str, Record]) -> None:
     found = talk(full)
 
     assert found.depth == "full"
