@@ -41,7 +41,7 @@ class Plan:
     latency: float
 
 
-SMALL = Plan(servers=60, lasting=2.0, pause=1.5, latency=0.05)
+SMALL = Plan(servers=40, lasting=2.0, pause=1.5, latency=0.05)
 LARGE = Plan(servers=2_000, lasting=10.0, pause=8.0, latency=0.3)
 
 

@@ -2,7 +2,8 @@
 
 `python -m tests.conformance.mishandling serve` serves all of them and prints their addresses as JSON;
 `python -m tests.conformance.mishandling` starts that in a process of its own, probes all that do more than keep silent,
-and prints how many there were, the seconds it took, and the peak resident memory of the probing process in KiB.
+and prints how many there were, the seconds it took, and the peak resident memory of the probing process in KiB;
+`python -m tests.conformance.mishandling large` probes only those that send much.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import asyncio
 import contextlib
 import json
 import logging
+import re
 import subprocess
 import sys
 import time
@@ -37,6 +39,7 @@ PATIENT = Limits(connect=20, first_byte=8, between_bytes=8, total=12)
 PATIENT_PROBE = ProbeLimits(discover=8, total=100, stdio_answer=12, retry_pause=0)
 AT_ONCE = 8
 MEASURED_AT_ONCE = 4
+LARGE = re.compile("bomb|endless|MB|gigabytes|thousand|20,000")
 CASES: Mapping[str, Case] = {**FRAMING, **MEANING, **LISTED, **LOCKED, **SSE}
 
 
@@ -108,6 +111,8 @@ def main() -> None:
     began = time.monotonic()
     with served() as addresses:
         wanted = {name: url for name, url in addresses.items() if (CASES[name].sees or ("", ""))[1] != "timeout"}
+        if sys.argv[1:] == ["large"]:
+            wanted = {name: url for name, url in wanted.items() if LARGE.search(name)}
         asyncio.run(suffer(wanted, keep=False, at_once=MEASURED_AT_ONCE))
     sys.stdout.write(f"{len(wanted)} {time.monotonic() - began:.1f} {_peak()}\n")
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cache
 
 import pytest
@@ -46,6 +46,12 @@ PASSES: Mapping[tuple[str, str], int] = {
     ("stdio", "modern"): 46,
 }
 
+# Those that are looked at in every run; a process is started for many of the questions, and imports the SDK each time.
+OFTEN = [variant for variant in OF_THE_SDK if variant[1] != "legacy"]
+VARIANTS = pytest.mark.parametrize(
+    "variants", [OFTEN, pytest.param(list(OF_THE_SDK), marks=pytest.mark.soak)], ids=["often", "all"]
+)
+
 ERAS = {"dual": {"legacy", "modern"}, "legacy": {"legacy"}, "modern": {"modern"}}
 
 
@@ -55,7 +61,9 @@ def look_at(transport: str, era: str) -> Probed:
         return probed(target)
 
 
-@pytest.fixture(params=list(OF_THE_SDK), ids=" ".join)
+@pytest.fixture(
+    params=[pytest.param(one, marks=() if one in OFTEN else pytest.mark.soak) for one in OF_THE_SDK], ids=" ".join
+)
 def found(request: pytest.FixtureRequest) -> tuple[tuple[str, str], Probed]:
     return request.param, look_at(*request.param)
 
@@ -88,25 +96,30 @@ def test_the_control_passes_what_it_is_asked(found: tuple[tuple[str, str], Probe
 NEVER_PASSED = frozenset({"HTTP-11", "STRM-01", "SUB-01"})
 
 
-def test_every_must_but_those_about_locked_servers_is_passed_by_a_control() -> None:
-    passed = {name for variant in OF_THE_SDK for name in look_at(*variant).with_verdict(Verdict.PASS)}
+@VARIANTS
+def test_every_must_but_those_about_locked_servers_is_passed_by_a_control(variants: Sequence[tuple[str, str]]) -> None:
+    passed = {name for variant in variants for name in look_at(*variant).with_verdict(Verdict.PASS)}
 
     musts = {check.requirement.id for check in list_checks() if check.requirement.level is Level.MUST}
     assert {name for name in musts - passed if not name.startswith("AUTH-")} == NEVER_PASSED
 
 
-def _over(transport: str) -> set[str]:
+def _over(transport: str, variants: Sequence[tuple[str, str]]) -> set[str]:
     """Checks that can be made over a transport: the control passes or is warned of them in some era."""
     made = (Verdict.PASS, Verdict.WARN, Verdict.FAIL)
-    probes = [look_at(*variant) for variant in OF_THE_SDK if variant[0] == transport]
+    probes = [look_at(*variant) for variant in variants if variant[0] == transport]
     return {name for probe in probes for verdict in made for name in probe.with_verdict(verdict)}
 
 
-def test_over_stdio_everything_is_checked_that_the_guide_says_and_nothing_that_it_does_not() -> None:
+@VARIANTS
+def test_over_stdio_everything_is_checked_that_the_guide_says_and_nothing_that_it_does_not(
+    variants: Sequence[tuple[str, str]],
+) -> None:
     said = over_stdio()
+    over_http, over_pipes = _over("streamable-http", variants), _over("stdio", variants)
 
     assert set(said) == {check.requirement.id for check in list_checks()}
-    could = {name for name in _over("streamable-http") if said[name] == "yes"}
-    assert could - _over("stdio") == set()
-    assert {name for name in _over("stdio") if said[name] == "no"} == set()
-    assert {name for name in _over("streamable-http") - _over("stdio") if said[name] != "no"} == {"JSON-03"}
+    could = {name for name in over_http if said[name] == "yes"}
+    assert could - over_pipes == set()
+    assert {name for name in over_pipes if said[name] == "no"} == set()
+    assert {name for name in over_http - over_pipes if said[name] != "no"} == {"JSON-03"}

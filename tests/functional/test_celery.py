@@ -104,7 +104,8 @@ def test_a_message_that_is_delivered_many_times_changes_nothing(cluster: Cluster
     assert differing(cluster.wait_until_published(), undisturbed) == []
 
 
-@pytest.mark.parametrize("how", ["crash", pytest.param("hang", marks=pytest.mark.soak)])
+@pytest.mark.soak  # tests/workers/nightly/test_quarantine.py sets such servers aside in every run
+@pytest.mark.parametrize("how", ["crash", "hang"])
 def test_a_server_that_kills_its_workers_is_quarantined_and_nobody_else(
     cluster: Cluster, undisturbed: bytes, how: str
 ) -> None:

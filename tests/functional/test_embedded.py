@@ -49,7 +49,8 @@ def test_kill_9_fifty_times_loses_and_doubles_nothing(embedded: Embedded, undist
     assert {"discover", "collect", "score"} <= stages.keys(), stages
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, pytest.param(signal.SIGTERM, marks=pytest.mark.soak)])
+@pytest.mark.soak  # tests/workers/cli/measure/test_run.py interrupts and resumes one in every run
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_ctrl_c_stops_soon_says_how_to_go_on_and_resumes(
     embedded: Embedded, undisturbed: bytes, number: signal.Signals, tmp_path: Path
 ) -> None:

@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
+import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
+from typer.testing import CliRunner
 
 from evidence.kinds import handouts
 from evidence.kinds.handouts import Handouts
 from evidence.model import Observed
 from tests.functional.processes import environment, opened
 from tests.servers.poisoned import HIDDEN, ORDER, PAGE, running
+from workers.cli import app
 
 pytestmark = pytest.mark.xdist_group("functional-handouts")
 
@@ -33,10 +34,14 @@ class Home:
     folder: Path
 
     def hallmark(self, *arguments: str) -> str:
-        command = [str(Path(sys.executable).parent / "hallmark"), *arguments]
         known = environment(self.folder, HALLMARK_DEPTH="full", COLUMNS="200")
-        done = subprocess.run(command, env=known, capture_output=True, text=True, timeout=300, check=False)
-        assert done.returncode == 0, f"{done.stdout}\n{done.stderr}"
+        with pytest.MonkeyPatch.context() as patch:
+            for name in [name for name in os.environ if name.startswith("HALLMARK_")]:
+                patch.delenv(name)
+            for name, value in known.items():
+                patch.setenv(name, value)
+            done = CliRunner().invoke(app, arguments, prog_name="hallmark")
+        assert done.exit_code == 0, f"{done.output}\n{done.exception}"
         return done.stdout
 
     @property

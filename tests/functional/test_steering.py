@@ -35,6 +35,7 @@ def test_a_night_that_is_paused_and_resumed_ends_as_an_undisturbed_one(cluster: 
         assert [event.what.value for event in store.read_run_events(NIGHTLY)] == ["paused", "resumed"]
 
 
+@pytest.mark.soak  # tests/workers/test_operator_actions.py does both in every run
 def test_a_night_is_started_by_hand_and_another_one_cancelled(cluster: Cluster, undisturbed: bytes) -> None:
     gate = cluster.gated()
     first = cluster.start_worker(app="tests.functional.gated_servers")
@@ -52,6 +53,7 @@ def test_a_night_is_started_by_hand_and_another_one_cancelled(cluster: Cluster, 
     assert differing(comparable(cluster.url, run), undisturbed) == []
 
 
+@pytest.mark.soak  # tests/workers/stages/test_retries.py looks again in every run
 def test_servers_that_failed_in_passing_are_looked_at_again_before_the_night_ends(cluster: Cluster) -> None:
     cluster.change("HALLMARK_RETRIES", "2")
     cluster.change("HALLMARK_RETRY_AFTER", "0.5")

@@ -2,8 +2,11 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
 
+import fastapi.routing
 import pytest
 
 from evidence.model import Dossier, Run
@@ -11,13 +14,23 @@ from evidence.store import Store, open_store
 from tests.publish import samples
 from tests.publish.shelf import fill
 
+# Every test makes an application of its own, and FastAPI builds the schema of each answer anew: a third of a second.
+fastapi.routing.create_model_field = cache(fastapi.routing.create_model_field)  # type: ignore[assignment]
+
 
 @pytest.fixture
-def make_store(tmp_path: Path, sqlite_template: Path) -> Iterator[Callable[[Sequence[Dossier]], Store]]:
+def make_store(tmp_path: Path, sqlite_template: Path) -> Iterator[Callable[..., Store]]:
+    with made_stores(tmp_path, sqlite_template) as make:
+        yield make
+
+
+@contextmanager
+def made_stores(folder: Path, template: Path) -> Iterator[Callable[..., Store]]:
+    """Make filled stores in a folder, which are closed at the end."""
     opened: list[Store] = []
 
     def make(dossiers: Sequence[Dossier], run: Run = samples.RUN) -> Store:
-        copied = shutil.copy(sqlite_template, tmp_path / f"{len(opened)}.db")
+        copied = shutil.copy(template, folder / f"{len(opened)}.db")
         store = open_store(f"sqlite:///{copied}")
         opened.append(store)
         fill(store, dossiers, run)

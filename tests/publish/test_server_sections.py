@@ -26,7 +26,10 @@ from scoring.example_builders.conversation import build_exchanges_body, legacy_e
 from scoring.protocol import conformance
 from scoring.rubrics.sdk_tier import SDK_TIER_1
 from tests.publish import observed, samples
+from tests.publish.conftest import made_stores
 from tests.publish.reports import Page, faults_of, files_about, pages_about, read, report_of
+
+pytestmark = pytest.mark.xdist_group("server-sections")  # reports are shared
 
 Make = Callable[..., Store]
 SECTIONS = {"conformance", "trials", "access", "samples", "interop", "transcript"}
@@ -43,9 +46,28 @@ def words(page: Page) -> str:
     return " ".join(page.text.split())
 
 
-def test_a_page_has_a_section_for_everything_that_was_observed(make_store: Make, tmp_path: Path) -> None:
-    page = page_of(make_store, tmp_path / "r", observed.talkative())
-    assert set(page.ids) >= SECTIONS
+@pytest.fixture(scope="module")
+def talkative(tmp_path_factory: pytest.TempPathFactory, sqlite_template: Path) -> Page:
+    """What is said of a server of which everything was observed."""
+    folder = tmp_path_factory.mktemp("talkative")
+    with made_stores(folder, sqlite_template) as make_store:
+        return page_of(make_store, folder / "r", observed.talkative())
+
+
+@pytest.fixture(scope="module")
+def silent(tmp_path_factory: pytest.TempPathFactory, sqlite_template: Path) -> Page:
+    """What is said of a server of which nothing could be had."""
+    folder, dossier = tmp_path_factory.mktemp("silent"), observed.talkative()
+    gone = {
+        kind: replace(dossier.records[kind], content=Absent(Reason.RATE_LIMITED, f"waited for {kind}"))
+        for kind in KINDS
+    }
+    with made_stores(folder, sqlite_template) as make_store:
+        return page_of(make_store, folder / "r", replace(dossier, records={**dossier.records, **gone}))
+
+
+def test_a_page_has_a_section_for_everything_that_was_observed(talkative: Page) -> None:
+    assert set(talkative.ids) >= SECTIONS
 
 
 def test_a_page_says_nothing_of_what_nobody_looked_at(make_store: Make, tmp_path: Path) -> None:
@@ -54,11 +76,8 @@ def test_a_page_says_nothing_of_what_nobody_looked_at(make_store: Make, tmp_path
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_kind_that_could_not_be_had_says_why(make_store: Make, tmp_path: Path, kind: str) -> None:
-    dossier = observed.talkative()
-    gone = replace(dossier.records[kind], content=Absent(Reason.RATE_LIMITED, "waited for an hour"))
-    page = page_of(make_store, tmp_path / "r", replace(dossier, records={**dossier.records, kind: gone}))
-    assert "waited for an hour" in words(page)
+def test_a_kind_that_could_not_be_had_says_why(silent: Page, kind: str) -> None:
+    assert f"waited for {kind}" in words(silent)
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -81,9 +100,8 @@ def test_every_check_stands_in_its_section_with_its_verdict() -> None:
     assert {check.id: check.word for check in listed}["PING-01"] == "fail"
 
 
-def test_a_failure_leads_to_the_exchange_and_to_the_specification(make_store: Make, tmp_path: Path) -> None:
-    dossier = observed.talkative()
-    page = page_of(make_store, tmp_path / "r", dossier)
+def test_a_failure_leads_to_the_exchange_and_to_the_specification(talkative: Page) -> None:
+    page = talkative
     assert "exchanges/legacy/ping" in words(page)
     assert any(link.endswith("transcript.html#exchange-2") for link in page.links)
     assert any(link.startswith("https://modelcontextprotocol.io/specification/2025-11-25/") for link in page.links)
@@ -136,8 +154,8 @@ def test_over_stdio_access_is_no_question(make_store: Make, tmp_path: Path) -> N
     assert "access" not in page.ids
 
 
-def test_calls_show_what_came_of_them(make_store: Make, tmp_path: Path) -> None:
-    text = words(page_of(make_store, tmp_path / "r", observed.talkative()))
+def test_calls_show_what_came_of_them(talkative: Page) -> None:
+    text = words(talkative)
     assert "Only tools that seem to read are called." in text
     assert "1,234 ms" in text
     assert "Structured output does not fit the output schema: ordinary" in text
@@ -147,23 +165,22 @@ def test_calls_show_what_came_of_them(make_store: Make, tmp_path: Path) -> None:
     assert "It is not classed as only reading" in text
 
 
-def test_connecting_shows_attempts_and_latencies(make_store: Make, tmp_path: Path) -> None:
-    text = words(page_of(make_store, tmp_path / "r", observed.talkative()))
+def test_connecting_shows_attempts_and_latencies(talkative: Page) -> None:
+    text = words(talkative)
     assert "3 of 4 times, on 4 days of the last 30" in text
     assert "1 timeout" in text
     assert "median 102 ms, 95 % within 103 ms, measured 3 times" in text
 
 
-def test_the_official_client_shows_what_it_listed_and_refused(make_store: Make, tmp_path: Path) -> None:
-    text = words(page_of(make_store, tmp_path / "r", observed.talkative()))
+def test_the_official_client_shows_what_it_listed_and_refused(talkative: Page) -> None:
+    text = words(talkative)
     assert "mcp 2.3.0" in text
     assert "3 tools" in text
     assert "McpError -1: ordinary" in text
 
 
-def test_the_transcript_shows_each_exchange_and_no_secret(make_store: Make, tmp_path: Path) -> None:
-    page = page_of(make_store, tmp_path / "r", observed.talkative())
-    text = words(page)
+def test_the_transcript_shows_each_exchange_and_no_secret(talkative: Page) -> None:
+    page, text = talkative, words(talkative)
     assert [f"exchange-{number}" in page.ids for number in range(1, 7)] == [True] * 5 + [False]
     assert "1. initialize POST initialize HTTP 200, result" in text
     assert "mcp-session-id: session 0" in text

@@ -18,6 +18,7 @@ from scoring.protocol import conformance
 from scoring.protocol.conformance import ConformanceCheck
 from scoring.results.outcome import Finding, Inapplicable, Level, Undecided
 from scoring.scopes.conversation import Conversation
+from tests.sampling import some
 
 CHECKS = [check for check in conformance.list_checks() if check.rule.scope is Conversation]
 MUSTS = [check for check in CHECKS if check.requirement.level is Level.MUST]
@@ -248,7 +249,7 @@ def test_no_body_breaks_a_rule(body: Any, listing: Any) -> None:
     judge_all(body, listing)
 
 
-@pytest.mark.parametrize("place", EVERYWHERE, ids="-".join)
+@pytest.mark.parametrize("place", some(EVERYWHERE, 4), ids="-".join)
 def test_no_member_of_any_step_breaks_a_rule(place: tuple[str, str, str]) -> None:
     body = body_of(*openings(*place), *everything(place))
     paths = list(places_in(body))

@@ -17,6 +17,7 @@ from scoring.results.scorecard import Scorecard
 from scoring.results.verdict import NOT_ENOUGH_EVIDENCE, read_verdict
 from scoring.rubrics.adaptive_verdict import ADAPTIVE_2, BANDS
 from tests.dossiers import captures, recorded
+from tests.sampling import some
 from tests.scoring.degradations import (
     D_OR_WORSE,
     EXFILTRATION,
@@ -93,7 +94,7 @@ def check_step(name: str, evidence: Dossier, step: Step) -> None:
 
 
 @pytest.mark.parametrize("step", LISTING)
-@pytest.mark.parametrize("name", LISTED)
+@pytest.mark.parametrize("name", some(LISTED, 5))
 def test_damage_to_a_listing_costs(name: str, step: str) -> None:
     check_step(name, whole(name), LISTING[step])
 
@@ -123,7 +124,7 @@ def test_damage_to_the_conversation_costs(name: str, step: str) -> None:
 
 
 @pytest.mark.parametrize("twin", [*TWINS, "redirect"])
-@pytest.mark.parametrize("name", captures())
+@pytest.mark.parametrize("name", some(captures(), 6))
 def test_a_poisoned_twin_is_d_or_worse_and_says_why_first(name: str, twin: str) -> None:
     clean = scored(whole(name))
     if twin == "redirect":

@@ -6,6 +6,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).parents[2]
 
 SCRIPT = """
@@ -32,15 +34,16 @@ sys.exit(bool(touched))
 """
 
 
-def scored(sabotage: str = "") -> subprocess.CompletedProcess[str]:
-    script = SCRIPT.replace("{sabotage}", sabotage).replace("{part}", ":1" if sabotage else ":")
+def scored(sabotage: str = "", part: str = ":1") -> subprocess.CompletedProcess[str]:
+    script = SCRIPT.replace("{sabotage}", sabotage).replace("{part}", part)
     return subprocess.run(
         [sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=False, timeout=300
     )
 
 
-def test_scoring_every_recorded_dossier_touches_nothing() -> None:
-    done = scored()
+@pytest.mark.parametrize("part", ["::5", pytest.param(":", marks=pytest.mark.soak)])
+def test_scoring_every_recorded_dossier_touches_nothing(part: str) -> None:
+    done = scored(part=part)
     assert (done.returncode, done.stdout.strip()) == (0, "235 []"), done.stdout + done.stderr
 
 

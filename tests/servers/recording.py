@@ -1,7 +1,8 @@
-"""A server on the official SDK that writes down every call: `python -m tests.servers.recording CALLS LISTING [http]`.
+"""A server that writes down every call: `python -m tests.servers.recording CALLS LISTING [http]`.
 
 It lists the tools of the JSON file LISTING whatever they claim, and appends each call as a line of JSON to CALLS before
-it answers as the tool's member `answers` says. It speaks stdio, or prints the port where it serves HTTP.
+it answers as the tool's member `answers` says. It prints the port where it serves HTTP on the official SDK, or speaks
+stdio without it: to import the SDK takes longer than to try some tools.
 """
 
 from __future__ import annotations
@@ -12,27 +13,14 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from mcp import MCPError, types
-from mcp.server.lowlevel import Server
-from mcp.server.stdio import stdio_server
+BROKEN = -32603, "Internal error at 0x7f3a12bc after 17 ms"
 
 
-def serve(calls: Path, listing: Path) -> Server[Any]:
-    tools = {tool["name"]: tool for tool in json.loads(listing.read_text("utf-8"))}
+def answer(tool: dict[str, Any], arguments: dict[str, Any]) -> dict[str, Any] | None:
+    """The result of a call, None for an error of the protocol.
 
-    async def on_list(context: Any, params: Any) -> types.ListToolsResult:
-        return types.ListToolsResult(tools=[types.Tool.model_validate(_plain(tool)) for tool in tools.values()])
-
-    async def on_call(context: Any, params: types.CallToolRequestParams) -> types.CallToolResult:
-        with calls.open("a", encoding="utf-8") as file:
-            file.write(json.dumps({"name": params.name, "arguments": params.arguments}) + "\n")
-        return await _answer(tools[params.name], params.arguments or {})
-
-    return Server("recording", version="1.0.0", on_list_tools=on_list, on_call_tool=on_call)
-
-
-async def _answer(tool: dict[str, Any], arguments: dict[str, Any]) -> types.CallToolResult:
-    """A member `answers` of the tool decides; by default wrong arguments are told and right ones get a text."""
+    A member `answers` of the tool decides; by default wrong arguments are told and right ones get a text.
+    """
     how = tool.get("answers", "well")
     schema = tool.get("inputSchema", {})
     wrong = [
@@ -41,33 +29,53 @@ async def _answer(tool: dict[str, Any], arguments: dict[str, Any]) -> types.Call
         if name not in arguments or isinstance(arguments[name], dict) or arguments[name] == "not-a-number"
     ]
     if how == "protocol error":
-        raise MCPError(-32603, "Internal error at 0x7f3a12bc after 17 ms")
-    if how == "silence":
-        await asyncio.sleep(3600)
+        return None
     if how == "death":
         sys.exit(3)
     if how == "locked":
         return _told("Missing API key: set WEATHER_API_KEY, not sk-abcdefghijklmnop1234")
     if wrong and how != "credulous":
         return _told(f"{wrong[0]}: expected another type" if how == "well" else "")
-    return types.CallToolResult.model_validate(
-        {"content": [{"type": "text", "text": "fine"}], **({"structuredContent": how} if isinstance(how, dict) else {})}
-    )
+    return {
+        "content": [{"type": "text", "text": "fine"}],
+        **({"structuredContent": how} if isinstance(how, dict) else {}),
+    }
 
 
-def _told(text: str) -> types.CallToolResult:
-    return types.CallToolResult.model_validate({"content": [{"type": "text", "text": text}], "isError": True})
+def _told(text: str) -> dict[str, Any]:
+    return {"content": [{"type": "text", "text": text}], "isError": True}
 
 
 def _plain(tool: dict[str, Any]) -> dict[str, Any]:
     return {"inputSchema": {"type": "object"}, **{name: tool[name] for name in tool if name != "answers"}}
 
 
-def serve_http(server: Server[Any]) -> None:
+def _write_down(calls: Path, name: str, arguments: dict[str, Any] | None) -> None:
+    with calls.open("a", encoding="utf-8") as file:
+        file.write(json.dumps({"name": name, "arguments": arguments}) + "\n")
+
+
+def serve_http(calls: Path, tools: dict[str, dict[str, Any]]) -> None:
     import socket
 
     import uvicorn
+    from mcp import MCPError, types
+    from mcp.server.lowlevel import Server
 
+    async def on_list(context: Any, params: Any) -> types.ListToolsResult:
+        return types.ListToolsResult(tools=[types.Tool.model_validate(_plain(tool)) for tool in tools.values()])
+
+    async def on_call(context: Any, params: types.CallToolRequestParams) -> types.CallToolResult:
+        _write_down(calls, params.name, params.arguments)
+        tool = tools[params.name]
+        if tool.get("answers") == "silence":
+            await asyncio.sleep(3600)
+        result = answer(tool, params.arguments or {})
+        if result is None:
+            raise MCPError(*BROKEN)
+        return types.CallToolResult.model_validate(result)
+
+    server: Server[Any] = Server("recording", version="1.0.0", on_list_tools=on_list, on_call_tool=on_call)
     listener = socket.socket()
     listener.bind(("127.0.0.1", 0))
     listener.listen()
@@ -76,14 +84,43 @@ def serve_http(server: Server[Any]) -> None:
     uvicorn.Server(uvicorn.Config(server.streamable_http_app(), log_level="warning")).run(sockets=[listener])
 
 
-async def serve_stdio(server: Server[Any]) -> None:
-    async with stdio_server() as (read, write):
-        await server.run(read, write, server.create_initialization_options())
+def serve_stdio(calls: Path, tools: dict[str, dict[str, Any]]) -> None:
+    for line in sys.stdin:
+        try:
+            asked = json.loads(line)
+        except ValueError:
+            _send({"id": None, "error": {"code": -32700, "message": "Parse error"}})
+            continue
+        if "id" in asked and (said := _reply(calls, tools, asked["method"], asked.get("params", {}))) is not None:
+            _send({"id": asked["id"], **said})
+
+
+def _reply(calls: Path, tools: dict[str, dict[str, Any]], method: str, params: dict[str, Any]) -> dict[str, Any] | None:
+    """None for a question that gets no answer."""
+    if method == "initialize":
+        who = {"name": "recording", "version": "1.0.0"}
+        return {"result": {"protocolVersion": "2025-11-25", "capabilities": {"tools": {}}, "serverInfo": who}}
+    if method == "ping":
+        return {"result": {}}
+    if method == "tools/list":
+        return {"result": {"tools": [_plain(tool) for tool in tools.values()]}}
+    if method != "tools/call":
+        return {"error": {"code": -32601, "message": "Method not found"}}
+    _write_down(calls, params["name"], params.get("arguments"))
+    tool = tools.get(params["name"])
+    if tool is None:
+        return {"error": {"code": -32602, "message": "Unknown tool"}}
+    if tool.get("answers") == "silence":
+        return None
+    result = answer(tool, params.get("arguments") or {})
+    return {"error": {"code": BROKEN[0], "message": BROKEN[1]}} if result is None else {"result": result}
+
+
+def _send(message: dict[str, Any]) -> None:
+    sys.stdout.write(json.dumps({"jsonrpc": "2.0", **message}) + "\n")
+    sys.stdout.flush()
 
 
 if __name__ == "__main__":
-    recording = serve(Path(sys.argv[1]), Path(sys.argv[2]))
-    if "http" in sys.argv:
-        serve_http(recording)
-    else:
-        asyncio.run(serve_stdio(recording))
+    listed = {tool["name"]: tool for tool in json.loads(Path(sys.argv[2]).read_text("utf-8"))}
+    (serve_http if "http" in sys.argv else serve_stdio)(Path(sys.argv[1]), listed)

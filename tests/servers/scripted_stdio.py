@@ -8,6 +8,8 @@ import sys
 
 from tests.servers.scripted_answers import MODERN, Script, encode
 
+PARSE_ERROR: dict[str, object] = {"jsonrpc": "2.0", "id": None, "error": {"code": -32700, "message": "Parse error"}}
+
 
 def main(arguments: list[str] | None = None) -> None:
     """Answer one JSON-RPC message per line until standard input ends."""
@@ -17,8 +19,12 @@ def main(arguments: list[str] | None = None) -> None:
     options = parser.parse_args(arguments)
     script = Script(options.seed, options.number)
     for line in sys.stdin.buffer:
-        message = json.loads(line)
-        answer = script.answer(message, modern=_is_modern(message))
+        try:
+            message = json.loads(line)
+        except ValueError:
+            answer: dict[str, object] | None = PARSE_ERROR
+        else:
+            answer = script.answer(message, modern=_is_modern(message))
         if answer is not None:
             sys.stdout.buffer.write(encode(answer) + b"\n")
             sys.stdout.buffer.flush()

@@ -43,6 +43,8 @@ from workers.rescoring import EvidenceExpired, score_run_again
 from workers.retention import compact_runs
 from workers.stages.scorecards import score_dossier
 
+pytestmark = pytest.mark.xdist_group("retention")  # sixteen nights are written once, and copied
+
 DOSSIERS = list(captures().values())[:3]
 IDS = [dossier.server.id for dossier in DOSSIERS]
 MONDAY = AS_OF - timedelta(days=AS_OF.weekday())

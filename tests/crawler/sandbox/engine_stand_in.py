@@ -2,22 +2,22 @@
 
 Installed as `podman` or `docker` by `tests.crawler.sandbox.engines`. Its state is below HOME. A container is a process
 of the host in a session of its own which, as with the real ones, goes on when its client is killed. Options that the
-real client does not have are refused, and so is what the real one refuses.
+real client does not have are refused, and so is what the real one refuses. It is started hundreds of times, and imports
+what is seldom needed where it is needed.
 """
 
 from __future__ import annotations
 
-import contextlib
-import hashlib
 import json
 import os
 import signal
-import subprocess
 import sys
-import tarfile
 import time
 from pathlib import Path
-from typing import Any
+
+TYPE_CHECKING = False  # without an import of typing
+if TYPE_CHECKING:
+    from typing import Any
 
 FLAVOUR = Path(sys.argv[0]).name
 HOME = Path(os.environ["HOME"])
@@ -103,6 +103,8 @@ def create(words: list[str]) -> int:
         return refuse("unknown mount option")
     if rest[:2] == ["/dev/init", "--"]:  # a file that an option put there
         rest = rest[2:]
+    import hashlib
+
     identifier = hashlib.sha256(name.encode()).hexdigest()
     made = {"Id": identifier, "image": image[0], "command": rest, "options": options, "Pid": 0, "StartedAt": NOTHING}
     keep(name, made)
@@ -132,6 +134,8 @@ def start(name: str) -> int:
     box = load(name)
     time.sleep(float(behaviour("delay") or 0))
     command = [sys.executable if word == "/usr/bin/python3" else word for word in box["command"]]
+    import subprocess
+
     process = subprocess.Popen(command, start_new_session=True)
     keep(name, box | {"Pid": process.pid, "StartedAt": "2026-11-22T12:00:00Z"})
     code = process.wait()
@@ -154,6 +158,8 @@ def remove(words: list[str]) -> int:
         pid = load(name)["Pid"]
         (HOME / f"{name}.json").unlink()
         if pid:
+            import contextlib
+
             with contextlib.suppress(ProcessLookupError):
                 os.killpg(pid, signal.SIGKILL)
     return 0
@@ -220,6 +226,8 @@ def flood() -> None:
 
 
 def take(name: str) -> int:
+    import tarfile
+
     with tarfile.open(fileobj=sys.stdin.buffer, mode="r|") as archive:
         files = [entry.name for entry in archive if (entry.uid, entry.gid) == (0, 0)]
     made = {name: {"pulled": True, "image": {"Id": "1" * 64, "Size": 7, "files": len(files)}}}

@@ -73,7 +73,8 @@ def stand_in(folder: Path, flavour: EngineFlavour) -> StandIn:
     for made in (home, cache):
         made.mkdir()
     program = folder / flavour.value
-    program.write_text(f"#!{sys.executable} -IS\n{SOURCE.read_text()}")
+    start = f"import sys\nsys.path.append({str(SOURCE.parent)!r})\nimport {SOURCE.stem}\n"  # compiled once
+    program.write_text(f"#!{sys.executable} -IS\n{start}sys.exit({SOURCE.stem}.main(sys.argv[1:]))\n")
     program.chmod(0o755)
     return StandIn(home, cache, root, Engine(flavour, program, {"HOME": str(home)}))
 

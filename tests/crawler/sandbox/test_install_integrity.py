@@ -57,7 +57,7 @@ def module(box: Sandbox, layer: Json, target: Target) -> Path:
     return tree / ("node_modules/server/server.js" if target is NPM else "server/__init__.py")
 
 
-@pytest.mark.parametrize("target", [NPM, PYPI])
+@pytest.mark.parametrize("target", [NPM, pytest.param(PYPI, marks=pytest.mark.soak)])
 def test_a_file_that_was_changed_is_never_answered_from_and_the_package_is_installed_anew(
     opened: Callable[[], Sandbox], index: IndexServer, target: Target
 ) -> None:

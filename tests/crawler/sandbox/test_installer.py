@@ -124,6 +124,7 @@ def test_unpinned_version_is_looked_up_again_after_a_day(cache: Path, index: Ind
     assert asyncio.run(visit(50)) == ("1.1.0", ["/npm/server/latest"])
 
 
+@pytest.mark.soak  # processes that do the same share a lock on disk too
 def test_concurrent_installations_do_the_work_once(cache: Path, index: IndexServer, tmp_path: Path) -> None:
     index.add_npm("server")
 

@@ -181,9 +181,10 @@ def test_a_forgotten_need_is_noticed() -> None:
     assert without(["rules"], tree) != set()
 
 
-def test_answers_are_those_of_every_expression_tried_on_every_text() -> None:
-    samples = spoken()
-    assert len(samples) > 4000
+@pytest.mark.parametrize("every", [4, pytest.param(1, marks=pytest.mark.soak)])
+def test_answers_are_those_of_every_expression_tried_on_every_text(every: int) -> None:
+    samples = spoken()[::every]
+    assert len(samples) > 4000 // every
     expected = [plainly(text) for text in samples]
     assert len({hit for hits in expected for hit in hits}) > 12
     for text, hits in zip(samples, expected, strict=True):

@@ -18,7 +18,10 @@ from evidence.patterns.secrets import PATTERNS
 from evidence.patterns.secrets.samples import write_sample
 from tests.evidence.secrets.planted import TREES, planted
 
-pytestmark = pytest.mark.skipif(not is_hyperscan_installed(), reason="the extra `fast` is not installed")
+pytestmark = [
+    pytest.mark.skipif(not is_hyperscan_installed(), reason="the extra `fast` is not installed"),
+    pytest.mark.xdist_group("sieve"),  # to compile the expressions takes longer than to try them
+]
 
 PLAIN = Scanner(build_own_rules(), fast=False)
 HOSTILE = ("sk-" * 20_000, "password=" * 9_000, "\0\xff\n" * 9_000, "://:@" * 9_000, "kind: secret\n" * 5_000, "")

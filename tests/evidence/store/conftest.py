@@ -45,7 +45,12 @@ def copied(request: pytest.FixtureRequest, folder: Path, sqlite: str, postgresql
 @pytest.fixture(params=["sqlite", "postgresql"])
 def url(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
     """A migrated, empty database."""
-    yield from copied(request, tmp_path, "sqlite_template", "postgres_template")
+    if request.param == "sqlite":
+        yield f"sqlite:///{shutil.copy(request.getfixturevalue('sqlite_template'), tmp_path / 'hallmark.db')}"
+        return
+    postgres: PostgresServer = request.getfixturevalue("postgres")
+    with postgres.lent_database(request.getfixturevalue("postgres_template")) as lent:
+        yield lent
 
 
 @pytest.fixture

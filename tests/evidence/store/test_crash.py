@@ -29,7 +29,7 @@ for start in range(0, len(ids), 20):
 """
 
 
-@pytest.mark.parametrize("seed", [1, 2, 3])
+@pytest.mark.parametrize("seed", [1, *(pytest.param(seed, marks=pytest.mark.soak) for seed in (2, 3))])
 def test_killed_writer_loses_no_committed_batch_and_leaves_no_half_one(store: Store, url: str, seed: int) -> None:
     ids = [one.id for one in planned(store, SERVERS)]
     lines = _killed_after(url, ids, random.Random(seed).randrange(1, 2 * SERVERS // BATCH - 2))

@@ -31,8 +31,8 @@ class House:
     planted: Planted
     said: list[str]
 
-    def crawl(self, *skipped: str, variants: int = VARIANTS) -> Crawl:
-        return Crawl(self.client, skipped, variants)
+    def crawl(self, *skipped: str, variants: int = VARIANTS, sampled: tuple[str, ...] = ()) -> Crawl:
+        return Crawl(self.client, skipped, variants, sampled)
 
 
 @contextmanager

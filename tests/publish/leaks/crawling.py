@@ -20,8 +20,10 @@ from starlette.testclient import TestClient
 BASE: Final = "https://hallmark.example"
 MOST: Final = 3_000
 """Addresses that are asked for; a site that has more for a handful of servers leads in circles."""
-VARIANTS: Final = 12
+VARIANTS: Final = 6
 """Queries that are tried for one path: filters multiply."""
+SAMPLE: Final = 12
+"""Addresses that are asked for of those that are `sampled`."""
 
 _LINK: Final = re.compile(r"""(?:href|src|action)=["']([^"']*)["']""")
 _LOCATION: Final = re.compile(r"<loc>([^<]*)</loc>")
@@ -33,17 +35,19 @@ _SKIPPED: Final = ("mailto:", "javascript:", "data:")
 class Crawl:
     """Every answer by its address, in the order in which they came; what is encoded or packed is unpacked.
 
-    Paths that begin with what is `skipped` are not asked for.
+    Paths that begin with what is `skipped` are not asked for, and a few of those with what is `sampled`.
     """
 
     client: TestClient
     skipped: tuple[str, ...] = ()
     variants: int = VARIANTS
+    sampled: tuple[str, ...] = ()
     answers: dict[str, str] = field(default_factory=dict)
     statuses: dict[str, int] = field(default_factory=dict)
     _waiting: deque[str] = field(default_factory=deque)
     _seen: set[str] = field(default_factory=set)
     _variants: Counter[str] = field(default_factory=Counter)
+    _samples: Counter[str] = field(default_factory=Counter)
 
     def add(self, *addresses: str) -> None:
         """Ask for addresses of this site, and for what they lead to."""
@@ -52,8 +56,10 @@ class Crawl:
             path = urlsplit(whole).path
             if not whole.startswith(f"{BASE}/") or whole in self._seen or path.startswith(self.skipped):
                 continue
-            if self._variants[path] >= self.variants:
+            kinds = [begin for begin in self.sampled if path.startswith(begin)]
+            if self._variants[path] >= self.variants or any(self._samples[begin] >= SAMPLE for begin in kinds):
                 continue
+            self._samples.update(kinds)
             self._seen.add(whole)
             self._variants[path] += 1
             self._waiting.append(whole)

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
 import pytest
 from starlette.testclient import TestClient
@@ -15,6 +16,12 @@ SiteOf = Callable[..., TestClient]
 
 @pytest.fixture
 def site_of() -> Iterator[SiteOf]:
+    with opened_sites() as open_site:
+        yield open_site
+
+
+@contextmanager
+def opened_sites() -> Iterator[SiteOf]:
     """Clients of the whole app over a store; failures are answered as they would be, and not raised."""
     opened: list[TestClient] = []
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from datetime import timedelta
+from pathlib import Path
 from urllib.parse import quote
 
 import pytest
@@ -16,9 +17,10 @@ from evidence.store import Retest, RetestState, RunState, Store
 from publish.views.server_in_run import order_receipts
 from scoring.results.scorecard import Line
 from tests.publish import capped, observed, samples
+from tests.publish.conftest import made_stores
 from tests.publish.projects import with_project
 from tests.publish.site.boards import judged, night, put, read, with_tools
-from tests.publish.site.conftest import SiteOf
+from tests.publish.site.conftest import SiteOf, opened_sites
 from tests.publish.site.plain_backend import PlainBackend
 
 MakeStore = Callable[..., Store]
@@ -45,13 +47,21 @@ def posted(store: Store, *dossiers: Dossier, run: Run = FIRST) -> Store:
     return put(store, run, dossiers, [card for dossier in dossiers for card in samples.cards(dossier)])
 
 
-@pytest.mark.parametrize("part", [*PARTS, "/receipts/adaptive@1", "/receipts/lint@1"])
-def test_no_page_lets_a_hostile_server_say_anything_but_text(empty: Store, site_of: SiteOf, part: str) -> None:
+@pytest.fixture(scope="module")
+def hostile_pages(tmp_path_factory: pytest.TempPathFactory, sqlite_template: Path) -> Iterator[tuple[TestClient, str]]:
+    """A site that shows a hostile server, and where; nobody changes it."""
     server = with_project(observed.hostile(samples.HOSTILE), samples.HOSTILE)
-    posted(empty, server)
-    posted(empty, with_tools(server, [{"name": samples.HOSTILE, "description": 5 * samples.HOSTILE}]), run=SECOND)
-    site = site_of(empty)
-    path = f"/servers/{server.server.id}{part}"
+    with made_stores(tmp_path_factory.mktemp("hostile"), sqlite_template) as make_store:
+        store = make_store([], replace(samples.RUN, id="run_20260201T030000Z_0000"))
+        posted(store, server)
+        posted(store, with_tools(server, [{"name": samples.HOSTILE, "description": 5 * samples.HOSTILE}]), run=SECOND)
+        with opened_sites() as site_of:
+            yield site_of(store), f"/servers/{server.server.id}"
+
+
+@pytest.mark.parametrize("part", [*PARTS, "/receipts/adaptive@1", "/receipts/lint@1"])
+def test_no_page_lets_a_hostile_server_say_anything_but_text(hostile_pages: tuple[TestClient, str], part: str) -> None:
+    site, path = hostile_pages[0], hostile_pages[1] + part
     read(site, path)
     answer = site.get(path)
     assert samples.SCRIPT not in answer.text

@@ -38,7 +38,9 @@ def alone(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("workers.cli.results.verify.check", verify)
 
 
-def test_a_dataset_is_exported_signed_verified_and_compared(hallmark: Hallmark, night: str, tmp_path: Path) -> None:
+def test_a_dataset_is_exported_signed_verified_and_compared(
+    hallmark: Hallmark, night: str, tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
     key, folder = tmp_path / "datasets.key", tmp_path / "snapshot"
     made = hallmark("key", "new", "--no-password", str(key))
     assert made.code == 0
@@ -52,6 +54,7 @@ def test_a_dataset_is_exported_signed_verified_and_compared(hallmark: Hallmark, 
     verified = hallmark("verify", str(folder), "--key", word, "--processes", "1")
     assert verified.code == 0, verified.out + verified.err
     assert "no problems" in verified.err
+    request.getfixturevalue("alone")
     document = json.loads(hallmark("verify", str(folder), "--key", f"{key}.pub", "--processes", "1", "--json").out)
     assert (document["ok"], document["code"], document["servers"]) == (True, 0, 2)
     assert document["signed"] == f"hallmark dataset {night}"

@@ -222,7 +222,7 @@ def test_an_unscorable_server_is_tried_again_and_does_not_hold_up_the_others(
         return score_one(dossier, *rubrics)
 
     async def main() -> None:
-        async with _context(tmp_path, _world(200)) as ctx:
+        async with _context(tmp_path, _world(100)) as ctx:
             await steps.plan_due_runs(ctx, _my_turn)
             await shards.collect_shard(ctx, RUN, Stage.PROBE)
             monkeypatch.setattr(scorecards, "score_dossier", raising)
@@ -232,7 +232,7 @@ def test_an_unscorable_server_is_tried_again_and_does_not_hold_up_the_others(
             assert await _swept(ctx) == {schedule.PUBLISH_RUN: 1}
             monkeypatch.undo()
             await closing.publish_run(ctx, RUN)
-            assert ctx.store.read_progress(RUN).done[Stage.SCORE] == 200
+            assert ctx.store.read_progress(RUN).done[Stage.SCORE] == 100
 
     asyncio.run(main())
 

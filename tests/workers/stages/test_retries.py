@@ -233,7 +233,7 @@ def test_nobody_is_looked_at_again_when_that_would_be_after_the_deadline(tmp_pat
 def test_a_night_that_ends_before_the_next_try_says_what_it_saw(tmp_path: Path) -> None:
     async def main() -> None:
         answers = {_name(0): _never(Reason.UNREACHABLE)}
-        async with _over(tmp_path, answers, count=200, tail_wait=timedelta(0)) as night:
+        async with _over(tmp_path, answers, count=100, tail_wait=timedelta(0)) as night:
             run = await night.plan()
             await night.collect(run)
             await night.collect(run)
@@ -250,7 +250,7 @@ def test_a_night_that_ends_before_the_next_try_says_what_it_saw(tmp_path: Path) 
             assert night.listing(0).content == Absent(
                 Reason.UNREACHABLE, "the night ended before it was looked at again"
             )
-            assert night.ctx.store.read_progress(RUN).done == {Stage.COLLECT: 200, Stage.SCORE: 200, Stage.PROBE: 200}
+            assert night.ctx.store.read_progress(RUN).done == {Stage.COLLECT: 100, Stage.SCORE: 100, Stage.PROBE: 100}
 
     asyncio.run(main())
 

@@ -26,6 +26,7 @@ NOW = datetime(2026, 11, 21, tzinfo=UTC)
 AGENT = "Hallmark/0 (+https://hallmark.example/bot)"
 LIMITS = InteropLimits(wall=200)
 BRISK = InteropLimits(wall=3)
+SOAK = pytest.mark.soak
 
 
 def collector(
@@ -59,7 +60,7 @@ def seen(content: Observed | Absent) -> Interop:
     return Interop.parse(content.body)
 
 
-@pytest.fixture(scope="module", params=["streamable-http", "sse"])
+@pytest.fixture(scope="module", params=["streamable-http", pytest.param("sse", marks=SOAK)])
 def target(request: pytest.FixtureRequest) -> Iterator[Target]:
     with sdk_server(request.param) as served:
         yield served
@@ -79,6 +80,7 @@ def test_a_legacy_server_is_connected_to_and_listed() -> None:
     assert (found.connected, found.negotiated, found.listed) == (True, "2025-06-18", {"tools": 2})
 
 
+@SOAK  # test_stdio_session has one in every run
 def test_one_bad_tool_makes_the_client_refuse_and_we_say_so() -> None:
     async def listed(call: Call) -> None:
         await call.result({"tools": [*TOOLS, {"name": "bad", "inputSchema": "none"}]})
@@ -104,6 +106,7 @@ def test_an_error_is_told_with_its_code_and_without_secrets_or_ids() -> None:
     assert content == met(Mcp(overrides={"tools/list": refused}))
 
 
+@SOAK  # endless pages are counted in every run
 def test_pages_are_counted_to_the_end() -> None:
     async def page(call: Call) -> None:
         at = int(call.message.get("params", {}).get("cursor", "0"))
@@ -123,9 +126,9 @@ def test_endless_pages_end() -> None:
     ("status", "reason"),
     [
         (401, Reason.OAUTH_REQUIRED),
-        (402, Reason.PAYMENT_REQUIRED),
-        (403, Reason.FORBIDDEN),
-        (429, Reason.RATE_LIMITED),
+        pytest.param(402, Reason.PAYMENT_REQUIRED, marks=SOAK),
+        pytest.param(403, Reason.FORBIDDEN, marks=SOAK),
+        pytest.param(429, Reason.RATE_LIMITED, marks=SOAK),
         (503, Reason.UNREACHABLE),
     ],
 )
@@ -208,7 +211,7 @@ def test_declared_headers_are_sent_and_the_agent_is_honest() -> None:
 
 
 def test_a_server_that_was_met_within_the_week_is_not_contacted_again() -> None:
-    nowhere = remote("http://127.0.0.1:9/mcp")
+    nowhere = Target(type=TargetType.NPM, identifier="notes")  # there is no launcher
     weekly = collector(every=timedelta(days=7))
     first = asyncio.run(record_of(weekly, nowhere))
     assert isinstance(first.content, Absent)

@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 
+from crawler.collectors.interop import stdio_relay
 from crawler.collectors.interop.client import SdkSession
 from crawler.collectors.interop.collector import InteropCollector, InteropLimits
 from crawler.collectors.interop.request import InteropRequest
@@ -33,6 +34,7 @@ AGENT = "Hallmark/0 (+https://hallmark.example/bot)"
 LIMITS = InteropLimits(wall=200)
 BRISK = InteropLimits(wall=2)
 SDK = module("tests.servers.sdk_server", "stdio")
+SOAK = pytest.mark.soak
 EVERYTHING = {"tools": 2, "resources": 1, "resourceTemplates": 1, "prompts": 1}
 
 
@@ -121,9 +123,12 @@ def test_a_server_that_dies_while_it_is_listed_is_no_question_of_interoperabilit
 
 DYING = {"exits": 2, "closes_stdout": 2, "huge_stderr": 2, "wants_key": 1, "wants_key_politely": 1}
 ENDLESS = ("endless_line", "endless_lines", "endless_blank_lines")
+SELDOM = {"closes_stdout", "huge_stderr", "wants_key_politely", "endless_blank_lines"}  # the prober meets them always
 
 
-@pytest.mark.parametrize("behaviour", [*DYING, *ENDLESS])
+@pytest.mark.parametrize(
+    "behaviour", [pytest.param(name, marks=SOAK if name in SELDOM else ()) for name in (*DYING, *ENDLESS)]
+)
 def test_a_server_that_cannot_be_opened_is_absent_as_its_listing_is(behaviour: str) -> None:
     began = time.monotonic()
     content = met(hostile(behaviour), starts=DYING.get(behaviour, 1))
@@ -135,21 +140,30 @@ def test_a_server_that_cannot_be_opened_is_absent_as_its_listing_is(behaviour: s
     assert took < LIMITS.wall
 
 
-@pytest.mark.parametrize("behaviour", ["silent", "never_reads", "deep_json"])
+@pytest.mark.parametrize(
+    "behaviour", ["silent", *(pytest.param(name, marks=SOAK) for name in ("never_reads", "deep_json"))]
+)
 def test_a_server_that_does_not_answer_ends_with_the_wall(behaviour: str) -> None:
     began = time.monotonic()
     assert met(hostile(behaviour), BRISK) == Absent(Reason.TIMEOUT, "the client did not finish within 2 seconds")
     assert time.monotonic() - began < BRISK.wall + 100
 
 
-def test_endless_messages_end() -> None:
+def test_endless_messages_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(stdio_relay, "LINES", 500)
     code = "[server.send({'jsonrpc': '2.0', 'method': 'notifications/message'}) for _ in iter(int, 1)]"
-    assert met(scripted(code)) == Absent(Reason.TOO_LARGE, "more than 20000 lines of output")
+    assert met(scripted(code)) == Absent(Reason.TOO_LARGE, "more than 500 lines of output")
 
 
 @pytest.mark.parametrize(
     "target",
-    [SDK, *map(hostile, ["good", "json_logs", "windows_lines", "asks_back", "late_answer"])],
+    [
+        hostile("json_logs"),
+        *(
+            pytest.param(target, marks=SOAK)
+            for target in (SDK, *map(hostile, ["good", "windows_lines", "asks_back", "late_answer"]))
+        ),
+    ],
     ids=lambda target: target.arguments[-1],
 )
 def test_our_pipe_says_to_the_client_what_its_own_transport_says(target: Target) -> None:

@@ -15,7 +15,10 @@ from tests.crawler.collectors.protocol.probing import collector, listing, names,
 pytestmark = pytest.mark.xdist_group("exchanges")
 
 
-@pytest.fixture(scope="module", params=["streamable-http", "streamable-http json", "sse", "stdio"])
+@pytest.fixture(
+    scope="module",
+    params=["streamable-http", pytest.param("streamable-http json", marks=pytest.mark.soak), "sse", "stdio"],
+)
 def target(request: pytest.FixtureRequest) -> Iterator[Target]:
     with sdk_server(request.param) as served:
         yield served

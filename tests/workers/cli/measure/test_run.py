@@ -38,11 +38,13 @@ PRIVATE = {"HALLMARK_ALLOW_PRIVATE": "1"}
 
 
 def test_a_run_ends_with_a_table_paths_and_what_to_do_next(process: Hallmark, registry: Path, tmp_path: Path) -> None:
+    for number in range(7, 20):
+        (registry / f"{number}.json").unlink()
     result = process("run", "--registry", str(registry), "--report", str(tmp_path / "report"), env=PRIVATE)
     assert result.code == 0, result.err
     assert "com.example/server-1" in result.out
     assert "oauth required" in result.out
-    assert "21 of 21 servers scored" in result.out
+    assert "8 of 8 servers scored" in result.out
     assert str(tmp_path / "report" / "index.html") in result.out
     assert "Next: hallmark show" in result.err
     assert "Collecting" in result.err

@@ -129,14 +129,15 @@ def test_a_url_is_measured_and_every_line_printed(
     assert (lint["rubric"], lint["version"], adaptive["rubric"]) == ("lint", "1", "adaptive")
 
 
-def test_a_locked_server_is_not_zero(hallmark: Hallmark, fleet: str) -> None:
-    result = hallmark("scan", f"{fleet}/s/6/mcp", "--allow-private", "--json")
+def test_a_locked_server_is_not_zero(hallmark: Hallmark, fleet: str, tmp_path: Path) -> None:
+    saved = tmp_path / "locked.json"
+    result = hallmark("scan", f"{fleet}/s/6/mcp", "--allow-private", "--json", "--save", str(saved))
     assert result.code == 3
     (row,) = result.rows
     assert row["evidence"]["listing"]["absent"]["reason"] == Reason.OAUTH_REQUIRED.value  # type: ignore[index]
     lint = next(card for card in row["scorecards"] if card["rubric"] == "lint")  # type: ignore[attr-defined]
     assert (lint["score"], lint["reason"]) == (None, "oauth_required")
-    told = hallmark("scan", f"{fleet}/s/6/mcp", "--allow-private").out
+    told = hallmark("scan", "--from", str(saved)).out
     assert "AUTH-01" in told and "gated at connect" in told
     assert "HTTP-01" not in told and "Tool calls" not in told
 

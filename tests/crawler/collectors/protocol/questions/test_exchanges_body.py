@@ -10,12 +10,13 @@ import pytest
 
 from evidence.kinds.exchanges import Exchanges
 from evidence.model import Record, Target, TargetType
-from tests.crawler.collectors.launching import PipeLauncher, sdk_server
+from tests.crawler.collectors.launching import PipeLauncher, module, sdk_server
 from tests.crawler.collectors.protocol.probing import body, collector, records_of, remote, talk
 from tests.servers.scripted import running
 from tests.servers.scripted_answers import Script
 
 SEED, COUNT = 5, 40
+SCRIPTED_SERVER = module("tests.servers.scripted_stdio", "--number", "5")  # one of both eras
 # What a full probe found is kept for the module: another process would ask everything again.
 pytestmark = pytest.mark.xdist_group("exchanges")
 
@@ -76,10 +77,26 @@ OF_HTTP = {
     *("stream", "version-unknown", "batch", "end"),
 } - {"discover-meta-missing", "discover-capabilities-missing", "discover-client-missing"}
 PROCESS = {"legacy": LEGACY - OF_HTTP | {"close"}, "modern": MODERN - OF_HTTP - {"malformed"} | {"close"}}
+# The scripted server has no resources.
+SCRIPTED = {era: known - {"read-nonexistent"} | {"list-resources-undeclared"} for era, known in PROCESS.items()}
 
 
-@pytest.fixture(scope="module", params=["streamable-http", "streamable-http json", "sse", "stdio"])
+# A full probe starts a process a dozen times, and most of that is to import the SDK: tests/conformance/test_controls.py
+# does so in every run.
+@pytest.fixture(
+    scope="module",
+    params=[
+        "streamable-http",
+        pytest.param("streamable-http json", marks=pytest.mark.soak),
+        "sse",
+        pytest.param("stdio", marks=pytest.mark.soak),
+        "scripted stdio",
+    ],
+)
 def target(request: pytest.FixtureRequest) -> Iterator[Target]:
+    if request.param == "scripted stdio":
+        yield SCRIPTED_SERVER
+        return
     with sdk_server(request.param) as served:
         yield served
 
@@ -111,7 +128,7 @@ def requests(records: dict[str, Record]) -> int:
     return len([row for row in rows if isinstance(row, dict) and row["method"] != "tools/call"])
 
 
-def test_a_full_probe_asks_an_sdk_server_everything(target: Target, full: dict[str, Record]) -> None:
+def test_a_full_probe_asks_everything(target: Target, full: dict[str, Record]) -> None:
     found = talk(full)
 
     assert found.depth == "full"
@@ -123,7 +140,8 @@ def test_a_full_probe_asks_an_sdk_server_everything(target: Target, full: dict[s
     elif target.type is TargetType.SSE:
         assert steps(found, "legacy") - CORE == COMMON
     else:
-        assert {era: steps(found, era) - CORE for era in PROCESS} == PROCESS
+        expected = SCRIPTED if target == SCRIPTED_SERVER else PROCESS
+        assert {era: steps(found, era) - CORE for era in PROCESS} == expected
 
 
 def test_a_core_probe_asks_only_what_is_asked_every_night(target: Target) -> None:
