@@ -23,9 +23,8 @@ from scoring.scopes.base import Tool
     bad=[build_tool(), build_tool(outputSchema=True)],
 )
 def tool_output_schema_missing(tool: Tool) -> Iterator[str]:
-    """With an output schema a client can check what comes back.
-
-    It can hand the result on without a model reading it.
+    """With an output schema a client can validate the result of a call.
+    It can pass the result on without a model.
     """
     if not isinstance(tool.get("outputSchema"), Mapping):
         yield "no outputSchema"
