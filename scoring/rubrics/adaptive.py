@@ -42,7 +42,7 @@ _SETTLED: Final = (
     "HTTP-02 and HTTP-03, which most servers in the field do not keep, weigh as much as a SHOULD.",
     "Dependencies: nine points for known flaws by severity, reach, scope and age of the fix, one for a lockfile.",
     "Secrets: one credential in a provider's format that counts costs 8 of 10 points, a second the rest.",
-    "What changed since an approval, mere suspicion and orders in what a tool answers are told and cost nothing.",
+    "Changes since an approval, weak signs, and instructions in results of tools are reported and cost nothing.",
     "README and setup guides are read in the source, as far as text tells; of a README that is missing every part is.",
     "Tool descriptions and parameters are read in the source when nothing is listed; floor and ceiling stay open then.",
     "Package: one check for existing as declared, one for being current and linked back, one for install scripts.",
@@ -147,28 +147,28 @@ def _contributions(dimensions: tuple[DimensionScore, ...], score: Decimal | None
 
 def _caveats(assessment: Assessment, dimensions: tuple[DimensionScore, ...], coverage: Decimal) -> Iterator[str]:
     if coverage < THIN:
-        yield f"Thin evidence: {coverage:.0%} of the base weight was measured; compare like coverage only."
+        yield f"Thin evidence: {coverage:.0%} of the base weight was measured; compare only scores of similar coverage."
     for part in dimensions:
         if isinstance(part.result, NotMeasured):
             yield f"{part.name} could not be tested ({part.result.reason}); its weight went to the other dimensions."
         elif part.name == RELIABILITY.name and part.status == weighting.PARTIAL:
             yield f"reliability is partial: {_describe_unmeasured(part)}."
     if assessment.tools_in_source:
-        yield "Nothing was listed; descriptions and parameters of the tools were read in the source."
+        yield "Nothing was listed; descriptions and parameters of the tools were read from the source."
     outcomes = assessment.outcomes.values()
     skipped = {skip for outcome in outcomes if isinstance(outcome, Measured) for skip in outcome.skipped}
     for skip in sorted(skipped, key=lambda skip: (skip.at, skip.reason)):
         if skip.at in listing.LISTS:
-            yield f"{skip.at} could not be listed to the end ({skip.reason}); what was read is scored."
+            yield f"{skip.at} could not be listed to the end ({skip.reason}); only the part that was read is scored."
     if Skipped(samples.KIND, TOO_FEW) in skipped:
-        yield "Too few attempts to connect within 30 days to say how stable the connection is."
+        yield "There were too few attempts to connect within 30 days to judge the stability of the connection."
 
 
 def _describe_unmeasured(dimension: DimensionScore) -> str:
     """Names the components of a partially measured dimension that were not measured."""
     missing = {part.name: part.result for part in dimension.components if isinstance(part.result, NotMeasured)}
     if reason := missing.get(ERROR_HANDLING):
-        return f"the server was reached, and none of its tools was called ({reason.reason})"
+        return f"the server was reached, but none of its tools was called ({reason.reason})"
     return f"{', '.join(sorted(missing))} could not be measured"
 
 

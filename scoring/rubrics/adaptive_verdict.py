@@ -127,7 +127,9 @@ def _explain_no_score(assessment: Assessment) -> NotMeasured | None:
     walk = assessment.walks[Pages.ALL]
     if isinstance(content, Absent):
         if content.reason in _OUR_FAILURE:
-            return NotMeasured(COLLECTOR_FAILED, "this installation failed to ask the server; no score changes by that")
+            return NotMeasured(
+                COLLECTOR_FAILED, "this installation failed to collect the evidence; no score changes because of it"
+            )
         if not assessment.tools_in_source:
             return NotMeasured(NOT_ENOUGH_EVIDENCE, f"nothing was listed ({content.reason})")
     elif why := next((f"{name} ({end})" for name in listing.LISTS if (end := walk.incomplete_end(name))), ""):
@@ -141,7 +143,7 @@ def _explain_low_coverage(coverage: Decimal) -> NotMeasured | None:
     if coverage >= MIN_COVERAGE:
         return None
     return NotMeasured(
-        NOT_ENOUGH_EVIDENCE, f"{coverage:.0%} of the weight was measured, at least {MIN_COVERAGE:.0%} are needed"
+        NOT_ENOUGH_EVIDENCE, f"{coverage:.0%} of the weight was measured, at least {MIN_COVERAGE:.0%} expected"
     )
 
 
@@ -169,7 +171,7 @@ def _list_contributions(dimensions: Sequence[DimensionScore]) -> Iterator[Line]:
     whole = sum((part.base_weight for part, _ in known), Decimal(0))
     for part, (low, high) in known:
         weight = part.base_weight * 100 / whole
-        unseen = f", {weight * (high - low) / 10:.1f} not seen" if high > low else ""
+        unseen = f", {weight * (high - low) / 10:.1f} not observed" if high > low else ""
         yield Line(
             cites=part.name,
             points=arithmetic.round_to_quantum(weight * low / weighting.FULL_POINTS),
@@ -182,9 +184,9 @@ def _list_caveats(assessment: Assessment, dimensions: Sequence[DimensionScore]) 
         if weighting.bound_dimension(part) is None:
             yield f"{part.name} does not apply or could not be collected here; its weight went to the other dimensions."
         elif isinstance(part.result, NotMeasured):
-            yield f"{part.name} could not be tested ({part.result.reason}) and counts nothing until it is."
+            yield f"{part.name} could not be tested ({part.result.reason}) and counts 0 until it is tested."
     if assessment.tools_in_source:
-        yield "Nothing was listed; descriptions and parameters of the tools were read in the source."
+        yield "Nothing was listed; descriptions and parameters of the tools were read from the source."
 
 
 ADAPTIVE_2: Final = Rubric(
