@@ -45,14 +45,14 @@ _OUR_FAILURE: Final = frozenset({Reason.COLLECTOR_ERROR, Reason.COLLECTOR_OFFLIN
 
 _SETTLED: Final = (
     "Dimensions and their weights are published; components, the scale, caps, grades and minimum coverage are ours.",
-    "A component that has no subject on a server gives its weight to the others of its dimension, a dimension alike.",
-    "What was out of reach because this installation had no network gives its weight away too.",
-    "What applies and was not seen counts 0 in the value and in full in the ceiling: the value is the floor.",
+    "A component that does not apply gives its weight to the others of its dimension; a dimension likewise.",
+    "Evidence that this installation could not collect without a network gives its weight away too.",
+    "What applies and was not observed counts 0 in the value and in full in the ceiling: the value is the floor.",
     "A check loses half by the share of the things that fail it, and half by their number n as n / (n + 1).",
     "Parameters are judged by tool: one bad parameter damages half of its tool, the rest is the share of them.",
     "Protocol checks saturate together, in units of a MUST; a check that was not decided counts as failed.",
     "Stability, answers to calls and answered issues guarantee n / (n + k) of their points after n observations.",
-    "Poisoning and secrets weigh nothing: finding nothing is no merit, and finding something caps the grade.",
+    "Poisoning and secrets have weight 0: their absence earns no points, and a finding caps the grade.",
     "Poisoning, a credential and unsearched code also take 10 points, once: a server below the cap loses too.",
     "Where a gate could not be examined although there is something to examine, the cap is at least as low.",
     "There is no score without a complete tool list or readable source, without anything offered, or if we failed.",
