@@ -24,6 +24,7 @@ from scoring.scopes.source_files import Code
 )
 def code_stdio_only(code: Code) -> Iterator[str]:
     """A server that offers only stdio reads its credentials at start, so every user needs a separate process.
+
     Offer streamable HTTP as well.
     """
     if not code.serves_http:

@@ -24,6 +24,7 @@ from scoring.text.evidence_path import clip_text
 )
 def code_takes_secret_at_start(code: Code) -> Iterator[str]:
     """A credential in the environment is the same for all users, and a change of it needs a restart.
+
     Read the credential from each request, as MCP defines.
     """
     for variable in code.seen.environment:

@@ -24,6 +24,7 @@ from scoring.scopes.source_files import Code
 )
 def code_without_oauth(code: Code) -> Iterator[str]:
     """With OAuth each user has a separate identity, whose rights can be limited and revoked.
+
     Serve protected resource metadata (RFC 9728) and accept the tokens of an authorization server.
     """
     if not code.knows_oauth:

@@ -31,6 +31,7 @@ _LOCAL: Final = frozenset({"stdio", ""})
 )
 def registration_stdio_only(registered: Registered) -> Iterator[str]:
     """A server that offers only stdio reads its credentials at start, so every user needs a separate process.
+
     Offer streamable HTTP as well.
     """
     found = registered.registration

@@ -24,6 +24,7 @@ from scoring.text.secret_names import is_secret_name
 )
 def setting_secret_at_start(setting: Setting) -> Iterator[str]:
     """A credential in the environment is the same for all users, and a change of it needs a restart.
+
     Read the credential from each request, as MCP defines.
     """
     name = setting.text("name")

@@ -29,6 +29,7 @@ from scoring.text.secret_names import is_secret_name
 )
 def setting_secret_unmarked(setting: Setting) -> Iterator[str]:
     """A value that is marked `isSecret` is kept out of files, logs and screens by clients.
+
     Clients treat an unmarked value like any other text.
     """
     marked = setting.raw.get("isSecret") is True or setting.raw.get("is_secret") is True

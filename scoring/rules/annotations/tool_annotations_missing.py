@@ -26,6 +26,7 @@ _HINTS = ("readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint")
 )
 def tool_annotations_missing(tool: Tool) -> Iterator[str]:
     """Clients request confirmation before they run a tool that may change or destroy data.
+
     Without `readOnlyHint` or `destructiveHint` they must request it for every call or for none.
     """
     if not any(isinstance(tool.annotations.get(hint), bool) for hint in _HINTS):

@@ -30,6 +30,7 @@ from scoring.vocabularies.verbs import leading_verb
 )
 def tool_destructive_hint_missing(tool: Tool, literal: bool = False) -> Iterator[str]:
     """Without `destructiveHint` a client must assume that a tool that writes may also destroy data.
+
     The verb must be the first word of the name, or the second after the name of a product. `literal` reads as the
     published reference does: a name that begins with such a verb counts, so that `address` begins with `add`.
     """

@@ -24,6 +24,7 @@ from scoring.scopes.base import Tool
 )
 def tool_hint_missing(tool: Tool, hint: str = "readOnlyHint", literal: bool = False) -> Iterator[str]:
     """Clients use hints to decide whether a call needs confirmation and whether a failed call may be repeated.
+
     `literal` accepts any value, also null, as the published reference does.
     """
     value = tool.annotations.get(hint, UNDEFINED)

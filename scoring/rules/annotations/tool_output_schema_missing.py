@@ -24,6 +24,7 @@ from scoring.scopes.base import Tool
 )
 def tool_output_schema_missing(tool: Tool) -> Iterator[str]:
     """With an output schema a client can validate the result of a call.
+
     It can pass the result on without a model.
     """
     if not isinstance(tool.get("outputSchema"), Mapping):

@@ -25,6 +25,7 @@ from scoring.text.javascript import is_truthy
 )
 def tool_title_missing(tool: Tool, literal: bool = False) -> Iterator[str]:
     """Clients show the title, in `title` or `annotations.title`, where a user chooses or approves a tool.
+
     The name is an identifier for programs. `literal` reads only the annotation, as one published reference does.
     """
     if literal:

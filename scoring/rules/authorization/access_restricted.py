@@ -33,6 +33,7 @@ _PAYMENT = {"step": "initialize", "era": "legacy", "status": 402, "reason": "pay
 )
 def access_restricted(access: Access) -> Iterator[Answer]:
     """Restricted access is not a fault; it is recorded because some checks need an authorized request.
+
     The tools of such a server cannot be listed without credentials. Those checks run only when credentials are
     configured.
     """

@@ -34,6 +34,7 @@ from scoring.text.secret_names import is_secret_name
 )
 def address_takes_token(access: Access) -> Iterator[Answer]:
     """URLs are written to logs, browser histories and error reports, so a token must not be in one.
+
     Read the token from the `Authorization` header.
     """
     query = access.seen.registered.partition("?")[2].partition("#")[0]

@@ -38,6 +38,7 @@ _REFUSED: Final = frozenset({"oauth_required", "credentials_required", "forbidde
 )
 def bogus_token_mishandled(access: Access) -> Iterator[Answer]:
     """A client renews its token when it receives HTTP 401, so an invalid or expired token must be answered with 401.
+
     A server that accepts any token is not protected. A refusal with another status is tolerated.
     """
     gate, bogus = access.gate, access.seen.bogus

@@ -30,6 +30,7 @@ from scoring.scopes.server_access import Access
 )
 def challenge_without_scope(access: Access) -> Iterator[Answer]:
     """With `scope` in the `WWW-Authenticate` header a client requests exactly the scopes that it needs.
+
     Without it, the client requests every scope of the resource metadata, and its user grants more than necessary.
     """
     if access.gate.status != 401 or access.wants_own_key:

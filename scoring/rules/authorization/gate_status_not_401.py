@@ -30,6 +30,7 @@ from scoring.scopes.server_access import Access
 )
 def gate_status_not_401(access: Access) -> Iterator[Answer]:
     """A client starts authorization only when it receives HTTP 401.
+
     After 403, 400 or 200 it reports an error, and its user cannot sign in. Answer every request without a valid token
     with 401. Servers differ so much here that another status is tolerated.
     """

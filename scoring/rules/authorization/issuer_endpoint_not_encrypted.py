@@ -36,6 +36,7 @@ _ADDRESSES: Final = frozenset({"issuer", "jwks_uri"})
 )
 def issuer_endpoint_not_encrypted(access: Access) -> Iterator[Answer]:
     """Passwords, codes and tokens are sent to these URLs; over plain HTTP any intermediary can read them.
+
     Behind a proxy that terminates TLS, configure the public URL of the authorization server. Loopback addresses are
     accepted, because requests to them do not leave the machine.
     """

@@ -57,6 +57,7 @@ _SECTION: Final = "basic/authorization/authorization-server-discovery#authorizat
 )
 def issuer_metadata_not_found(access: Access) -> Iterator[Answer]:
     """The metadata of an authorization server names the endpoints where a client signs in and gets a token.
+
     It is requested from `/.well-known/oauth-authorization-server` (RFC 8414) and `/.well-known/openid-configuration`,
     with the path of the issuer after it, and for OpenID also before it.
     """

@@ -65,6 +65,7 @@ _SECTION: Final = "basic/authorization/authorization-server-discovery#authorizat
 )
 def issuer_mismatched(access: Access) -> Iterator[Answer]:
     """`issuer` must be identical to the URL in the resource metadata (RFC 8414, section 3.3).
+
     Every character is compared, including the last slash. Clients must reject any difference, because otherwise one
     authorization server could impersonate another.
     """

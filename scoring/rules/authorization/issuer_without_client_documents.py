@@ -29,6 +29,7 @@ from scoring.text.evidence_path import clip_text
 )
 def issuer_without_client_documents(access: Access) -> Iterator[Answer]:
     """A client ID metadata document identifies a client that is unknown to the server, without a registration.
+
     Announce the support with `client_id_metadata_document_supported`. Dynamic registration is deprecated since
     2026-07-28.
     """

@@ -48,6 +48,7 @@ _OWN: Final = issuer_requests(
 )
 def issuer_without_pkce(access: Access) -> Iterator[Answer]:
     """With PKCE a stolen authorization code is useless without its verifier.
+
     A client must stop when `code_challenge_methods_supported` is absent, also in an OpenID document, where the member
     is optional. List `S256`. The finding is tolerated for a server that shows no revision and publishes its metadata at
     the location of 2025-03-26, which requires PKCE only of clients.

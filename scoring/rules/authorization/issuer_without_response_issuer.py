@@ -37,6 +37,7 @@ from scoring.text.evidence_path import clip_text
 )
 def issuer_without_response_issuer(access: Access) -> Iterator[Answer]:
     """With `iss` in the authorization response (RFC 9207) a client detects the response of another server.
+
     A later revision of MCP is expected to require it. Send `iss` and announce it with
     `authorization_response_iss_parameter_supported`.
     """

@@ -46,6 +46,7 @@ from scoring.scopes.server_access import Access, require_decided
 )
 def oauth_not_offered(access: Access) -> Iterator[Answer]:
     """With OAuth each user has a separate identity, whose rights can be limited and revoked.
+
     A server that is open, or that uses its own kind of key, cannot identify its users by means that an organisation
     controls. Answer 401 with a Bearer challenge and publish protected resource metadata.
     """

@@ -40,6 +40,7 @@ from scoring.scopes.server_access import Access
 )
 def resource_metadata_incomplete(access: Access) -> Iterator[Answer]:
     """`resource` identifies the protected resource, and `authorization_servers` lists the issuers of its tokens.
+
     RFC 9728 makes the second member optional; MCP requires at least one authorization server.
     """
     document = access.resource

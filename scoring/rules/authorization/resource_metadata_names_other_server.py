@@ -47,6 +47,7 @@ _PORTS: Final = {"https": ":443", "http": ":80"}
 )
 def resource_metadata_names_other_server(access: Access) -> Iterator[Answer]:
     """`resource` must be the URL that the client uses (RFC 9728, section 3.3), or the client discards the document.
+
     Otherwise a token for one server could be requested in the name of another. Behind a proxy, configure the public
     URL. A difference in the last slash is tolerated, and so is a `resource` that is the origin or a parent of the URL:
     clients accept both.

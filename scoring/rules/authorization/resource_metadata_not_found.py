@@ -71,6 +71,7 @@ _OWN = issuer_requests(
 )
 def resource_metadata_not_found(access: Access) -> Iterator[Answer]:
     """A client finds the authorization server in the protected resource metadata (RFC 9728).
+
     The URL of the metadata is in `resource_metadata` of the `WWW-Authenticate` header, or it is
     `/.well-known/oauth-protected-resource`, with or without the path of the server after it. Without the metadata a
     user must find the authorization server manually. Revision 2025-06-18 requires the header. The finding is tolerated

@@ -48,6 +48,7 @@ _MODERN: Final = {"modern": "2026-07-28"}
 )
 def scope_offline_access(access: Access) -> Iterator[Answer]:
     """The client and the authorization server agree on refresh tokens, so a resource should not request them.
+
     Remove `offline_access` from `scope` in `WWW-Authenticate` and from `scopes_supported` of the resource metadata.
     """
     challenged = access.bearer.parameters.get("scope", "").split() if access.bearer else []

@@ -31,6 +31,7 @@ _FORMS: Final = ("uri-reference", "uri-template", "iri", "iri-reference")
 )
 def param_address_unchecked(param: Param, literal: bool = False) -> Iterator[Answer]:
     """With `"format": "uri"` clients can reject a value that is not a URI before the server fetches it.
+
     `literal` judges only the parameter itself and finds the words anywhere in its name, as the published reference
     does, so that `security` (uri) counts; and it accepts no other format than `uri`.
     """

@@ -24,6 +24,7 @@ from scoring.scopes.base import Param
 )
 def param_array_unbounded(param: Param, literal: bool = False) -> Iterator[Answer]:
     """An array without `maxItems` allows one call to start an unlimited amount of work.
+
     `literal` judges only the parameter itself, as the published reference does.
     """
     for suffix in list_suffixes(param.top if literal else param.places, _is_unbounded):

@@ -26,6 +26,7 @@ from scoring.vocabularies import parameters
 )
 def param_choice_open(param: Param, literal: bool = False) -> Iterator[Answer]:
     """Without an `enum` a model must guess the values of a parameter such as `action` or `mode`.
+
     `literal` judges only the parameter itself, as the published reference does.
     """
     for suffix in list_suffixes(param.top if literal else param.places, lambda place: _is_open(place, literal)):

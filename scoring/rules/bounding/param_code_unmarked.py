@@ -33,6 +33,7 @@ _DANGER: Final = compile_pattern("danger|warning|security|caution|risk|unsafe|un
 )
 def param_code_unmarked(param: Param, literal: bool = False) -> Iterator[Answer]:
     """Describe that the value is executed, and with which rights, so that a user can judge the risk of a call.
+
     `literal` judges only the parameter itself, whatever its type, as the published reference does.
     """
     for suffix in list_suffixes(param.top if literal else param.places, lambda place: _is_unmarked(place, literal)):

@@ -33,6 +33,7 @@ _BOUNDS: Final = _INCLUSIVE | {"exclusiveMinimum", "exclusiveMaximum", "enum", "
 )
 def param_number_unbounded(param: Param, literal: bool = False) -> Iterator[Answer]:
     """Bounds prevent a model from requesting a million results, and show which values are usual.
+
     `literal` judges only the parameter itself, and ignores exclusive bounds and enum, as the published reference does.
     """
     bounds = _INCLUSIVE if literal else _BOUNDS

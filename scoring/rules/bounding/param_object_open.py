@@ -31,6 +31,7 @@ from scoring.scopes.base import Param
 )
 def param_object_open(param: Param, literal: bool = False) -> Iterator[Answer]:
     """An object that accepts undeclared members hides misspelled names and allows unexpected data.
+
     `literal` judges only the parameter itself, as the published reference does.
     """
     for suffix in list_suffixes(param.top if literal else param.places, _is_open):

@@ -35,6 +35,7 @@ _WORDS: Final = {*parameters.PATHS, "paths", "files", "dirs", "directories", "fo
 )
 def param_path_unchecked(param: Param, literal: bool = False) -> Iterator[Answer]:
     """A path without a `pattern` may be `../../etc/passwd`.
+
     The server must validate the path too. `literal` judges only the parameter itself and finds the words anywhere in
     its name, as the published reference does, so that `profile` and `direction` count.
     """

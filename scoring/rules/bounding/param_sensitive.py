@@ -26,6 +26,7 @@ from scoring.vocabularies import parameters
 )
 def param_sensitive(param: Param, literal: bool = False) -> Iterator[Answer]:
     """A secret in a tool call is visible to the model, its provider and every log.
+
     Read credentials from the environment or use OAuth. `literal` judges only the parameter itself and finds the words
     anywhere in its name, as the published reference does, so that `author` (auth) and `maxTokens` count.
     """

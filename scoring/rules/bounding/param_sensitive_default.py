@@ -26,6 +26,7 @@ from scoring.vocabularies import parameters
 )
 def param_sensitive_default(param: Param, literal: bool = False) -> Iterator[Answer]:
     """The default value of a secret is either a leaked secret or one that all users share.
+
     `literal` judges only the parameter itself and finds the words anywhere in its name, as the published reference
     does.
     """

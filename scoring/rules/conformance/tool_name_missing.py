@@ -26,6 +26,7 @@ from scoring.text.javascript import trim_whitespace
 )
 def tool_name_missing(tool: Tool, blank: bool = False) -> Iterator[str]:
     """A tool without a name cannot be called, and strict clients reject the whole list because of it.
+
     With `blank`, a name that consists of white space counts as missing.
     """
     if not (trim_whitespace(tool.name) if blank else tool.name):

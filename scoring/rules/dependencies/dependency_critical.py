@@ -38,6 +38,7 @@ _NOT_AT_RUNTIME: Final = frozenset({"dev", "optional", "peer"})
 )
 def dependency_critical(audit: Audit) -> Iterator[Answer]:
     """A critical vulnerability in code that runs with the server can give an attacker all rights of the server.
+
     Malware counts as critical. Dependencies that are only needed for development, and optional ones, do not count.
     Upgrade to the fixed version.
     """

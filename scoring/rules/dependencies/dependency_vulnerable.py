@@ -37,6 +37,7 @@ from scoring.text.evidence_path import clip_text
 )
 def dependency_vulnerable(audit: Audit) -> Iterator[Answer]:
     """Attackers use published vulnerabilities, so upgrade to a version that fixes them.
+
     The cost depends on the severity, on how the package is reached, on whether the server needs it to run, and on how
     long a fix has been available. Several vulnerabilities in one version cost little more than the worst one, because
     one upgrade fixes them all. Let the host propose upgrades.

@@ -25,6 +25,7 @@ from scoring.scopes.supply_chain import Locked
 )
 def lockfile_missing(locked: Locked) -> Iterator[str]:
     """Without a lockfile the tested versions are unknown, and each installation may get different ones.
+
     Commit the lockfile of your package manager.
     """
     if locked.origin != GITHUB:

@@ -46,6 +46,7 @@ _WORDS: Final = {
 )
 def param_abbreviation_unexplained(param: Param, literal: bool = False) -> Iterator[str]:
     """A model must guess the meaning of an abbreviation such as `ctx` or `po`, so write the word in the description.
+
     A common abbreviation (id, url, max, api ...) needs no explanation. `literal` reads as the published reference does:
     the name is one word, every abbreviation counts, and any of 57 words explains any abbreviation.
     """

@@ -69,6 +69,7 @@ _HINTS: Final = {
 )
 def param_constraint_undescribed(param: Param, literal: bool = False) -> Iterator[str]:
     """Some clients send a model only the descriptions, so calls often violate a limit that they do not mention.
+
     The numbers or values themselves are enough, unless `literal` requires words, as the published reference does: it
     does not read "(1-100)" or "<= 9" as a limit.
     """

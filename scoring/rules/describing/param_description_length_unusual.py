@@ -26,6 +26,7 @@ def param_description_length_unusual(
     param: Param, minimum: int = 10, maximum: int = 200, skip_blank: bool = False
 ) -> Iterator[str]:
     """A description of a word or two does not state format and unit, and a long one hides the essentials.
+
     White space counts as text of length 0, unless `skip_blank` is set; an empty description is judged by other rules.
     """
     text = param.get("description")

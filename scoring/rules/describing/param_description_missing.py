@@ -25,6 +25,7 @@ from scoring.text.javascript import is_object, is_truthy, trim_whitespace
 )
 def param_description_missing(param: Param, objects_only: bool = False, text_only: bool = False) -> Iterator[str]:
     """A model sets a parameter by its description.
+
     Without one it must guess format, unit and meaning. With `objects_only`, the schemas `true` and `false` pass; with
     `text_only`, a description that is not a string does not.
     """

@@ -36,6 +36,7 @@ _CONTEXT: Final = terms.CONTEXT - {"to", "from", "set", "type"}
 )
 def param_term_vague(param: Param, literal: bool = False) -> Iterator[str]:
     """A vague word such as data, value or input needs another word that states its meaning.
+
     State whose data it is, or which value. `literal` reads as the published reference does: the name is one word, and
     "to", "from" or "id" are context enough.
     """

@@ -24,6 +24,7 @@ from scoring.text.javascript import utf16_length
 )
 def tool_description_long(tool: Tool, maximum: int = 500) -> Iterator[str]:
     """The description is sent with every request, so its length costs tokens in every request.
+
     Keep the parts that help a model to choose the tool.
     """
     length = utf16_length(tool.description)

@@ -31,6 +31,7 @@ from scoring.text.javascript import utf16_length
 )
 def tool_description_padded(toolset: Toolset, minimum: int = 20) -> Iterator[tuple[Tool, str]]:
     """A description of a few words does not state when the tool applies.
+
     Repeated text does not help: passages of eight words that a description repeats, or shares with another tool, do not
     count. State what the tool does and when to use it.
     """

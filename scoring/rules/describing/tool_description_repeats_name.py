@@ -27,6 +27,7 @@ _LONGER = 4
 )
 def tool_description_repeats_name(tool: Tool, by_words: bool = False) -> Iterator[str]:
     """A description that repeats the name gives no further information.
+
     State what the tool returns or changes, and when to use it. With `by_words`, punctuation and the capitals of
     camelCase are ignored.
     """

@@ -43,6 +43,7 @@ _TRAITS: Final = {
 )
 def tool_description_unlike_siblings(toolset: Toolset) -> Iterator[Answer]:
     """Tools that share the first part of their name are compared with each other.
+
     A description with other contents, or of another length, than most of the group makes the comparison harder.
     """
     families: dict[str, list[Tool]] = defaultdict(list)

@@ -40,6 +40,7 @@ _MARKS: Final = (
 )
 def tool_description_without_example(tool: Tool, literal: bool = False) -> Iterator[str]:
     """One example shows format and purpose, so that the first call of a model succeeds.
+
     Whole phrases, code in backticks and quoted values count. `literal` also counts any quotation mark, and an
     apostrophe, as the published reference does.
     """

@@ -30,6 +30,7 @@ _WHEN: Final = compile_pattern(rf"\b(?:{'|'.join(_WHOLE)})\b")
 )
 def tool_description_without_when(tool: Tool, literal: bool = False) -> Iterator[str]:
     """State when to use this tool, because a model must choose between similar tools.
+
     Write "Use this when ...". Whole words count. `literal` finds phrases anywhere, and also "to" and "for" alone, as
     the published reference does.
     """

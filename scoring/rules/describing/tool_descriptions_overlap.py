@@ -35,6 +35,7 @@ _WORD: Final = re.compile(r"\w+")
 )
 def tool_descriptions_overlap(toolset: Toolset, percent: int = 75) -> Iterator[Answer]:
     """A model chooses by the description, and cannot distinguish two that share most of their words.
+
     State in each description what the other tool does not do.
     """
     described = [(tool, words, len(words)) for tool in toolset.tools[:MAX_TOOLS] if (words := _words(tool))]

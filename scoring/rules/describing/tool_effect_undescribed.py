@@ -50,6 +50,7 @@ _DESTROYS: Final = compile_pattern(
 )
 def tool_effect_undescribed(tool: Tool, literal: bool = False) -> Iterator[str]:
     """Users read the description before they approve a call, so it must state what the tool changes.
+
     `literal` reads as the published reference does: an effect word at the start or end of the name counts inside a
     longer word, so that `newsletter` begins with new and `asset` ends with set; and a destructive tool has to use
     destruct, delet, remov, destroy, permanent or irreversible as whole words.

@@ -36,6 +36,7 @@ _GUIDANCE: Final = compile_pattern(
 )
 def tool_workflow_unguided(toolset: Toolset, literal: bool = False) -> Iterator[Answer]:
     """State what to call before or after the tool, or which tool to use instead.
+
     Otherwise a model learns it from failed calls. The whole name of another tool counts. `literal` finds names anywhere
     in the text, as the published reference does, so that `get` is found in "widget".
     """

@@ -46,6 +46,7 @@ _VERSION: Final = "discover-version-mismatch"
 )
 def header_mismatch_served(conversation: Conversation, step: str = _VERSION) -> Iterator[Answer]:
     """Compare `MCP-Protocol-Version`, `Mcp-Method` and `Mcp-Name` with the body, and refuse a difference.
+
     Refuse it with HTTP 400 and error -32020. Intermediaries route by the headers, and the server acts on the body. If
     both may differ, a gateway rule that allows `tools/list` also allows any other method in the body. An HTTP 400
     without a JSON-RPC error is tolerated: it may come from an intermediary, which need not write one. Error -32022 is

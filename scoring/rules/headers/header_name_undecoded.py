@@ -32,6 +32,7 @@ from scoring.scopes.conversation import Conversation
 )
 def header_name_undecoded(conversation: Conversation) -> Iterator[Answer]:
     """A name that does not fit into a header is sent as `=?base64?...?=` and must be decoded before the comparison.
+
     Otherwise a tool whose name is not plain ASCII cannot be called, because the header never equals the body.
     """
     for exchange in conversation.conclusive("call-name-encoded"):

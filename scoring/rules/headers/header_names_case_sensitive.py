@@ -34,6 +34,7 @@ from scoring.scopes.conversation import Conversation
 )
 def header_names_case_sensitive(conversation: Conversation) -> Iterator[Answer]:
     """Header names are case-insensitive: `MCP-PROTOCOL-VERSION` is `mcp-protocol-version`.
+
     Libraries and proxies may change the case. A server that compares the case serves some clients and refuses others.
     """
     for exchange in conversation.conclusive("discover-headers-uppercase"):

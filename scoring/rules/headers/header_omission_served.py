@@ -44,6 +44,7 @@ _VERSION: Final = "discover-version-missing"
 )
 def header_omission_served(conversation: Conversation, step: str = _VERSION) -> Iterator[Answer]:
     """A request without `Mcp-Method` or `MCP-Protocol-Version` must be refused with HTTP 400 and error -32020.
+
     A server that fills in missing headers cannot distinguish a modern client from an old one, and a gateway that relies
     on a header cannot check the request. A server that also supports the older revisions may read a request without a
     version as one of 2025-03-26, so the version is not judged there. An HTTP 400 without a JSON-RPC error is tolerated:

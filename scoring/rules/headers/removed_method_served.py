@@ -39,6 +39,7 @@ from scoring.scopes.conversation import Conversation
 )
 def removed_method_served(conversation: Conversation) -> Iterator[Answer]:
     """From 2026-07-28 on `ping`, `logging/setLevel` and `resources/subscribe` are unknown methods.
+
     Answer them with HTTP 404 and error -32601. A server of both eras serves them only under the older revisions:
     `logging/setLevel` and `resources/subscribe` change the state of a connection, and connections have no state since
     2026-07-28.

@@ -48,6 +48,7 @@ _RIGHT: Final = {"jsonrpc": "2.0", "id": "hallmark-id", "error": _ERROR}
 )
 def unknown_method_unrefused(conversation: Conversation) -> Iterator[Answer]:
     """Answer a method that the server does not have with HTTP 404, error -32601 and the id of the request.
+
     The error shows that the method is missing, not the endpoint. After a bare 404 a client falls back to an older
     transport, and without the id it does not recognise the answer.
     """

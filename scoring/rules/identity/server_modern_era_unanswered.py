@@ -36,6 +36,7 @@ from scoring.scopes.conversation import NOT_ASKED, Conversation
 )
 def server_modern_era_unanswered(conversation: Conversation) -> Iterator[str]:
     """Since 2026-07-28 a client may send requests without a handshake and without a session.
+
     A server that answers only `initialize` still works with current clients, but clients that dropped the handshake
     cannot use it. Current SDKs support both from the same code.
     """

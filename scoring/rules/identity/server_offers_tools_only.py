@@ -27,6 +27,7 @@ _DEEPER: Final = ("resources", "prompts", "completions")
 )
 def server_offers_tools_only(server: Server) -> Iterator[str]:
     """Offer resources, prompts or completions as well if they are useful to your users.
+
     Models call tools, clients read resources, and users start from prompts. This is a suggestion: many good servers
     need only tools.
     """

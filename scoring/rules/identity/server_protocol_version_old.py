@@ -24,6 +24,7 @@ from scoring.text.evidence_path import clip_text
 )
 def server_protocol_version_old(server: Server, oldest: str = "2025-03-26") -> Iterator[str]:
     """Clients stop supporting old revisions over time.
+
     Revisions before 2025-03-26 have neither streamable HTTP nor tool annotations.
     """
     version = server.listing.protocol_version or ""

@@ -32,6 +32,7 @@ from scoring.scopes.conversation import Conversation
 )
 def discover_caching_unstated(conversation: Conversation) -> Iterator[Answer]:
     """Clients cache the result for `ttlMs` milliseconds, and share it between users if `cacheScope` is `public`.
+
     Both are required: `ttlMs` is an integer of at least 0, where 0 disables caching, and `cacheScope` is `public` or
     `private`. Use `private` when the result depends on the user.
     """

@@ -37,6 +37,7 @@ from scoring.scopes.conversation import Conversation
 )
 def discover_result_incomplete(conversation: Conversation) -> Iterator[Answer]:
     """A client calls `server/discover` to learn the supported versions and the capabilities.
+
     `supportedVersions` is a non-empty list of strings, and `capabilities` is an object.
     """
     for exchange in conversation.results("discover"):

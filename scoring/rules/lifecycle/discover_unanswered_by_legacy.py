@@ -51,6 +51,7 @@ def _probed(**members: Any) -> Conversation:
 )
 def discover_unanswered_by_legacy(conversation: Conversation) -> Iterator[Answer]:
     """Newer clients call `server/discover` first and fall back to `initialize` when they receive an error.
+
     An immediate JSON-RPC error or HTTP 4xx is enough. Without an answer every such client waits for its timeout, and a
     process that exits at an unknown method never reaches the handshake. The specification does not define the answer,
     so this check is for information only.

@@ -43,6 +43,7 @@ def _declared(extensions: Json) -> Conversation:
 )
 def extension_id_malformed(conversation: Conversation) -> Iterator[Answer]:
     """An extension's id is a prefix of labels with dots, a slash and a name, such as `com.example/my-tools`.
+
     The prefix distinguishes the extensions of different vendors. Use your own domain in reverse order.
     """
     declared = conversation.capabilities(MODERN).get("extensions")

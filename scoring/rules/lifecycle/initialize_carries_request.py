@@ -41,6 +41,7 @@ from scoring.scopes.conversation import Conversation
 )
 def initialize_carries_request(conversation: Conversation) -> Iterator[Answer]:
     """Before `notifications/initialized` of the client, the server may send no request except `ping`.
+
     Many clients read requests only after it, so an earlier request is lost and the server waits for its answer.
     """
     conclusive = [one for one in conversation.conclusive("initialize") if one.form in {"stream", "lines"}]

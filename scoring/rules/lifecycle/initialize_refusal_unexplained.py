@@ -43,6 +43,7 @@ def _refused(**members: Any) -> Conversation:
 )
 def initialize_refusal_unexplained(conversation: Conversation) -> Iterator[Answer]:
     """Name the supported versions in the error for `initialize`, so that the user knows what to update.
+
     A client of an older revision begins with `initialize` and shows the error to its user. Put the versions into the
     message or into `data.supported`. A server that also supports an older revision is not judged.
     """

@@ -46,6 +46,7 @@ from scoring.scopes.conversation import Conversation
 )
 def initialize_result_incomplete(conversation: Conversation) -> Iterator[Answer]:
     """The result of the handshake states the protocol version, the capabilities and the name of the server.
+
     `protocolVersion` is a string, `capabilities` an object (an empty one when nothing is offered), and `serverInfo` has
     a `name` and a `version`. SDKs close the connection when one of them is missing or of another type.
     """

@@ -42,6 +42,7 @@ _ABOUT: Final = frozenset({"_meta", "resultType"})
 )
 def ping_unanswered(conversation: Conversation) -> Iterator[Answer]:
     """Answer a ping with an empty result: either side uses it to check that the other still responds.
+
     It is the only request that every server of the handshake era must answer. A client that receives an error may close
     the connection. Metadata, which any result may have, does not count as content.
     """

@@ -29,6 +29,7 @@ from scoring.scopes.conversation import Conversation
 )
 def request_client_demanded(conversation: Conversation) -> Iterator[Answer]:
     """`clientInfo` is optional, so serve a request without it like any other.
+
     Only the version and the client's capabilities are required in `_meta`.
     """
     for exchange in list_read_by_server(conversation.conclusive("discover-client-missing"), conversation.recorded):

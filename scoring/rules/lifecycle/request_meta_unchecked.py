@@ -49,6 +49,7 @@ _BARE: Final = "discover-meta-missing"
 )
 def request_meta_unchecked(conversation: Conversation, step: str = _BARE) -> Iterator[Answer]:
     """Refuse a request without the version or the client's capabilities in `_meta` with error -32602.
+
     Over HTTP the status is 400. A server that guesses works only with some clients, and may use capabilities that the
     client lacks. A server that also supports an older revision may read a request without any `_meta` as one of that
     revision, so another refusal is tolerated. Error -32020 is tolerated too: without `_meta` the version in the header

@@ -37,6 +37,7 @@ _KEY: Final = "io.modelcontextprotocol/serverInfo"
 )
 def result_server_unnamed(conversation: Conversation) -> Iterator[Answer]:
     """Without a handshake each result names the server and its version, for logs and error reports.
+
     Put `io.modelcontextprotocol/serverInfo` into `_meta` of every result. The SDKs do so by default.
     """
     for exchange in conversation.results("discover", *LIST_STEPS):

@@ -45,6 +45,7 @@ _OTHERS: Final = (
 )
 def result_type_missing(conversation: Conversation) -> Iterator[Answer]:
     """`resultType` distinguishes a complete result from one that requests input, so every result needs it.
+
     A client of revision 2026-07-28 cannot interpret the result without it. Lists and `server/discover` are always
     `complete`.
     """

@@ -70,6 +70,7 @@ def _said(step: str, offered: str, answered: str) -> dict[str, Any]:
 )
 def version_supported_not_agreed(conversation: Conversation) -> Iterator[Answer]:
     """A client offers one version; a server that supports it must answer with the same version.
+
     A client that supports only this version closes the connection after another answer. A version counts as supported
     when the server itself answered with it to another offer.
     """

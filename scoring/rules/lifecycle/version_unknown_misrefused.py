@@ -62,6 +62,7 @@ from scoring.scopes.conversation import Conversation
 )
 def version_unknown_misrefused(conversation: Conversation) -> Iterator[Answer]:
     """Error -32022 lists the supported versions, so that a client can repeat its request with one of them.
+
     Over HTTP the status is 400. `data.supported` lists the versions, and `data.requested` repeats the requested
     version. After any other answer the client does not know the cause.
     """

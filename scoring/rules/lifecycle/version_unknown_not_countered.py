@@ -64,6 +64,7 @@ def _asked(**members: Any) -> Conversation:
 )
 def version_unknown_not_countered(conversation: Conversation) -> Iterator[Answer]:
     """Answer an unknown version with a version that the server supports, preferably its newest.
+
     An echo of the offer promises an unsupported version, and an error leaves the client without a version to try. Error
     -32602, which the specification shows as an example, is tolerated, and so are error -32022 and a version of no
     revision.

@@ -38,6 +38,7 @@ from scoring.scopes.conversation import Conversation
 )
 def capability_not_object(conversation: Conversation) -> Iterator[Answer]:
     """A capability is declared with an object, an empty one when there are no options: `"tools": {}`.
+
     Strict clients reject `true` together with the whole result, and clients differ in their reading of `null`. Leave
     out a capability that the server lacks. Names that the revision does not define are not judged.
     """

@@ -46,6 +46,7 @@ _PROMPTS: Final = legacy_exchange("list-prompts", result={"prompts": [{"name": "
 )
 def completion_undeclared(conversation: Conversation) -> Iterator[Answer]:
     """A server that completes the arguments of prompts and resource templates declares `completions`.
+
     Without the declaration, only the completion of a real argument would show whether the server supports it, which may
     have a cost for the server. There are arguments and no declared completion, so this check is for information only.
     Revision 2024-11-05 has no such capability.

@@ -32,6 +32,7 @@ from scoring.scopes.conversation import Conversation
 )
 def cursor_invented_served(conversation: Conversation) -> Iterator[Answer]:
     """Answer a cursor that the server did not issue with error -32602.
+
     Otherwise a client whose cursor has expired gets the first page again, or an empty one, and does not detect that its
     list is incomplete. Only servers that issued a cursor are judged. A finding is tolerated, because the libraries of
     most servers ignore unknown cursors.

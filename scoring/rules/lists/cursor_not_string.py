@@ -35,6 +35,7 @@ from scoring.scopes.conversation import Conversation
 )
 def cursor_not_string(conversation: Conversation) -> Iterator[Answer]:
     """`nextCursor` is a string, and the last page does not have it.
+
     Strict clients reject a page with `"nextCursor": null` or a number, with every entry on it. Leave the member out
     instead of setting it to null.
     """

@@ -40,6 +40,7 @@ _HINTS: Final[dict[str, Any]] = {"ttlMs": 0, "cacheScope": "private"}
 )
 def list_cache_hints_missing(conversation: Conversation) -> Iterator[Answer]:
     """Every page of a list has `ttlMs`, an integer of at least 0, and `cacheScope`, `public` or `private`.
+
     They state how long clients and gateways may keep the page and whether other users may receive it. Without them the
     official clients reject the page. `"ttlMs": 0` and `"cacheScope": "private"` are always correct.
     """

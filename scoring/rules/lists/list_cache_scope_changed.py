@@ -45,6 +45,7 @@ from scoring.scopes.conversation import Conversation
 )
 def list_cache_scope_changed(conversation: Conversation) -> Iterator[Answer]:
     """All pages of a list have the same `cacheScope`.
+
     When the first page is private and the second public, a shared cache sends the second page to users who must not see
     it. If one page is private, all must be private. Pages without a scope are judged by `list-cache-hints-missing`.
     """

@@ -45,6 +45,7 @@ from scoring.scopes.conversation import Conversation
 )
 def list_unlike_its_capability(conversation: Conversation, name: str = "tools") -> Iterator[Answer]:
     """Declare `tools`, `prompts` or `resources` if the server answers the list, and only then.
+
     A client requests a declared list and receives error -32601, and it never requests a list that is not declared.
     Other errors are not judged here. Resource templates have no capability of their own.
     """

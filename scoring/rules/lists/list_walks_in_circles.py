@@ -46,6 +46,7 @@ def _second(*names: str, **members: Any) -> dict[str, Any]:
 )
 def list_walks_in_circles(conversation: Conversation) -> Iterator[Answer]:
     """A client that follows `nextCursor` page by page must reach a last page.
+
     It never finishes when a cursor repeats, or when later pages have only entries of earlier pages. An entry on two
     pages is tolerated, because a list may change while it is read. The empty string is a cursor like any other.
     """

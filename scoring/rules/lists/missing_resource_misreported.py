@@ -44,6 +44,7 @@ _RESOURCE_NOT_FOUND: Final = -32002
 )
 def missing_resource_misreported(conversation: Conversation) -> Iterator[Answer]:
     """Reading a resource that does not exist is an error: -32602 from 2026-07-28 on, -32002 before.
+
     An empty `contents` can also mean an empty resource, so a client cannot distinguish the two. Before 2026-07-28 the
     code is a SHOULD that few libraries follow, so any other answer is tolerated there.
     """

@@ -42,6 +42,7 @@ _RIGHT: Final[dict[str, Any]] = {"name": "sum", "arguments": [{"name": "day", "r
 )
 def prompt_entry_invalid(conversation: Conversation) -> Iterator[Answer]:
     """Every listed prompt is an object with the members that the schema of the revision defines.
+
     The official clients validate a page of the list as a whole, so that one prompt without a name, or with arguments
     that are not an array, makes them reject all others. Each prompt is judged separately under the agreed revision, and
     the finding names the first member that does not match.

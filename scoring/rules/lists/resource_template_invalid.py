@@ -44,6 +44,7 @@ def _listed(*templates: Any) -> Conversation:
 )
 def resource_template_invalid(conversation: Conversation) -> Iterator[Answer]:
     """`uriTemplate` is a URI template of RFC 6570: characters of a URI, and expressions such as `{topic}`.
+
     A client that cannot parse it cannot read the resources behind it. Names of variables have letters, digits,
     underscores and dots. A hyphen in a name is tolerated, because most libraries accept it.
     """

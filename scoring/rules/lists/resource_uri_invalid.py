@@ -40,6 +40,7 @@ from scoring.text.uris import find_uri_flaw
 )
 def resource_uri_invalid(resource: Resource) -> Iterator[Answer]:
     """The `uri` of a resource is a URI of RFC 3986: a scheme, a colon, and no spaces or braces.
+
     Clients parse it before they read the resource, and strict ones reject the whole list when they cannot.
     Percent-encode spaces and other characters. Characters outside ASCII are tolerated, because clients encode them.
     """

@@ -40,6 +40,7 @@ _RIGHT: Final[dict[str, Any]] = {"name": "add", "inputSchema": {"type": "object"
 )
 def tool_entry_invalid(conversation: Conversation) -> Iterator[Answer]:
     """Every listed tool is an object with the members that the schema of the revision defines.
+
     The official clients validate a page of the list as a whole, so that one tool without a name or with `"inputSchema":
     null` makes them reject all others. Each tool is judged separately under the agreed revision, and the finding names
     the first member that does not match.

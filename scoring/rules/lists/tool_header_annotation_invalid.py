@@ -53,6 +53,7 @@ _REGION: Final = {"type": "string", _KEYWORD: "Region"}
 )
 def tool_header_annotation_invalid(tool: Tool) -> Iterator[Answer]:
     """`x-mcp-header` names the header for a string, an integer or a boolean, by a token that is used once.
+
     The parameter is reached from the root through `properties` alone, not through arrays, unions or references. A
     client over HTTP leaves out a tool that violates this, without a message to its user. A parameter that may also be
     null, or has no type, is tolerated: the specification does not forbid it, but the official clients reject it.

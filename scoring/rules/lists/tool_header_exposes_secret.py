@@ -37,6 +37,7 @@ _KEYWORD: Final = "x-mcp-header"
 )
 def tool_header_exposes_secret(tool: Tool) -> Iterator[Answer]:
     """A password, a token or a key should not be sent in a header.
+
     Proxies log headers and gateways read them, and `x-mcp-header` sends the parameter there with every call. Remove the
     annotation. Better, take no secrets as parameters, because a model must know them to send them.
     """

@@ -28,6 +28,7 @@ _HINTS: Final = ("readOnlyHint", "destructiveHint", "idempotentHint", "openWorld
 )
 def tool_hint_not_boolean(tool: Tool) -> Iterator[Answer]:
     """`readOnlyHint`, `destructiveHint`, `idempotentHint` and `openWorldHint` are booleans or absent.
+
     Clients use them to decide whether a call needs confirmation. A string such as "false" counts as true in many
     languages, and strict clients reject the tool. Leave out what you do not know.
     """

@@ -33,6 +33,7 @@ from scoring.scopes.base import Tool
 )
 def tool_input_schema_unusable(tool: Tool) -> Iterator[Answer]:
     """`inputSchema` has `"type": "object"` at its root, also for a tool without parameters.
+
     Arguments are always sent as an object. Clients reject a tool whose schema is missing, null or of another type, and
     strict ones reject the whole list. Write `{"type": "object"}` for a tool without parameters.
     """

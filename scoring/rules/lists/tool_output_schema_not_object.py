@@ -26,6 +26,7 @@ from scoring.scopes.base import Tool
 )
 def tool_output_schema_not_object(tool: Tool) -> Iterator[Answer]:
     """In 2025-06-18 and 2025-11-25 `outputSchema` has `"type": "object"` at its root.
+
     Clients of those revisions reject any other root, and the tool with it. Put a list into an object with one member.
     From 2026-07-28 on the output may have any type.
     """

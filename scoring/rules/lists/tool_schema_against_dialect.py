@@ -48,6 +48,7 @@ def _nested(levels: int) -> dict[str, Any]:
 )
 def tool_schema_against_dialect(tool: Tool) -> Iterator[Answer]:
     """A schema must be valid in the dialect that it names in `$schema`, or else in 2020-12.
+
     Clients compile it before they call the tool, and leave the tool out when they cannot. An unpublished dialect is
     tolerated, because no client can tell whether the schema is valid. References are not resolved, and formats, which
     the dialects leave open, are not checked.

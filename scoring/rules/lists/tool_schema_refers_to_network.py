@@ -52,6 +52,7 @@ _NETWORK: Final = ("http:", "https:", "ftp:", "ws:", "wss:", "//")
 )
 def tool_schema_refers_to_network(tool: Tool) -> Iterator[Answer]:
     """A `$ref` should stay inside its schema: `#/$defs/query`, not an address on the network.
+
     Clients must not fetch the target, so its contents are ignored, and many clients reject the tool. Put the other
     schema under `$defs`. Addresses of the published dialects, and of schemas that are embedded with their `$id`, need
     no network. This check fetches nothing.

@@ -41,6 +41,7 @@ def _listed(step: str, *tools: Any) -> dict[str, Any]:
 )
 def tools_reordered(conversation: Conversation) -> Iterator[Answer]:
     """Return unchanged tools in the same order, because clients put the list into the prompt of a model.
+
     A model reads the same list in the same order from its cache; after another order its tokens are charged again. Sort
     the tools, or keep them in a list instead of a set.
     """

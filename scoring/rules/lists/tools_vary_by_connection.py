@@ -63,6 +63,7 @@ def _listed(step: str, *tools: Any, **members: Any) -> dict[str, Any]:
 )
 def tools_vary_by_connection(conversation: Conversation) -> Iterator[Answer]:
     """The list of tools must not depend on the connection.
+
     Since there are no sessions, requests of one client may use any connection and reach any instance. A tool of one
     connection may then be missing when it is called. Tools that change with time, as two requests on the same
     connection show, are not judged. The same tools with other definitions are tolerated.

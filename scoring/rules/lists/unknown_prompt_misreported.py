@@ -35,6 +35,7 @@ from scoring.scopes.conversation import Conversation
 )
 def unknown_prompt_misreported(conversation: Conversation) -> Iterator[Answer]:
     """Answer a request for a prompt that does not exist with error -32602.
+
     A client then knows that the name is wrong. Other codes indicate a fault of the server, and some libraries answer 0
     for every exception during the lookup.
     """

@@ -34,6 +34,7 @@ from scoring.scopes.conversation import Conversation
 )
 def unknown_tool_served(conversation: Conversation) -> Iterator[Answer]:
     """Answer a call of a tool that does not exist with error -32602.
+
     The specification requires it in prose, without a MUST, so this check is for information only. Most libraries return
     a result with `isError`, and other codes inform a client as well; both are tolerated. After a successful call the
     model assumes that an action was performed.

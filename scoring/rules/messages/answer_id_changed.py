@@ -56,6 +56,7 @@ _NUMBER: Final = {"jsonrpc": "2.0", "id": 1, "method": "ping"}
 )
 def answer_id_changed(conversation: Conversation) -> Iterator[Answer]:
     """Return the id of the request in its answer, because a client finds the request by it.
+
     A string stays a string and a number a number. Most clients ignore an answer with another id and wait for their
     timeout. An error with HTTP 400 or above and without the id is not judged: the server may not have read the request.
     """

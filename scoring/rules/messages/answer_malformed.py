@@ -66,6 +66,7 @@ from scoring.scopes.conversation import Conversation
 )
 def answer_malformed(conversation: Conversation) -> Iterator[Answer]:
     """A response has `"jsonrpc": "2.0"` and either a result or an error.
+
     An error has an integer as its `code` and a string as its `message`. Clients validate responses first, and ignore
     those that do not match. A body with HTTP 400 or above is judged only when it has a member `jsonrpc`. Answers to GET
     and DELETE are not judged, because these carry no request.

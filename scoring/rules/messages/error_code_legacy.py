@@ -43,6 +43,7 @@ from scoring.scopes.conversation import Conversation
 )
 def error_code_legacy(conversation: Conversation) -> Iterator[Answer]:
     """Do not use the codes from -32000 to -32019: their meaning is not defined.
+
     Implementations used them before the specification assigned ranges. New servers use the codes of JSON-RPC, those
     that the specification defines, or their own codes outside of -32768 to -32000. The usual finding is -32000, which
     some libraries use for every error. -32002 is judged by `error-code-reserved`.

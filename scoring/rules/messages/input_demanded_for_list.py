@@ -37,6 +37,7 @@ from scoring.scopes.conversation import Conversation
 )
 def input_demanded_for_list(conversation: Conversation) -> Iterator[Answer]:
     """Only `tools/call`, `prompts/get` and `resources/read` may request input before they are done.
+
     Clients list and discover in the background, without a user who could answer. A list with `input_required` stays
     empty for them.
     """

@@ -36,6 +36,7 @@ def _heard(what: str) -> dict[str, Json]:
 )
 def log_message_unasked(conversation: Conversation) -> Iterator[Answer]:
     """Send log messages only to a client that set `io.modelcontextprotocol/logLevel` in its request.
+
     Other clients do not show them, and on a stream they may expect nothing but the answer. None of our requests sets
     it. Write logs to stderr.
     """

@@ -48,6 +48,7 @@ _CODES: Final = frozenset({-32700, -32600})
 )
 def malformed_request_accepted(conversation: Conversation) -> Iterator[Answer]:
     """Answer a body that is not JSON with an HTTP error, or with error -32700 (parse error) or -32600.
+
     A server that accepts it hides a fault of the client, and an internal error indicates a fault of the server instead.
     Where all answers share one channel, only an error that identifies the cause is judged: any other may be the late
     answer to an earlier request.

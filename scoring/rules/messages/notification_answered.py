@@ -41,6 +41,7 @@ from scoring.scopes.conversation import Conversation
 )
 def notification_answered(conversation: Conversation) -> Iterator[Answer]:
     """A notification has no id and gets no answer, neither a result nor an error.
+
     An answer to `notifications/initialized` belongs to no request: clients log a warning or close the connection. Over
     HTTP the body of the 202 is empty. A notification that is refused with an HTTP error is not judged here. Nor is an
     answer with an id where all answers share one channel: it is a late answer to a request.

@@ -72,6 +72,7 @@ _MODERN: Final = {"resultType": "complete", "ttlMs": 0, "cacheScope": "private"}
 )
 def result_breaks_schema(conversation: Conversation) -> Iterator[Answer]:
     """The results of the handshake and of lists must match the schema of the revision.
+
     Clients with the official libraries validate a result as a whole, and reject it for one member of the wrong type.
     The agreed revision is judged. The tools and prompts of a list are judged one by one by `tool-entry-invalid` and
     `prompt-entry-invalid`. Formats are hints and are not judged.

@@ -66,6 +66,7 @@ def _heard(method: str, meta: Json) -> dict[str, Json]:
 )
 def subscription_unacknowledged(conversation: Conversation) -> Iterator[Answer]:
     """The first message on a subscription is `notifications/subscriptions/acknowledged`, with its id.
+
     It confirms to the client that the subscription is active, and for what. Without it the client cannot conclude from
     silence that nothing changed. A server that declares `listChanged` must support `subscriptions/listen`, the only way
     to report changes.

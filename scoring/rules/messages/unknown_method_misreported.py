@@ -45,6 +45,7 @@ _SESSION: Final = {"length": 32, "visible": True, "same_as": None}
 )
 def unknown_method_misreported(conversation: Conversation) -> Iterator[Answer]:
     """Answer a method that the server does not have with error -32601, and no other.
+
     Clients try optional methods and read -32601 as "not supported". Any other error indicates a fault of the request,
     which they repeat or report. Check the method before the parameters.
     """

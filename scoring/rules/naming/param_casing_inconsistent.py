@@ -43,6 +43,7 @@ _FORMS: Final = (
 )
 def param_casing_inconsistent(tool: Tool, literal: bool = False) -> Iterator[str]:
     """Use one case style for all parameters, because a model copies the style of the first one it reads.
+
     After `userId` it writes `pageSize`, and the call fails if the name is `page_size`. Any one style is accepted, and a
     single lower-case word fits every style. `literal` reads as the published reference does: the most common style is
     expected, a single word is camelCase, and any other style than that is a finding.

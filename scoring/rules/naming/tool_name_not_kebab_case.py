@@ -28,6 +28,7 @@ _KEBAB: Final = re.compile(r"[a-z][a-z0-9]*(?:-[a-z0-9]+)*")
 )
 def tool_name_not_kebab_case(tool: Tool) -> Iterator[str]:
     """One naming style for all tools of a server is easier to read and to predict.
+
     The protocol does not require kebab-case; a methodology that does is stricter.
     """
     if trim_whitespace(tool.name) and not _KEBAB.fullmatch(tool.name):

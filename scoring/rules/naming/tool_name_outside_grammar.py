@@ -29,6 +29,7 @@ _GRAMMAR: Final = re.compile(r"[A-Za-z0-9_.-]+")
 )
 def tool_name_outside_grammar(tool: Tool, maximum: int = 128, blank: bool = False) -> Iterator[str]:
     """A tool name has 1 to 128 characters: ASCII letters, digits, `_`, `-` and `.`.
+
     Clients and model APIs reject others. An empty name, or one of white space, is judged only with `blank`; a missing
     name is judged by `tool-name-missing`.
     """

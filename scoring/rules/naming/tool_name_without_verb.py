@@ -29,6 +29,7 @@ _PREFIXES: Final = tuple(sorted(verbs.NAMING))
 )
 def tool_name_without_verb(tool: Tool, literal: bool = False) -> Iterator[str]:
     """A verb at the start of the name shows a model what the tool does: `get-user`, not `user-profile`.
+
     The first word counts, or the second after the name of a product. `literal` takes the text before the first hyphen
     and lets it begin with a verb, as the published reference does, so that `address` begins with `add`.
     """

@@ -26,6 +26,7 @@ from scoring.text.evidence_path import clip_text
 )
 def tool_names_duplicated(toolset: Toolset, named: bool = False) -> Iterator[str]:
     """A tool is called by its name, so of two tools with the same name only one can be called.
+
     With `named`, only tools that have a name are counted, and a list without names is not judged.
     """
     names = [tool.name for tool in toolset.tools if not named or isinstance(tool.get("name"), str)]

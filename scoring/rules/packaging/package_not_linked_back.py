@@ -30,6 +30,7 @@ _HALF: Final = Decimal("0.5")
 )
 def package_not_linked_back(published: Published) -> Iterator[Answer]:
     """Only the package itself can name the server that it belongs to: a registry entry may name any package.
+
     Put the registered name into `mcpName` of package.json, or `mcp-name: NAME` into the README of a Python package.
     """
     name = published.package.mcp_name

@@ -24,6 +24,7 @@ from scoring.text.evidence_path import clip_text
 )
 def package_not_published(published: Published) -> Iterator[str]:
     """A package that is not in the index cannot be installed, and an attacker could publish one under its name.
+
     Publish it, or remove it from the registration.
     """
     if not published.package.exists:

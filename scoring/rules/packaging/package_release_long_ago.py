@@ -26,6 +26,7 @@ from scoring.scopes.project import Published
 )
 def package_release_long_ago(published: Published) -> Iterator[Answer]:
     """Users get only published versions, so publish what has changed as a new version.
+
     For a project without a known repository, only the index shows when the last version was published.
     """
     days = published.days_since(published.package.latest_published)

@@ -28,6 +28,7 @@ from scoring.text.evidence_path import clip_text
 )
 def package_runs_install_scripts(published: Published) -> Iterator[str]:
     """An installation script runs with the rights of the user before the package has been reviewed.
+
     Most malicious packages use one, and careful clients refuse it. Move the work into the first start of the server;
     for Python publish a wheel.
     """

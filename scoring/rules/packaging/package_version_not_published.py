@@ -24,6 +24,7 @@ from scoring.text.evidence_path import clip_text
 )
 def package_version_not_published(published: Published) -> Iterator[str]:
     """A client that installs the registered version gets an error.
+
     Publish the version before you register it.
     """
     package = published.package

@@ -34,6 +34,7 @@ _HALF: Final = Decimal("0.5")
 )
 def package_version_outdated(published: Published) -> Iterator[Answer]:
     """Clients install the registered version, which lacks all later fixes.
+
     Register each version within a month of its publication.
     """
     package = published.package

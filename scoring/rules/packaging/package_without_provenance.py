@@ -24,6 +24,7 @@ from scoring.scopes.project import Published
 )
 def package_without_provenance(published: Published) -> Iterator[str]:
     """A provenance attestation ties a version to its commit and build.
+
     A stolen token cannot publish other code unnoticed then. Publish from the automation of the host: npm with
     `--provenance` or trusted publishing, PyPI with trusted publishing.
     """

@@ -36,6 +36,7 @@ _PAGES: Final = frozenset(
 )
 def list_without_pagination(tool: Tool) -> Iterator[str]:
     """Without pagination one call may put a whole table into the context of a model.
+
     Accept a limit together with a cursor, a page or an offset.
     """
     lists = not _LISTS.isdisjoint(split_tokens(tool.name)) or _says_all(tool.description[:4000])

@@ -33,6 +33,7 @@ def _schema(**keywords: object) -> dict[str, object]:
 )
 def tool_deed_unconstrained(toolset: Toolset) -> Iterator[Answer]:
     """Limits on parameters restrict what a tool can do when a model was manipulated.
+
     Give string parameters of tools that write, delete or administer a maxLength, an enum, a pattern or a format.
     """
     for one, authority in toolset.judged:

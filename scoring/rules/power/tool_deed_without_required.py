@@ -29,6 +29,7 @@ _SCHEMA = {"type": "object", "properties": {"id": {"type": "string"}}}
 )
 def tool_deed_without_required(toolset: Toolset) -> Iterator[Answer]:
     """A tool that writes or deletes and requires no parameter can be called without arguments.
+
     Its defaults then decide the effect. List the necessary parameters in `required`.
     """
     for one, authority in toolset.judged:

@@ -24,6 +24,7 @@ from scoring.scopes.base import Tool
 )
 def tool_destruction_not_isolated(tool: Tool) -> Iterator[str]:
     """A deletion that is one of several actions of a tool can be neither disabled nor confirmed separately.
+
     Offer it as a separate tool, or at least mark the tool with `destructiveHint: true`.
     """
     deeds = set(classify_actions(tool.item.raw))

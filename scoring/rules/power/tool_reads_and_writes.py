@@ -28,6 +28,7 @@ from scoring.scopes.base import Tool
 )
 def tool_reads_and_writes(tool: Tool) -> Iterator[str]:
     """A user cannot allow only the reading actions of a tool that also writes.
+
     Offer separate tools for reading and writing.
     """
     deeds = classify_actions(tool.item.raw)

@@ -71,6 +71,7 @@ _SEARCHED: Final = frozenset({"doc", "docs", "documentation", "help", "knowledge
 )
 def tool_runs_code(tool: Tool) -> Iterator[str]:
     """A string that is run as a shell command, a script or SQL gives the caller the rights of the server.
+
     A topic to search for, the id of a thing, an arithmetic expression or the code of a currency is not code to run.
     Offer the operations as separate tools, or accept only values of an enum.
     """

@@ -43,6 +43,7 @@ _NEAR: Final = 4
 )
 def tool_scope_undescribed(toolset: Toolset) -> Iterator[str]:
     """Users who decide which tools an agent may use need to know which data each tool can access.
+
     One sentence has to name the object of the tool, by a word of its name or of a parameter, and its limits: whose
     notes, which folder, how many. A passage that several tools share does not count.
     """

@@ -30,6 +30,7 @@ _WORD: Final = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
 )
 def toolset_without_field_selection(toolset: Toolset) -> Iterator[str]:
     """Complete records fill a model's context with data that the caller did not request.
+
     Add a parameter for the fields to return.
     """
     names = (name for tool in toolset.tools for name in tool.properties)

@@ -33,6 +33,7 @@ _BOUND: Final = re.compile(
 )
 def toolset_without_scope(toolset: Toolset) -> Iterator[str]:
     """Users who decide which tools an agent may use need to know which data each tool can access.
+
     Name the resource and its limits: whose notes, which folder, how many.
     """
     silent = sum(not _BOUND.search(tool.description[:4000]) for tool in toolset.tools)

@@ -24,6 +24,7 @@ from scoring.scopes.source_files import Readme
 )
 def readme_missing(readme: Readme) -> Iterator[str]:
     """The README is the first page that a user reads, and often the only one.
+
     State what the server does, how it is installed, and what it needs.
     """
     if readme.found is None:

@@ -29,6 +29,7 @@ _HALF: Final = Decimal("0.5")
 )
 def readme_short(readme: Readme) -> Iterator[Answer]:
     """A README of a few words does not show users whether the server is suitable for them.
+
     State what it does, for whom, what it needs and what it may change.
     """
     found = readme.found

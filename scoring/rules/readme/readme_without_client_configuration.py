@@ -24,6 +24,7 @@ from scoring.scopes.source_files import Readme
 )
 def readme_without_client_configuration(readme: Readme) -> Iterator[str]:
     """Users copy a configuration into their client, and many give up when they have to write it.
+
     Show the JSON below `mcpServers`, or the command that adds the server.
     """
     found = readme.found

@@ -24,6 +24,7 @@ from scoring.scopes.source_files import Readme
 )
 def readme_without_example(readme: Readme) -> Iterator[str]:
     """An example shows in one line what a list of parameters does not.
+
     Show a question and its answer.
     """
     found = readme.found

@@ -28,6 +28,7 @@ from scoring.scopes.source_files import Readme
 )
 def readme_without_installation(readme: Readme) -> Iterator[str]:
     """Without an installation command users cannot install the server.
+
     Give the one command, or the configuration, that installs and starts it.
     """
     found = readme.found

@@ -24,6 +24,7 @@ from scoring.scopes.source_files import Readme
 )
 def readme_without_tools(readme: Readme) -> Iterator[str]:
     """Before the installation a user needs to know what the model will be able to do and to change.
+
     List the tools, one line for each.
     """
     found = readme.found

@@ -29,6 +29,7 @@ from scoring.text.evidence_path import clip_text
 )
 def variable_unexplained(variable: Variable) -> Iterator[str]:
     """A server that stops because of a missing variable forces its user to read the code.
+
     Document every variable that holds a secret or has to be set, in the README or in the registration, and state where
     its value comes from.
     """

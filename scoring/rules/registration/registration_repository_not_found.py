@@ -25,6 +25,7 @@ from scoring.text.evidence_path import clip_text
 )
 def registration_repository_not_found(registered: Registered) -> Iterator[str]:
     """With a broken link users find neither the source, nor the issue tracker, nor the maintainers.
+
     Make the repository public, or register its current address.
     """
     if registered.gone and registered.registration.text("repository.url", "source.project"):

@@ -30,6 +30,7 @@ _VARIABLE = re.compile(r"\{([^{}]+)\}")
 )
 def remote_variable_undeclared(remote: Remote) -> Iterator[str]:
     """The user must fill in each placeholder of the URL and needs to know its value.
+
     Declare it in `variables`.
     """
     variables = remote.raw.get("variables")

@@ -28,6 +28,7 @@ from scoring.text.evidence_path import clip_text
 )
 def definitions_changed_since_approval(drifted: Drifted) -> Iterator[Answer]:
     """A definition that changes after its approval may be an attack on the model.
+
     Signs are a new instruction to the model and a known tool that may do more. The other rules judge the current
     listing; this one reports only that it differs from the approved one. State in the changelog why a tool needs more.
     """

@@ -24,6 +24,7 @@ from scoring.scopes.trials import Trial
 )
 def error_instructs_model(trial: Trial) -> Iterator[str]:
     """State in an error only what was wrong and what is expected: a model may follow other instructions in it.
+
     This check is for information only, because an error may repeat a text of third parties.
     """
     yield from dict.fromkeys(hit.title.lower() for hit in scan_handout(trial.tried.text, at=trial.at))

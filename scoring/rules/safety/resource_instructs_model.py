@@ -37,6 +37,7 @@ from scoring.scopes.handout_texts import ReadResource
 )
 def resource_instructs_model(resource: ReadResource) -> Iterator[str]:
     """Remove instructions to the model from resources: it may perform actions that the user did not request.
+
     A model reads a resource as information. Remove hidden characters too, and put the instructions for tools into their
     descriptions. The finding costs no points, because a resource may contain texts of third parties. In a long text an
     instruction counts only beside one of another kind, so that manuals and texts about such attacks are accepted. Once

@@ -36,6 +36,7 @@ from scoring.scopes.handout_texts import ToolResult
 )
 def result_instructs_model(result: ToolResult) -> Iterator[str]:
     """A model may follow the instructions in the result of a tool, so mark texts of third parties as such.
+
     Remove hidden characters from them, and keep your own texts plain. The finding costs no points, because a result may
     repeat a page, a mail or a file of third parties. Only tools that read are called, once a week, and only the
     beginning of their results is read.

@@ -24,6 +24,7 @@ from scoring.scopes.base import Said
 )
 def text_carries_encoded_payload(texts: Said) -> Iterator[str]:
     """A reviewer of a listing cannot read an encoded text, but a model may decode and follow it.
+
     Write examples out, or shorten them. This is check SEC-004 of the security lane that mcptest publishes.
     """
     for hit in texts.hits:

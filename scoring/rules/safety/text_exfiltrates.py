@@ -27,6 +27,7 @@ from scoring.scopes.base import Said
 )
 def text_exfiltrates(texts: Said) -> Iterator[str]:
     """Keys, private files and the conversation belong to the user, and a listing must not request them.
+
     Read credentials from the configuration of the server. This is check SEC-003 of the security lane that mcptest
     publishes.
     """

@@ -24,6 +24,7 @@ from scoring.scopes.base import Said
 )
 def text_hides_characters(texts: Said) -> Iterator[str]:
     """Remove invisible characters, because a model reads their text and a reviewer does not.
+
     They are tag characters, direction overrides, and runs of zero-width characters and variation selectors. Emoji,
     flags and the joiners that scripts need are accepted. Invisible characters are often copied by accident. This is
     check SEC-005 of the security lane that mcptest publishes.

@@ -28,6 +28,7 @@ from scoring.scopes.base import Said
 )
 def text_injects_instructions(texts: Said) -> Iterator[str]:
     """A text must not override other instructions, hide something from the user or imitate a system message.
+
     A model reads a listing as part of its instructions. Describe what the tool does and returns. Leave decisions to the
     user. This is check SEC-001 of the security lane that mcptest publishes.
     """

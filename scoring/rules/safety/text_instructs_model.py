@@ -37,6 +37,7 @@ _NEEDS: Final = (
 )
 def text_instructs_model(tool: Tool) -> Iterator[str]:
     """Imperatives in a description influence the model beyond the choice of this tool.
+
     Most have a good purpose. This check is for information only: other rules judge concealment, overriding and similar
     instructions.
     """

@@ -28,6 +28,7 @@ from scoring.scopes.base import Said
 )
 def text_raises_suspicion(texts: Said) -> Iterator[str]:
     """Some wordings occur in harmless and in harmful texts, so replace them by a plain description.
+
     They are threats of consequences, actions without confirmation, and private files that are read in addition. One of
     them is reported for information; another rule judges several in one text. State what the tool reads and changes,
     and leave decisions to the user.

@@ -24,6 +24,7 @@ from scoring.scopes.base import Said
 )
 def text_reveals_secret(texts: Said) -> Iterator[str]:
     """Every client that connects can read the listing, so a credential in it is public.
+
     Revoke it, then remove it. Use placeholders in defaults and examples. This is check SEC-008 of the security lane
     that mcptest publishes.
     """

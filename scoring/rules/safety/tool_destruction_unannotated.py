@@ -37,6 +37,7 @@ from scoring.scopes.base import Tool
 )
 def tool_destruction_unannotated(tool: Tool) -> Iterator[str]:
     """A client that requests confirmation before data is destroyed reads `destructiveHint`.
+
     This is check SEC-009 of the security lane that mcptest publishes. A verb such as delete, drop or purge in the name
     counts, and so does such a value of a parameter `action`. Set `destructiveHint: true`, or `false` when removed data
     can be restored.

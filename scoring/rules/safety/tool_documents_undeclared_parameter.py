@@ -80,6 +80,7 @@ _PROPERTIES: Final = {"query": {"type": "string"}, "pageSize": {"type": "integer
 )
 def tool_documents_undeclared_parameter(tool: Tool) -> Iterator[str]:
     """A parameter that only the description mentions is either outdated or hidden from reviewers of the schema.
+
     This is check SEC-007 of the security lane that mcptest publishes. Sections such as `Args:` and `Parameters:` are
     read, and fields such as `:param name:`. Case, hyphens and underscores make no difference, nor does the depth at
     which a name is declared. Declare the parameter, or remove it from the description.

@@ -41,6 +41,7 @@ _NULL: Final = frozenset({"null"})
 )
 def param_examples_missing(param: Param, literal: bool = False) -> Iterator[str]:
     """An object, an array or a union is easier to copy from an example than to derive from its schema.
+
     `literal` reads as the published reference does: any union and an enum of more than three values is complex, and a
     list of types is not examined.
     """

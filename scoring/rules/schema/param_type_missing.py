@@ -27,6 +27,7 @@ _TYPING = ("type", "enum", "oneOf", "anyOf", "allOf", "$ref")
 )
 def param_type_missing(param: Param, constants: bool = False) -> Iterator[str]:
     """Without a type a client cannot validate the input, and a model must guess its form.
+
     Any of `type`, `enum`, `oneOf`, `anyOf`, `allOf` or `$ref` counts, and with `constants` also `const`.
     """
     if constants and param.get("const") is not UNDEFINED:

@@ -47,6 +47,7 @@ uniqueItems
 )
 def schema_pattern_repeated(toolset: Toolset) -> Iterator[Answer]:
     """Copies of one structure in several tools become inconsistent over time.
+
     Define the structure once in the source; in the schema, use `$ref` to one definition.
     """
     shapes = [

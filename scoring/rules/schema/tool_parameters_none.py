@@ -24,6 +24,7 @@ from scoring.text.javascript import is_object
 )
 def tool_parameters_none(tool: Tool, closed: bool = False) -> Iterator[str]:
     """A schema without properties does not describe the input.
+
     Often the parameters were forgotten. With `closed`, a tool without parameters may declare it with
     `"additionalProperties": false`, as the specification recommends.
     """

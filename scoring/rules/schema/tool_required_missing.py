@@ -26,6 +26,7 @@ _NONE: Final = "there are parameters, and none is required"
 )
 def tool_required_missing(tool: Tool, allow_none: bool = False) -> Iterator[str]:
     """When no parameter is required, a model may omit one that the call needs.
+
     List the necessary parameters in `required`. With `allow_none`, an empty list declares that there are none.
     """
     required = tool.schema.get("required")

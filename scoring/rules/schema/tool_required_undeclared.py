@@ -31,6 +31,7 @@ from scoring.text.javascript import is_object
 )
 def tool_required_undeclared(tool: Tool, without_properties: bool = False) -> Iterator[str]:
     """Every name in `required` must be in `properties`, because otherwise no call is both valid and meaningful.
+
     With `without_properties`, a schema that has no properties at all is judged too.
     """
     required = tool.schema.get("required")

@@ -29,6 +29,7 @@ _NESTED: Final = ("properties", "items", "additionalProperties")
 )
 def tool_schema_deep(tool: Tool, maximum: int = 4) -> Iterator[str]:
     """Models make errors in deeply nested structures.
+
     Every level of properties, items or additional properties counts. Flatten the input, or split the tool.
     """
     depth = _depth(tool.schema)

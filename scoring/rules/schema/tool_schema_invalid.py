@@ -27,6 +27,7 @@ from scoring.scopes.base import Tool
 )
 def tool_schema_invalid(tool: Tool) -> Iterator[tuple[str, str]]:
     """A schema that is not valid in its dialect is read differently by every client, or rejected.
+
     The dialect is the one named in `$schema`, else 2020-12. References are not resolved.
     """
     for member in ("inputSchema", "outputSchema"):

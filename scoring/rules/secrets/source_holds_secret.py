@@ -38,6 +38,7 @@ _SHARE: Final = Decimal("0.8")
 )
 def source_holds_secret(searched: Searched) -> Iterator[Answer]:
     """Every reader of the source can use the credential, and it stays in the history after its removal.
+
     Only formats that a provider issues count, and not those in tests, examples, documentation and vendored code. A key
     that its provider publishes itself, for instance for browsers, does not count. Revoke the credential first, then
     remove it, and read it from the environment.

@@ -51,6 +51,7 @@ from scoring.scopes.conversation import Conversation
 )
 def session_end_misanswered(conversation: Conversation) -> Iterator[Answer]:
     """HTTP 404 shows a client that its session has ended, and the client starts a new one.
+
     After any other status it keeps using the ended session until it is restarted. A server that does not let clients
     end a session answers DELETE with 405 and is not tested further.
     """

@@ -53,6 +53,7 @@ from scoring.scopes.conversation import CORE, NOT_ASKED, Conversation
 )
 def session_id_guessable(conversation: Conversation, shortest: int = 16) -> Iterator[Answer]:
     """Every client that knows a session id can use that session, so the id must not be guessable.
+
     A counter, a time or a fixed value is guessable. Use a UUID of version 4 or at least 16 random bytes.
     """
     narrowed = only_streamable_http(conversation)

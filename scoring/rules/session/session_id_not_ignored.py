@@ -35,6 +35,7 @@ from scoring.scopes.conversation import Conversation
 )
 def session_id_not_ignored(conversation: Conversation) -> Iterator[Answer]:
     """Revision 2026-07-28 has no sessions, so ignore `Mcp-Session-Id` in a request.
+
     When the server refuses the request or returns an id, older clients assume a session. A refusal is tolerated for a
     server that also supports an older revision.
     """

@@ -37,6 +37,7 @@ from scoring.scopes.conversation import Conversation
 )
 def session_id_unprintable(conversation: Conversation) -> Iterator[Answer]:
     """A session id is sent in a header, so it may have only visible ASCII characters (0x21 to 0x7E).
+
     Proxies remove, trim or reject others. A UUID, or random bytes in hexadecimal, is always valid.
     """
     given = [

@@ -43,6 +43,7 @@ from scoring.scopes.conversation import Conversation
 )
 def session_missing_misanswered(conversation: Conversation) -> Iterator[Answer]:
     """A server that assigns sessions refuses a request without a session id with HTTP 400.
+
     Otherwise the session protects nothing, and a client that forgets the id is not detected. If sessions are not
     needed, do not assign any. Another refusal than 400 is tolerated: after 404 clients start a new session.
     """

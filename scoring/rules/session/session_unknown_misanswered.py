@@ -33,6 +33,7 @@ from scoring.scopes.conversation import Conversation
 )
 def session_unknown_misanswered(conversation: Conversation) -> Iterator[Answer]:
     """Answer an unknown session id with HTTP 404, for instance after a restart, so that clients start a new session.
+
     The specification defines this only for sessions that the server itself ended, so this check is for information
     only.
     """

@@ -33,6 +33,7 @@ _WORDS: Final = {
 )
 def connection_unstable(tried: Attempt, minimum: int = 3) -> Iterator[str]:
     """Users cannot rely on a server when attempts to connect fail.
+
     Every attempt of the last 30 days counts once, of nightly runs and of the light checks between them. A server that
     requires credentials or payment counts as reached. Limits of the prober, rate limits and bot challenges are not
     counted, and fewer than three attempts are not judged.

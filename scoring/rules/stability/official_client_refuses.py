@@ -27,6 +27,7 @@ from scoring.scopes.samples import Encounter
 )
 def official_client_refuses(session: Encounter) -> Iterator[str]:
     """Applications with the official Python SDK have the same error as its client.
+
     The client validates every answer: one malformed tool makes it reject a whole list. The result is evidence about
     interoperability only, and no score reads it.
     """

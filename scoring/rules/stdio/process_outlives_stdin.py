@@ -28,6 +28,7 @@ from scoring.scopes.conversation import Conversation
 )
 def process_outlives_stdin(conversation: Conversation) -> Iterator[Answer]:
     """A client ends a server by closing its input, so the process must exit at the end of input.
+
     A process that continues has to be killed, or runs on unnoticed. Timers and open connections must not keep the
     process alive.
     """

@@ -26,6 +26,7 @@ from scoring.scopes.conversation import Conversation
 )
 def process_slow_to_answer(conversation: Conversation) -> Iterator[Answer]:
     """Clients wait half a minute at most for the first answer of a process that they started.
+
     Load models, caches and connections after the handshake, not before it. The installation does not count. No revision
     sets a limit, so this check is for information only. The observation of the record has the time that the answer
     took; the evidence has only that no answer was received.

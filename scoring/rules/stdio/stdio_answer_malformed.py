@@ -43,6 +43,7 @@ from scoring.scopes.conversation import Conversation
 )
 def stdio_answer_malformed(conversation: Conversation) -> Iterator[Answer]:
     """Over stdio all answers share one stream, so only the id relates an answer to its request.
+
     Each answer has `jsonrpc: "2.0"`, the id of the request with its type, and either a result or an error.
     """
     conclusive = [

@@ -32,6 +32,7 @@ from scoring.scopes.conversation import Conversation
 )
 def stdout_carries_request(conversation: Conversation) -> Iterator[Answer]:
     """Since revision 2026-07-28 a server sends no request to the client.
+
     It returns an `input_required` result instead, and the client repeats its request with the answers. A client of this
     revision cannot answer a request.
     """

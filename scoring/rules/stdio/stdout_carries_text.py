@@ -41,6 +41,7 @@ from scoring.text.evidence_path import clip_text
 )
 def stdout_carries_text(conversation: Conversation) -> Iterator[Answer]:
     """Over stdio every line of standard output is a message; another line breaks the parser of the client.
+
     Write banners and logs to standard error. Search for `print`, `console.log` and loggers that write to standard
     output by default, also in libraries.
     """

@@ -48,6 +48,7 @@ _TYPES: Final = frozenset({"application/json", "text/event-stream"})
 )
 def http_answer_mistyped(conversation: Conversation) -> Iterator[Answer]:
     """Answer a request with `application/json` or `text/event-stream`: clients select the parser by the type.
+
     With any other type, or none, most clients report an unexpected content type or wait until they time out, although
     the answer is there. A body that is not a request may be answered with any type.
     """

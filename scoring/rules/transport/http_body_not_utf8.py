@@ -49,6 +49,7 @@ from scoring.scopes.conversation import Conversation
 )
 def http_body_not_utf8(conversation: Conversation) -> Iterator[Answer]:
     """Messages are JSON in UTF-8, whatever charset the content type names.
+
     Most clients cannot read a message in another encoding, and the others silently change letters. The usual cause is
     text that was read from a file or a database in its own encoding. Decode it where it is read.
     """

@@ -52,6 +52,7 @@ _SESSION: Final = {"length": 36, "visible": True, "same_as": None}
 )
 def http_get_misanswered(conversation: Conversation) -> Iterator[Answer]:
     """Answer GET with `text/event-stream`, or with HTTP 405 when the server offers no such stream.
+
     A client may open a stream with GET to receive messages that the server sends without a request. Many servers answer
     404, 400 or a web page instead, and a client cannot distinguish that from a wrong address or a lost session.
     """

@@ -47,6 +47,7 @@ _SESSION: Final = {"length": 36, "visible": True, "same_as": None}
 )
 def http_notification_misanswered(conversation: Conversation) -> Iterator[Answer]:
     """Answer a notification with HTTP 202 and no body, because it has no answer of its own.
+
     Clients treat any other status as a failure, or try to read a message. `notifications/initialized` ends the
     handshake, so a server that refuses it cannot be used. A body with 202 is tolerated.
     """

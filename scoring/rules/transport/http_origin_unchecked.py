@@ -47,6 +47,7 @@ from scoring.scopes.conversation import Conversation
 )
 def http_origin_unchecked(conversation: Conversation) -> Iterator[Answer]:
     """Any web page can use a server that ignores `Origin`, the header in which a browser names the page.
+
     Through DNS rebinding such a page reaches servers on the user's own machine or network. Answer 403 when the origin
     is not one of yours; most SDKs have a list of allowed origins that is empty, or off, by default. Any other refusal
     than 403, which revisions before 2025-11-25 allow, is tolerated. Some public servers allow every origin on purpose:

@@ -62,6 +62,7 @@ _OPENING: Final = ("redirected", "discover", "initialize")
 )
 def http_redirect_breaking(conversation: Conversation) -> Iterator[Answer]:
     """Register the final URL: a redirect costs every client a round trip, and clients do not follow every redirect.
+
     After 301, 302 and 303 many HTTP libraries repeat a POST as a GET. A redirect from https to http, often made by a
     proxy that does not forward the scheme, or to another origin is refused, and credentials are not sent along. One 307
     or 308 within the origin works, such as the one that adds a slash. No revision mentions redirects, so this check is

@@ -38,6 +38,7 @@ from scoring.scopes.conversation import Conversation
 )
 def http_version_missing_refused(conversation: Conversation) -> Iterator[Answer]:
     """Accept a request without `MCP-Protocol-Version`: clients of revision 2025-03-26 do not send the header.
+
     The server then assumes that version, or the negotiated one within a session. A refusal only excludes older clients.
     """
     for exchange in exclude_lost_sessions(only_streamable_http(conversation).conclusive("version-missing")):

@@ -33,6 +33,7 @@ from scoring.scopes.conversation import Conversation
 )
 def http_version_unknown_accepted(conversation: Conversation) -> Iterator[Answer]:
     """Answer a request whose `MCP-Protocol-Version` the server does not support with HTTP 400.
+
     A server that serves such a request guesses what the client meant. Compare the header with the versions that the
     server negotiates. Any other refusal than 400 is tolerated.
     """

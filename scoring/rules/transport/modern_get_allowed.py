@@ -36,6 +36,7 @@ from scoring.scopes.conversation import Conversation
 )
 def modern_get_allowed(conversation: Conversation) -> Iterator[Answer]:
     """Answer GET and DELETE with HTTP 405, because revision 2026-07-28 removed both.
+
     Older clients open a stream with GET and end a session with DELETE. After 404 they look for the server elsewhere,
     and after 200 they wait for a stream without messages. A server that also supports an older revision needs both and
     is not judged.

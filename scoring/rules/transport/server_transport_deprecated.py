@@ -29,6 +29,7 @@ from scoring.scopes.conversation import Conversation
 )
 def server_transport_deprecated(conversation: Conversation) -> Iterator[Answer]:
     """HTTP+SSE is deprecated since revision 2025-03-26 and may be removed, and clients stop supporting it.
+
     Serve streamable HTTP, at the same address or beside it; the SDKs can do both for a while. Servers of every revision
     are judged, because this rule is about those that have not migrated.
     """

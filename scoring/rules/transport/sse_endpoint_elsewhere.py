@@ -30,6 +30,7 @@ def _opened(endpoint: str) -> dict[str, Any]:
 )
 def sse_endpoint_elsewhere(conversation: Conversation) -> Iterator[Answer]:
     """Clients refuse an endpoint on another origin, because it could redirect their messages to any server.
+
     The usual cause is a proxy: the server names its own address or scheme instead of the public one. A relative address
     is always valid. The specification does not require this, so this check is for information only.
     """

@@ -36,6 +36,7 @@ def _opened(endpoint: str, kind: str = "text/event-stream", **members: Any) -> d
 )
 def sse_endpoint_missing(conversation: Conversation) -> Iterator[Answer]:
     """The first event of HTTP+SSE is `endpoint`, which names the address for POST; without it a client cannot send.
+
     The transport belongs to revision 2024-11-05 and is judged whatever revision was agreed.
     """
     opened = [one for one in conversation.recorded.of("sse-open") if one.connection.opened]

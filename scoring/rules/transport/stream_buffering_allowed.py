@@ -28,6 +28,7 @@ from scoring.scopes.conversation import Conversation
 )
 def stream_buffering_allowed(conversation: Conversation) -> Iterator[Answer]:
     """Send `X-Accel-Buffering: no`, so that a proxy such as nginx does not buffer the stream.
+
     Otherwise progress arrives together with the result.
     """
     streams = [

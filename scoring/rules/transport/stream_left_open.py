@@ -29,6 +29,7 @@ from scoring.scopes.conversation import Conversation
 )
 def stream_left_open(conversation: Conversation) -> Iterator[Answer]:
     """The stream of an answer ends with the answer, so close the response once it is sent.
+
     A stream that stays open keeps a connection on both sides, and clients that read to the end wait in vain. Send other
     messages of the server on another stream.
     """

@@ -49,6 +49,7 @@ def _streamed(first: dict[str, Any], step: str = "ping", **members: Any) -> dict
 )
 def stream_not_primed(conversation: Conversation) -> Iterator[Answer]:
     """An event with an id and no data at the start of a stream lets a client resume after a broken connection.
+
     The specification recommends it, but only servers that keep sent events can use the id, and revision 2026-07-28
     removed it, so this check is for information only. Only ordinary requests are judged: without a version, or under an
     older one, a stream must not begin in this way.

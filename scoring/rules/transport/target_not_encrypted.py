@@ -41,6 +41,7 @@ def _reached(address: Json, kind: str = "streamable-http") -> Conversation:
 )
 def target_not_encrypted(conversation: Conversation) -> Iterator[Answer]:
     """Over plain HTTP any intermediary can read tokens and requests, and change the responses.
+
     Serve the endpoint over HTTPS and register that URL. Only servers on the user's own machine may use plain HTTP.
     """
     address, kind = conversation.recorded.target.get("identifier"), conversation.recorded.target.get("type")

@@ -57,6 +57,7 @@ _ABOUT_VALUES: Final = re.compile(
 )
 def trial_call_failed(trial: Trial) -> Iterator[str]:
     """Return a failure of a tool as a result with `isError: true`, so that a model can read it and try again.
+
     Arguments that match the input schema should reach the tool. A protocol error means that the request itself was not
     understood, and most clients do not show it to the model. Our arguments are invented, so an error that may be about
     their values does not count, whatever its form; neither does an internal error in our sandbox, which has no network.

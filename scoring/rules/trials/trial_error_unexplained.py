@@ -43,6 +43,7 @@ _SAYS_NOTHING: Final = frozenset(
 )
 def trial_error_unexplained(trial: Trial) -> Iterator[str]:
     """State in an error what was wrong with the call, so that a model can correct it.
+
     After "Error", "[object Object]" or an empty text a model repeats the same call, or gives up.
     """
     tried = trial.error()

@@ -46,6 +46,7 @@ _INVALID_PARAMS: Final = -32602
 )
 def trial_invalid_type_accepted(trial: Trial) -> Iterator[Answer]:
     """A server must validate the arguments of its tools.
+
     The input schema defines the type of each argument. A tool that accepts another type works with unexpected data, and
     the model does not learn that it made a mistake. One tool is called once with a wrong type for a required parameter,
     such as an object for a string or words for a number. It is a tool that only reads; when there is none, another tool

@@ -46,6 +46,7 @@ _INVALID_PARAMS: Final = -32602
 )
 def trial_missing_required_accepted(trial: Trial) -> Iterator[Answer]:
     """A server must validate the arguments of its tools.
+
     An argument that the input schema requires is necessary, or it should not be required. A tool that answers without
     it guesses, and the model does not learn that it forgot an argument. One tool is called once without its first
     required parameter. It is a tool that only reads; when there is none, another tool is called in our sandbox.

@@ -34,6 +34,7 @@ from scoring.text.evidence_path import clip_text
 )
 def trial_output_breaks_schema(trial: Trial) -> Iterator[str]:
     """A tool with an output schema must answer with `structuredContent` that matches it.
+
     Clients validate it, and the official ones reject the whole answer when it does not match.
     """
     tried = trial.conclusive_call(TrialKind.CALL)

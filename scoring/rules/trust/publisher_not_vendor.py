@@ -35,6 +35,7 @@ from scoring.text.evidence_path import clip_text
 )
 def publisher_not_vendor(publisher: Publisher, known_account: bool = False) -> Iterator[str]:
     """Register the server under the domain of its service: a vendor maintains it, and a volunteer may stop.
+
     A publisher counts as the vendor when the domain of the name, or of the owner of the repository, is that of the
     remote, or when the server has the name of the organisation that publishes it. A repository of a person counts as a
     volunteer's. Other publishers are not judged. With `known_account`, a verified organisation and a domain without a

@@ -29,6 +29,7 @@ from scoring.scopes.project import Project
 )
 def commits_ceased(project: Project) -> Iterator[Answer]:
     """A project without maintenance will not follow changes of the protocol and will not fix defects.
+
     How long a project may be inactive depends on its size: half a year for a finished tool of one maintainer, two
     months for a project of many people. Commits of bots do not count. One small commit is enough.
     """

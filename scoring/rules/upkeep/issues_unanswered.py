@@ -32,6 +32,7 @@ from scoring.scopes.project import Project
 )
 def issues_unanswered(project: Project) -> Iterator[Answer]:
     """A user who reports a problem needs to know that a maintainer has read it.
+
     Half of the issues that others opened within a year should have a first answer by a maintainer within a month, in a
     large project within a week. A word and a label are an answer. Issues without any answer count as waiting for ever.
     """

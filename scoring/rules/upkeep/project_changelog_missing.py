@@ -24,6 +24,7 @@ from scoring.scopes.project import Project
 )
 def project_changelog_missing(project: Project) -> Iterator[str]:
     """Users need to know what changes before they upgrade.
+
     Keep a CHANGELOG.md with a section for each version.
     """
     if not project.has("changelog"):

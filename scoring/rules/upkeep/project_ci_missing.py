@@ -24,6 +24,7 @@ from scoring.scopes.project import Project
 )
 def project_ci_missing(project: Project) -> Iterator[str]:
     """An untested change may break working functions, so run the tests on every change.
+
     Use the automation of the host.
     """
     if not project.has("ci"):

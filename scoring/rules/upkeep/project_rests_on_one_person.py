@@ -30,6 +30,7 @@ _SMALL: Final = Decimal("0.4")
 )
 def project_rests_on_one_person(project: Project) -> Iterator[Answer]:
     """A project stops when the only person who knows it stops, so share reviews and the right to release.
+
     The cost grows with the size of the project; a small one loses nothing.
     """
     if project.hosted.bus_factor is None:

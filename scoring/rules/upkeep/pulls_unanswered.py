@@ -32,6 +32,7 @@ from scoring.scopes.project import Project
 )
 def pulls_unanswered(project: Project) -> Iterator[Answer]:
     """A contributor needs to know that a maintainer has read the pull request.
+
     Half of the pull requests that others opened within a year should have a first answer by a maintainer within a
     month, in a large project within a week. A word and a label are an answer. Requests without any answer count as
     waiting for ever.

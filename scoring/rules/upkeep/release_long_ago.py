@@ -29,6 +29,7 @@ from scoring.scopes.project import Project
 )
 def release_long_ago(project: Project) -> Iterator[Answer]:
     """Users get only released versions: a fix that is only in the repository does not reach them.
+
     The newest release of the repository or of its package counts. A project that never released is not judged. Publish
     what has changed, with its version.
     """

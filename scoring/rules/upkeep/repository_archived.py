@@ -24,6 +24,7 @@ from scoring.scopes.project import Project
 )
 def repository_archived(project: Project) -> Iterator[str]:
     """An archived repository accepts no reports and no fixes, so name its replacement in the README.
+
     Mark the registration as deprecated.
     """
     if project.hosted.archived:

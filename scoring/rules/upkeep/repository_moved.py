@@ -29,6 +29,7 @@ _HALF: Final = Decimal("0.5")
 )
 def repository_moved(project: Project) -> Iterator[Answer]:
     """An old name redirects only until another account takes it; then it leads to the code of that account.
+
     Register the name that the repository has now.
     """
     if project.hosted.asked and project.hosted.asked.lower() != project.hosted.name.lower():
