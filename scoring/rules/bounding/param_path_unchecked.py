@@ -34,10 +34,10 @@ _WORDS: Final = {*parameters.PATHS, "paths", "files", "dirs", "directories", "fo
     bad=[build_param(name="filePath"), build_param(name="output_dir", type=["string", "null"])],
 )
 def param_path_unchecked(param: Param, literal: bool = False) -> Iterator[Answer]:
-    """A path without a `pattern` may be `../../etc/passwd`.
+    """A path without a `pattern` may be `../../etc/passwd`. The server must validate the path too.
 
-    The server must validate the path too. `literal` judges only the parameter itself and finds the words anywhere in
-    its name, as the published reference does, so that `profile` and `direction` count.
+    `literal` judges only the parameter itself and finds the words anywhere in its name, as the published reference
+    does, so that `profile` and `direction` count.
     """
     for suffix in list_suffixes(param.top if literal else param.places, lambda place: _is_unchecked(place, literal)):
         yield suffix, "a path without a pattern"
