@@ -134,4 +134,4 @@ def _host(url: str) -> str:
 
 
 def _opted_out(scope: OptOutScope, value: str) -> Absent:
-    return Absent(Reason.OPTED_OUT, f"the {scope} {value} asked not to be looked at")
+    return Absent(Reason.OPTED_OUT, f"the {scope} {value} opted out of being measured")

@@ -59,7 +59,7 @@ Spot: TypeAlias = tuple[str, str, str]
 """A line of a receipt with a rule: the rule, the place and the message."""
 
 _EVIDENCE: Final = b'"evidence":'
-_FOLDED: Final = re.compile(r"[0-9]+ more findings")
+_FOLDED: Final = re.compile(r"[0-9]+ more findings?")
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,7 +21,7 @@ from scoring.results.scorecard import DimensionScore, Line, Scorecard
 from scoring.results.verdict import NOT_ENOUGH_EVIDENCE, Verdict, read_verdict
 
 _CHECK: Final = re.compile(r"\bcheck ([A-Z]+-\d+) of\b")
-_NO_SCORE: Final = "There is no score, so no fix can be said to bring points."
+_NO_SCORE: Final = "There is no score, so the gain of a fix cannot be computed."
 _COMPUTED: Final = "computed by the methodology"
 
 

@@ -173,7 +173,7 @@ async def record_pending_retries(ctx: Context, run: Run) -> None:
     )
     collected = []
     for server, known_input in known.items():
-        absent = Absent(Reason(waiting[server]), "the night ended before it was looked at again")
+        absent = Absent(Reason(waiting[server]), "the night ended before it was measured again")
         collected.append(
             CollectedServer(
                 server, await server_collection.record_failed_server(ctx, sources, known_input, absent), None

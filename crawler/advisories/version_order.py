@@ -40,7 +40,7 @@ def _key(order: str, version: str) -> Comparable:
         raise Unorderable(f"not a version of {order}")
     orderer = _ecosystems().get("npm" if order == SEMVER_ORDER else order)
     if orderer is None:
-        raise Unorderable(f"nobody knows the order of {order}")
+        raise Unorderable(f"the order of {order} is not known")
     text = f"v{version[1:]}" if version.startswith("V") else version  # no version contains a capital letter
     try:
         key: Comparable = orderer.sort_key(text)

@@ -65,7 +65,7 @@ class ArchiveWalk:
             return tar_archive.read_tar_entries(GzipStream(self._file, self._bounds), self._bounds)
         if head[tar_archive.MAGIC_AT] == tar_archive.MAGIC:
             return tar_archive.read_tar_entries(ForwardStream(self._file, self._bounds), self._bounds)
-        raise ArchiveDamaged("it is no tar.gz, tar or zip archive")
+        raise ArchiveDamaged("it is not a tar.gz, tar or zip archive")
 
     def _member(self, entry: Entry) -> Member | None:
         try:

@@ -74,7 +74,7 @@ def _number(field: bytes) -> int:
     try:
         return int(digits, 8) if digits else 0
     except ValueError as error:
-        raise ArchiveDamaged("a size that is no number") from error
+        raise ArchiveDamaged("a size that is not a number") from error
 
 
 def _metadata(stream: ForwardStream, flag: bytes, size: int, bounds: Bounds) -> dict[str, bytes]:
@@ -135,7 +135,7 @@ def _stated_size(stated: dict[str, bytes], size: int) -> int:
     if text is None:
         return size
     if not text.isdigit() or len(text) > 20:
-        raise ArchiveDamaged("a size that is no number")
+        raise ArchiveDamaged("a size that is not a number")
     return int(text)
 
 

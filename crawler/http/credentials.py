@@ -133,7 +133,7 @@ def _header_name(key: str, name: str) -> str:
     try:
         check_header(lowered.encode("ascii"), b"")
     except (InvalidTarget, UnicodeEncodeError):
-        raise InvalidCredentials(f"{key}: {name!r} is no name of a header") from None
+        raise InvalidCredentials(f"{key}: {name!r} is not a name of a header") from None
     if lowered in _TRANSPORT:
         raise InvalidCredentials(f"{key}: the header {lowered} belongs to the transport")
     return lowered

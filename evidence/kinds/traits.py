@@ -17,7 +17,7 @@ from typing import Final
 import evidence.kinds
 
 FACTS: Final = "Facts observed by the operator of this dataset; its licence is that of the dataset."
-WORDS: Final = "Words of the server itself, which it tells everybody who connects; quoted to check a score."
+WORDS: Final = "Words of the server itself, which it sends to every client; quoted to check a score."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

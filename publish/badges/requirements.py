@@ -311,7 +311,7 @@ BADGE_RULES: Final = (
     BadgeRule(
         SECURITY_SCANNED,
         "Security Scanned",
-        "Its texts and most of its code, dependencies and access were looked at, and little is wrong with them.",
+        "Its texts and most of its code, dependencies and access were examined, and few faults were found.",
         (
             (_share("security-coverage", "Security coverage", "0.7", _OF_SECURITY), _dimension_coverage(SECURITY.name)),
             (_points(SECURITY.name, 7), _dimension_floor(SECURITY.name)),

@@ -97,7 +97,7 @@ def start_claim(
         asked_at=now,
         due_at=now,
     )
-    minted = create_token(f"whoever controls {server.id} by {way.value}", (owner_scope(server.id),), now=now)
+    minted = create_token(f"control of {server.id} by {way.value}", (owner_scope(server.id),), now=now)
     bounds = ClaimLimits(limits.claims_of_client, now - DAY, limits.claims_of_server, now - HOUR)
     if not store.claims.put_claim(claim, minted.token, bounds):
         message = "too many claims by you in 24 hours, or too many that wait for their proof: try again later"

@@ -100,7 +100,7 @@ class IncompleteVerdict(ValueError):
 _FULL: Final[Mapping[DisputeLimit, str]] = {
     DisputeLimit.CLIENT: "you have disputed as many lines as one client may in 24 hours: try again later",
     DisputeLimit.SERVER: "as many lines of this server are disputed as may be at a time: wait until some are decided",
-    DisputeLimit.LINE: "this line is disputed already, and nothing more is needed for somebody to look at it",
+    DisputeLimit.LINE: "this line is disputed already, and an operator will review the dispute",
 }
 
 
@@ -158,7 +158,9 @@ def decide_dispute(
         case Verdict.ACCEPT:
             changed = replace(known, state=DisputeState.ACCEPTED, is_shown=True, answer=said)
         case Verdict.REJECT if not said:
-            raise IncompleteVerdict("expected an answer that says why the line is right: whoever disputed it reads it")
+            raise IncompleteVerdict(
+                "expected an answer that states why the line is right: it is shown to the disputant"
+            )
         case Verdict.REJECT:
             changed = replace(known, state=DisputeState.REJECTED, is_shown=True, answer=said)
         case Verdict.DROP:

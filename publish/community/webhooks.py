@@ -28,7 +28,7 @@ from publish.community.limits import MAX_URL, CommunityLimits
 from publish.community.tokens import TokenBearer
 
 SECRET_PREFIX: Final = "whsec_"  # noqa: S105 - the public prefix of a secret
-ENDED_BY_OWNER: Final = "ended by whoever registered it"
+ENDED_BY_OWNER: Final = "ended by its owner"
 ENDED_WITH_PROOF: Final = "ended with the proof of control of its server"
 
 DeriveKey = Callable[[str], bytes]

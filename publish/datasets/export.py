@@ -99,7 +99,7 @@ def make_trusted_comment(manifest: Manifest) -> str:
 def create_folder_atomically(folder: Path) -> Iterator[Path]:
     """A temporary folder that is renamed to `folder` if the block succeeds, and removed otherwise."""
     if folder.is_symlink() or (folder.exists() and not _may_go(folder)):
-        raise FolderNotEmpty(f"{folder} is there and is no snapshot: name a folder that is empty or does not exist")
+        raise FolderNotEmpty(f"{folder} exists and is not a snapshot: name a folder that is empty or does not exist")
     folder.parent.mkdir(parents=True, exist_ok=True)
     partial = Path(tempfile.mkdtemp(prefix=f".{folder.name}.", suffix=".partial", dir=folder.parent))
     try:

@@ -28,7 +28,7 @@ def _lines(server: Server, rows: Sequence[FindingRow], deadline: datetime, conta
     yield ""
     yield "Hello,"
     yield ""
-    yield f"we measure MCP servers, and an automatic check of yours found the following. {_nobody(len(rows))}"
+    yield f"we measure MCP servers, and an automatic check of your server found the following. {_nobody(len(rows))}"
     yield ""
     yield f"- Server: {make_visible(server.ref)}"
     if server.repository:
@@ -37,12 +37,12 @@ def _lines(server: Server, rows: Sequence[FindingRow], deadline: datetime, conta
     for number_of, row in enumerate(rows, start=1):
         yield from ("", *_finding(number_of, row))
     yield ""
-    yield "What we ask of you: tell us whether this is right, and when a fixed version is out. A false alarm is as"
-    yield f"welcome: we then correct the check. You reach us {f'at {contact}' if contact else _NO_CONTACT}."
+    yield "Please tell us whether this is correct, and when a fixed version is available. Reports of false alarms are"
+    yield f"welcome too: we then correct the check. You reach us {f'at {contact}' if contact else _NO_CONTACT}."
 
 
 def _nobody(number: int) -> str:
-    return f"Nobody else was told of {'it' if number == 1 else 'them'}."
+    return f"We have not informed any other party of {'it' if number == 1 else 'them'}."
 
 
 def _finding(number: int, row: FindingRow) -> Iterator[str]:

@@ -132,7 +132,7 @@ def _of_receipt(name: str, meaning: str, value: Callable[[CsvRow], str]) -> CsvC
 
 
 PROJECT_COLUMNS: Final[tuple[tuple[str, str, ProjectFact], ...]] = (
-    ("package_version", "Version of the npm or Python package that was looked at", package_fact(lambda it: it.version)),
+    ("package_version", "Version of the npm or Python package that was examined", package_fact(lambda it: it.version)),
     ("package_published", "When that version was published", package_fact(lambda it: it.published)),
     ("repository_archived", "`yes` or `no`; empty when it is not known", repository_fact(lambda it: it.archived)),
     ("repository_created", "When the repository was made", repository_fact(lambda it: it.created_at)),

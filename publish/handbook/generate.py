@@ -103,12 +103,12 @@ def _dataset_columns() -> Iterator[str]:
 
 def _rules_index(families: Mapping[str, list[Rule]]) -> Iterator[str]:
     yield from ("# Rules", "")
-    yield f"{sum(map(len, families.values()))} rules in {len(families)} families. A rule asks one question;"
-    yield "[rubrics](../rubrics/README.md) decide what the answer costs. Those about the protocol answer the"
+    yield f"{sum(map(len, families.values()))} rules in {len(families)} families. A rule checks for one fault;"
+    yield "[rubrics](../rubrics/README.md) decide how many points it costs. Those about the protocol make the"
     yield "[checks](checks.md) of its table."
     for family, members in families.items():
         yield from ("", f"## [{family}]({family}.md)", "", describe_family(family), "")
-        yield from ("| rule | asks about | what is wrong |", "|---|---|---|")
+        yield from ("| rule | judges | what is wrong |", "|---|---|---|")
         yield from (
             f"| [`{rule.id}`]({family}.md#{rule.id}) | {rule.scope.__name__} | {rule.title} |" for rule in members
         )
@@ -122,7 +122,7 @@ def _family(family: str, members: list[Rule]) -> Iterator[str]:
 
 
 def _facts(rule: Rule) -> Iterator[str]:
-    yield f"- Asks about each {rule.scope.__name__}, reads the `{rule.reads}` evidence."
+    yield f"- Judges each {rule.scope.__name__}, reads the `{rule.reads}` evidence."
     yield f"- Severity {rule.severity.value}, version {rule.version}, since {rule.since}."
     if rule.params:
         yield (

@@ -231,7 +231,7 @@ def _add_texts(server: MCPServer, answers: McpAnswers) -> None:
         return (
             f"Read the scorecard of {json.dumps(server)} with get_scorecard, explain the three findings that cost most "
             "with explain_finding, and list the changes that would mend them, the most points first. Keep to what the "
-            "receipt says; what was not measured is no fault."
+            "receipt says; what was not measured is not a fault."
         )
 
     @server.completion()  # type: ignore[no-untyped-call, untyped-decorator]

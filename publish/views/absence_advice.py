@@ -34,13 +34,13 @@ _ADVICE: Final = {
     ),
     Reason.SANDBOX_RESTRICTED: Advice(
         "our sandbox is not there or does not give what the server needs to start, such as the network.",
-        "Nothing is wrong with that. To be measured, start and list without network or large files. Whoever runs "
-        "Hallmark: `hallmark doctor` says what a sandbox lacks.",
+        "Nothing is wrong with that. To be measured, start and list without network or large files. For the "
+        "operator of Hallmark: `hallmark doctor` lists what a sandbox lacks.",
         ours=True,
     ),
     Reason.TRANSPORT_UNSUPPORTED: Advice(
-        "the registry names a transport that this probe does not speak.",
-        "Offer streamable HTTP, or a package that speaks stdio, and name it in the registry entry.",
+        "the registry names a transport that this probe does not support.",
+        "Offer streamable HTTP, or a package that uses stdio, and name it in the registry entry.",
     ),
     Reason.WRITE_ONLY: Advice(
         "everything the server offers changes something, so nothing could be tried safely.",
@@ -64,7 +64,7 @@ _ADVICE: Final = {
         "Let requests with the Hallmark User-Agent through at your firewall or content network.",
     ),
     Reason.NOT_MCP: Advice(
-        "whatever answers at the registered address does not speak MCP.",
+        "the service at the registered address does not support MCP.",
         "Check the URL in the registry entry, including its path: it must be the endpoint itself, not the home page.",
     ),
     Reason.NO_REPOSITORY: Advice(
@@ -84,7 +84,7 @@ _ADVICE: Final = {
         "Nothing, unless you changed your mind.",
     ),
     Reason.CREDENTIALS_REQUIRED: Advice(
-        "the server needs a key or another secret to start or to answer, and made-up ones do not do.",
+        "the server needs a key or another secret to start or to answer, and placeholders are not accepted.",
         "Start and answer the list requests without the secret; ask for it when a tool is called. Variables and "
         "arguments that the registry entry declares get placeholders that fit.",
     ),
@@ -127,7 +127,7 @@ _ADVICE: Final = {
         "If that is a mistake, settle it with the package registry.",
     ),
     Reason.COLLECTOR_ERROR: Advice(
-        "Hallmark itself failed while looking at this server.",
+        "Hallmark itself failed while it measured this server.",
         "There is nothing for you to do; the fault is ours and is in our log.",
         ours=True,
     ),
@@ -137,7 +137,7 @@ _ADVICE: Final = {
         ours=True,
     ),
     Reason.NOT_COLLECTED: Advice(
-        "nobody has looked yet in this run.",
+        "this was not yet collected in this run.",
         "There is nothing for you to do.",
         ours=True,
     ),

@@ -28,7 +28,7 @@ class ProblemType:
 
 PROBLEM_TYPES: Final[Mapping[str, ProblemType]] = {
     "bad-request": ProblemType(
-        400, "The request cannot be read", "It is no HTTP or JSON that we understand.", "The body is not JSON."
+        400, "The request cannot be read", "It is not valid HTTP or JSON.", "The body is not JSON."
     ),
     "unauthorized": ProblemType(
         401, "A token is needed", "The operation needs a token that was not sent, or that is none of ours.",

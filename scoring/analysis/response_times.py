@@ -20,11 +20,13 @@ _FEWEST: Final = 3
 def judge_response_times(threads: Threads | None, size: maintenance.ProjectSize) -> Iterator[Answer]:
     """Judges response times relative to the project's size; raise Inapplicable for fewer than _FEWEST threads."""
     if threads is None or threads.sampled < _FEWEST:
-        raise Inapplicable("others opened too few")
+        raise Inapplicable("other users opened too few")
     if threads.unanswered * 2 > threads.sampled:
-        yield f"{threads.unanswered} of {threads.sampled} have no answer"
+        verb = "has" if threads.unanswered == 1 else "have"
+        yield f"{threads.unanswered} of {threads.sampled} {verb} no answer"
     elif threads.median_response_s is not None:
         days = threads.median_response_s // _DAY
         left = maintenance.compute_points(days, maintenance.RESPONSE, size)
         if isinstance(left, Decimal) and left < weighting.FULL_POINTS:
-            yield PartialFailure(f"half of them waited {days} days or longer", 1 - left / weighting.FULL_POINTS)
+            unit = "day" if days == 1 else "days"
+            yield PartialFailure(f"half of them waited {days} {unit} or longer", 1 - left / weighting.FULL_POINTS)

@@ -32,7 +32,7 @@ from scoring.scopes.conversation import Conversation
 from scoring.scopes.server_access import Access
 from scoring.text import evidence_path
 
-_NOT_NEEDED: Final = NotMeasured("not_needed", "what the source would stand in for is there")
+_NOT_NEEDED: Final = NotMeasured("not_needed", "the evidence that the source would replace is present")
 
 _LIMITED_TO_REVISIONS: Final = frozenset({Access, Conversation})
 """Scopes of which a rule judges only the exchanges under the protocol revisions of its checks."""

@@ -15,7 +15,7 @@ import orjson
 
 from evidence.canonical import Json
 from scoring.json_schema import dialects, draft07, ecma_regex, references
-from scoring.text.evidence_path import clip_text
+from scoring.text.evidence_path import clip_text, show_value
 
 
 class _Holds(Enum):
@@ -73,7 +73,7 @@ class SchemaCompiler:
     def complaint(self, schema: Json) -> str | None:
         """The reason why the schema does not compile, or None."""
         if not isinstance(schema, dict):
-            return "a schema is an object"
+            return "the schema is not an object"
         return next(self._complaints(schema), None)
 
     def _complaints(self, schema: Mapping[str, Json]) -> Iterator[str]:
@@ -83,7 +83,7 @@ class SchemaCompiler:
             yield from self._enter(schema, local)
         dialect = self._dialect(schema)
         if dialect is None:
-            yield f"$schema is {clip_text(str(schema['$schema']))}, which is not known here"
+            yield f"$schema is {show_value(schema['$schema'])}, a known dialect expected"
             return
         validator = (
             draft07.build_meta_schema_validator() if self.reading is ValidatorDialect.AJV else _validator(dialect)
@@ -102,17 +102,17 @@ class SchemaCompiler:
             if outer and own:
                 base = references.strip_empty_fragment(references.resolve_reference(base, own))
                 if base in local:
-                    yield f"$id {clip_text(own)} is given twice"
+                    yield f"$id {clip_text(own)} is used twice"
                 local[base] = part
             for anchor in self._anchors(part, at_root=not outer):
                 address = f"{base.partition('#')[0]}#{anchor}"
                 if address in local or not _ANCHOR.fullmatch(anchor):
-                    yield f"{clip_text(anchor)} is given twice or is no anchor"
+                    yield f"{clip_text(anchor)} is used twice or is not an anchor"
                 local[address] = part
             bases[id(part)] = base
         if root and not root.startswith("#") and self.reading is ValidatorDialect.AJV:
             if root in self._register or root == draft07.ADDRESS:
-                yield f"$id {clip_text(root)} is taken by another schema of this server"
+                yield f"$id {clip_text(root)} is used by another schema of this server"
             self._register[root] = schema
         if self.reading is ValidatorDialect.AJV:
             self._register |= {address: None for address in local if address and address not in self._register}
@@ -145,7 +145,7 @@ class SchemaCompiler:
             if isinstance(reference, str):
                 target = self._target(reference, node.base, root, local)
                 if target is None:
-                    yield f"$ref {clip_text(reference)} leads nowhere"
+                    yield f"$ref {clip_text(reference)} has no target"
                 else:
                     inner.append(target)
             for found in inner:

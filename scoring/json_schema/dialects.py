@@ -42,7 +42,7 @@ def find_schema_error(schema: Json) -> str | None:
     The meta-schemas are the ones inside the validator: nothing that a schema says makes it fetch anything.
     """
     if not is_within_bounds(schema):
-        return f"more than {MAX_DEPTH} levels or {MAX_NODES} values: clients cannot be expected to read it"
+        return f"the schema has more than {MAX_DEPTH} levels or {MAX_NODES} values"
     validator = _validator(detect_dialect(schema) or DEFAULT_DIALECT)
     try:
         if validator.is_valid(schema):

@@ -78,11 +78,11 @@ def list_refusals(schema: Mapping[str, Json]) -> Iterator[str]:
     if "nullable" in schema and not isinstance(nullable, bool):
         yield "nullable is not a boolean"
     elif "nullable" in schema and not kind:
-        yield "nullable without type"
+        yield "nullable is set, and type is missing"
     elif nullable is False and (kind == "null" or (isinstance(kind, list) and "null" in kind)):
         yield "type null contradicts nullable: false"
     if "id" in schema:
         yield "id is not a keyword since draft-06; use $id"
     for limit in FORMAT_LIMITS:
         if limit in schema and (not isinstance(schema[limit], str) or "format" not in schema):
-            yield f"{limit} has to be a string beside a format"
+            yield f"{limit} is not a string, or format is missing"

@@ -199,12 +199,12 @@ def _complaints(kind: str, value: Json, revision: str, at: SchemaPlace) -> Itera
         for name, part in value.items():
             yield from _complaints(kind[1:-1], part, revision, (at, name))
     elif not has_type(kind, value):
-        yield f"{_path(at) or 'it'} is {_named(value)}, {_expected(kind)} expected"
+        yield f"{_path(at) or 'the value'} is {_named(value)}, {_expected(kind)} expected"
 
 
 def _members(rows: tuple[MemberRow, ...], value: Json, revision: str, at: SchemaPlace) -> Iterator[str]:
     if not isinstance(value, Mapping):
-        yield f"{_path(at) or 'it'} is {_named(value)}, an object expected"
+        yield f"{_path(at) or 'the value'} is {_named(value)}, an object expected"
         return
     for row in rows:
         if revision not in row.revisions:
@@ -264,8 +264,8 @@ _EXPECTED: Final[Mapping[str, str]] = {
     "object": "an object",
     "schema": "a schema",
     "share": "a number from 0 to 1",
-    "count": "a whole number from 0",
-    "integer": "a whole number",
+    "count": "an integer of at least 0",
+    "integer": "an integer",
 }
 
 

@@ -35,29 +35,29 @@ _OUR_FAILURE: Final = frozenset({Reason.COLLECTOR_ERROR, Reason.COLLECTOR_OFFLIN
 
 _SETTLED: Final = (
     "A dimension is on 0 to 10 and the overall score is ten times their weighted mean, rounded once, half up.",
-    "A dimension is measured when at least one of its components is; components redistribute alike.",
+    "A dimension is measured when at least one of its components is; components redistribute likewise.",
     "Components weigh the same, except in security: poisoning 4; dependencies, secrets and authentication 2 each.",
     "A component is ten points less the share of checked things with a finding, check by check.",
     "Protocol conformance is the share of MUST and SHOULD checks that pass, a MUST weighing three times a SHOULD.",
     "HTTP-02 and HTTP-03, which most servers in the field do not keep, weigh as much as a SHOULD.",
     "Dependencies: nine points for known flaws by severity, reach, scope and age of the fix, one for a lockfile.",
     "Secrets: one credential in a provider's format that counts costs 8 of 10 points, a second the rest.",
-    "What changed since an approval, mere suspicion and orders in what a tool answers are told and cost nothing.",
-    "README and setup guides are read in the source, as far as text tells; of a README that is missing every part is.",
-    "Tool descriptions and parameters are read in the source when nothing is listed; floor and ceiling stay open then.",
+    "Changes since an approval, weak signs, and instructions in results of tools are reported and cost nothing.",
+    "README and setup guides are read from the source; every part of a missing README is missing.",
+    "Tool descriptions and parameters are read from the source when nothing is listed; the bounds stay open then.",
     "Package: one check for existing as declared, one for being current and linked back, one for install scripts.",
     "Activity, releases and answers are points by age, where larger projects are given less time; archived is 0.",
-    "A release is the newest of repository and package; without a repository the package alone tells.",
-    "Project files count alike, a licence and one person's part of the work twice; a package shows what it holds only.",
-    "A declared repository that its host does not know is a finding; one that we could not ask about is not.",
+    "A release is the newest of repository and package; without a repository the package alone counts.",
+    "Project files weigh the same, a licence and the share of one person twice; a package shows only its own files.",
+    "A declared repository that does not exist on its host is a finding; one that could not be requested is not.",
     "In authentication a declared address or setting weighs 4, a MUST of authorization 2 (1 on the way to metadata).",
     "Checks weigh the same elsewhere, but grave signs of poisoning weigh nine tenths and the light ones share one.",
-    "Connection stability is the share of attempts of 30 days that succeeded; fewer than three say nothing.",
-    "Error handling is seen in calls of reading tools, and in our sandbox of all tools, as the text has it.",
-    "In error handling, calls that fit weigh twice what mistakes and texts do.",
-    "Stability alone counts for a server that is down. One that is locked or not run here stays not testable.",
+    "Connection stability is the share of attempts of 30 days that succeeded; fewer than three are not judged.",
+    "Error handling is measured in calls of reading tools, and in our sandbox of all tools, as published.",
+    "In error handling, valid calls weigh twice as much as invalid calls and texts.",
+    "Only stability counts for a server that is down. One that is protected or not run here is not testable.",
     "Partial counts as measured, with a caveat. A measured 0 stays in. When nothing is measured there is no score.",
-    "There is none either when we failed to ask the server anything: a score never moves through a failure of ours.",
+    "There is none either when we failed to measure the server: a failure of ours never changes a score.",
     "Coverage, the share of the base weight that was measured, is published with every score; below 25 % it is thin.",
     "Floor and ceiling are the score with everything unmeasured at 0 and at 10; rankings go by the floor.",
 )
@@ -147,28 +147,28 @@ def _contributions(dimensions: tuple[DimensionScore, ...], score: Decimal | None
 
 def _caveats(assessment: Assessment, dimensions: tuple[DimensionScore, ...], coverage: Decimal) -> Iterator[str]:
     if coverage < THIN:
-        yield f"Thin evidence: {coverage:.0%} of the base weight was measured; compare like coverage only."
+        yield f"Thin evidence: {coverage:.0%} of the base weight was measured; compare only scores of similar coverage."
     for part in dimensions:
         if isinstance(part.result, NotMeasured):
             yield f"{part.name} could not be tested ({part.result.reason}); its weight went to the other dimensions."
         elif part.name == RELIABILITY.name and part.status == weighting.PARTIAL:
             yield f"reliability is partial: {_describe_unmeasured(part)}."
     if assessment.tools_in_source:
-        yield "Nothing was listed; descriptions and parameters of the tools were read in the source."
+        yield "Nothing was listed; descriptions and parameters of the tools were read from the source."
     outcomes = assessment.outcomes.values()
     skipped = {skip for outcome in outcomes if isinstance(outcome, Measured) for skip in outcome.skipped}
     for skip in sorted(skipped, key=lambda skip: (skip.at, skip.reason)):
         if skip.at in listing.LISTS:
-            yield f"{skip.at} could not be listed to the end ({skip.reason}); what was read is scored."
+            yield f"{skip.at} could not be listed to the end ({skip.reason}); only the part that was read is scored."
     if Skipped(samples.KIND, TOO_FEW) in skipped:
-        yield "Too few attempts to connect within 30 days to say how stable the connection is."
+        yield "There were too few attempts to connect within 30 days to judge the stability of the connection."
 
 
 def _describe_unmeasured(dimension: DimensionScore) -> str:
     """Names the components of a partially measured dimension that were not measured."""
     missing = {part.name: part.result for part in dimension.components if isinstance(part.result, NotMeasured)}
     if reason := missing.get(ERROR_HANDLING):
-        return f"the server was reached, and none of its tools was called ({reason.reason})"
+        return f"the server was reached, but none of its tools was called ({reason.reason})"
     return f"{', '.join(sorted(missing))} could not be measured"
 
 

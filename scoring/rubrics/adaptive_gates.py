@@ -60,7 +60,7 @@ def list_caps(assessment: Assessment, ceilings: dict[str, Decimal]) -> Iterator[
         line = Line(
             cites=terms.cites,
             points=Decimal(0),
-            why=f"capped at {terms.grade} by {reason}; lifted by {terms.lifted_by}",
+            why=f"capped at {terms.grade}: {reason}; lifted by {terms.lifted_by}",
             rule=finding.rule if finding else None,
             at=finding.at if finding else "",
             severity="error",
@@ -168,7 +168,8 @@ def _destructive_to_strangers(assessment: Assessment) -> str | None:
     (toolset,) = assessment.walks[Pages.ALL].list_things(Toolset)
     assert isinstance(toolset, Toolset)
     risky = [tool.name for tool, authority in toolset.judged if authority in {Authority.DESTRUCTIVE, Authority.ADMIN}]
-    return f"{len(risky)} tools that destroy or administer, open without credentials" if risky else None
+    tools = "tool that destroys or administers" if len(risky) == 1 else "tools that destroy or administer"
+    return f"{len(risky)} {tools}, open without credentials" if risky else None
 
 
 def _gate(

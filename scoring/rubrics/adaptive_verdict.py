@@ -46,14 +46,14 @@ _OUR_FAILURE: Final = frozenset({Reason.COLLECTOR_ERROR, Reason.COLLECTOR_OFFLIN
 
 _SETTLED: Final = (
     "Dimensions and their weights are published; components, the scale, caps, grades and minimum coverage are ours.",
-    "A component that has no subject on a server gives its weight to the others of its dimension, a dimension alike.",
-    "What was out of reach because this installation had no network gives its weight away too.",
-    "What applies and was not seen counts 0 in the value and in full in the ceiling: the value is the floor.",
+    "A component that does not apply gives its weight to the others of its dimension; a dimension likewise.",
+    "Evidence that this installation could not collect without a network gives its weight away too.",
+    "What applies and was not observed counts 0 in the value and in full in the ceiling: the value is the floor.",
     "A check loses half by the share of the things that fail it, and half by their number n as n / (n + 1).",
     "Parameters are judged by tool: one bad parameter damages half of its tool, the rest is the share of them.",
     "Protocol checks saturate together, in units of a MUST; a check that was not decided counts as failed.",
     "Stability, answers to calls and answered issues guarantee n / (n + k) of their points after n observations.",
-    "Poisoning and secrets weigh nothing: finding nothing is no merit, and finding something caps the grade.",
+    "Poisoning and secrets have weight 0: their absence earns no points, and a finding caps the grade.",
     "Poisoning, a credential, unsearched code and unlisted tools also take 10 points, once, below the cap too.",
     "Where a gate could not be examined although there is something to examine, the cap is at least as low.",
     "There is no score without a complete tool list or readable source, without anything offered, or if we failed.",
@@ -149,7 +149,9 @@ def _explain_no_score(assessment: Assessment) -> NotMeasured | None:
     walk = assessment.walks[Pages.ALL]
     if isinstance(content, Absent):
         if content.reason in _OUR_FAILURE:
-            return NotMeasured(COLLECTOR_FAILED, "this installation failed to ask the server; no score changes by that")
+            return NotMeasured(
+                COLLECTOR_FAILED, "this installation failed to collect the evidence; no score changes because of it"
+            )
         if not assessment.tools_in_source:
             return NotMeasured(NOT_ENOUGH_EVIDENCE, f"nothing was listed ({content.reason})")
     elif why := next((f"{name} ({end})" for name in listing.LISTS if (end := walk.incomplete_end(name))), ""):
@@ -163,7 +165,7 @@ def _explain_low_coverage(coverage: Decimal) -> NotMeasured | None:
     if coverage >= MIN_COVERAGE:
         return None
     return NotMeasured(
-        NOT_ENOUGH_EVIDENCE, f"{coverage:.0%} of the weight was measured, at least {MIN_COVERAGE:.0%} are needed"
+        NOT_ENOUGH_EVIDENCE, f"{coverage:.0%} of the weight was measured, at least {MIN_COVERAGE:.0%} expected"
     )
 
 
@@ -191,7 +193,7 @@ def _list_contributions(dimensions: Sequence[DimensionScore]) -> Iterator[Line]:
     whole = sum((part.base_weight for part, _ in known), Decimal(0))
     for part, (low, high) in known:
         weight = part.base_weight * 100 / whole
-        unseen = f", {weight * (high - low) / 10:.1f} not seen" if high > low else ""
+        unseen = f", {weight * (high - low) / 10:.1f} not observed" if high > low else ""
         yield Line(
             cites=part.name,
             points=arithmetic.round_to_quantum(weight * low / weighting.FULL_POINTS),
@@ -204,9 +206,9 @@ def _list_caveats(assessment: Assessment, dimensions: Sequence[DimensionScore]) 
         if weighting.bound_dimension(part) is None:
             yield f"{part.name} does not apply or could not be collected here; its weight went to the other dimensions."
         elif isinstance(part.result, NotMeasured):
-            yield f"{part.name} could not be tested ({part.result.reason}) and counts nothing until it is."
+            yield f"{part.name} could not be tested ({part.result.reason}) and counts 0 until it is tested."
     if assessment.tools_in_source or _is_replaced_by_source(assessment):
-        yield "No whole list was read; descriptions and parameters of the tools were read in the source."
+        yield "No complete list was read; descriptions and parameters of the tools were read from the source."
 
 
 ADAPTIVE_2: Final = Rubric(

@@ -20,7 +20,7 @@ MAX_LINES: Final = 100
 HasSubject: TypeAlias = Callable[[Criterion, NotMeasured], bool]
 """Whether evidence that is missing could exist, as opposed to evidence that this server cannot have."""
 
-NOTHING_TO_CHECK: Final = NotMeasured("nothing_to_check", "there is nothing of the kind that is checked")
+NOTHING_TO_CHECK: Final = NotMeasured("nothing_to_check", "the server has nothing that this check examines")
 
 
 @dataclass(frozen=True, slots=True)

@@ -121,15 +121,15 @@ _SETTLED: Final = (
     "A1: no declared transport but stdio. A2: without an HTTP transport there can be no MCP OAuth.",
     "A2 on a server that was reached over HTTP: it neither demands OAuth nor publishes its metadata (RFC 9728, 8414).",
     "A3: a secret environment variable is declared, or A1. A server that demands OAuth takes neither A2 nor A3.",
-    "S2 and S3 look at tools that write, delete or administer. S4: code, a command or SQL as free text.",
-    "P1 and P2 look at tools with several actions. P3: more than half of the descriptions name no resource or limit.",
+    "S2 and S3 judge tools that write, delete or administer. S4: code, a command or SQL as free text.",
+    "P1 and P2 judge tools with several actions. P3: more than half of the descriptions name no resource or limit.",
     "L3: overriding, concealing, redirecting or exfiltrating is a hit; a mere imperative is for information.",
     "L4: the same words, or three quarters of them in common. D1: a list without limit, cursor, page or offset.",
-    "A1 to A3 ask the code where no transport is declared, access was not looked at, or no variable is declared.",
+    "A1 to A3 judge the code where no transport is declared, access was not examined, or no variable is declared.",
     "Signs of MCP's OAuth in the code: no A2, and no A3 where A1 passes.",
-    "S, P, L and D are asked of the tools that the source shows when none were listed.",
-    "M1: a person's repository. Vendor: the name's or owner's domain is the remote's, or the server bears its name.",
-    "M1 unknown is no deduction. A pot of which nothing could be seen leaves the server without score and grade.",
+    "S, P, L and D judge the tools in the source when none were listed.",
+    "M1: a person's repository. Vendor: the name's or owner's domain is the remote's, or the server has its name.",
+    "An unknown M1 deducts nothing. A pot without evidence leaves the server without score and grade.",
     "The grade is withheld, too, when a check that could not be made would change it.",
 )
 
@@ -359,7 +359,7 @@ def _no_score(missing: list[DimensionScore]) -> NotMeasured:
     reason = missing[0].result
     names = ", ".join(part.name.replace("_", " ") for part in missing)
     known = reason if isinstance(reason, NotMeasured) else NotMeasured("not_collected")
-    return NotMeasured(known.reason, f"nothing is known of {names}" + (f": {known.detail}" if known.detail else ""))
+    return NotMeasured(known.reason, f"there is no evidence of {names}" + (f": {known.detail}" if known.detail else ""))
 
 
 def _informational(assessment: Assessment) -> Iterator[Line]:
@@ -370,12 +370,12 @@ def _informational(assessment: Assessment) -> Iterator[Line]:
 
 def _caveats(assessment: Assessment, lines: Mapping[str, Found], *, steady: bool) -> Iterator[str]:
     if assessment.tools_in_source:
-        yield "Nothing was listed; the tools were read in the source."
+        yield "Nothing was listed; the tools were read from the source."
     for check, found in lines.items():
         if isinstance(found, NotMeasured):
             yield f"{check} could not be decided and costs nothing ({found.reason}: {found.detail})."
     if not steady:
-        yield "The grade is withheld: what could not be decided may change it."
+        yield "The grade is withheld, because a check that could not be decided may change it."
 
 
 def _score(assessment: Assessment) -> Scorecard:

@@ -27,6 +27,7 @@ def fold_lines(lines: Iterable[Line], limit: int) -> tuple[Line, ...]:
             last[line.cites] = line
             points[line.cites] = points.get(line.cites, Decimal(0)) + line.points
     for cites, line in last.items():
-        more = f"{seen[cites] - limit} more findings"
+        rest = seen[cites] - limit
+        more = f"{rest} more {'finding' if rest == 1 else 'findings'}"
         kept.append(replace(line, points=points[cites], why=more, at="", rule=None, checked=0))
     return tuple(kept)

@@ -81,7 +81,7 @@ BONUS_CRITERIA: Final = (
 _SETTLED: Final = (
     "server-grade-f is in the implementation only: an F without any error adds an error that costs no points.",
     "The bonus is added before the score is clamped, so it offsets up to five points, and it needs at least one tool.",
-    "Only the first page of each declared list is read; resource templates and annotations are not looked at.",
+    "Only the first page of each declared list is read; resource templates and annotations are not judged.",
     "Lengths are UTF-16 code units, trimming is JavaScript's, and tool-empty-schema does not fire on `properties: {}`.",
     "The implementation fails on a tool without a name; here the name counts as empty.",
     "A list that answered an error counts as empty, with a caveat: 0 and F when that leaves nothing.",

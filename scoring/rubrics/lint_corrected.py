@@ -11,7 +11,7 @@ Deviations from the published implementation, each with its reason:
 - required-not-in-properties also fires without any properties, because the call is just as impossible.
 - tool-empty-schema fires on `properties: {}`, as the text says; additionalProperties: false says it on purpose.
 - tool-name-convention wants snake_case or kebab-case, as the text says; the implementation accepts any letters.
-- resource-no-name takes white space for no name, because nobody can read it.
+- resource-no-name treats white space as no name, because it is not readable.
 """
 
 from __future__ import annotations

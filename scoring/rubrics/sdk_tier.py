@@ -103,8 +103,8 @@ _SETTLED: Final = (
     "Coverage is the share of the checks that apply which could be made.",
     "A server that answered and then failed (500, 502, 503, 504, or no connection) has no tier: the rest is unknown.",
     "A deviation that the specification did not forbid before 2026-07-28 is shown as tolerated and costs nothing.",
-    "A core probe, which asks few of the questions, gives no tier.",
-    "The percentage is that of all MUST and SHOULD checks, rounded down; the tier stands beside it as the grade.",
+    "A core probe, which makes few of the checks, gives no tier.",
+    "The percentage is that of all MUST and SHOULD checks, rounded down; the tier is shown beside it as the grade.",
 )
 
 

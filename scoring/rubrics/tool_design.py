@@ -120,7 +120,7 @@ _SETTLED: Final = (
     "Here such a name or description counts as missing.",
     "A missing description costs 10 (SCH-002 and LLM-001), and so does a missing name (SCH-001 and NAM-001).",
     "SCH-004 reads every schema as draft-07, whatever dialect it declares, and an $id may occur only once on a server.",
-    "Only top-level parameters are looked into, and a union of types counts as no type.",
+    "Only top-level parameters are examined, and a union of types counts as no type.",
     "All pages of the list of tools count, also when the server does not declare the capability.",
     "LLM-012: neither the 58 verb forms nor the words for when and example are published; ours agree on all captures.",
 )

@@ -18,7 +18,7 @@ Deviations from the published implementation, each with its reason:
 - LLM-004: whole phrases, and not the bare words to and for, because nearly every sentence has them.
 - LLM-005: an apostrophe is not an example, and likely is not like.
 - LLM-007: a description of white space is charged by LLM-006 only.
-- LLM-008: the words of a name are looked at one by one, and to, from, set and type explain nothing.
+- LLM-008: the words of a name are judged one by one, and to, from, set and type explain nothing.
 - LLM-009: stating the number or the values is mentioning them; a missing description is charged by LLM-006 only.
 - LLM-010: user_id and userId are two words, only the abbreviation's own meaning explains it, and household words pass.
 - LLM-011: the leading verb of the name counts, because newsletter is not new; deletes and removes say what is lost.

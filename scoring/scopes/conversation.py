@@ -90,7 +90,7 @@ class Conversation(Scope):
     def exchanges_of(self, *steps: str) -> tuple[Exchange, ...]:
         """The exchanges of these steps; Inapplicable without any, or Undecided when only a full probe performs them."""
         if not self.exchanges:
-            raise Inapplicable("nothing was said under these revisions")
+            raise Inapplicable("no messages were exchanged under these revisions")
         found = tuple(exchange for exchange in self.exchanges if exchange.step in steps)
         if not found and self.recorded.depth == CORE:
             raise Undecided(NOT_ASKED)

@@ -64,7 +64,7 @@ def compute_points(
     if archived:
         return Decimal(0)
     if days is None:
-        return NotMeasured("nothing_to_check", "there is no such event to measure from")
+        return NotMeasured("nothing_to_check", "there is no such event")
     size = compute_scale(project)
     grace = patience.grace_small - size * (patience.grace_small - patience.grace_large)
     limit = patience.limit_small - size * (patience.limit_small - patience.limit_large)

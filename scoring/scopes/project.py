@@ -36,7 +36,7 @@ class Project(Scope):
     def hosted(self) -> Repository:
         """The repository; raise Undecided when there is only the source."""
         if self.repository is None:
-            raise Undecided("nothing is known of the repository")
+            raise Undecided("there is no evidence of the repository")
         return self.repository
 
     @cached_property
@@ -69,7 +69,7 @@ class Project(Scope):
         if hosted or own:
             return True
         if hosted is None and own is None:
-            raise Undecided("neither the host nor the source tells")
+            raise Undecided("neither the host nor the source shows it")
         return False
 
     def _hosted_file(self, file: ProjectFile) -> bool | None:

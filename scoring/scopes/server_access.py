@@ -37,7 +37,7 @@ class Access(Scope):
         """The response that asks for credentials; Inapplicable when the server asks for none."""
         gate = self.seen.gate
         if gate is None or not self.seen.access_class.is_gated:
-            raise Inapplicable(f"the server is {self.seen.access_class.replace('_', ' ')}")
+            raise Inapplicable(f"the access class is {self.seen.access_class.replace('_', ' ')}")
         return gate
 
     @property

@@ -45,7 +45,7 @@ class Code(Scope):
     def require_complete(self) -> None:
         """Raise Undecided when the source is incomplete, because the missing part may matter."""
         if not self.seen.complete:
-            raise Undecided("the source was not read whole")
+            raise Undecided("the source was not read completely")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -60,7 +60,7 @@ class Readme(Scope):
         """The README, or None; raise Undecided when it is missing in an incomplete source."""
         readme = self.seen.readme
         if readme is None and not self.seen.complete:
-            raise Undecided("the source was not read whole")
+            raise Undecided("the source was not read completely")
         return readme
 
 

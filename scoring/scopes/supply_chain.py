@@ -44,7 +44,7 @@ class Audit(Scope):
         if not self.seen.checked and not self.seen.groups and self.seen.unknown_total:
             raise Undecided(self.seen.unknown[0].why if self.seen.unknown else "nothing could be compared")
         if not self.seen.checked and not self.seen.groups and not self.whole:
-            raise Undecided("the dependencies were not read whole")
+            raise Undecided("the dependencies were not read completely")
         if self.unlisted and self.seen.checked <= 1 and not self.seen.groups:
             raise Undecided(f"only the package itself was compared, its dependencies are not known: {self.unlisted}")
 
@@ -88,7 +88,7 @@ class Drifted(Scope):
     seen: Drift
 
 
-_NOT_WHOLE: Final = "not read whole"
+_NOT_WHOLE: Final = "not read completely"
 _NOT_COMPARED: Final = "versions could not be compared"
 
 

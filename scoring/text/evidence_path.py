@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import re
 import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import Final
+
+from evidence.canonical import Json
 
 MAX_SEGMENT: Final = 80
 
@@ -59,6 +62,11 @@ def clip_text(text: str, limit: int = MAX_SEGMENT) -> str:
 def quote_text(text: str) -> str:
     """A word of the server in a message: clipped and between double quotes."""
     return f'"{clip_text(text)}"'
+
+
+def show_value(value: Json) -> str:
+    """A value of the server in a message: a string as it is, another value as JSON; clipped."""
+    return clip_text(value if isinstance(value, str) else json.dumps(value))
 
 
 def _visible(character: str) -> str:

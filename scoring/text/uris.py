@@ -46,9 +46,9 @@ def find_uri_flaw(text: str) -> UriFlaw | None:
     if _REST.fullmatch(rest):
         return None
     if _REST.fullmatch(_FOREIGN.sub("a", rest)):
-        return UriFlaw(f"{_quoted(text)} has characters beyond ASCII, which a URI writes with %", tolerated=True)
+        return UriFlaw(f"{_quoted(text)} has characters outside ASCII, percent-encoding expected", tolerated=True)
     wrong = next((letter for letter in rest if not _LEGAL.fullmatch(letter)), "")
-    return UriFlaw(f"{_quoted(text)} is no URI" + (f": {_quoted(wrong)} must not be in one" if wrong else ""))
+    return UriFlaw(f"{_quoted(text)} is not a URI" + (f": {_quoted(wrong)} is not allowed" if wrong else ""))
 
 
 def join_reference(base: str, reference: str) -> str:
@@ -82,7 +82,7 @@ def _literal_flaws(text: str) -> Iterator[UriFlaw]:
     end = fits.end() if fits else 0
     if end < len(text):
         brace = text[end] in "{}"
-        yield UriFlaw("a brace without its partner" if brace else f"{_quoted(text[end])} must not be in a URI template")
+        yield UriFlaw("an unmatched brace" if brace else f"{_quoted(text[end])} is not allowed in a URI template")
 
 
 def _expression_flaws(text: str) -> Iterator[UriFlaw]:
@@ -91,7 +91,7 @@ def _expression_flaws(text: str) -> Iterator[UriFlaw]:
         if _VARIABLE.fullmatch(name):
             continue
         tolerated = _HYPHENATED.fullmatch(name) is not None
-        yield UriFlaw(f"{_quoted(name)} is no variable name of a URI template", tolerated)
+        yield UriFlaw(f"{_quoted(name)} is not a variable name of a URI template", tolerated)
 
 
 def _quoted(text: str) -> str:

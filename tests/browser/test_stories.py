@@ -43,7 +43,7 @@ def test_a_maintainer_asks_for_a_re_test_and_sees_the_result(visit: Open, shop: 
     seen = visit("/servers/{live}", "phone", "dark")
     page = seen.page
     page.get_by_role("navigation", name="About this server").get_by_role("link", name="Re-tests").click()
-    page.get_by_role("button", name="Look at this server again").click()
+    page.get_by_role("button", name="Re-test this server").click()
     expect(page.get_by_role("status")).to_contain_text("A re-test was asked for")
     assert seen.overflow() == []
     assert seen.barriers() == []
@@ -55,7 +55,7 @@ def test_a_maintainer_asks_for_a_re_test_and_sees_the_result(visit: Open, shop: 
     page.get_by_role("link", name="Everything that differs").click()
     expect(page).to_have_url(re.compile("/compare"))
     page.goto(shop.url("/servers/{live}"))
-    expect(page.get_by_role("heading", name=re.compile("Looked at again"))).to_be_visible()
+    expect(page.get_by_role("heading", name=re.compile("Re-tested on"))).to_be_visible()
     unspoiled(seen)
 
 

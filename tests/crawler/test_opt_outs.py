@@ -39,7 +39,7 @@ def test_a_server_is_found_by_whatever_names_it(found: Server) -> None:
     why = OptOutList.parse(TEXT).why(found)
     assert isinstance(why, Absent)
     assert why.reason is Reason.OPTED_OUT
-    assert "asked not to be looked at" in why.detail
+    assert "opted out of being measured" in why.detail
 
 
 @pytest.mark.parametrize(

@@ -180,13 +180,13 @@ def test_a_dispute_shows_with_the_next_request(behind: Behind) -> None:
 def test_a_retest_shows_with_the_next_request(behind: Behind) -> None:
     server = behind.plain.server.id
     here, again = f"/servers/{server}", replace(night(1), trigger=Trigger.RETEST)
-    assert "Looked at again" not in behind.known(here)
+    assert "Re-tested on" not in behind.known(here)
     behind.store.retests.request_retest(Retest(id="r1", server=server, client="anyone:x", asked_at=LATER))
     put(behind.store, again, [behind.plain], judged(behind.plain), RunState.DONE)
     behind.store.retests.admit_retest("r1", again.id, again.as_of)
     behind.known(here)
     behind.store.retests.finish_retest("r1", RetestState.DONE, again.as_of)
-    assert "Looked at again" in behind.client.get(here).text
+    assert "Re-tested on" in behind.client.get(here).text
 
 
 def test_what_is_private_and_what_a_token_asks_for_is_never_kept(behind: Behind) -> None:

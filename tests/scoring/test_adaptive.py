@@ -124,7 +124,7 @@ def test_server_without_parameters_is_not_judged_on_them() -> None:
     tool = {**GOOD_TOOL, "inputSchema": {"type": "object", "properties": {}}}
     card = adaptive(dossier(listed=listed(tool)))
     assert component(card, "documentation", "schemas").result == NotMeasured(
-        "nothing_to_check", "there is nothing of the kind that is checked"
+        "nothing_to_check", "the server has nothing that this check examines"
     )
 
 

@@ -439,7 +439,7 @@ def test_a_server_that_keeps_every_rule_fails_none(era: str) -> None:
         ("https://notes.example:8443/mcp", "to another origin"),
         ("//other.example/mcp", "to another origin"),
         ("https://notes.example@other.example/mcp", "to another origin"),
-        ("ftp://notes.example/mcp", "to an address that is none"),
+        ("ftp://notes.example/mcp", "to an invalid URL"),
     ],
 )
 def test_a_redirect_is_seen_from_the_address_that_was_probed(location: str, complaint: str) -> None:

@@ -80,7 +80,7 @@ def test_tools_of_the_source_give_a_score_where_nothing_could_be_listed() -> Non
     assert isinstance(found.score, Decimal)
     assert "L2" in charged(found)
     assert next(line for line in found.lines if line.cites == "L2").at == "source/tools/delete_note"
-    assert "Nothing was listed; the tools were read in the source." in found.caveats
+    assert "Nothing was listed; the tools were read from the source." in found.caveats
 
 
 def test_a_source_in_which_no_tool_can_be_read_is_no_empty_listing() -> None:

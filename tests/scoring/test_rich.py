@@ -194,7 +194,7 @@ def test_descriptions_come_from_the_source_when_nothing_is_listed_and_say_so() -
     card = adaptive(adding(sourced(), {"source": poor}))
     (line,) = component(card, "documentation.descriptions").lines
     assert line.at == "source/tools/get-record"
-    assert any("read in the source" in caveat for caveat in card.caveats)
+    assert any("read from the source" in caveat for caveat in card.caveats)
     listed = adaptive(adding(well_kept(), {"source": poor}))
     assert component(listed, "documentation.descriptions").lines == ()
 
@@ -242,5 +242,5 @@ def test_a_server_that_lists_no_tools_is_not_judged_by_those_in_its_source() -> 
     empty = replace(well_kept(), records={**well_kept().records, **dossier(listed=listed()).records})
     card = adaptive(empty)
     assert isinstance(component(card, "documentation.schemas").result, NotMeasured)
-    assert not any("read in the source" in caveat for caveat in card.caveats)
+    assert not any("read from the source" in caveat for caveat in card.caveats)
     assert isinstance(ENTERPRISE.score(assess_dossier(empty)).score, NotMeasured)

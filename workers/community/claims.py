@@ -125,11 +125,11 @@ def _find_in_evidence(ctx: Context, claim: Claim, server: Server) -> Sight:
         except NotJson:
             continue
         if identity != server.ref:
-            return ProofMissing("what was asked was not the address that names this server")
+            return ProofMissing("the measured address is not the address that names this server")
         if any(claim.challenge in one for one in _texts([observed.instructions, dict(observed.server_info)])):
             return ProofFound()
         return ProofMissing(f"run {run} did not see it in the server's instructions or serverInfo: ask for a re-test")
-    return ProofNotChecked("the server did not say anything when it was last looked at")
+    return ProofNotChecked("the server sent no listing when it was last measured")
 
 
 def _identity(observed: Listing) -> str | None:

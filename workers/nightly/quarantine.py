@@ -10,7 +10,7 @@ from evidence.store import Stage
 from workers import pipeline
 from workers.context import Context
 
-COLLECTING_CRASHED: Final = "three workers in a row ended while they looked at this server"
+COLLECTING_CRASHED: Final = "three workers in a row ended while they measured this server"
 SCORING_CRASHED: Final = "three workers in a row ended while they scored this server"
 
 

@@ -58,7 +58,9 @@ class CarriedSource:
             collector=self.name,
             collector_version=self.version,
             observed_at=self.now(),
-            content=Absent(Reason.NOT_COLLECTED, "a re-test does not look at it, and no night has yet"),
+            content=Absent(
+                Reason.NOT_COLLECTED, "a re-test does not collect it, and no nightly run has collected it yet"
+            ),
         )
 
 

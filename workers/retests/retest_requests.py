@@ -65,10 +65,10 @@ def request_retest(
     if not _is_listed(store, server):
         return RetestRefused(
             why=RetestRefusal.UNKNOWN_SERVER,
-            message=f"no registry lists a server {server}: only those that are listed are looked at",
+            message=f"no registry lists a server {server}: only listed servers are measured",
         )
     if (known := store.find_server(server)) and (why := load_opt_outs(settings, store).why(known)):
-        return RetestRefused(why=RetestRefusal.OPTED_OUT, message=f"{known.ref} is not looked at: {why.detail}")
+        return RetestRefused(why=RetestRefusal.OPTED_OUT, message=f"{known.ref} is not measured: {why.detail}")
     request = Retest(
         id=f"{now:%Y%m%dT%H%M%SZ}-{secrets.token_hex(6)}", server=server, client=requester.client, asked_at=now
     )

@@ -95,7 +95,7 @@ class PackageProbe:
             value = None
         if isinstance(value, Mapping):
             return value
-        return self.refusal(Reason.UNREACHABLE, "gave something that is no JSON object")
+        return self.refusal(Reason.UNREACHABLE, "gave something that is not a JSON object")
 
     async def fetch_optional_object(self, name: str, address: str, accept: str) -> Members:
         """A document that is not essential; empty when there is none. A failure is added to `incomplete`."""

@@ -210,7 +210,7 @@ class Images:
             table = json.loads(answer.out)
         except (ValueError, RecursionError):
             table = None
-        unusable = Absent(Reason.INSTALL_FAILED, "the image's manifest is no JSON object")
+        unusable = Absent(Reason.INSTALL_FAILED, "the image's manifest is not a JSON object")
         return table if isinstance(table, dict) else unusable
 
     async def _inspected(self, reference: str) -> Mapping[str, Json] | None:

@@ -178,7 +178,7 @@ class _Reading:
         except NotJson:
             value = None
         if raw is not None and not isinstance(value, Mapping):
-            self.leave_out(path, "it is no JSON object")
+            self.leave_out(path, "it is not a JSON object")
         return value if isinstance(value, Mapping) else None
 
 

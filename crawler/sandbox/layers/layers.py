@@ -112,7 +112,7 @@ class Layers:
         except (FileNotFoundError, NotADirectoryError, ValueError, TypeError):
             return "it cannot be read"
         except OSError as error:  # our own failure; other processes may use the layer
-            raise SandboxError(f"installed files cannot be looked at: {error.strerror}") from error
+            raise SandboxError(f"installed files cannot be read: {error.strerror}") from error
         return None
 
     def repair(self, digest: str, now: datetime) -> str | None:

@@ -117,7 +117,7 @@ def _hits(
                 Hit(
                     Category.SHADOWING,
                     "named-tool",
-                    "Gives orders about another tool of the server",
+                    "Gives instructions about another tool of the server",
                     format_path(place),
                     Confidence.MEDIUM,
                 )
@@ -139,7 +139,9 @@ def _combine_signs(hits: Sequence[Hit]) -> Iterator[Hit]:
     """Several medium signs in one text together count as one hit with high confidence."""
     signs = {hit.pattern for hit in hits if hit.confidence is Confidence.MEDIUM}
     if len(signs) > 1 and not any(hit.is_grave for hit in hits):
-        yield Hit(Category.COMBINED, "several-signs", "Holds several signs of an order to the model", hits[0].at)
+        yield Hit(
+            Category.COMBINED, "several-signs", "Contains several signs of an instruction to the model", hits[0].at
+        )
 
 
 def _match_texts(
@@ -177,7 +179,7 @@ def _match_obfuscated(folded: str) -> Iterator[_TextMatch]:
         for each in find_plain_instructions(reading):
             found = each.find(reading)
             if found is not None and found.confidence is Confidence.HIGH and not each.matches(folded):
-                title = "Spells an order to the model so that filters do not see it"
+                title = "Spells an instruction to the model so that filters do not detect it"
                 yield _TextMatch(Category.OVERRIDE, "disguised-order", title, found)
                 return
 
@@ -189,7 +191,7 @@ def _match_hidden(text: str) -> Iterator[_TextMatch]:
         yield _TextMatch(Category.HIDDEN, "hidden-characters", title, PatternMatch(Confidence.HIGH))
     if "]:" in text and MARKDOWN_COMMENT.search(text):
         yield _TextMatch(
-            Category.HIDDEN, "comment", "Contains a comment that is shown nowhere", PatternMatch(Confidence.MEDIUM)
+            Category.HIDDEN, "comment", "Contains a comment that is not displayed", PatternMatch(Confidence.MEDIUM)
         )
 
 
@@ -203,12 +205,12 @@ def _match_encoded(text: str) -> Iterator[_TextMatch]:
             yield _TextMatch(
                 Category.ENCODED,
                 "encoded-order",
-                "Carries an encoded order to the model",
+                "Contains an encoded instruction to the model",
                 PatternMatch(Confidence.HIGH),
             )
             return
     if readable:
-        yield _TextMatch(Category.ENCODED, "encoded-text", "Carries encoded text", PatternMatch(Confidence.LOW))
+        yield _TextMatch(Category.ENCODED, "encoded-text", "Contains encoded text", PatternMatch(Confidence.LOW))
 
 
 def _holds_credential(text: str, pattern: Pattern) -> bool:

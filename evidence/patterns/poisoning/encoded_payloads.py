@@ -18,7 +18,7 @@ PATTERNS: Final = (
     declare_pattern(
         Category.ENCODED,
         "encoded",
-        "Carries an encoded payload",
+        "Contains an encoded payload",
         r"""(?:\\x[0-9a-f]{2}){12,400}|(?:\\u[0-9a-f]{4}){12,400}|(?:%[0-9a-f]{2}){16,400}|(?:&\#x?[0-9a-f]{2,5};){12,400}
             |\b(?:decode|decrypt|unescape|rot13)\w{0,3}\s(?:\w{1,12}\s){0,4}(?:and|then)\s(?:then\s)?(?:follow|execute|run|obey|perform|do)\b
             |\bbase64\s?-(?:d|-decode)\s?\|\s?(?:ba|z)?sh\b""",
@@ -33,7 +33,7 @@ PATTERNS: Final = (
     declare_pattern(
         Category.ENCODED,
         "encoded-run",
-        "Carries a long run that nobody can read",
+        "Contains a long unreadable run of characters",
         r"(?<![\w/+=.,-])[a-z0-9+/]{120,2000}={0,2}(?![\w/+=])",
         needs=("==",),
         unbroken=120,

@@ -135,7 +135,7 @@ def _decide(connection: Connection, dispute: str, decision: DisputeDecision, act
     values = {name: getattr(changed, name) for name in ("is_shown", "answer", "decided_at")}
     still = (DISPUTE.c.key == row.key, DISPUTE.c.state == known.state.value)
     if not connection.execute(update(DISPUTE).where(*still).values(**values, state=changed.state.value)).rowcount:
-        raise IllegalTransition(f"{dispute} was changed at the same time by somebody else; read it again")
+        raise IllegalTransition(f"{dispute} was changed at the same time by another client; read it again")
     entry = {name: getattr(decision, name) for name in ("at", "who", "before", "after", "note")}
     connection.execute(insert(DISPUTE_ACT).values(**entry, dispute_key=row.key))
     put_audit_entry(connection, act)

@@ -96,7 +96,7 @@ def _transition(connection: Connection, finding: str, change: Disclosure) -> Fin
         still = FINDING.c.state == state.value
         moved = connection.execute(update(FINDING).where(FINDING.c.key == row.key, still).values(values))
         if not moved.rowcount:
-            raise IllegalTransition(f"{finding} was changed at the same time by somebody else; read it again")
+            raise IllegalTransition(f"{finding} was changed at the same time by another client; read it again")
     entry: dict[str, Any] = {name: getattr(change, name) for name in _ENTRY}
     states = {"before": change.before.value, "after": change.after.value}
     connection.execute(insert(DISCLOSURE).values(finding_key=row.key, **entry, **states))

@@ -22,7 +22,7 @@ _CLIENTS: Final = 10_000
 _SCHEME: Final = HTTPBearer(
     auto_error=False,
     scheme_name="token",
-    description="An API token: of the operator (`hallmark tokens`), or of whoever has proven to control a server.",
+    description="An API token: of the operator (`hallmark tokens`), or of a maintainer who has proven control.",
 )
 
 Presented: TypeAlias = Annotated[HTTPAuthorizationCredentials | None, Depends(_SCHEME)]
@@ -104,7 +104,7 @@ def check_scope(bearer: TokenBearer, scope: str) -> None:
 def check_owner(bearer: TokenBearer, server: ServerId) -> None:
     """Raise Problem if the token does not prove control of the server."""
     if not bearer.owns(server):
-        raise make_problem("forbidden", "Expected the token of whoever controls this server, found another one.")
+        raise make_problem("forbidden", "Expected a token that proves control of this server, found another one.")
 
 
 def bearer_as_decider(bearer: TokenBearer) -> DisputeDecider:

@@ -96,7 +96,7 @@ class Component(TypedDict):
     effective_weight: Exact
     result: Result
     lines: list[Line]
-    checked: Annotated[int, Field(description="How many things were looked at.")]
+    checked: Annotated[int, Field(description="How many things were checked.")]
     floor: NotRequired[Exact]
     ceiling: NotRequired[Exact]
 

@@ -37,12 +37,12 @@ class ClaimItem(TypedDict):
     state: Annotated[str, Field(description="waiting, proven, expired, lapsed or withdrawn.", examples=["waiting"])]
     asked_at: Time
     seen_at: Annotated[Time | None, Field(description="When it was last found.")]
-    note: Annotated[str, Field(description="What the last look said.")]
+    note: Annotated[str, Field(description="The result of the last check.")]
 
 
 @with_config(STRICT)
 class StartedClaim(ClaimItem):
-    """A new claim with its token, which is told this once and counts while the claim is proven."""
+    """A new claim with its token, which is returned only this once and is valid while the claim is proven."""
 
     token: Annotated[str, Field(description="For `Authorization: Bearer`. Keep it: it is not stored.")]
 
@@ -71,7 +71,7 @@ class NewClaim(BaseModel):
 
 
 class Why(BaseModel):
-    """Why a server is left alone, or looked at again; kept with the entry."""
+    """Why a server opts out, or opts in again; kept with the entry."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -136,9 +136,9 @@ def routes(site: SiteContext) -> APIRouter:
         responses=describe_problems("unknown-server", *MAY_LACK),
     )  # fmt: skip
     def opt_out(server: ServerPath, why: Why, bearer: TokenBearer = require) -> Response:
-        """From the next task on nobody looks at the server, and no page names it.
+        """From the next task on the server is not measured, and no page names it.
 
-        Needs a token of whoever controls it, or one with the scope admin:opt-outs.
+        Needs a token that proves control of it, or one with the scope admin:opt-outs.
         """
         _check_opting(site, server, bearer)
         opt_outs.opt_out_server(site.store, site.backend.now(), server, bearer, why.note)
@@ -149,7 +149,7 @@ def routes(site: SiteContext) -> APIRouter:
         responses=describe_problems("unknown-server", "conflict", *MAY_LACK),
     )  # fmt: skip
     def opt_in(server: ServerPath, bearer: TokenBearer = require) -> Response:
-        """Look at the server again. What the operator entered for its host or domain is the operator's to end."""
+        """Measure the server again. Only the operator can end an entry for its host or domain."""
         _check_opting(site, server, bearer)
         if not opt_outs.opt_in_server(site.store, site.backend.now(), server, bearer, ""):
             raise make_problem("conflict", "No entry that names this server alone is in force.")

@@ -59,7 +59,7 @@ class ComparedScorecard(TypedDict):
     points: Annotated[Exact | None, Field(description="Gained or lost; null without a score on one of the sides.")]
     turn: Annotated[
         Literal["went dark", "came back"] | None,
-        Field(description="The score disappeared or appeared, which is no movement: nothing else is compared then."),
+        Field(description="The score disappeared or appeared: nothing else is compared then."),
     ]
     parts: list[ChangedPart]
     gone: list[ChangedLine]

@@ -57,10 +57,10 @@ class DisputeItem(TypedDict):
     at: Annotated[str, Field(description="The place on the line.", examples=["tools/search"])]
     rule: Annotated[str | None, Field(description="The rule behind the line.")]
     state: Annotated[str, Field(description="open, accepted or rejected.", examples=["open"])]
-    by_maintainer: Annotated[bool, Field(description="By whoever has proven to control the server.")]
+    by_maintainer: Annotated[bool, Field(description="By a maintainer who has proven control of the server.")]
     filed_at: Time
     decided_at: Annotated[Time | None, Field(description="Null while it is open.")]
-    reason: Annotated[str | None, Field(description="Null until an operator has looked at the words.")]
+    reason: Annotated[str | None, Field(description="Null until an operator has reviewed it.")]
     answer: Annotated[str | None, Field(description="The operator's, once it is decided.")]
 
 
@@ -84,7 +84,7 @@ class NewDispute(BaseModel):
         Field(
             min_length=MIN_REASON,
             max_length=MAX_REASON,
-            description="What is wrong about it. Everybody reads it once an operator has looked.",
+            description="What is wrong about the line. Public after an operator has reviewed it.",
             examples=["The description names its four states; the rule reads the first sentence only."],
         ),
     ]
@@ -94,7 +94,7 @@ class NewDispute(BaseModel):
 
 
 class Deciding(BaseModel):
-    """What an operator says. The answer is for everybody, the note for the trail."""
+    """The words of an operator. The answer is public, the note is for the audit trail."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -120,9 +120,9 @@ def routes(site: SiteContext) -> APIRouter:
     def file_dispute(
         request: Request, server: ServerPath, new: NewDispute, bearer: TokenBearer | None = present
     ) -> Response:
-        """That it is disputed is shown at once, beside the line; your words once an operator has looked at them.
+        """The dispute is shown beside the line at once; your words are shown after an operator has reviewed them.
 
-        With a token of whoever controls the server it is marked as from its maintainer.
+        With a token that proves control of the server it is marked as from its maintainer.
         """
         find_visible_server(site, server)
         owns = bearer is not None and bearer.owns(server)
@@ -152,7 +152,7 @@ def routes(site: SiteContext) -> APIRouter:
         response_model=DisputeItem, responses=describe_problems("unknown"),
     )  # fmt: skip
     def get_dispute(dispute: DisputePath) -> Response:
-        """As everybody may know of it."""
+        """The public part of a dispute."""
         view = _shown(site.store, dispute)
         find_visible_server(site, view.server)
         return _told(view)

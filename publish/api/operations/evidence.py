@@ -73,7 +73,7 @@ class Evidence(TypedDict):
     run: RunKey
     kind: Annotated[str, Field(examples=["listing"])]
     record: EvidenceRecord
-    body: NotRequired[Annotated[JsonValue, Field(description="What was recorded; a text where that is no JSON.")]]
+    body: NotRequired[Annotated[JsonValue, Field(description="What was recorded; a text where that is not JSON.")]]
     body_state: NotRequired[
         Annotated[str, Field(description="`whole`, or `redacted`: secrets are masked.", examples=["whole"])]
     ]

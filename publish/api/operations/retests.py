@@ -27,7 +27,7 @@ AGAIN_SECONDS: Final = 3600
 
 @with_config(STRICT)
 class RetestItem(TypedDict):
-    """A request to look at a server again."""
+    """A request to measure a server again."""
 
     id: Annotated[str, Field(examples=["20260301T090000Z-0123456789ab"])]
     server: ServerKey
@@ -76,9 +76,9 @@ def routes(site: SiteContext) -> APIRouter:
         },
     )  # fmt: skip
     def ask_retest(request: Request, server: ServerPath, bearer: TokenBearer | None = present) -> Response:
-        """A server has one open request: whoever asks next gets the same one. `Location` is where it is followed.
+        """A server has one open request: a second client gets the same one. `Location` is its address.
 
-        It begins an hour after the last re-test of the server, ten minutes for a token of whoever controls it.
+        It begins an hour after the last re-test of the server, or ten minutes with a token that proves control of it.
         """
         find_visible_server(site, server)
         standing = _standing(bearer, server)

@@ -39,7 +39,9 @@ class RuleItem(TypedDict):
     reads: Annotated[str, Field(description="The kind of evidence that it reads.", examples=["listing"])]
     version: Annotated[int, Field(description="Goes up when its answers may change.", examples=[1])]
     since: Annotated[str, Field(examples=["2026.1"])]
-    withheld: Annotated[bool, Field(description="Its findings are told to the vendor first, and shown when disclosed.")]
+    withheld: Annotated[
+        bool, Field(description="Its findings are reported to the vendor first, and shown when disclosed.")
+    ]
 
 
 @with_config(STRICT)

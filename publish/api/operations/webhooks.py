@@ -1,4 +1,4 @@
-"""Webhooks of whoever controls a server."""
+"""Webhooks of maintainers who have proven control of a server."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class WebhookItem(TypedDict):
 
 @with_config(STRICT)
 class NewWebhookItem(WebhookItem):
-    """A new webhook with the secret of its signatures, which is told this once."""
+    """A new webhook with the secret of its signatures, which is returned only this once."""
 
     secret: Annotated[str, Field(description="Key of the HMAC-SHA256, Base64 after `whsec_`.")]
 
@@ -87,11 +87,11 @@ def routes(site: SiteContext) -> APIRouter:
     require = Depends(required_bearer(site))
 
     @router.post(
-        "/servers/{server}/webhooks", operation_id="registerWebhook", summary="Be told of changes", status_code=201,
+        "/servers/{server}/webhooks", operation_id="registerWebhook", summary="Receive changes", status_code=201,
         response_model=NewWebhookItem, responses=describe_problems("unknown-server", "conflict", *MAY_LACK),
     )  # fmt: skip
     def register_webhook(server: ServerPath, new: NewWebhook, bearer: TokenBearer = require) -> Response:
-        """A signed message when a score or grade changes at a publication. Needs a token of whoever controls it."""
+        """A signed message when a score or grade changes at a publication. Needs a token that proves control of it."""
         check_owner(bearer, server)
         find_visible_server(site, server)
         backend = site.backend
@@ -109,7 +109,7 @@ def routes(site: SiteContext) -> APIRouter:
         response_model=WebhookList, responses=describe_problems(*MAY_LACK),
     )  # fmt: skip
     def list_webhooks(server: ServerPath, bearer: TokenBearer = require) -> Response:
-        """Also those that have ended. Needs a token of whoever controls the server."""
+        """Also those that have ended. Needs a token that proves control of the server."""
         check_owner(bearer, server)
         known = site.store.webhooks.list_webhooks(server=server, ended=True)
         return bytes_response(encode_json({"webhooks": [_webhook(one) for one in known]}))

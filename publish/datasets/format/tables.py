@@ -145,7 +145,7 @@ DIMENSIONS: Final = Table(
         _decimal("result", "Result on 0 to 10; none when nothing could be measured, which is not zero", nullable=True),
         *_NOT_MEASURED,
         _text("status", "`measured`, `partial` or `not_testable`"),
-        _integer("checked", "Things that were looked at; none for a dimension", nullable=True),
+        _integer("checked", "Things that were checked; none for a dimension", nullable=True),
         _decimal("floor", "The result if everything unmeasured counted nothing; none for a dimension", nullable=True),
         _decimal("ceiling", "The result if it counted in full; none for a dimension", nullable=True),
     ),
@@ -174,7 +174,7 @@ LINES: Final = Table(
 OUTCOMES: Final = Table(
     "rule_outcomes",
     "Rule outcomes",
-    "What every rule answered: how many things it looked at, and how many findings it has. A rule that reads evidence "
+    "The result of every rule: how many things it checked, and how many findings it has. A rule that reads evidence "
     "which is absent has no row: table `evidence` says why it is absent. Answers of rules that look for what is not "
     "disclosed yet are withheld for every server alike, and have no row either; methodology.json names them.",
     (
@@ -184,9 +184,9 @@ OUTCOMES: Final = Table(
         _text("pages", "What was asked: `all`, or `first`, `sent` or `source` where that gave another answer"),
         _text("state", "`measured` or `not_measured`"),
         *_NOT_MEASURED,
-        _integer("checked", "Things that were looked at; none when it could not look", nullable=True),
-        _integer("findings", "Findings, tolerated ones left out; none when it could not look", nullable=True),
-        _integer("tolerated", "Deviations that cost nothing", nullable=True),
+        _integer("checked", "Things that were checked; none when it could not check", nullable=True),
+        _integer("findings", "Findings, tolerated ones left out; none when it could not check", nullable=True),
+        _integer("tolerated", "Deviations that cost no points", nullable=True),
         _integer("skipped", "Things that could not be examined", nullable=True),
     ),
     ("server", "rule", "params", "pages"),
@@ -222,7 +222,7 @@ BODIES: Final = Table(
         _SERVER,
         _text("kind", "Kind of evidence"),
         _text("digest", "SHA-256 of the body"),
-        _text("encoding", "`utf-8`, or `base64` for a body that is no UTF-8"),
+        _text("encoding", "`utf-8`, or `base64` for a body that is not UTF-8"),
         _text("body", "The body"),
     ),
     ("server", "kind"),

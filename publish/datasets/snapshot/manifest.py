@@ -162,7 +162,7 @@ def decode_manifest(data: bytes) -> Manifest:
     except NotASnapshot:
         raise
     except (KeyError, TypeError, ValueError, AttributeError, RecursionError) as error:
-        raise NotASnapshot(f"{MANIFEST} is no manifest of a dataset: {type(error).__name__} at {error}") from error
+        raise NotASnapshot(f"{MANIFEST} is not a manifest of a dataset: {type(error).__name__} at {error}") from error
     return manifest
 
 

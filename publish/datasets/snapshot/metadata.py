@@ -16,7 +16,7 @@ DATASET_NAME: Final = "hallmark"
 DATASET_TITLE: Final = "Hallmark: measured quality of MCP servers"
 DATASET_DESCRIPTION: Final = (
     "Scores of MCP servers under several published methodologies, with every line of every receipt and the evidence "
-    "that they were made from, so that anybody can compute them again. Where nothing could be measured a column says "
+    "that they were made from, so that they can be computed again. Where nothing could be measured a column states "
     "why: absence is never a zero."
 )
 LICENCE_URL: Final = "https://creativecommons.org/licenses/by/4.0/"

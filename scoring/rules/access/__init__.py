@@ -1,1 +1,1 @@
-"""How a server is reached and how secrets get to it."""
+"""How clients reach a server, and how they pass credentials to it."""

@@ -15,7 +15,7 @@ from scoring.scopes.source_files import Code
     scope=Code,
     reads="source",
     severity=Severity.ERROR,
-    title="The code opens no transport but stdio",
+    title="The code implements no transport except stdio",
     since="2026.3",
     version=1,
     good=[build_code(transports={"stdio": ["a.ts:1"], "streamable-http": ["a.ts:9"]})],
@@ -23,9 +23,9 @@ from scoring.scopes.source_files import Code
     unjudged=[build_code(), build_code(complete=False, transports={"stdio": ["a.ts:1"]})],
 )
 def code_stdio_only(code: Code) -> Iterator[str]:
-    """A server that speaks over stdio only takes its credentials when it starts: one process for each user.
+    """A server that offers only stdio reads its credentials at start, so every user needs a separate process.
 
-    Offer streamable HTTP beside it.
+    Offer streamable HTTP as well.
     """
     if not code.serves_http:
-        yield "transports in the code: " + ", ".join(sorted(code.seen.transports))
+        yield f"transports in the code: {', '.join(sorted(code.seen.transports))}; streamable HTTP expected"

@@ -23,10 +23,10 @@ from scoring.text.evidence_path import clip_text
     bad=[build_code(environment=[{"name": "NOTES_API_KEY", "at": "a.ts:1", "secret": True}])],
 )
 def code_takes_secret_at_start(code: Code) -> Iterator[str]:
-    """A credential in the environment is the same for everybody and cannot be changed without a restart.
+    """A credential in the environment is the same for all users, and a change of it needs a restart.
 
-    Take it with each request: MCP defines how.
+    Read the credential from each request, as MCP defines.
     """
     for variable in code.seen.environment:
         if variable.secret:
-            yield f"{clip_text(variable.name)}, read at {clip_text(variable.at)}"
+            yield f"the variable {clip_text(variable.name)} is read at {clip_text(variable.at)}"

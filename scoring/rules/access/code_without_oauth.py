@@ -15,7 +15,7 @@ from scoring.scopes.source_files import Code
     scope=Code,
     reads="source",
     severity=Severity.WARNING,
-    title="The code shows no sign of MCP's OAuth",
+    title="No implementation of OAuth was found in the code",
     since="2026.3",
     version=1,
     good=[build_code(oauth=[{"marker": "oauth-protected-resource", "at": "a.ts:3"}])],
@@ -23,9 +23,9 @@ from scoring.scopes.source_files import Code
     unjudged=[build_code(complete=False)],
 )
 def code_without_oauth(code: Code) -> Iterator[str]:
-    """With OAuth every user has an identity and rights of their own, which can be limited and taken away again.
+    """With OAuth each user has a separate identity, whose rights can be limited and revoked.
 
     Serve protected resource metadata (RFC 9728) and accept the tokens of an authorization server.
     """
     if not code.knows_oauth:
-        yield "neither metadata nor token verification was found in the code"
+        yield "neither OAuth metadata nor token verification was found in the code"

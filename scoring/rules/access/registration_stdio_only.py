@@ -19,7 +19,7 @@ _LOCAL: Final = frozenset({"stdio", ""})
     scope=Registered,
     reads="registration",
     severity=Severity.ERROR,
-    title="A server can only be started, not shared",
+    title="The registration offers only stdio",
     since="2026.1",
     version=1,
     good=[
@@ -30,11 +30,11 @@ _LOCAL: Final = frozenset({"stdio", ""})
     bad=[build_registration({"packages": [{"identifier": "notes", "transport": {"type": "stdio"}}]})],
 )
 def registration_stdio_only(registered: Registered) -> Iterator[str]:
-    """A server that speaks over stdio only takes its credentials when it starts: one process for each user.
+    """A server that offers only stdio reads its credentials at start, so every user needs a separate process.
 
-    Offer streamable HTTP beside it.
+    Offer streamable HTTP as well.
     """
     found = registered.registration
     local = all(transport_type(package.raw) in _LOCAL for package in found.packages)
     if found.packages and local and not found.remotes:
-        yield "every declared package speaks over stdio, and there is no remote"
+        yield "every declared package uses stdio, and no remote is declared"

@@ -19,7 +19,7 @@ _LOOPBACK = re.compile(r"http://(localhost|127\.0\.0\.1|\[::1\])(:|/|$)")
     scope=Remote,
     reads="registration",
     severity=Severity.ERROR,
-    title="Remote is not reached over HTTPS",
+    title="The URL of a remote is not HTTPS",
     since="2026.1",
     version=1,
     good=[build_remote(url="https://notes.example/mcp"), build_remote(url="http://localhost:8080/mcp")],
@@ -33,4 +33,4 @@ def remote_not_encrypted(remote: Remote) -> Iterator[str]:
     """Over plain HTTP any intermediary can read tokens and change responses."""
     url = remote.text("url").lower()
     if not url.startswith("https://") and not _LOOPBACK.match(url):
-        yield f"{clip_text(url) or 'no url'}, https expected"
+        yield f"{clip_text(url) or 'no URL'}, HTTPS expected"

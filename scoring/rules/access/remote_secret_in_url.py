@@ -17,16 +17,18 @@ from scoring.text.secret_names import is_secret_name
     scope=Remote,
     reads="registration",
     severity=Severity.WARNING,
-    title="A secret travels in the address",
+    title="A secret is in the URL of a remote",
     since="2026.1",
     version=1,
     good=[build_remote(url="https://notes.example/mcp?lang=en"), build_remote(url="https://notes.example/api_key/mcp")],
     bad=[build_remote(url="https://notes.example/mcp?api_key={key}")],
 )
 def remote_secret_in_url(remote: Remote) -> Iterator[str]:
-    """Addresses end up in logs, histories and error reports. Send credentials in a header, or use OAuth."""
+    """URLs are written to logs, browser histories and error reports, so a secret must not be in one.
+    Send credentials in a header, or use OAuth.
+    """
     query = remote.text("url").partition("?")[2]
     names = [part.partition("=")[0] for part in query.split("&")]
     for name in names:
         if is_secret_name(name):
-            yield f"query parameter {clip_text(name)}"
+            yield f"the query parameter {clip_text(name)} has the name of a secret"

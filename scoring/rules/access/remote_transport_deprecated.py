@@ -24,6 +24,6 @@ from scoring.scopes.base import Remote
     bad=[build_remote(type="sse"), build_remote(type=None, transport_type="SSE")],
 )
 def remote_transport_deprecated(remote: Remote) -> Iterator[str]:
-    """HTTP with SSE was replaced by streamable HTTP in protocol version 2025-03-26, and clients are dropping it."""
+    """HTTP with SSE was replaced by streamable HTTP in protocol version 2025-03-26, and clients stop supporting it."""
     if transport_type(remote.raw) == "sse":
         yield "type is sse, streamable-http expected"

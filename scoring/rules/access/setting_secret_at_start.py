@@ -23,9 +23,9 @@ from scoring.text.secret_names import is_secret_name
     bad=[build_setting("NOTES_API_KEY", isSecret=True)],
 )
 def setting_secret_at_start(setting: Setting) -> Iterator[str]:
-    """A credential in the environment is the same for everybody and cannot be changed without a restart.
+    """A credential in the environment is the same for all users, and a change of it needs a restart.
 
-    Take it with each request: MCP defines how.
+    Read the credential from each request, as MCP defines.
     """
     name = setting.text("name")
     secret = setting.raw.get("isSecret") is True or is_secret_name(name)

@@ -16,7 +16,7 @@ from scoring.text.secret_names import is_secret_name
     scope=Setting,
     reads="registration",
     severity=Severity.WARNING,
-    title="A secret is not declared as one",
+    title="A secret is not declared as a secret",
     since="2026.1",
     version=1,
     good=[build_setting("NOTES_API_KEY", isSecret=True), build_setting("MAX_TOKENS"), build_setting("KEYBOARD")],
@@ -28,9 +28,9 @@ from scoring.text.secret_names import is_secret_name
     ],
 )
 def setting_secret_unmarked(setting: Setting) -> Iterator[str]:
-    """Clients keep a value marked `isSecret` out of files, logs and screens.
+    """A value that is marked `isSecret` is kept out of files, logs and screens by clients.
 
-    Unmarked, it is treated like any other text.
+    Clients treat an unmarked value like any other text.
     """
     marked = setting.raw.get("isSecret") is True or setting.raw.get("is_secret") is True
     if is_secret_name(setting.text("name")) and not marked:

@@ -25,9 +25,9 @@ _HINTS = ("readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint")
     bad=[build_tool(), build_tool(annotations={"title": "Get"}), build_tool(annotations=[])],
 )
 def tool_annotations_missing(tool: Tool) -> Iterator[str]:
-    """Clients ask before they run a tool that may change or destroy something.
+    """Clients request confirmation before they run a tool that may change or destroy data.
 
-    Without `readOnlyHint` or `destructiveHint` they have to ask every time, or never.
+    Without `readOnlyHint` or `destructiveHint` they must request it for every call or for none.
     """
     if not any(isinstance(tool.annotations.get(hint), bool) for hint in _HINTS):
-        yield f"none of {', '.join(_HINTS)}"
+        yield f"none of {', '.join(_HINTS)} is set"

@@ -18,7 +18,7 @@ from scoring.vocabularies.verbs import leading_verb
     scope=Tool,
     reads="listing",
     severity=Severity.SUGGESTION,
-    title="Tool that changes data does not say whether it destroys any",
+    title="Tool that changes data does not declare whether it destroys data",
     since="2026.1",
     version=1,
     good=[
@@ -29,9 +29,9 @@ from scoring.vocabularies.verbs import leading_verb
     bad=[build_tool(name="deleteUser"), build_tool(name="github_create_issue")],
 )
 def tool_destructive_hint_missing(tool: Tool, literal: bool = False) -> Iterator[str]:
-    """Without `destructiveHint` a client has to treat a tool that writes as one that may destroy.
+    """Without `destructiveHint` a client must assume that a tool that writes may also destroy data.
 
-    A verb as the first word of the name counts, or as the second after the name of a product. `literal` reads as the
+    The verb must be the first word of the name, or the second after the name of a product. `literal` reads as the
     published reference does: a name that begins with such a verb counts, so that `address` begins with `add`.
     """
     if tool.annotations.get("destructiveHint", UNDEFINED) is UNDEFINED and _modifies(tool.name, literal):

@@ -16,14 +16,14 @@ from scoring.scopes.base import Tool
     scope=Tool,
     reads="listing",
     severity=Severity.SUGGESTION,
-    title="Tool does not give a hint about its effects",
+    title="Tool lacks a hint about its effects",
     since="2026.1",
     version=1,
     good=[build_tool(annotations={"readOnlyHint": False})],
     bad=[build_tool(), build_tool(annotations={"readOnlyHint": None})],
 )
 def tool_hint_missing(tool: Tool, hint: str = "readOnlyHint", literal: bool = False) -> Iterator[str]:
-    """Clients decide by hints whether to ask before a call and whether a failed call may be repeated.
+    """Clients use hints to decide whether a call needs confirmation and whether a failed call may be repeated.
 
     `literal` accepts any value, also null, as the published reference does.
     """

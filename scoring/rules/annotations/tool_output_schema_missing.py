@@ -23,9 +23,9 @@ from scoring.scopes.base import Tool
     bad=[build_tool(), build_tool(outputSchema=True)],
 )
 def tool_output_schema_missing(tool: Tool) -> Iterator[str]:
-    """With an output schema a client can check what comes back.
+    """With an output schema a client can validate the result of a call.
 
-    It can hand the result on without a model reading it.
+    It can pass the result on without a model.
     """
     if not isinstance(tool.get("outputSchema"), Mapping):
         yield "no outputSchema"

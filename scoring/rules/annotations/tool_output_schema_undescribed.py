@@ -17,7 +17,7 @@ from scoring.text.javascript import is_object, is_truthy
     scope=Tool,
     reads="listing",
     severity=Severity.SUGGESTION,
-    title="Output schema leaves something open",
+    title="Output schema is not fully described",
     since="2026.1",
     version=1,
     good=[build_tool(), build_tool(outputSchema={"type": "array", "description": "d"})],
@@ -28,15 +28,15 @@ from scoring.text.javascript import is_object, is_truthy
     ],
 )
 def tool_output_schema_undescribed(tool: Tool) -> Iterator[str]:
-    """An output schema helps as far as it says what comes back: its type, a description, and one for each member."""
+    """An output schema is useful when it states its type, a description, and a description of each member."""
     schema = tool.get("outputSchema")
     if not is_object(schema):
         return
     members = schema if isinstance(schema, dict) else {}
     if not is_truthy(members.get("type")):
-        yield "no type"
+        yield "outputSchema has no type"
     if not is_truthy(members.get("description")):
-        yield "no description"
+        yield "outputSchema has no description"
     properties = javascript.object_entries(members.get("properties"))
     bare = [
         name
@@ -44,4 +44,5 @@ def tool_output_schema_undescribed(tool: Tool) -> Iterator[str]:
         if isinstance(value, dict) and not is_truthy(value.get("description"))
     ]
     if bare:
-        yield f"{len(bare)} of {len(properties)} members have no description"
+        have = "has" if len(bare) == 1 else "have"
+        yield f"{len(bare)} of {len(properties)} members {have} no description"

@@ -16,7 +16,7 @@ from scoring.text.javascript import is_truthy
     scope=Tool,
     reads="listing",
     severity=Severity.SUGGESTION,
-    title="Tool has no title for people",
+    title="Tool has no title",
     since="2026.1",
     version=1,
     spec="https://modelcontextprotocol.io/specification/2025-11-25/server/tools",
@@ -24,10 +24,9 @@ from scoring.text.javascript import is_truthy
     bad=[build_tool(), build_tool(title=" ")],
 )
 def tool_title_missing(tool: Tool, literal: bool = False) -> Iterator[str]:
-    """The name is for programs.
+    """Clients show the title, in `title` or `annotations.title`, where a user chooses or approves a tool.
 
-    Clients show the title, in `title` or `annotations.title`, where a person picks or approves a tool.
-    `literal` looks only at the annotation, as one published reference does.
+    The name is an identifier for programs. `literal` reads only the annotation, as one published reference does.
     """
     if literal:
         if not is_truthy(tool.annotations.get("title")):
@@ -35,4 +34,4 @@ def tool_title_missing(tool: Tool, literal: bool = False) -> Iterator[str]:
         return
     titles = (tool.get("title"), tool.annotations.get("title"))
     if not any(isinstance(title, str) and title.strip() for title in titles):
-        yield "neither title nor annotations.title"
+        yield "neither title nor annotations.title is set"

@@ -1,1 +1,1 @@
-"""How a locked server says who lets people in (MCP authorization, RFC 9728, RFC 8414)."""
+"""How a protected server names its authorization server (MCP authorization, RFC 9728, RFC 8414)."""

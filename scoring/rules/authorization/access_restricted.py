@@ -18,7 +18,7 @@ _PAYMENT = {"step": "initialize", "era": "legacy", "status": 402, "reason": "pay
     scope=Access,
     reads="access",
     severity=Severity.INFO,
-    title="Not everybody gets in",
+    title="Access to the server is restricted",
     since="2026.2",
     version=1,
     checks=info("AUTH-00", "BCDE"),
@@ -32,11 +32,12 @@ _PAYMENT = {"step": "initialize", "era": "legacy", "status": 402, "reason": "pay
     unjudged=[],
 )
 def access_restricted(access: Access) -> Iterator[Answer]:
-    """Whether the tools of a server can be listed without credentials. Restriction is no fault: this is information.
+    """Restricted access is not a fault; it is recorded because some checks need an authorized request.
 
-    A check that needs to see behind the lock cannot be made for such a server, unless its credentials are configured.
+    The tools of such a server cannot be listed without credentials. Those checks run only when credentials are
+    configured.
     """
     seen = access.seen
     if seen.access_class is not AccessClass.OPEN:
         where = f" ({seen.gate.detail})" if seen.gate and seen.gate.detail else ""
-        yield f"{seen.access_class.replace('_', ' ')}{where}"
+        yield f"the access class is {seen.access_class.replace('_', ' ')}{where}"

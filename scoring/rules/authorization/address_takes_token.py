@@ -17,7 +17,7 @@ from scoring.text.secret_names import is_secret_name
     scope=Access,
     reads="access",
     severity=Severity.ERROR,
-    title="The registered address takes a token in its query",
+    title="The registered URL has a token in its query",
     since="2026.2",
     version=1,
     checks=must("AUTH-14", "BCDE", "basic/authorization#token-requirements"),
@@ -33,12 +33,12 @@ from scoring.text.secret_names import is_secret_name
     unjudged=[build_protected_access(revision="2024-11-05", step="list-tools")],
 )
 def address_takes_token(access: Access) -> Iterator[Answer]:
-    """Addresses end up in logs, histories and error reports, so a token must not be in one.
+    """URLs are written to logs, browser histories and error reports, so a token must not be in one.
 
-    Take it in the `Authorization` header.
+    Read the token from the `Authorization` header.
     """
     query = access.seen.registered.partition("?")[2].partition("#")[0]
     for part in query.split("&"):
         name = part.partition("=")[0]
         if is_secret_name(name):
-            yield f"query parameter {clip_text(name)}"
+            yield f"the query parameter {clip_text(name)} has the name of a secret"

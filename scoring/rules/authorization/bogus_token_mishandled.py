@@ -37,17 +37,16 @@ _REFUSED: Final = frozenset({"oauth_required", "credentials_required", "forbidde
     ],
 )
 def bogus_token_mishandled(access: Access) -> Iterator[Answer]:
-    """A client renews its token when it sees HTTP 401, so that is what an invalid or expired one must get.
+    """A client renews its token when it receives HTTP 401, so an invalid or expired token must be answered with 401.
 
-    A server that is opened by any token at all protects nothing. One that refuses the token under another status gets
-    a remark.
+    A server that accepts any token is not protected. A refusal with another status is tolerated.
     """
     gate, bogus = access.gate, access.seen.bogus
     if bogus is None:
         raise Inapplicable("no token was tried")
     if bogus.outcome == ACCEPTED:
-        yield f"{gate.step} is answered for a token that nobody issued"
+        yield f"{gate.step} is answered for an invalid token, HTTP 401 expected"
     elif bogus.status != 401:
         if bogus.outcome not in _REFUSED:
             raise Undecided(bogus.detail or bogus.outcome)
-        yield Tolerated(f"HTTP {bogus.status}, 401 expected")
+        yield Tolerated(f"HTTP {bogus.status}, HTTP 401 expected")

@@ -15,7 +15,7 @@ from scoring.scopes.server_access import Access
     scope=Access,
     reads="access",
     severity=Severity.WARNING,
-    title="A locked server does not say which scopes it wants",
+    title="The challenge of a protected server names no scope",
     since="2026.2",
     version=1,
     checks=should("AUTH-09", "DE", "basic/authorization#scope-selection-strategy"),
@@ -29,12 +29,12 @@ from scoring.scopes.server_access import Access
     ],
 )
 def challenge_without_scope(access: Access) -> Iterator[Answer]:
-    """With `scope` in the `WWW-Authenticate` header a client asks for exactly what it needs.
+    """With `scope` in the `WWW-Authenticate` header a client requests exactly the scopes that it needs.
 
-    Without, it asks for everything that the resource metadata lists, and its user grants more than necessary.
+    Without it, the client requests every scope of the resource metadata, and its user grants more than necessary.
     """
     if access.gate.status != 401 or access.wants_own_key:
-        raise Inapplicable("not a 401 that asks for a token")
+        raise Inapplicable("not a 401 that requires a token")
     if access.bearer is not None and access.bearer.parameters.get("scope"):
         return
     if access.seen.is_cut("challenges"):

@@ -16,7 +16,7 @@ from scoring.scopes.server_access import Access
     scope=Access,
     reads="access",
     severity=Severity.ERROR,
-    title="A locked server does not answer 401",
+    title="A protected server does not answer with 401",
     since="2026.2",
     version=1,
     checks=must("AUTH-01", "BCDE", "basic/authorization#error-handling"),
@@ -29,12 +29,12 @@ from scoring.scopes.server_access import Access
     unjudged=[build_open_access(), build_open_access("forbidden"), build_open_access("payment")],
 )
 def gate_status_not_401(access: Access) -> Iterator[Answer]:
-    """A client starts to sign in only when it gets HTTP 401.
+    """A client starts authorization only when it receives HTTP 401.
 
-    Under 403, 400 or 200 it reports an error instead, and its user is stuck. Answer 401 to every request without a
-    valid token, whatever the body says. Practice is so divided that another answer is remarked on and costs nothing.
+    After 403, 400 or 200 it reports an error, and its user cannot sign in. Answer every request without a valid token
+    with 401. Servers differ so much here that another status is tolerated.
     """
     if access.seen.access_class is AccessClass.FORBIDDEN:
-        raise Undecided("403 without a word on credentials")
+        raise Undecided("the 403 does not mention credentials")
     if access.gate.status != 401:
-        yield Tolerated(f"HTTP {access.gate.status}, 401 expected")
+        yield Tolerated(f"HTTP {access.gate.status}, HTTP 401 expected")

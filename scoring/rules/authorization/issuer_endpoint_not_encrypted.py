@@ -19,7 +19,7 @@ _ADDRESSES: Final = frozenset({"issuer", "jwks_uri"})
     scope=Access,
     reads="access",
     severity=Severity.ERROR,
-    title="An endpoint of an authorization server is not reached over HTTPS",
+    title="The URL of an authorization server endpoint is not HTTPS",
     since="2026.2",
     version=1,
     checks=must("AUTH-08", "BCDE", "basic/authorization/security-considerations#communication-security"),
@@ -35,16 +35,16 @@ _ADDRESSES: Final = frozenset({"issuer", "jwks_uri"})
     unjudged=[build_open_access(), build_protected_access()],
 )
 def issuer_endpoint_not_encrypted(access: Access) -> Iterator[Answer]:
-    """Passwords, codes and tokens pass through these addresses; over plain HTTP any intermediary can read them.
+    """Passwords, codes and tokens are sent to these URLs; over plain HTTP any intermediary can read them.
 
-    Behind a proxy that ends TLS, tell the authorization server its public address. Loopback addresses never leave the
-    machine and are accepted.
+    Behind a proxy that terminates TLS, configure the public URL of the authorization server. Loopback addresses are
+    accepted, because requests to them do not leave the machine.
     """
     for _, document in access.issuers:
         for name, value in document.items():
             names_address = name.endswith("_endpoint") or name in _ADDRESSES
             if names_address and isinstance(value, str) and not _is_protected(value):
-                yield name, f"{clip_text(value)}, https expected"
+                yield name, f"{clip_text(value)}, HTTPS expected"
 
 
 def _is_protected(address: str) -> bool:

@@ -56,10 +56,10 @@ _SECTION: Final = "basic/authorization/authorization-server-discovery#authorizat
     ],
 )
 def issuer_metadata_not_found(access: Access) -> Iterator[Answer]:
-    """The authorization server's metadata says where to sign in, where to get a token and what is supported.
+    """The metadata of an authorization server names the endpoints where a client signs in and gets a token.
 
-    It is looked for at `/.well-known/oauth-authorization-server` (RFC 8414) and at `/.well-known/openid-configuration`,
-    with the path of the issuer behind it, and for OpenID also before it.
+    It is requested from `/.well-known/oauth-authorization-server` (RFC 8414) and `/.well-known/openid-configuration`,
+    with the path of the issuer after it, and for OpenID also before it.
     """
     without = [issuer for issuer in access.advertised if issuer.found is None]
     clear = [issuer for issuer in without if not any(one.unclear for one in issuer.attempts)]
@@ -67,4 +67,4 @@ def issuer_metadata_not_found(access: Access) -> Iterator[Answer]:
         require_decided(without[0].attempts)
     for issuer in clear:
         tried = ", ".join(f"{one.by}: {one.problem}" for one in issuer.attempts)
-        yield f"{clip_text(issuer.issuer)} ({tried})"
+        yield f"no metadata of {clip_text(issuer.issuer)} was found ({tried})"

@@ -33,7 +33,7 @@ _SECTION: Final = "basic/authorization/authorization-server-discovery#authorizat
     scope=Access,
     reads="access",
     severity=Severity.ERROR,
-    title="An authorization server names itself differently",
+    title="The issuer of an authorization server differs from the listed URL",
     since="2026.2",
     version=1,
     checks=must("AUTH-06", "DE", _SECTION),
@@ -64,10 +64,10 @@ _SECTION: Final = "basic/authorization/authorization-server-discovery#authorizat
     unjudged=[build_open_access(), build_protected_access(), build_protected_access(authorization_servers=[_OWN])],
 )
 def issuer_mismatched(access: Access) -> Iterator[Answer]:
-    """`issuer` must be identical to what the resource metadata calls the server (RFC 8414, section 3.3).
+    """`issuer` must be identical to the URL in the resource metadata (RFC 8414, section 3.3).
 
-    It is compared character by character, the last slash included: clients have to reject anything else, since it is
-    how one authorization server could pass for another.
+    Every character is compared, including the last slash. Clients must reject any difference, because otherwise one
+    authorization server could impersonate another.
     """
     judged = [pair for pair in access.issuers if pair[0].layout != LEGACY_LAYOUT]
     if not judged:
@@ -75,7 +75,7 @@ def issuer_mismatched(access: Access) -> Iterator[Answer]:
     for issuer, document in judged:
         named = document.get("issuer")
         if not _is_same(named, issuer.issuer):
-            found = clip_text(named) if isinstance(named, str) else "no string"
+            found = clip_text(named) if isinstance(named, str) else "not a string"
             yield "issuer", f"{found}, {clip_text(issuer.issuer)} expected"
 
 

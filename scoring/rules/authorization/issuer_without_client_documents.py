@@ -16,7 +16,7 @@ from scoring.text.evidence_path import clip_text
     scope=Access,
     reads="access",
     severity=Severity.WARNING,
-    title="An authorization server takes no client ID metadata documents",
+    title="An authorization server does not support client ID metadata documents",
     since="2026.2",
     version=1,
     checks=should("AUTH-10", "DE", "basic/authorization/client-registration#client-id-metadata-documents"),
@@ -28,10 +28,10 @@ from scoring.text.evidence_path import clip_text
     unjudged=[build_open_access(), build_protected_access()],
 )
 def issuer_without_client_documents(access: Access) -> Iterator[Answer]:
-    """A client that never met a server has to register; by a client ID metadata document it does so best.
+    """A client ID metadata document identifies a client that is unknown to the server, without a registration.
 
-    They leave nothing behind at the authorization server; dynamic registration is deprecated since 2026-07-28. Announce
-    them with `client_id_metadata_document_supported`.
+    Announce the support with `client_id_metadata_document_supported`. Dynamic registration is deprecated since
+    2026-07-28.
     """
     for issuer, document in access.issuers:
         if document.get("client_id_metadata_document_supported") is not True:

@@ -47,11 +47,11 @@ _OWN: Final = issuer_requests(
     ],
 )
 def issuer_without_pkce(access: Access) -> Iterator[Answer]:
-    """A stolen authorization code is worthless to a thief who lacks the verifier of PKCE.
+    """With PKCE a stolen authorization code is useless without its verifier.
 
-    A client must refuse to go on when `code_challenge_methods_supported` is absent, also in an OpenID document, where
-    nobody else asks for it. List `S256`. A server that shows no revision and has its metadata where 2025-03-26 looks
-    for it, which asks PKCE of clients only, gets a remark.
+    A client must stop when `code_challenge_methods_supported` is absent, also in an OpenID document, where the member
+    is optional. List `S256`. The finding is tolerated for a server that shows no revision and publishes its metadata at
+    the location of 2025-03-26, which requires PKCE only of clients.
     """
     judged = [pair for pair in access.issuers if pair[1].get("authorization_endpoint") is not None]
     if not judged:
@@ -60,6 +60,6 @@ def issuer_without_pkce(access: Access) -> Iterator[Answer]:
         methods = document.get(_METHODS)
         if isinstance(methods, list) and "S256" in methods:
             continue
-        message = f"no S256 at {clip_text(issuer.issuer)}"
+        message = f"no S256 in the metadata of {clip_text(issuer.issuer)}"
         older = issuer.layout == LEGACY_LAYOUT and not access.revision_is_known
         yield Tolerated(message, _METHODS) if older else (_METHODS, message)

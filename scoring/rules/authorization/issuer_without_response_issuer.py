@@ -16,7 +16,7 @@ from scoring.text.evidence_path import clip_text
     scope=Access,
     reads="access",
     severity=Severity.WARNING,
-    title="An authorization server does not name itself in its responses",
+    title="An authorization server does not identify itself in its responses",
     since="2026.2",
     version=1,
     checks=should("AUTH-12", "E", "basic/authorization#authorization-response-validation"),
@@ -36,9 +36,9 @@ from scoring.text.evidence_path import clip_text
     unjudged=[build_open_access(), build_protected_access(), build_protected_access(issuer=build_issuer_metadata())],
 )
 def issuer_without_response_issuer(access: Access) -> Iterator[Answer]:
-    """With `iss` in the authorization response (RFC 9207) a client notices when another server answers in its place.
+    """With `iss` in the authorization response (RFC 9207) a client detects the response of another server.
 
-    A later revision of MCP is expected to demand it. Send `iss` and announce it with
+    A later revision of MCP is expected to require it. Send `iss` and announce it with
     `authorization_response_iss_parameter_supported`.
     """
     for issuer, document in access.issuers:

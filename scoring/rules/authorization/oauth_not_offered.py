@@ -25,7 +25,7 @@ from scoring.scopes.server_access import Access, require_decided
     scope=Access,
     reads="access",
     severity=Severity.WARNING,
-    title="A server offers no OAuth",
+    title="The server does not offer OAuth",
     since="2026.2",
     version=1,
     good=[
@@ -45,16 +45,16 @@ from scoring.scopes.server_access import Access, require_decided
     unjudged=[build_open_access("blocked_by_waf"), build_open_access(resource_metadata=[metadata_request(503)])],
 )
 def oauth_not_offered(access: Access) -> Iterator[Answer]:
-    """With OAuth every user has an identity and rights of their own, which can be limited and taken away again.
+    """With OAuth each user has a separate identity, whose rights can be limited and revoked.
 
-    A server that is open to everybody, or that takes a key of its own, cannot tell its users apart by any means that an
-    organisation controls. Answer 401 with a Bearer challenge and publish protected resource metadata.
+    A server that is open, or that uses its own kind of key, cannot identify its users by means that an organisation
+    controls. Answer 401 with a Bearer challenge and publish protected resource metadata.
     """
     seen = access.seen
     if seen.access_class is not AccessClass.OPEN and not seen.access_class.is_gated:
-        raise Inapplicable(f"the server is {seen.access_class.replace('_', ' ')}")
+        raise Inapplicable(f"the access class is {seen.access_class.replace('_', ' ')}")
     demanded = seen.gate is not None and seen.gate.reason == "oauth_required"
     if demanded or seen.resource or any(issuer.found for issuer in seen.authorization_servers):
         return
     require_decided(seen.resource_metadata)
-    yield "it asks for no token and publishes no OAuth metadata"
+    yield "the server requires no token and publishes no OAuth metadata"

@@ -39,13 +39,13 @@ from scoring.scopes.server_access import Access
     ],
 )
 def resource_metadata_incomplete(access: Access) -> Iterator[Answer]:
-    """The document says in `resource` what it is about, and in `authorization_servers` who issues tokens for it.
+    """`resource` identifies the protected resource, and `authorization_servers` lists the issuers of its tokens.
 
-    RFC 9728 leaves the second out for those who do not need it; MCP demands at least one.
+    RFC 9728 makes the second member optional; MCP requires at least one authorization server.
     """
     document = access.resource
     resource, servers = document.get("resource"), document.get("authorization_servers")
     if not isinstance(resource, str) or not resource:
-        yield "resource", "a string expected"
+        yield "resource", "a non-empty string expected"
     if not isinstance(servers, list) or not any(isinstance(one, str) and one for one in servers):
-        yield "authorization_servers", "a list of at least one address expected"
+        yield "authorization_servers", "a list of at least one URL expected"

@@ -27,7 +27,7 @@ _PORTS: Final = {"https": ":443", "http": ":80"}
     scope=Access,
     reads="access",
     severity=Severity.ERROR,
-    title="Resource metadata is about another address",
+    title="Resource metadata names another server",
     since="2026.2",
     version=1,
     checks=must("AUTH-04", "CDE", "basic/authorization/authorization-server-discovery#authorization-server-location"),
@@ -46,11 +46,11 @@ _PORTS: Final = {"https": ":443", "http": ":80"}
     unjudged=[build_open_access(), build_protected_access(resource={"authorization_servers": [ISSUER]})],
 )
 def resource_metadata_names_other_server(access: Access) -> Iterator[Answer]:
-    """`resource` must be the address that the client uses (RFC 9728, section 3.3), or the client discards the document.
+    """`resource` must be the URL that the client uses (RFC 9728, section 3.3), or the client discards the document.
 
-    Otherwise a token for one server could be asked for in the name of another. Behind a proxy, set the public address.
-    A difference in the last slash, and a `resource` that is the origin or a parent of the address, are accepted by
-    clients and only remarked on.
+    Otherwise a token for one server could be requested in the name of another. Behind a proxy, configure the public
+    URL. A difference in the last slash is tolerated, and so is a `resource` that is the origin or a parent of the URL:
+    clients accept both.
     """
     named = access.resource.get("resource")
     if not isinstance(named, str):

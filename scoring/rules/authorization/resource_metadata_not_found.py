@@ -30,7 +30,7 @@ _OWN = issuer_requests(
     scope=Access,
     reads="access",
     severity=Severity.ERROR,
-    title="A locked server does not say who issues its tokens",
+    title="A protected server publishes no resource metadata",
     since="2026.2",
     version=1,
     checks=must("AUTH-02", "CDE", "basic/authorization/authorization-server-discovery#authorization-server-location"),
@@ -72,28 +72,27 @@ _OWN = issuer_requests(
 def resource_metadata_not_found(access: Access) -> Iterator[Answer]:
     """A client finds the authorization server in the protected resource metadata (RFC 9728).
 
-    Its address is in `resource_metadata` of the `WWW-Authenticate` header, or it lies at
-    `/.well-known/oauth-protected-resource`, followed by the path of the server or not. Without it a user has to find
-    out by hand where to sign in. Revision 2025-06-18 demands the header.
-
-    A remark is all that is due to a server that takes only keys of its own, to one that shows no revision and has
-    authorization server metadata where 2025-03-26 looks for it, and to an address in the header that leads nowhere
-    while the well-known one works.
+    The URL of the metadata is in `resource_metadata` of the `WWW-Authenticate` header, or it is
+    `/.well-known/oauth-protected-resource`, with or without the path of the server after it. Without the metadata a
+    user must find the authorization server manually. Revision 2025-06-18 requires the header. The finding is tolerated
+    for a server that accepts only its own kind of key, for a server that shows no revision and publishes authorization
+    server metadata at the location of 2025-03-26, and for a URL in the header that fails while the well-known URL
+    works.
     """
     gate, seen = access.gate, access.seen
     header = access.bearer.parameters.get("resource_metadata") if access.bearer else None
     if seen.resource is not None:
         lost = [one for one in seen.resource_metadata if one.by == HEADER and one.document is None and not one.unclear]
         if seen.revision == "C" and gate.status == 401 and not header:
-            yield "no resource_metadata in WWW-Authenticate, which 2025-06-18 demands"
+            yield "no resource_metadata in WWW-Authenticate, which 2025-06-18 requires"
         elif lost:
-            yield Tolerated(f"the address in WWW-Authenticate leads to {lost[0].problem}")
+            yield Tolerated(f"the URL in WWW-Authenticate failed: {lost[0].problem}")
         return
     require_decided(seen.resource_metadata)
     tried = ", ".join(f"{one.by}: {one.problem}" for one in seen.resource_metadata)
     if access.wants_own_key:
-        yield Tolerated("it takes a key of its own and has no authorization as MCP describes it")
+        yield Tolerated("the server accepts its own kind of key and does not support MCP authorization")
     elif seen.authorization_servers and not access.revision_is_known:
-        yield Tolerated("only where 2025-03-26 looks for it: authorization server metadata on its own origin")
+        yield Tolerated("authorization server metadata is only at the location of 2025-03-26")
     else:
-        yield f"not found ({tried or 'nothing to try'})"
+        yield f"no resource metadata was found ({tried or 'no URL to request'})"

@@ -24,7 +24,7 @@ _MODERN: Final = {"modern": "2026-07-28"}
     scope=Access,
     reads="access",
     severity=Severity.WARNING,
-    title="A server asks for offline access itself",
+    title="The server lists the scope offline_access",
     since="2026.2",
     version=1,
     checks=should("AUTH-11", "E", "basic/authorization#refresh-tokens"),
@@ -47,9 +47,9 @@ _MODERN: Final = {"modern": "2026-07-28"}
     ],
 )
 def scope_offline_access(access: Access) -> Iterator[Answer]:
-    """Whether a client wants refresh tokens is between it and the authorization server, and no need of the resource.
+    """The client and the authorization server agree on refresh tokens, so a resource should not request them.
 
-    Leave `offline_access` out of `scope` in `WWW-Authenticate` and out of `scopes_supported` of the resource metadata.
+    Remove `offline_access` from `scope` in `WWW-Authenticate` and from `scopes_supported` of the resource metadata.
     """
     challenged = access.bearer.parameters.get("scope", "").split() if access.bearer else []
     document = access.seen.resource.document if access.seen.resource else None
@@ -57,6 +57,6 @@ def scope_offline_access(access: Access) -> Iterator[Answer]:
         raise Inapplicable("no scopes are named")
     listed = document.get("scopes_supported") if document else None
     if "offline_access" in challenged:
-        yield "scope", "offline_access in WWW-Authenticate"
+        yield "scope", "offline_access is in WWW-Authenticate"
     if isinstance(listed, list) and "offline_access" in listed:
-        yield "scopes_supported", "offline_access in the resource metadata"
+        yield "scopes_supported", "offline_access is in the resource metadata"

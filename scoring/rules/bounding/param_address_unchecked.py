@@ -30,9 +30,9 @@ _FORMS: Final = ("uri-reference", "uri-template", "iri", "iri-reference")
     bad=[build_param(name="webhookUrl"), build_param(name="base_url", type=["string", "null"])],
 )
 def param_address_unchecked(param: Param, literal: bool = False) -> Iterator[Answer]:
-    """`"format": "uri"` lets clients refuse what is no address before the server fetches it for somebody.
+    """With `"format": "uri"` clients can reject a value that is not a URI before the server fetches it.
 
-    `literal` looks only at the parameter itself and finds the words anywhere in its name, as the published reference
+    `literal` judges only the parameter itself and finds the words anywhere in its name, as the published reference
     does, so that `security` (uri) counts; and it accepts no other format than `uri`.
     """
     for suffix in list_suffixes(param.top if literal else param.places, lambda place: _is_unchecked(place, literal)):

@@ -23,9 +23,9 @@ from scoring.scopes.base import Param
     bad=[build_param(type="array"), build_param(type=["array", "null"])],
 )
 def param_array_unbounded(param: Param, literal: bool = False) -> Iterator[Answer]:
-    """An array without `maxItems` lets one call start any amount of work.
+    """An array without `maxItems` allows one call to start an unlimited amount of work.
 
-    `literal` looks only at the parameter itself, as the published reference does.
+    `literal` judges only the parameter itself, as the published reference does.
     """
     for suffix in list_suffixes(param.top if literal else param.places, _is_unbounded):
         yield suffix, "an array without maxItems"

@@ -18,19 +18,19 @@ from scoring.vocabularies import parameters
     scope=Param,
     reads="listing",
     severity=Severity.WARNING,
-    title="Parameter that names a choice accepts any text",
+    title="Parameter for a choice accepts any string",
     since="2026.1",
     version=1,
     good=[build_param(name="action", enum=["start", "stop"]), build_param(name="Note")],
     bad=[build_param(name="action"), build_param(name="Mode", type=["string", "null"])],
 )
 def param_choice_open(param: Param, literal: bool = False) -> Iterator[Answer]:
-    """A model has to guess what an `action` or a `mode` may be, unless `enum` lists the values.
+    """Without an `enum` a model must guess the values of a parameter such as `action` or `mode`.
 
-    `literal` looks only at the parameter itself, as the published reference does.
+    `literal` judges only the parameter itself, as the published reference does.
     """
     for suffix in list_suffixes(param.top if literal else param.places, lambda place: _is_open(place, literal)):
-        yield suffix, "any text, where enum could list the values"
+        yield suffix, "any string is accepted, an enum of the values expected"
 
 
 def _is_open(place: ValueSchema, literal: bool) -> bool:

@@ -22,7 +22,7 @@ _DANGER: Final = compile_pattern("danger|warning|security|caution|risk|unsafe|un
     scope=Param,
     reads="listing",
     severity=Severity.WARNING,
-    title="Parameter that is executed does not say so",
+    title="Description of an executed parameter does not mention the risk",
     since="2026.1",
     version=1,
     good=[
@@ -32,12 +32,12 @@ _DANGER: Final = compile_pattern("danger|warning|security|caution|risk|unsafe|un
     bad=[build_param(name="script", description="Script to run."), build_param(name="SQL", description=UNDEFINED)],
 )
 def param_code_unmarked(param: Param, literal: bool = False) -> Iterator[Answer]:
-    """A person who approves a call has to see that a value will be executed, and with which rights. Describe it.
+    """Describe that the value is executed, and with which rights, so that a user can judge the risk of a call.
 
-    `literal` looks only at the parameter itself, whatever its type, as the published reference does.
+    `literal` judges only the parameter itself, whatever its type, as the published reference does.
     """
     for suffix in list_suffixes(param.top if literal else param.places, lambda place: _is_unmarked(place, literal)):
-        yield suffix, "executed, and the description does not mention the risk"
+        yield suffix, "the value is executed, and the description does not mention the risk"
 
 
 def _is_unmarked(place: ValueSchema, literal: bool) -> bool:

@@ -32,9 +32,9 @@ _BOUNDS: Final = _INCLUSIVE | {"exclusiveMinimum", "exclusiveMaximum", "enum", "
     bad=[build_param(type="integer"), build_param(type=["number", "null"])],
 )
 def param_number_unbounded(param: Param, literal: bool = False) -> Iterator[Answer]:
-    """Bounds keep a model from asking for a million results, and tell it what is usual.
+    """Bounds prevent a model from requesting a million results, and show which values are usual.
 
-    `literal` looks only at the parameter itself, and not at exclusive bounds or enum, as the published reference does.
+    `literal` judges only the parameter itself, and ignores exclusive bounds and enum, as the published reference does.
     """
     bounds = _INCLUSIVE if literal else _BOUNDS
     for suffix in list_suffixes(param.top if literal else param.places, lambda place: _is_unbounded(place, bounds)):

@@ -30,9 +30,9 @@ from scoring.scopes.base import Param
     ],
 )
 def param_object_open(param: Param, literal: bool = False) -> Iterator[Answer]:
-    """An object that accepts anything beside what it declares hides typing errors and lets unexpected data in.
+    """An object that accepts undeclared members hides misspelled names and allows unexpected data.
 
-    `literal` looks only at the parameter itself, as the published reference does.
+    `literal` judges only the parameter itself, as the published reference does.
     """
     for suffix in list_suffixes(param.top if literal else param.places, _is_open):
         yield suffix, "an object without additionalProperties: false"

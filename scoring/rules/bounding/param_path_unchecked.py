@@ -23,7 +23,7 @@ _WORDS: Final = {*parameters.PATHS, "paths", "files", "dirs", "directories", "fo
     scope=Param,
     reads="listing",
     severity=Severity.ERROR,
-    title="Path parameter accepts any text",
+    title="Path parameter accepts any string",
     since="2026.1",
     version=1,
     good=[
@@ -34,9 +34,9 @@ _WORDS: Final = {*parameters.PATHS, "paths", "files", "dirs", "directories", "fo
     bad=[build_param(name="filePath"), build_param(name="output_dir", type=["string", "null"])],
 )
 def param_path_unchecked(param: Param, literal: bool = False) -> Iterator[Answer]:
-    """A path without a `pattern` invites `../../etc/passwd`. The server has to check it too.
+    """A path without a `pattern` may be `../../etc/passwd`. The server must validate the path too.
 
-    `literal` looks only at the parameter itself and finds the words anywhere in its name, as the published reference
+    `literal` judges only the parameter itself and finds the words anywhere in its name, as the published reference
     does, so that `profile` and `direction` count.
     """
     for suffix in list_suffixes(param.top if literal else param.places, lambda place: _is_unchecked(place, literal)):

@@ -18,22 +18,22 @@ from scoring.vocabularies import parameters
     scope=Param,
     reads="listing",
     severity=Severity.WARNING,
-    title="Parameter asks for a secret",
+    title="Parameter has the name of a secret",
     since="2026.1",
     version=1,
     good=[build_param(name="maxTokens"), build_param(name="author")],
     bad=[build_param(name="apiKey"), build_param(name="password", type="boolean")],
 )
 def param_sensitive(param: Param, literal: bool = False) -> Iterator[Answer]:
-    """A secret in a tool call passes through the model, its provider and every log on the way.
+    """A secret in a tool call is visible to the model, its provider and every log.
 
-    Take credentials from the environment or from OAuth. `literal` looks only at the parameter itself and finds the
-    words anywhere in its name, as the published reference does, so that `author` (auth) and `maxTokens` count.
+    Read credentials from the environment or use OAuth. `literal` judges only the parameter itself and finds the words
+    anywhere in its name, as the published reference does, so that `author` (auth) and `maxTokens` count.
     """
     for suffix in list_suffixes(
         param.top if literal else param.places, lambda place: _is_sensitive(place.name, literal)
     ):
-        yield suffix, "the name sounds like a secret"
+        yield suffix, "the name is that of a secret"
 
 
 def _is_sensitive(name: str, literal: bool) -> bool:

@@ -25,9 +25,9 @@ from scoring.vocabularies import parameters
     bad=[build_param(name="apiKey", default="sk-test"), build_param(name="password", default=None)],
 )
 def param_sensitive_default(param: Param, literal: bool = False) -> Iterator[Answer]:
-    """A default for a secret is either a leaked secret or one that everybody shares.
+    """The default value of a secret is either a leaked secret or one that all users share.
 
-    `literal` looks only at the parameter itself and finds the words anywhere in its name, as the published reference
+    `literal` judges only the parameter itself and finds the words anywhere in its name, as the published reference
     does.
     """
     for suffix in list_suffixes(param.top if literal else param.places, lambda place: _gives_secret(place, literal)):

@@ -38,11 +38,10 @@ _ENDINGS: Final = {(ending,) for ending in parameters.CONTENT_ENDINGS}
     ],
 )
 def param_string_unbounded(param: Param, literal: bool = False) -> Iterator[Answer]:
-    """A string without `maxLength` lets one call send megabytes, by accident or on purpose.
+    """A string without `maxLength` allows one call to send megabytes, by accident or on purpose.
 
-    Content such as a body or a query may be long, and a closed set of values is bounded already. `literal` looks only
-    at the parameter itself and exempts every name that ends with content, body, text or data, as the published
-    reference does.
+    Content such as a body or a query may be long, and an enum limits the length already. `literal` judges only the
+    parameter itself and exempts every name that ends with content, body, text or data, as the published reference does.
     """
     for suffix in list_suffixes(param.top if literal else param.places, lambda place: _is_unbounded(place, literal)):
         yield suffix, "a string without maxLength"

@@ -1,1 +1,1 @@
-"""What the protocol asks of every server."""
+"""What the protocol requires of every server."""

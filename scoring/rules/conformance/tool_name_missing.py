@@ -25,10 +25,9 @@ from scoring.text.javascript import trim_whitespace
     bad=[build_tool(name=None), build_tool(name=""), build_tool(name=7)],
 )
 def tool_name_missing(tool: Tool, blank: bool = False) -> Iterator[str]:
-    """A tool is called by its name.
+    """A tool without a name cannot be called, and strict clients reject the whole list because of it.
 
-    One without a name cannot be called, and strict clients refuse the whole list for it. With `blank`, a name of
-    white space is none.
+    With `blank`, a name that consists of white space counts as missing.
     """
     if not (trim_whitespace(tool.name) if blank else tool.name):
         yield "no name"

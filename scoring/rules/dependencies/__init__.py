@@ -1,1 +1,1 @@
-"""What a server is built from."""
+"""The dependencies of a server."""

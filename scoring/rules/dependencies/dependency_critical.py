@@ -36,10 +36,10 @@ _MALWARE: Final = "MAL-"
     unjudged=[build_audit(checked=0, whole=False)],
 )
 def dependency_critical(audit: Audit) -> Iterator[Answer]:
-    """A critical flaw in code that runs with the server can give an attacker everything that the server may do.
+    """A critical vulnerability in code that runs with the server can give an attacker all rights of the server.
 
     Malware counts as critical. Dependencies that are only needed for development, and optional ones, do not count.
-    Upgrade to the version that is named.
+    Upgrade to the fixed version.
     """
     audit.require_any()
     for group in audit.at_runtime:

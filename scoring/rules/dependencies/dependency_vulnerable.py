@@ -36,11 +36,11 @@ from scoring.text.evidence_path import clip_text
     ],
 )
 def dependency_vulnerable(audit: Audit) -> Iterator[Answer]:
-    """What everybody can read about, everybody can use.
+    """Attackers use published vulnerabilities, so upgrade to a version that fixes them.
 
-    A flaw costs by its severity, by how the package is reached, by whether it is needed to run the server, and by
-    how long a fix has been there. Several in one version count little more than the worst: one upgrade mends them.
-    Upgrade to the version that is named, and let the host propose upgrades.
+    The cost depends on the severity, on how the package is reached, on whether the server needs it to run, and on how
+    long a fix has been available. Several vulnerabilities in one version cost little more than the worst one, because
+    one upgrade fixes them all. Let the host propose upgrades.
     """
     audit.require_any()
     groups = audit.seen.groups
@@ -52,4 +52,5 @@ def dependency_vulnerable(audit: Audit) -> Iterator[Answer]:
 
 def _told(group: Group) -> str:
     package, fix = f"{group.package} {group.version}", f"fixed in {group.fixed}" if group.fixed else "no fix is known"
-    return f"{group.severity} in {clip_text(package)} ({group.relation}): {clip_text(group.id)}, {clip_text(fix)}"
+    where = f"{clip_text(package)} ({group.relation})"
+    return f"{group.severity} severity in {where}: {clip_text(group.id)}, {clip_text(fix)}"

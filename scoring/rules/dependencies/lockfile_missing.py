@@ -16,7 +16,7 @@ from scoring.scopes.supply_chain import Locked
     scope=Locked,
     reads="dependencies",
     severity=Severity.SUGGESTION,
-    title="The project keeps no lockfile",
+    title="The project has no lockfile",
     since="2026.3",
     version=1,
     good=[build_dependencies(lockfile=True)],
@@ -24,11 +24,11 @@ from scoring.scopes.supply_chain import Locked
     unjudged=[build_dependencies(lockfile=False, origin="npm")],
 )
 def lockfile_missing(locked: Locked) -> Iterator[str]:
-    """Without a lockfile the tested versions are unknown, and every installation may get different ones.
+    """Without a lockfile the tested versions are unknown, and each installation may get different ones.
 
     Commit the lockfile of your package manager.
     """
     if locked.origin != GITHUB:
         raise Inapplicable("packages leave lockfiles out")
     if not locked.seen.lockfile:
-        yield "no lockfile in the server's folder or in the root"
+        yield "no lockfile in the folder of the server or in the root"

@@ -45,10 +45,10 @@ _WORDS: Final = {
     bad=[build_param(name="uid", description="The uid"), build_param(name="msg", description="What the user sends")],
 )
 def param_abbreviation_unexplained(param: Param, literal: bool = False) -> Iterator[str]:
-    """A model guesses what `ctx` or `po` stands for. Spell the word out in the description once.
+    """A model must guess the meaning of an abbreviation such as `ctx` or `po`, so write the word in the description.
 
-    An abbreviation that everybody reads (id, url, max, api ...) needs no explanation. `literal` reads as the published
-    reference does: the name is one word, every abbreviation counts, and any of 57 words explains any abbreviation.
+    A common abbreviation (id, url, max, api ...) needs no explanation. `literal` reads as the published reference does:
+    the name is one word, every abbreviation counts, and any of 57 words explains any abbreviation.
     """
     if not is_object(param.raw):
         return
@@ -59,7 +59,8 @@ def param_abbreviation_unexplained(param: Param, literal: bool = False) -> Itera
     else:
         found = {part for part in _parts(param.name) if part in _MEANING and not _is_explained(part, param)}
     if found:
-        yield f"{', '.join(sorted(found))} is not explained"
+        verb = "is" if len(found) == 1 else "are"
+        yield f"{', '.join(sorted(found))} {verb} not explained"
 
 
 def _parts(name: str) -> set[str]:

@@ -68,10 +68,10 @@ _HINTS: Final = {
     ],
 )
 def param_constraint_undescribed(param: Param, literal: bool = False) -> Iterator[str]:
-    """Some clients show a model only the descriptions. A limit that is not mentioned there gets broken.
+    """Some clients send a model only the descriptions, so calls often violate a limit that they do not mention.
 
-    Stating the numbers or values themselves is enough, unless `literal` asks for words, as the published reference
-    does: it does not read "(1-100)" or "<= 9" as a limit.
+    The numbers or values themselves are enough, unless `literal` requires words, as the published reference does: it
+    does not read "(1-100)" or "<= 9" as a limit.
     """
     description = param.get("description")
     if (
@@ -85,7 +85,7 @@ def param_constraint_undescribed(param: Param, literal: bool = False) -> Iterato
     if not literal:
         missing = [keyword for keyword in missing if not _states(text, param.raw[keyword])]
     if missing:
-        yield f"not mentioned: {', '.join(missing)}"
+        yield f"the description does not mention {', '.join(missing)}"
 
 
 def _is_set(value: Json | Undefined) -> bool:

@@ -25,9 +25,9 @@ from scoring.text.javascript import utf16_length
 def param_description_length_unusual(
     param: Param, minimum: int = 10, maximum: int = 200, skip_blank: bool = False
 ) -> Iterator[str]:
-    """A word or two leave format and unit open, and a long text hides what matters.
+    """A description of a word or two does not state format and unit, and a long one hides the essentials.
 
-    White space is text of length 0, unless `skip_blank`; an empty description is missing, which other rules say.
+    White space counts as text of length 0, unless `skip_blank` is set; an empty description is judged by other rules.
     """
     text = param.get("description")
     length = utf16_length(param.description)

@@ -24,12 +24,10 @@ from scoring.text.javascript import is_object, is_truthy, trim_whitespace
     bad=[build_param(description=UNDEFINED), build_param(description=" "), build_param(raw=True)],
 )
 def param_description_missing(param: Param, objects_only: bool = False, text_only: bool = False) -> Iterator[str]:
-    """A model fills in a parameter from its description.
+    """A model sets a parameter by its description.
 
-    A bare name leaves format, unit and meaning to guesswork.
-
-    With `objects_only`, the schemas `true` and `false` pass; with
-    `text_only`, a description that is no text does not.
+    Without one it must guess format, unit and meaning. With `objects_only`, the schemas `true` and `false` pass; with
+    `text_only`, a description that is not a string does not.
     """
     if objects_only and not is_object(param.raw):
         return

@@ -21,7 +21,7 @@ _CONTEXT: Final = terms.CONTEXT - {"to", "from", "set", "type"}
     scope=Param,
     reads="listing",
     severity=Severity.WARNING,
-    title="Parameter is named or described by a word that could mean anything",
+    title="Parameter is named or described by a vague word",
     since="2026.1",
     version=1,
     good=[
@@ -35,9 +35,10 @@ _CONTEXT: Final = terms.CONTEXT - {"to", "from", "set", "type"}
     ],
 )
 def param_term_vague(param: Param, literal: bool = False) -> Iterator[str]:
-    """Words such as data, value or input need company: data of whom, a value of what?
+    """A vague word such as data, value or input needs another word that states its meaning.
 
-    `literal` reads as the published reference does: the name is one word, and "to", "from" or "id" are company enough.
+    State whose data it is, or which value. `literal` reads as the published reference does: the name is one word, and
+    "to", "from" or "id" are context enough.
     """
     if not is_object(param.raw):
         return
@@ -50,9 +51,9 @@ def param_term_vague(param: Param, literal: bool = False) -> Iterator[str]:
     if vague_name:
         around = described | _company(f"{param.tool.name} {param.name}") if literal else described | name
         if around.isdisjoint(context):
-            yield "the name could mean anything, and nothing beside it says what it is"
+            yield "the name has a vague word, and neither the name nor the description explains it"
     if vague_description and described.isdisjoint(context):
-        yield "the description uses a word that could mean anything, and does not say what it is"
+        yield "the description has a vague word and does not explain it"
 
 
 def _company(text: str) -> frozenset[str]:

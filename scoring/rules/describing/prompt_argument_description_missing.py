@@ -22,6 +22,6 @@ from scoring.scopes.base import PromptArg
     bad=[build_prompt_arg(description=None)],
 )
 def prompt_argument_description_missing(argument: PromptArg) -> Iterator[str]:
-    """The person who runs the prompt has to fill in its arguments and needs to know what to type."""
+    """The user who runs a prompt fills in its arguments and needs to know the expected values."""
     if not argument.description:
         yield "no description"

@@ -22,6 +22,6 @@ from scoring.scopes.base import Prompt
     bad=[build_prompt(description=None)],
 )
 def prompt_description_missing(prompt: Prompt) -> Iterator[str]:
-    """A person picks a prompt from a menu. Without a description there is nothing to go by but its name."""
+    """Users choose a prompt from a menu, and without a description they see only its name."""
     if not prompt.description:
         yield "no description"

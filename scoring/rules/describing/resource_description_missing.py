@@ -22,6 +22,6 @@ from scoring.scopes.base import Resource
     bad=[build_resource(description=None), build_resource(description=" ")],
 )
 def resource_description_missing(resource: Resource) -> Iterator[str]:
-    """Clients show the description so that a person or a model can decide whether to read the resource."""
+    """Clients show the description so that a user or a model can decide whether to read the resource."""
     if not resource.description:
         yield "no description"

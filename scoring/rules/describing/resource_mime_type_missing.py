@@ -23,6 +23,6 @@ from scoring.text.javascript import is_truthy
     bad=[build_resource(mimeType=None)],
 )
 def resource_mime_type_missing(resource: Resource) -> Iterator[str]:
-    """The MIME type lets a client render the content or hand it to the right reader."""
+    """The MIME type lets a client render the content or pass it to the right program."""
     if not is_truthy(resource.get("mimeType")):
         yield "no mimeType"

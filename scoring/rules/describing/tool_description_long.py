@@ -23,9 +23,9 @@ from scoring.text.javascript import utf16_length
     bad=[build_tool(description="x" * 501), build_tool(description="\U0001f600" * 255)],
 )
 def tool_description_long(tool: Tool, maximum: int = 500) -> Iterator[str]:
-    """The description is sent with every request, so its length is paid for on every call.
+    """The description is sent with every request, so its length costs tokens in every request.
 
-    Keep what helps the choice of the tool.
+    Keep the parts that help a model to choose the tool.
     """
     length = utf16_length(tool.description)
     if length > maximum:

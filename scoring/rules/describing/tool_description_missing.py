@@ -22,6 +22,6 @@ from scoring.scopes.base import Tool
     bad=[build_tool(description=None), build_tool(description="\ufeff \n"), build_tool(description=7)],
 )
 def tool_description_missing(tool: Tool) -> Iterator[str]:
-    """A model picks a tool by its description. Without one it can only guess from the name."""
+    """A model chooses a tool by its description; without one it must guess from the name."""
     if not tool.description:
         yield "no description"

@@ -17,7 +17,7 @@ from scoring.text.javascript import utf16_length
     scope=Toolset,
     reads="listing",
     severity=Severity.WARNING,
-    title="Tool description says too little of its own",
+    title="Tool description has too little text of its own",
     since="2026.4",
     version=1,
     good=[
@@ -30,10 +30,10 @@ from scoring.text.javascript import utf16_length
     ],
 )
 def tool_description_padded(toolset: Toolset, minimum: int = 20) -> Iterator[tuple[Tool, str]]:
-    """A few words carry almost no signal about when the tool applies, and padding adds none.
+    """A description of a few words does not state when the tool applies.
 
-    Passages of eight words that a description repeats, or shares with another tool, do not count. Say what the tool
-    does and when to use it.
+    Repeated text does not help: passages of eight words that a description repeats, or shares with another tool, do not
+    count. State what the tool does and when to use it.
     """
     for tool, text in zip(toolset.tools, list_own_texts(toolset), strict=True):
         length = min(utf16_length(tool.description), utf16_length(text))

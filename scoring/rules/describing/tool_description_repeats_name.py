@@ -26,16 +26,16 @@ _LONGER = 4
     bad=[build_tool(name="render_diagram", description="Render-Diagram")],
 )
 def tool_description_repeats_name(tool: Tool, by_words: bool = False) -> Iterator[str]:
-    """A description that says the name again adds nothing to it.
+    """A description that repeats the name gives no further information.
 
-    Say what the tool returns or changes, and when to use it. With `by_words`, punctuation and the humps of camelCase
-    make no difference.
+    State what the tool returns or changes, and when to use it. With `by_words`, punctuation and the capitals of
+    camelCase are ignored.
     """
     spelt = split_tokens if by_words else _spaced
     if len(tool.description) > _LONGER * (len(tool.name) + 1):
         return
     if tool.description and spelt(tool.description) and spelt(tool.description) == spelt(tool.name):
-        yield "the description is the name in other punctuation"
+        yield "the description only repeats the name"
 
 
 def _spaced(text: str) -> str:

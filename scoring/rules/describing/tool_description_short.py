@@ -23,7 +23,9 @@ from scoring.text.javascript import utf16_length
     bad=[build_tool(description="Gets it")],
 )
 def tool_description_short(tool: Tool, minimum: int = 20) -> Iterator[str]:
-    """A few words carry almost no signal about when the tool applies. Say what it does and when to use it."""
+    """A description of a few words does not state when the tool applies.
+    State what it does and when to use it.
+    """
     length = utf16_length(tool.description)
     if 0 < length < minimum:
         yield f"{length} characters, at least {minimum} expected"

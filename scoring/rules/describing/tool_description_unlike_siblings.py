@@ -25,7 +25,7 @@ _TRAITS: Final = {
     scope=Toolset,
     reads="listing",
     severity=Severity.WARNING,
-    title="Tool is described unlike the tools it belongs with",
+    title="Tool is described differently from the other tools of its group",
     since="2026.1",
     version=1,
     good=[
@@ -42,9 +42,9 @@ _TRAITS: Final = {
     ],
 )
 def tool_description_unlike_siblings(toolset: Toolset) -> Iterator[Answer]:
-    """Tools that share the first part of their name are read side by side.
+    """Tools that share the first part of their name are compared with each other.
 
-    One that is described in another way, or at another length, than most of its siblings is harder to compare.
+    A description with other contents, or of another length, than most of the group makes the comparison harder.
     """
     families: dict[str, list[Tool]] = defaultdict(list)
     for member in toolset.tools:
@@ -63,6 +63,6 @@ def _odd_ones(family: list[tuple[Tool, DescriptionStyle]]) -> Iterator[Answer]:
     for member, style in family:
         odd = [_TRAITS[trait] for trait, count in traits.items() if not getattr(style, trait) and 2 * count > others]
         if any(2 * count > others for length, count in lengths.items() if length is not style.length):
-            odd.append("is of another length")
+            odd.append("has another length")
         if odd:
-            yield member, f"unlike most of its {others} siblings it {', '.join(odd)}"
+            yield member, f"unlike most of the {others} other tools of its group, it {', '.join(odd)}"

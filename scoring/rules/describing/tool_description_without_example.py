@@ -39,10 +39,10 @@ _MARKS: Final = (
     ],
 )
 def tool_description_without_example(tool: Tool, literal: bool = False) -> Iterator[str]:
-    """One example shows format and intent at once, which saves a model from a failing first call.
+    """One example shows format and purpose, so that the first call of a model succeeds.
 
-    Whole phrases, code in backticks and quoted values count. `literal` also takes any quotation mark, and an
-    apostrophe, for an example, as the published reference does.
+    Whole phrases, code in backticks and quoted values count. `literal` also counts any quotation mark, and an
+    apostrophe, as the published reference does.
     """
     if not tool.description:
         return

@@ -23,6 +23,8 @@ from scoring.vocabularies import verbs
     bad=[build_tool(description="User management endpoint."), build_tool(description="Authentic widgets")],
 )
 def tool_description_without_verb(tool: Tool) -> Iterator[str]:
-    """A model looks for what a tool does. Begin with a verb: "Creates an account", not "Account endpoint"."""
+    """Begin the description with a verb, because a model searches it for what the tool does.
+    Write "Creates an account", not "Account endpoint".
+    """
     if tool.description and tool.words.isdisjoint(verbs.ACTING):
         yield "no verb such as creates, returns or searches"

@@ -29,13 +29,14 @@ _WHEN: Final = compile_pattern(rf"\b(?:{'|'.join(_WHOLE)})\b")
     bad=[build_tool(description="Photo gallery."), build_tool(description="Go to the whenever page.")],
 )
 def tool_description_without_when(tool: Tool, literal: bool = False) -> Iterator[str]:
-    """A model has to choose between similar tools. Say when this one is right: "Use this when ...".
+    """State when to use this tool, because a model must choose between similar tools.
 
-    Whole words count. `literal` finds phrases anywhere, and also "to" and "for" alone, as the published reference does.
+    Write "Use this when ...". Whole words count. `literal` finds phrases anywhere, and also "to" and "for" alone, as
+    the published reference does.
     """
     if not tool.description:
         return
     text = tool.item.description.lower()
     phrased = any(map(text.__contains__, phrases.WHEN if literal else _WHOLE))
     if not phrased or not (literal or _WHEN.search(text)):
-        yield "no phrase such as: use this when, useful for, if"
+        yield 'no phrase such as "use this when", "useful for" or "if"'

@@ -23,7 +23,7 @@ _WORD: Final = re.compile(r"\w+")
     scope=Toolset,
     reads="listing",
     severity=Severity.WARNING,
-    title="Two tools are described alike",
+    title="Two tools have similar descriptions",
     since="2026.1",
     version=1,
     good=[
@@ -34,9 +34,9 @@ _WORD: Final = re.compile(r"\w+")
     bad=[build_toolset(build_tool("a", description="Reads one note."), build_tool("b", description="Reads one note!"))],
 )
 def tool_descriptions_overlap(toolset: Toolset, percent: int = 75) -> Iterator[Answer]:
-    """A model chooses by the description. Two that share most of their words leave it guessing.
+    """A model chooses by the description, and cannot distinguish two that share most of their words.
 
-    Say in each what the other does not do.
+    State in each description what the other tool does not do.
     """
     described = [(tool, words, len(words)) for tool in toolset.tools[:MAX_TOOLS] if (words := _words(tool))]
     reported: set[str] = set()
@@ -46,7 +46,7 @@ def tool_descriptions_overlap(toolset: Toolset, percent: int = 75) -> Iterator[A
         common = len(ours & theirs)
         if common * 100 >= percent * (few + many - common):
             reported.add(other.at)
-            yield other, f"is described like {clip_text(one.name)}"
+            yield other, f"the description is similar to that of {clip_text(one.name)}"
 
 
 def _words(tool: Tool) -> frozenset[str]:

@@ -49,19 +49,19 @@ _DESTROYS: Final = compile_pattern(
     ],
 )
 def tool_effect_undescribed(tool: Tool, literal: bool = False) -> Iterator[str]:
-    """A person who approves a call reads the description. A tool that changes something has to say what it changes.
+    """Users read the description before they approve a call, so it must state what the tool changes.
 
     `literal` reads as the published reference does: an effect word at the start or end of the name counts inside a
-    longer word, so that `newsletter` begins with new and `asset` ends with set; and a destructive tool has to say
+    longer word, so that `newsletter` begins with new and `asset` ends with set; and a destructive tool has to use
     destruct, delet, remov, destroy, permanent or irreversible as whole words.
     """
     if not tool.description:
         return
     if _announces(tool.name, literal) and not _EFFECT.search(tool.item.description):
-        yield "the name announces an effect, and the description does not mention any"
+        yield "the name has a verb of change, and the description mentions no change"
     destroys = _DESTROYS_LITERALLY if literal else _DESTROYS
     if tool.annotations.get("destructiveHint") is True and not destroys.search(tool.item.description):
-        yield "destructiveHint is true, and the description does not say what is lost"
+        yield "destructiveHint is true, and the description does not state what is destroyed"
 
 
 def _announces(name: str, literal: bool) -> bool:

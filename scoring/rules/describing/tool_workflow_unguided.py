@@ -25,7 +25,7 @@ _GUIDANCE: Final = compile_pattern(
     scope=Toolset,
     reads="listing",
     severity=Severity.SUGGESTION,
-    title="Tool description does not place the tool among others",
+    title="Tool description does not relate the tool to others",
     since="2026.1",
     version=1,
     good=[
@@ -35,10 +35,10 @@ _GUIDANCE: Final = compile_pattern(
     bad=[build_toolset(build_tool(name="get", description="Reads."), build_tool(name="x", description="Widgets."))],
 )
 def tool_workflow_unguided(toolset: Toolset, literal: bool = False) -> Iterator[Answer]:
-    """Say what comes before or after, or which tool to use instead, so that a model need not find out by failing.
+    """State what to call before or after the tool, or which tool to use instead.
 
-    The whole name of another tool counts. `literal` finds names anywhere in the text, as the published reference does,
-    so that `get` is in "widget".
+    Otherwise a model learns it from failed calls. The whole name of another tool counts. `literal` finds names anywhere
+    in the text, as the published reference does, so that `get` is found in "widget".
     """
     mentions = (
         tool_mentions.SubstringMentions(tool.name for tool in toolset.tools)
@@ -53,4 +53,4 @@ def tool_workflow_unguided(toolset: Toolset, literal: bool = False) -> Iterator[
         ):
             continue
         if not mentions.another(member):
-            yield member, "no word on what comes before, after or instead"
+            yield member, "the description names no step before or after the tool, and no alternative"

@@ -45,12 +45,12 @@ _VERSION: Final = "discover-version-mismatch"
     ],
 )
 def header_mismatch_served(conversation: Conversation, step: str = _VERSION) -> Iterator[Answer]:
-    """Intermediaries route by the headers, and the server acts on the body.
+    """Compare `MCP-Protocol-Version`, `Mcp-Method` and `Mcp-Name` with the body, and refuse a difference.
 
-    When the two differ and nobody minds, a rule that lets `tools/list` pass lets through whatever the body says.
-    Compare `MCP-Protocol-Version`, `Mcp-Method` and `Mcp-Name` with the body, and refuse a difference with HTTP 400 and
-    error -32020. An HTTP 400 without a JSON-RPC error is tolerated: it may come from an intermediary, which need not
-    write one. So is error -32022 where the header names a version that nobody has, which the same page demands for it.
+    Refuse it with HTTP 400 and error -32020. Intermediaries route by the headers, and the server acts on the body. If
+    both may differ, a gateway rule that allows `tools/list` also allows any other method in the body. An HTTP 400
+    without a JSON-RPC error is tolerated: it may come from an intermediary, which need not write one. Error -32022 is
+    tolerated when the header names a version that no revision has, because the same page requires it.
     """
     if not conversation.over_http:
         raise Inapplicable

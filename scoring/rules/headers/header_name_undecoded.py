@@ -31,10 +31,10 @@ from scoring.scopes.conversation import Conversation
     ],
 )
 def header_name_undecoded(conversation: Conversation) -> Iterator[Answer]:
-    """A name that does not fit into a header travels as `=?base64?...?=`, and has to be decoded before it is compared.
+    """A name that does not fit into a header is sent as `=?base64?...?=` and must be decoded before the comparison.
 
-    Without that, every tool whose name is not plain ASCII cannot be called: the header never equals the body.
+    Otherwise a tool whose name is not plain ASCII cannot be called, because the header never equals the body.
     """
     for exchange in conversation.conclusive("call-name-encoded"):
         if exchange.code == HEADER_MISMATCH:
-            yield exchange, f"{describe_reply(exchange)}, although the decoded name is the one in the body"
+            yield exchange, f"{describe_reply(exchange)}, although the decoded name equals the name in the body"

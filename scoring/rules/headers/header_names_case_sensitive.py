@@ -16,7 +16,7 @@ from scoring.scopes.conversation import Conversation
     scope=Conversation,
     reads="exchanges",
     severity=Severity.ERROR,
-    title="Headers in capitals are not recognised",
+    title="Headers in upper case are not recognised",
     since="2026.2",
     version=1,
     checks=must("HDR-07", "E", "basic/transports/streamable-http#case-sensitivity"),
@@ -33,10 +33,9 @@ from scoring.scopes.conversation import Conversation
     ],
 )
 def header_names_case_sensitive(conversation: Conversation) -> Iterator[Answer]:
-    """Header names have no case: `MCP-PROTOCOL-VERSION` is `mcp-protocol-version`.
+    """Header names are case-insensitive: `MCP-PROTOCOL-VERSION` is `mcp-protocol-version`.
 
-    Libraries and proxies rewrite the case as they like. A server that looks names up as they are spelled serves some
-    clients and turns others away.
+    Libraries and proxies may change the case. A server that compares the case serves some clients and refuses others.
     """
     for exchange in conversation.conclusive("discover-headers-uppercase"):
         if not exchange.succeeded:

@@ -43,15 +43,15 @@ _VERSION: Final = "discover-version-missing"
     ],
 )
 def header_omission_served(conversation: Conversation, step: str = _VERSION) -> Iterator[Answer]:
-    """A request without `Mcp-Method` or `MCP-Protocol-Version` is refused with HTTP 400 and error -32020.
+    """A request without `Mcp-Method` or `MCP-Protocol-Version` must be refused with HTTP 400 and error -32020.
 
-    A server that fills in what is missing cannot tell a modern client from an old one, and a gateway that trusts the
-    header has nothing to look at. A server that also speaks the older revisions may take a request without a version
-    for one of 2025-03-26, so the version is not judged there. An HTTP 400 without a JSON-RPC error is tolerated: it may
-    come from an intermediary, which need not write one.
+    A server that fills in missing headers cannot distinguish a modern client from an old one, and a gateway that relies
+    on a header cannot check the request. A server that also supports the older revisions may read a request without a
+    version as one of 2025-03-26, so the version is not judged there. An HTTP 400 without a JSON-RPC error is tolerated:
+    it may come from an intermediary, which need not write one.
     """
     if not conversation.over_http or (step == _VERSION and conversation.is_dual_era):
-        raise Inapplicable("the older revisions do without the header")
+        raise Inapplicable("the older revisions do not require the header")
     for exchange, message in list_unexpected_replies(
         conversation.conclusive(step), status=BAD_REQUEST, code=HEADER_MISMATCH
     ):

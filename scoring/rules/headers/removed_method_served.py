@@ -40,8 +40,9 @@ from scoring.scopes.conversation import Conversation
 def removed_method_served(conversation: Conversation) -> Iterator[Answer]:
     """From 2026-07-28 on `ping`, `logging/setLevel` and `resources/subscribe` are unknown methods.
 
-    They are answered with HTTP 404 and error -32601. A server of both eras keeps them for the older revisions only:
-    `logging/setLevel` and `resources/subscribe` change the state of a connection, and there is none any more.
+    Answer them with HTTP 404 and error -32601. A server of both eras serves them only under the older revisions:
+    `logging/setLevel` and `resources/subscribe` change the state of a connection, and connections have no state since
+    2026-07-28.
     """
     steps = ("removed-ping", "removed-logging", "removed-subscribe")
     yield from list_unexpected_replies(conversation.conclusive(*steps), status=NOT_FOUND, code=METHOD_NOT_FOUND)

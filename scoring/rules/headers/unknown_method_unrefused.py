@@ -47,13 +47,13 @@ _RIGHT: Final = {"jsonrpc": "2.0", "id": "hallmark-id", "error": _ERROR}
     ],
 )
 def unknown_method_unrefused(conversation: Conversation) -> Iterator[Answer]:
-    """A method that the server does not have is answered with HTTP 404, error -32601 and the id of the request.
+    """Answer a method that the server does not have with HTTP 404, error -32601 and the id of the request.
 
-    The error tells a client that the method is missing, not the endpoint: on a bare 404 it falls back to a transport of
-    years ago, and without the id it waits for an answer that has already come.
+    The error shows that the method is missing, not the endpoint. After a bare 404 a client falls back to an older
+    transport, and without the id it does not recognise the answer.
     """
     for exchange in conversation.conclusive("unknown-method"):
         if wrong := next(list_unexpected_replies([exchange], status=NOT_FOUND, code=METHOD_NOT_FOUND), None):
             yield wrong
         elif not has_request_id(exchange):
-            yield exchange, "the answer does not have the id of the request"
+            yield exchange, "the id of the answer is not the id of the request"

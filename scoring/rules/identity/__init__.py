@@ -1,1 +1,1 @@
-"""What a server says of itself as a whole."""
+"""What a server declares about itself."""

@@ -23,6 +23,8 @@ from scoring.scopes.base import Server
     bad=[build_server(), build_server(instructions=" ")],
 )
 def server_instructions_missing(server: Server) -> Iterator[str]:
-    """Instructions tell a model how the tools belong together. They are read once, not with every description."""
+    """Instructions explain to a model how the tools are used together.
+    A model reads them once, not with every description.
+    """
     if not server.listing.instructions.strip():
         yield "no instructions"

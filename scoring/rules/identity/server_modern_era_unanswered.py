@@ -16,7 +16,7 @@ from scoring.scopes.conversation import NOT_ASKED, Conversation
     scope=Conversation,
     reads="exchanges",
     severity=Severity.SUGGESTION,
-    title="Server does not speak the current revision of the protocol",
+    title="Server does not support the current revision of the protocol",
     since="2026.2",
     version=1,
     spec="https://modelcontextprotocol.io/specification/2026-07-28/basic/versioning",
@@ -35,10 +35,10 @@ from scoring.scopes.conversation import NOT_ASKED, Conversation
     ],
 )
 def server_modern_era_unanswered(conversation: Conversation) -> Iterator[str]:
-    """Since 2026-07-28 a client may ask every server at once, without a handshake and without a session.
+    """Since 2026-07-28 a client may send requests without a handshake and without a session.
 
-    A server that only answers `initialize` still works with today's clients, and those that dropped the handshake
-    cannot reach it. Current SDKs serve both eras from the same code.
+    A server that answers only `initialize` still works with current clients, but clients that dropped the handshake
+    cannot use it. Current SDKs support both from the same code.
     """
     if MODERN in conversation.recorded.eras:
         return

@@ -16,7 +16,7 @@ from scoring.text.evidence_path import quote_text
     scope=Server,
     reads="listing",
     severity=Severity.WARNING,
-    title="Server does not name itself",
+    title="Server has no name",
     since="2026.1",
     version=1,
     good=[build_server(serverInfo={"name": "notes"})],
@@ -27,7 +27,7 @@ from scoring.text.evidence_path import quote_text
     ],
 )
 def server_name_missing(server: Server, placeholders: tuple[str, ...] = ("Unknown Server",)) -> Iterator[str]:
-    """The name in `serverInfo` is what users see in lists and logs."""
+    """Clients show the name in `serverInfo` in lists and logs."""
     name = server.info("name")
     if not name or name in placeholders:
         yield f"serverInfo.name is the placeholder {quote_text(name)}" if name else "no serverInfo.name"

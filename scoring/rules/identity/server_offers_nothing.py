@@ -22,6 +22,6 @@ from scoring.scopes.base import Server
     bad=[build_server(tools=0)],
 )
 def server_offers_nothing(server: Server) -> Iterator[str]:
-    """A client has nothing to use on a server whose lists are all empty."""
+    """A client cannot use a server whose lists are all empty."""
     if server.tools + server.resources + server.prompts == 0:
         yield "no tools, no resources, no prompts"

@@ -19,17 +19,17 @@ _DEEPER: Final = ("resources", "prompts", "completions")
     scope=Server,
     reads="listing",
     severity=Severity.SUGGESTION,
-    title="Server offers tools and nothing else of the protocol",
+    title="Server offers only tools",
     since="2026.2",
     version=1,
     good=[build_server(capabilities={"tools": {}, "prompts": {}}), build_server(capabilities={"completions": {}})],
     bad=[build_server(capabilities={"tools": {}}), build_server(capabilities=None)],
 )
 def server_offers_tools_only(server: Server) -> Iterator[str]:
-    """Tools are what a model calls; resources are what it reads, prompts are what a user starts from.
+    """Offer resources, prompts or completions as well if they are useful to your users.
 
-    A server that also offers resources, prompts or completions of arguments fits into more of what clients can do. It
-    is a suggestion: many good servers need none of them.
+    Models call tools, clients read resources, and users start from prompts. This is a suggestion: many good servers
+    need only tools.
     """
     if not any(javascript.is_truthy(server.listing.capabilities.get(name)) for name in _DEEPER):
-        yield "no resources, no prompts, no completions are declared"
+        yield "no resources, prompts or completions are declared"

@@ -16,16 +16,16 @@ from scoring.text.evidence_path import clip_text
     scope=Server,
     reads="listing",
     severity=Severity.WARNING,
-    title="Server speaks an old protocol version",
+    title="Server supports only an old protocol version",
     since="2026.1",
     version=1,
     good=[build_server(protocolVersion="2025-11-25")],
     bad=[build_server(protocolVersion="2024-11-05")],
 )
 def server_protocol_version_old(server: Server, oldest: str = "2025-03-26") -> Iterator[str]:
-    """Clients drop old revisions over time.
+    """Clients stop supporting old revisions over time.
 
-    Before 2025-03-26 there was neither streamable HTTP nor tool annotations.
+    Revisions before 2025-03-26 have neither streamable HTTP nor tool annotations.
     """
     version = server.listing.protocol_version or ""
     if version < oldest:

@@ -1,1 +1,1 @@
-"""Whether the server opens as its revisions ask: handshake, discovery, versions, ping."""
+"""Whether the server follows its revisions at the start: handshake, discovery, versions, ping."""

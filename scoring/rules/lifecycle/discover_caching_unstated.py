@@ -15,7 +15,7 @@ from scoring.scopes.conversation import Conversation
     scope=Conversation,
     reads="exchanges",
     severity=Severity.ERROR,
-    title="The answer to server/discover does not say how long it holds",
+    title="The result of server/discover lacks a caching member",
     since="2026.2",
     version=1,
     checks=must("DISC-02", "E", "server/utilities/caching"),
@@ -31,10 +31,10 @@ from scoring.scopes.conversation import Conversation
     ],
 )
 def discover_caching_unstated(conversation: Conversation) -> Iterator[Answer]:
-    """Clients keep the answer for `ttlMs` milliseconds, and share it between users when `cacheScope` is `public`.
+    """Clients cache the result for `ttlMs` milliseconds, and share it between users if `cacheScope` is `public`.
 
-    Both are required: `ttlMs` is an integer that is not negative (0 for "ask again"), `cacheScope` is `public` or
-    `private`. Say `private` when the answer depends on who asks.
+    Both are required: `ttlMs` is an integer of at least 0, where 0 disables caching, and `cacheScope` is `public` or
+    `private`. Use `private` when the result depends on the user.
     """
     for exchange in conversation.results("discover"):
         seconds, scope = exchange.fields.get("ttlMs"), exchange.fields.get("cacheScope")

@@ -15,7 +15,7 @@ from scoring.scopes.conversation import Conversation
     scope=Conversation,
     reads="exchanges",
     severity=Severity.ERROR,
-    title="The answer to server/discover lacks what every client reads",
+    title="The result of server/discover lacks a required member",
     since="2026.2",
     version=1,
     checks=must("DISC-01", "E", "server/discover#response"),
@@ -36,13 +36,13 @@ from scoring.scopes.conversation import Conversation
     ],
 )
 def discover_result_incomplete(conversation: Conversation) -> Iterator[Answer]:
-    """A client asks `server/discover` to learn which versions it may use and what is offered.
+    """A client calls `server/discover` to learn the supported versions and the capabilities.
 
-    `supportedVersions` is a list of strings with at least one, and `capabilities` an object.
+    `supportedVersions` is a non-empty list of strings, and `capabilities` is an object.
     """
     for exchange in conversation.results("discover"):
         versions = exchange.fields.get("supportedVersions")
         if not isinstance(versions, list) or not versions or not all(isinstance(one, str) for one in versions):
-            yield exchange, "supportedVersions is not a list of strings"
+            yield exchange, "supportedVersions is not a non-empty list of strings"
         if not isinstance(exchange.fields.get("capabilities"), Mapping):
             yield exchange, "capabilities is not an object"

@@ -25,7 +25,7 @@ def _probed(**members: Any) -> Conversation:
     scope=Conversation,
     reads="exchanges",
     severity=Severity.INFO,
-    title="A question of a newer revision is not turned down",
+    title="server/discover is not refused by a server of older revisions",
     since="2026.2",
     version=1,
     checks=info("ERA-01", "DE", "basic/versioning#compatibility-matrix"),
@@ -50,14 +50,14 @@ def _probed(**members: Any) -> Conversation:
     ],
 )
 def discover_unanswered_by_legacy(conversation: Conversation) -> Iterator[Answer]:
-    """Newer clients ask `server/discover` first and fall back to `initialize` when that is turned down.
+    """Newer clients call `server/discover` first and fall back to `initialize` when they receive an error.
 
-    A JSON-RPC error or a 4xx at once is enough. Silence costs every such client its time limit, and a process that ends
-    at a method it does not know never gets to the handshake. The specification leaves the answer open; this is a
-    remark.
+    An immediate JSON-RPC error or HTTP 4xx is enough. Without an answer every such client waits for its timeout, and a
+    process that exits at an unknown method never reaches the handshake. The specification does not define the answer,
+    so this check is for information only.
     """
     if MODERN in conversation.recorded.eras or not conversation.exchanges:
-        raise Inapplicable("the newer revision is spoken")
+        raise Inapplicable("the server supports the newer revision")
     attempts = tuple(one for one in conversation.recorded.of("discover") if one.connection.era == MODERN)
     if not attempts:
         raise Inapplicable("not asked")
@@ -73,7 +73,7 @@ def _complaint(exchange: Exchange) -> str:
     if exchange.failure and not exchange.over_http and exchange.failure != Reason.NOT_COLLECTED:
         return "the process ended or could not be read, an error expected"
     if exchange.status is not None and exchange.status >= 500 and not exchange.failure:
-        return f"{describe_reply(exchange)}, an error of the client's expected"
+        return f"{describe_reply(exchange)}, HTTP 4xx expected"
     if exchange.unclear or exchange.is_refusal:
         raise Undecided(exchange.unclear or f"HTTP {exchange.status}")
     if exchange.error is not None or (exchange.status is not None and exchange.status >= 400):

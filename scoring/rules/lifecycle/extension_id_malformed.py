@@ -44,7 +44,7 @@ def _declared(extensions: Json) -> Conversation:
 def extension_id_malformed(conversation: Conversation) -> Iterator[Answer]:
     """An extension's id is a prefix of labels with dots, a slash and a name, such as `com.example/my-tools`.
 
-    The prefix is what keeps extensions of different makers apart. Use a domain of your own, turned around.
+    The prefix distinguishes the extensions of different vendors. Use your own domain in reverse order.
     """
     declared = conversation.capabilities(MODERN).get("extensions")
     if not isinstance(declared, Mapping) or not declared:
@@ -52,4 +52,4 @@ def extension_id_malformed(conversation: Conversation) -> Iterator[Answer]:
     for exchange in conversation.results("discover")[:1]:
         for name in declared:
             if not _ID.fullmatch(name):
-                yield exchange, f"{clip_text(name, 40) or 'an empty id'} is no id with a prefix"
+                yield exchange, f"{clip_text(name, 40) or 'an empty id'} is not an id with a prefix"

@@ -15,7 +15,7 @@ from scoring.scopes.conversation import Conversation
     scope=Conversation,
     reads="exchanges",
     severity=Severity.WARNING,
-    title="The server asks something before the handshake is over",
+    title="The server sends a request before the handshake is complete",
     since="2026.2",
     version=1,
     checks=should("LIFE-04", "ABCD", "basic/lifecycle#initialization"),
@@ -40,13 +40,13 @@ from scoring.scopes.conversation import Conversation
     ],
 )
 def initialize_carries_request(conversation: Conversation) -> Iterator[Answer]:
-    """Until the client has said `initialized`, the server asks nothing but `ping`.
+    """Before `notifications/initialized` of the client, the server may send no request except `ping`.
 
-    Many clients begin to listen only then, so the request is lost and the server waits for its answer.
+    Many clients read requests only after it, so an earlier request is lost and the server waits for its answer.
     """
     conclusive = [one for one in conversation.conclusive("initialize") if one.form in {"stream", "lines"}]
     if not conclusive:
-        raise Inapplicable("no room for a request beside the answer")
+        raise Inapplicable("the answer cannot be accompanied by a request")
     for exchange in conclusive:
         if any(one.is_request and one.members.get("method") != "ping" for one in exchange.received):
-            yield exchange, "a request before initialized, none but ping expected"
+            yield exchange, "a request before notifications/initialized, only ping expected"

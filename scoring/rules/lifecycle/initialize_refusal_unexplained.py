@@ -25,7 +25,7 @@ def _refused(**members: Any) -> Conversation:
     scope=Conversation,
     reads="exchanges",
     severity=Severity.WARNING,
-    title="An older client is not told which versions are spoken",
+    title="The error for initialize names no supported version",
     since="2026.2",
     version=1,
     checks=should("INIT-01", "E", "basic/versioning#backward-compatibility-with-initialization-based-versions"),
@@ -42,18 +42,18 @@ def _refused(**members: Any) -> Conversation:
     ],
 )
 def initialize_refusal_unexplained(conversation: Conversation) -> Iterator[Answer]:
-    """A client of an older revision begins with `initialize` and cannot go on from an error. Its user sees the message.
+    """Name the supported versions in the error for `initialize`, so that the user knows what to update.
 
-    Name the versions that the server speaks in the error, in its message or in `data.supported`, so that the user knows
-    what to update. A server that also speaks an older revision is not asked.
+    A client of an older revision begins with `initialize` and shows the error to its user. Put the versions into the
+    message or into `data.supported`. A server that also supports an older revision is not judged.
     """
     if LEGACY in conversation.recorded.eras or not conversation.exchanges:
-        raise Inapplicable("an older revision is spoken too")
+        raise Inapplicable("the server also supports an older revision")
     spoken = {REVISIONS["E"], *_supported(conversation)}
     for exchange in list_conclusive_exchanges(conversation, conversation.recorded.of("initialize")):
         words = [json.dumps(one.message) + one.text for one in exchange.received]
         if not any(version in text for version in spoken for text in words):
-            yield exchange, "no version named in the refusal of initialize"
+            yield exchange, "the error for initialize names no supported version"
 
 
 def _supported(conversation: Conversation) -> Iterator[str]:

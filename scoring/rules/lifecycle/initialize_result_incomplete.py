@@ -15,7 +15,7 @@ from scoring.scopes.conversation import Conversation
     scope=Conversation,
     reads="exchanges",
     severity=Severity.ERROR,
-    title="The answer to initialize lacks what every client reads",
+    title="The result of initialize lacks a required member",
     since="2026.2",
     version=1,
     checks=must("LIFE-01", "ABCD", "basic/lifecycle#initialization"),
@@ -45,10 +45,10 @@ from scoring.scopes.conversation import Conversation
     ],
 )
 def initialize_result_incomplete(conversation: Conversation) -> Iterator[Answer]:
-    """The handshake tells the client which version is spoken, what the server offers and who it is.
+    """The result of the handshake states the protocol version, the capabilities and the name of the server.
 
     `protocolVersion` is a string, `capabilities` an object (an empty one when nothing is offered), and `serverInfo` has
-    a `name` and a `version`. SDKs refuse the connection when one of them is missing or of another type.
+    a `name` and a `version`. SDKs close the connection when one of them is missing or of another type.
     """
     for exchange in conversation.results("initialize"):
         info = exchange.fields.get("serverInfo")

@@ -41,13 +41,13 @@ _ABOUT: Final = frozenset({"_meta", "resultType"})
     ],
 )
 def ping_unanswered(conversation: Conversation) -> Iterator[Answer]:
-    """A ping is how either side learns that the other still listens.
+    """Answer a ping with an empty result: either side uses it to check that the other still responds.
 
-    It is the one request that every server of the handshake era has to answer, with an empty result. A client that gets
-    an error back may take the connection for dead and drop it. Metadata, which any result may have, is no content.
+    It is the only request that every server of the handshake era must answer. A client that receives an error may close
+    the connection. Metadata, which any result may have, does not count as content.
     """
     for exchange in list_read_by_server(conversation.conclusive("ping"), conversation.recorded):
         if not exchange.succeeded:
             yield exchange, f"{describe_reply(exchange)}, an empty result expected"
         elif not isinstance(exchange.result, Mapping) or exchange.result.keys() - _ABOUT:
-            yield exchange, "answered with a result that is not the empty object"
+            yield exchange, "the result is not an empty object"

@@ -28,9 +28,9 @@ from scoring.scopes.conversation import Conversation
     ],
 )
 def request_client_demanded(conversation: Conversation) -> Iterator[Answer]:
-    """`clientInfo` is optional: a client may be configured not to say who it is.
+    """`clientInfo` is optional, so serve a request without it like any other.
 
-    Serve its requests like any other. What is required in `_meta` are the version and the client's capabilities.
+    Only the version and the client's capabilities are required in `_meta`.
     """
     for exchange in list_read_by_server(conversation.conclusive("discover-client-missing"), conversation.recorded):
         if not exchange.succeeded:

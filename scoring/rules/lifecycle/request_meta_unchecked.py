@@ -48,12 +48,12 @@ _BARE: Final = "discover-meta-missing"
     ],
 )
 def request_meta_unchecked(conversation: Conversation, step: str = _BARE) -> Iterator[Answer]:
-    """Every request carries its version and the client's capabilities in `_meta`; one without them is malformed.
+    """Refuse a request without the version or the client's capabilities in `_meta` with error -32602.
 
-    It is refused with error -32602 and, over HTTP, status 400. A server that guesses instead works with one client and
-    not with the next, and may use what the client cannot do. A server that also speaks an older revision may take a
-    request without any `_meta` for one of those, so that another refusal gets a remark only. So does error -32020:
-    without `_meta` the version in the header has nothing to match.
+    Over HTTP the status is 400. A server that guesses works only with some clients, and may use capabilities that the
+    client lacks. A server that also supports an older revision may read a request without any `_meta` as one of that
+    revision, so another refusal is tolerated. Error -32020 is tolerated too: without `_meta` the version in the header
+    has no counterpart.
     """
     conclusive = list_read_by_server(conversation.conclusive(step), conversation.recorded)
     for exchange, message in list_unexpected_replies(conclusive, status=BAD_REQUEST, code=INVALID_PARAMS):

@@ -19,7 +19,7 @@ _KEY: Final = "io.modelcontextprotocol/serverInfo"
     scope=Conversation,
     reads="exchanges",
     severity=Severity.WARNING,
-    title="A result does not say which server made it",
+    title="A result does not name its server",
     since="2026.2",
     version=1,
     checks=should("DISC-03", "E", "basic#meta"),
@@ -36,9 +36,9 @@ _KEY: Final = "io.modelcontextprotocol/serverInfo"
     ],
 )
 def result_server_unnamed(conversation: Conversation) -> Iterator[Answer]:
-    """Without a handshake each result carries the name and version of the server, for logs and error reports.
+    """Without a handshake each result names the server and its version, for logs and error reports.
 
-    Put `io.modelcontextprotocol/serverInfo` into `_meta` of every result. The SDKs do so by themselves.
+    Put `io.modelcontextprotocol/serverInfo` into `_meta` of every result. The SDKs do so by default.
     """
     for exchange in conversation.results("discover", *LIST_STEPS):
         meta = exchange.fields.get("_meta")

@@ -44,9 +44,9 @@ _OTHERS: Final = (
     ],
 )
 def result_type_missing(conversation: Conversation) -> Iterator[Answer]:
-    """`resultType` tells a finished result from one that asks the client for more, so every result needs it.
+    """`resultType` distinguishes a complete result from one that requests input, so every result needs it.
 
-    A client of revision 2026-07-28 cannot know otherwise how to read the rest. Lists and `server/discover` are always
+    A client of revision 2026-07-28 cannot interpret the result without it. Lists and `server/discover` are always
     `complete`.
     """
     for exchange in conversation.results("discover", *LIST_STEPS, *_OTHERS):

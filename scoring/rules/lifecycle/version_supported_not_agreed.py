@@ -23,7 +23,7 @@ def _said(step: str, offered: str, answered: str) -> dict[str, Any]:
     scope=Conversation,
     reads="exchanges",
     severity=Severity.ERROR,
-    title="A version that the server speaks is not agreed to",
+    title="A supported version is not accepted",
     since="2026.2",
     version=1,
     checks=must("LIFE-02", "ABCD", "basic/lifecycle#version-negotiation"),
@@ -69,10 +69,10 @@ def _said(step: str, offered: str, answered: str) -> dict[str, Any]:
     ],
 )
 def version_supported_not_agreed(conversation: Conversation) -> Iterator[Answer]:
-    """A client offers one version; a server that speaks it answers with the same one.
+    """A client offers one version; a server that supports it must answer with the same version.
 
-    Answering with another makes clients that know only theirs give up, although both sides could talk. A version counts
-    as spoken when the server itself answered with it to some other offer.
+    A client that supports only this version closes the connection after another answer. A version counts as supported
+    when the server itself answered with it to another offer.
     """
     narrowed = only_repeatable_openings(conversation)
     openings = narrowed.results(*(f"initialize-{version}" for version in REVISIONS.values()))
@@ -83,7 +83,7 @@ def version_supported_not_agreed(conversation: Conversation) -> Iterator[Answer]
     for exchange in (*first, *openings):
         offered, answered = exchange.connection.offered, _answered(exchange)
         if answered and answered != offered and offered in spoken:
-            yield exchange, f"{clip_text(answered, 40)} answered to {offered}, which the server speaks"
+            yield exchange, f"{clip_text(answered, 40)} answered to {offered}, which the server supports"
 
 
 def _answered(exchange: Exchange) -> str:

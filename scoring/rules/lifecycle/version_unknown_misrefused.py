@@ -18,7 +18,7 @@ from scoring.scopes.conversation import Conversation
     scope=Conversation,
     reads="exchanges",
     severity=Severity.ERROR,
-    title="A request under an unknown version is not refused as clients expect",
+    title="A request with an unknown version is not refused with 400 and -32022",
     since="2026.2",
     version=1,
     checks=must("VER-01", "E", "basic/versioning#protocol-version-negotiation"),
@@ -61,10 +61,10 @@ from scoring.scopes.conversation import Conversation
     ],
 )
 def version_unknown_misrefused(conversation: Conversation) -> Iterator[Answer]:
-    """A client that meets a server of other versions learns from error -32022 which ones it may use, and asks again.
+    """Error -32022 lists the supported versions, so that a client can repeat its request with one of them.
 
-    Over HTTP the status is 400. `data.supported` lists the versions, `data.requested` repeats the one that was asked
-    for. With any other answer the client cannot tell what is wrong.
+    Over HTTP the status is 400. `data.supported` lists the versions, and `data.requested` repeats the requested
+    version. After any other answer the client does not know the cause.
     """
     conclusive = list_read_by_server(conversation.conclusive("discover-version-unknown"), conversation.recorded)
     wrong = tuple(list_unexpected_replies(conclusive, status=400, code=-32022))
@@ -74,7 +74,7 @@ def version_unknown_misrefused(conversation: Conversation) -> Iterator[Answer]:
         if exchange.code == -32022 and not _names_versions(data):
             yield exchange, "data.supported is not a list of versions"
         elif isinstance(data, Mapping) and not _is_asked(data.get("requested"), exchange):
-            yield exchange, "data.requested is not the version that was asked for"
+            yield exchange, "data.requested is not the requested version"
 
 
 def _is_asked(requested: Json, exchange: Exchange) -> bool:

@@ -29,7 +29,7 @@ def _asked(**members: Any) -> Conversation:
     scope=Conversation,
     reads="exchanges",
     severity=Severity.ERROR,
-    title="An unknown version is not countered with a known one",
+    title="An unknown version is not answered with a supported one",
     since="2026.2",
     version=1,
     checks=must("LIFE-03", "ABCD", "basic/lifecycle#version-negotiation"),
@@ -63,28 +63,29 @@ def _asked(**members: Any) -> Conversation:
     ],
 )
 def version_unknown_not_countered(conversation: Conversation) -> Iterator[Answer]:
-    """A client that offers a version unknown to the server is told one that it does speak, its newest.
+    """Answer an unknown version with a version that the server supports, preferably its newest.
 
-    Echoing the offer promises what the server cannot keep, and an error leaves the client with nothing to try. Error
-    -32602, which the specification shows as an example, gets a remark only, and so does a version that no revision has.
+    An echo of the offer promises an unsupported version, and an error leaves the client without a version to try. Error
+    -32602, which the specification shows as an example, is tolerated, and so are error -32022 and a version of no
+    revision.
     """
     narrowed = only_repeatable_openings(conversation)
     for exchange in list_conclusive_exchanges(conversation, narrowed.recorded.of("initialize-unknown")):
         version = exchange.fields.get("protocolVersion")
         if exchange.code in _TELLING:
-            yield Tolerated(f"error {exchange.code}, a version expected", exchange)
+            yield Tolerated(f"error {exchange.code}, a supported version expected", exchange)
         elif not exchange.succeeded:
             if exchange.error is None and exchange.status != 400:
                 raise Undecided(describe_reply(exchange))
             if _opens_once(narrowed):
                 raise Undecided("no further initialize is answered")
-            yield exchange, f"{describe_reply(exchange)}, a version expected"
+            yield exchange, f"{describe_reply(exchange)}, a supported version expected"
         elif not isinstance(version, str):
-            yield exchange, "answered without a version"
+            yield exchange, "protocolVersion is not a string"
         elif version == exchange.connection.offered:
-            yield exchange, "an unknown version is agreed to"
+            yield exchange, "the unknown version is accepted, a supported version expected"
         elif version not in REVISIONS.values():
-            yield Tolerated(f"{clip_text(version, 40)} answered, which no revision has", exchange)
+            yield Tolerated(f"{clip_text(version, 40)} answered, a published version expected", exchange)
 
 
 def _opens_once(conversation: Conversation) -> bool:

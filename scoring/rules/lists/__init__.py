@@ -1,1 +1,1 @@
-"""Whether capabilities, lists and their items are what the specification makes of them."""
+"""Whether capabilities, lists and their items match the specification."""

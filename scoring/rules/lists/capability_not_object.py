@@ -37,11 +37,10 @@ from scoring.scopes.conversation import Conversation
     ],
 )
 def capability_not_object(conversation: Conversation) -> Iterator[Answer]:
-    """A capability is declared with an object, an empty one if there is nothing more to say: `"tools": {}`.
+    """A capability is declared with an object, an empty one when there are no options: `"tools": {}`.
 
-    Not true, which strict clients refuse together with everything else the server said on opening, and not null, which
-    some read as declared and others as not. Leave out what you do not have. Names that the revision does not define are
-    not judged.
+    Strict clients reject `true` together with the whole result, and clients differ in their reading of `null`. Leave
+    out a capability that the server lacks. Names that the revision does not define are not judged.
     """
     declared = [
         (exchange, capabilities)
@@ -54,4 +53,4 @@ def capability_not_object(conversation: Conversation) -> Iterator[Answer]:
         for row in result_schemas.SHAPES["ServerCapabilities"]:
             value = capabilities.get(row.name, {})
             if exchange.connection.revision in row.revisions and not isinstance(value, Mapping):
-                yield exchange, f"capability {row.name} is no object"
+                yield exchange, f"capability {row.name} is not an object"

@@ -20,7 +20,7 @@ _PROMPTS: Final = legacy_exchange("list-prompts", result={"prompts": [{"name": "
     scope=Conversation,
     reads="exchanges",
     severity=Severity.INFO,
-    title="Arguments could be completed, and completion is not declared",
+    title="Completion of arguments is not declared",
     since="2026.2",
     version=1,
     checks=info("CAP-04", "ABCDE", "server/utilities/completion#capabilities"),
@@ -47,9 +47,9 @@ _PROMPTS: Final = legacy_exchange("list-prompts", result={"prompts": [{"name": "
 def completion_undeclared(conversation: Conversation) -> Iterator[Answer]:
     """A server that completes the arguments of prompts and resource templates declares `completions`.
 
-    Whether an undeclared one answers `completion/complete` all the same could only be told by completing a real
-    argument, which may cost the server something. So this is information, no requirement: there are arguments, and no
-    help with them. Revision 2024-11-05 has no such capability.
+    Without the declaration, only the completion of a real argument would show whether the server supports it, which may
+    have a cost for the server. There are arguments and no declared completion, so this check is for information only.
+    Revision 2024-11-05 has no such capability.
     """
     listed = [
         one for one in conversation.results("list-prompts", "list-resourceTemplates") if one.connection.revision != "A"
@@ -60,7 +60,7 @@ def completion_undeclared(conversation: Conversation) -> Iterator[Answer]:
         if any(_takes_arguments(entry) for entry in list_pages.list_page_entries(one, list_pages.list_member(one)))
     ]
     if not takers:
-        raise Inapplicable("nothing takes arguments")
+        raise Inapplicable("no prompt or resource template has arguments")
     for exchange in takers:
         if "completions" not in conversation.capabilities(exchange.connection.era):
             yield exchange, "there are arguments to complete, and completions is not declared"

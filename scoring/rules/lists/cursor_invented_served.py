@@ -16,7 +16,7 @@ from scoring.scopes.conversation import Conversation
     scope=Conversation,
     reads="exchanges",
     severity=Severity.SUGGESTION,
-    title="A cursor that the server never gave is served",
+    title="A cursor that the server did not issue is accepted",
     since="2026.2",
     version=1,
     checks=should("PAGE-01", "ABCDE", "server/utilities/pagination#error-handling"),
@@ -31,11 +31,11 @@ from scoring.scopes.conversation import Conversation
     ],
 )
 def cursor_invented_served(conversation: Conversation) -> Iterator[Answer]:
-    """A cursor that the server does not know is answered with error -32602.
+    """Answer a cursor that the server did not issue with error -32602.
 
-    Otherwise a client whose cursor has expired gets the first page again, or an empty one, and never learns that its
-    list is not whole. It is asked of servers only that gave a cursor themselves, and costs nothing: the libraries that
-    most servers are built on ignore unknown cursors.
+    Otherwise a client whose cursor has expired gets the first page again, or an empty one, and does not detect that its
+    list is incomplete. Only servers that issued a cursor are judged. A finding is tolerated, because the libraries of
+    most servers ignore unknown cursors.
     """
     for exchange in list_read_by_server(conversation.conclusive("cursor-invented"), conversation.recorded):
         if exchange.code != INVALID_PARAMS:

@@ -34,10 +34,10 @@ from scoring.scopes.conversation import Conversation
     ],
 )
 def cursor_not_string(conversation: Conversation) -> Iterator[Answer]:
-    """`nextCursor` is a string, and on the last page it is not there.
+    """`nextCursor` is a string, and the last page does not have it.
 
-    Strict clients refuse a page with `"nextCursor": null` or a number as a whole, and with it every entry on it. Leave
-    the member out instead of setting it to null.
+    Strict clients reject a page with `"nextCursor": null` or a number, with every entry on it. Leave the member out
+    instead of setting it to null.
     """
     for exchange in conversation.results(*list_pages.LIST_STEPS):
         if not isinstance(exchange.fields.get("nextCursor", ""), str):

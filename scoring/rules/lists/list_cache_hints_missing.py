@@ -19,7 +19,7 @@ _HINTS: Final[dict[str, Any]] = {"ttlMs": 0, "cacheScope": "private"}
     scope=Conversation,
     reads="exchanges",
     severity=Severity.ERROR,
-    title="A list does not say for how long and for whom it holds",
+    title="A page of a list lacks a caching member",
     since="2026.2",
     version=1,
     checks=must("CACHE-01", "E", "server/utilities/caching#cacheable-results"),
@@ -39,10 +39,10 @@ _HINTS: Final[dict[str, Any]] = {"ttlMs": 0, "cacheScope": "private"}
     ],
 )
 def list_cache_hints_missing(conversation: Conversation) -> Iterator[Answer]:
-    """Every page of a list has `ttlMs`, milliseconds from 0, and `cacheScope`, "public" or "private".
+    """Every page of a list has `ttlMs`, an integer of at least 0, and `cacheScope`, `public` or `private`.
 
-    They tell clients and gateways how long they may keep the page and whether other users may see it. Without them the
-    official clients refuse the page. `"ttlMs": 0` and `"cacheScope": "private"` are always right.
+    They state how long clients and gateways may keep the page and whether other users may receive it. Without them the
+    official clients reject the page. `"ttlMs": 0` and `"cacheScope": "private"` are always correct.
     """
     hinted = [
         one for one in conversation.results(*list_pages.LIST_STEPS) if one.fields.get("resultType") != "input_required"
@@ -51,7 +51,7 @@ def list_cache_hints_missing(conversation: Conversation) -> Iterator[Answer]:
         raise Inapplicable("no complete result")
     for exchange in hinted:
         ttl, cache_scope = exchange.fields.get("ttlMs"), exchange.fields.get("cacheScope")
-        wrong = [] if result_schemas.has_type("count", ttl) else ["ttlMs is missing or no whole number from 0"]
+        wrong = [] if result_schemas.has_type("count", ttl) else ["ttlMs is not an integer of at least 0"]
         wrong += (
             []
             if result_schemas.has_type("=public|private", cache_scope)

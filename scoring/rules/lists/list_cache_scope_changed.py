@@ -46,14 +46,14 @@ from scoring.scopes.conversation import Conversation
 def list_cache_scope_changed(conversation: Conversation) -> Iterator[Answer]:
     """All pages of a list have the same `cacheScope`.
 
-    When the first page is private and the second public, a shared cache hands the second one to users who were not
-    meant to see it. If one page is private, all are. Pages without a scope are a matter of `list-cache-hints-missing`.
+    When the first page is private and the second public, a shared cache sends the second page to users who must not see
+    it. If one page is private, all must be private. Pages without a scope are judged by `list-cache-hints-missing`.
     """
     paged = False
     for walk in list_pages.list_page_exchanges(conversation.results(*list_pages.LIST_STEPS)):
         scopes = [scope for one in walk if isinstance(scope := one.fields.get("cacheScope"), str)]
         paged = paged or len(scopes) > 1
         if len(set(scopes)) > 1:
-            yield walk[-1], "some pages are public and others private"
+            yield walk[-1], "the pages differ in cacheScope, one value expected"
     if not paged:
         raise Inapplicable("no list with more than one page")

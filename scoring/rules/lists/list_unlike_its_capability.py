@@ -44,15 +44,14 @@ from scoring.scopes.conversation import Conversation
     ],
 )
 def list_unlike_its_capability(conversation: Conversation, name: str = "tools") -> Iterator[Answer]:
-    """A capability is a promise, and its absence is one too: a list is declared exactly when it is answered.
+    """Declare `tools`, `prompts` or `resources` if the server answers the list, and only then.
 
-    A client believes the declaration. What is declared and answered with -32601 breaks it, and what is answered without
-    being declared is never asked for, so nobody finds it. Declare `tools`, `prompts` or `resources` when you handle the
-    list, and only then. Other errors are not judged here. Resource templates have no capability of their own.
+    A client requests a declared list and receives error -32601, and it never requests a list that is not declared.
+    Other errors are not judged here. Resource templates have no capability of their own.
     """
     promised, undeclared = f"list-{name}", f"list-{name}-undeclared"
     for exchange in conversation.conclusive(promised, undeclared):
         if exchange.step == promised and exchange.code == METHOD_NOT_FOUND:
-            yield exchange, f"{name} is declared, and listing it answers {METHOD_NOT_FOUND} (method not found)"
+            yield exchange, f"{name} is declared, but its list is answered with error {METHOD_NOT_FOUND}"
         elif exchange.step == undeclared and exchange.succeeded:
-            yield exchange, f"{name} is not declared, and listing it is answered"
+            yield exchange, f"{name} is not declared, but its list is answered"

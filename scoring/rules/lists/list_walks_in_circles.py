@@ -24,7 +24,7 @@ def _second(*names: str, **members: Any) -> dict[str, Any]:
     scope=Conversation,
     reads="exchanges",
     severity=Severity.WARNING,
-    title="The pages of a list lead around in a circle",
+    title="The pages of a list repeat",
     since="2026.2",
     version=1,
     checks=should("PAGE-02", "ABCDE", "server/utilities/pagination#pagination-flow"),
@@ -45,27 +45,27 @@ def _second(*names: str, **members: Any) -> dict[str, Any]:
     ],
 )
 def list_walks_in_circles(conversation: Conversation) -> Iterator[Answer]:
-    """Following `nextCursor` page by page comes to an end.
+    """A client that follows `nextCursor` page by page must reach a last page.
 
-    A cursor that comes back leads around in a circle, and so does a walk on whose later pages everything has been seen
-    before: a client that trusts it never finishes listing. An entry that is met on two pages is only mentioned, since a
-    list may change while it is read. The empty string is a cursor like any other.
+    It never finishes when a cursor repeats, or when later pages have only entries of earlier pages. An entry on two
+    pages is tolerated, because a list may change while it is read. The empty string is a cursor like any other.
     """
     judged = False
     for walk in list_pages.list_page_exchanges(conversation.results(*list_pages.LIST_STEPS)):
         cursors = [cursor for one in walk if isinstance(cursor := one.fields.get("nextCursor"), str)]
         met, fresh = _met(walk)
         if len(set(cursors)) < len(cursors):
-            yield walk[-1], "a cursor came back"
+            yield walk[-1], "a cursor is repeated"
         elif "nextCursor" in walk[-1].fields and len(cursors) == len(walk):
             if fresh or not met:
                 continue
-            yield walk[-1], "later pages hold nothing that was not on earlier ones"
+            yield walk[-1], "later pages have only entries of earlier pages"
         elif met:
-            yield Tolerated(f"{met} entries are on more than one page", walk[-1])
+            entries = "entry is" if met == 1 else "entries are"
+            yield Tolerated(f"{met} {entries} on more than one page", walk[-1])
         judged = True
     if not judged:
-        raise Undecided("not read to the end")
+        raise Undecided("the list was not read to its end")
 
 
 def _met(walk: Sequence[Exchange]) -> tuple[int, int]:

@@ -45,14 +45,14 @@ _RESOURCE_NOT_FOUND: Final = -32002
 def missing_resource_misreported(conversation: Conversation) -> Iterator[Answer]:
     """Reading a resource that does not exist is an error: -32602 from 2026-07-28 on, -32002 before.
 
-    An empty `contents` can mean an empty resource, so a client cannot tell the two apart. Before 2026-07-28 the code is
-    a SHOULD that hardly any library keeps, so anything else is only mentioned there.
+    An empty `contents` can also mean an empty resource, so a client cannot distinguish the two. Before 2026-07-28 the
+    code is a SHOULD that few libraries follow, so any other answer is tolerated there.
     """
     read = [
         one for one in conversation.conclusive("read-nonexistent") if one.fields.get("resultType") != "input_required"
     ]
     if not read:
-        raise Undecided("input was asked for")
+        raise Undecided("the server requested input")
     for exchange in list_read_by_server(read, conversation.recorded):
         is_modern = exchange.connection.revision == "E"
         expected = INVALID_PARAMS if is_modern else _RESOURCE_NOT_FOUND

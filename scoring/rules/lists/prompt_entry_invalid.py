@@ -19,7 +19,7 @@ _RIGHT: Final[dict[str, Any]] = {"name": "sum", "arguments": [{"name": "day", "r
     scope=Conversation,
     reads="exchanges",
     severity=Severity.ERROR,
-    title="A listed prompt does not fit the published schema",
+    title="A listed prompt does not match the published schema",
     since="2026.2",
     version=1,
     checks=must("PROMPT-02", "ABCDE", "schema#prompt"),
@@ -41,11 +41,11 @@ _RIGHT: Final[dict[str, Any]] = {"name": "sum", "arguments": [{"name": "day", "r
     ],
 )
 def prompt_entry_invalid(conversation: Conversation) -> Iterator[Answer]:
-    """Every listed prompt is an object with the members that the schema of the revision gives it.
+    """Every listed prompt is an object with the members that the schema of the revision defines.
 
     The official clients validate a page of the list as a whole, so that one prompt without a name, or with arguments
-    that are no array, takes all the others with it. Each prompt is judged alone, under the revision that was agreed on,
-    and the finding names the first member that does not fit.
+    that are not an array, makes them reject all others. Each prompt is judged separately under the agreed revision, and
+    the finding names the first member that does not match.
     """
     listed = [one for one in conversation.results("list-prompts") if list_pages.list_page_entries(one, "prompts")]
     if not listed:

@@ -23,7 +23,7 @@ def _listed(*templates: Any) -> Conversation:
     scope=Conversation,
     reads="exchanges",
     severity=Severity.ERROR,
-    title="The address of a resource template cannot be parsed",
+    title="The URI template of a resource template cannot be parsed",
     since="2026.2",
     version=1,
     checks=must("RES-03", "ABCDE", "schema#resourcetemplate"),
@@ -43,10 +43,10 @@ def _listed(*templates: Any) -> Conversation:
     ],
 )
 def resource_template_invalid(conversation: Conversation) -> Iterator[Answer]:
-    """`uriTemplate` is a URI template by RFC 6570: text that may stand in a URI, and expressions such as `{topic}`.
+    """`uriTemplate` is a URI template of RFC 6570: characters of a URI, and expressions such as `{topic}`.
 
-    A client that cannot parse it cannot fill it in, so nothing behind the template can be read. Variables are named
-    with letters, digits, underscores and dots. A hyphen in a name is only mentioned: most libraries take it.
+    A client that cannot parse it cannot read the resources behind it. Names of variables have letters, digits,
+    underscores and dots. A hyphen in a name is tolerated, because most libraries accept it.
     """
     judged = False
     for exchange in conversation.results("list-resourceTemplates"):

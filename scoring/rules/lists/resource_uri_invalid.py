@@ -17,7 +17,7 @@ from scoring.text.uris import find_uri_flaw
     scope=Resource,
     reads="listing",
     severity=Severity.ERROR,
-    title="The address of a resource is not a URI",
+    title="The uri of a resource is not a URI",
     since="2026.2",
     version=1,
     checks=must("RES-01", "ABCDE", "server/resources#custom-uri-schemes"),
@@ -39,13 +39,13 @@ from scoring.text.uris import find_uri_flaw
     unjudged=[Resource(item=Item("notes://today", 0))],
 )
 def resource_uri_invalid(resource: Resource) -> Iterator[Answer]:
-    """The `uri` of a resource is a URI by RFC 3986: a scheme, a colon, and no blanks or braces.
+    """The `uri` of a resource is a URI of RFC 3986: a scheme, a colon, and no spaces or braces.
 
-    Clients parse it before they read the resource, and strict ones refuse the whole list when they cannot. Write blanks
-    and other characters with percent signs. Characters beyond ASCII are only mentioned: clients encode them.
+    Clients parse it before they read the resource, and strict ones reject the whole list when they cannot.
+    Percent-encode spaces and other characters. Characters outside ASCII are tolerated, because clients encode them.
     """
     if not isinstance(resource.item.raw, Mapping):
-        raise Inapplicable("the resource is no object")
+        raise Inapplicable("the resource is not an object")
     uri = resource.get("uri")
     if not isinstance(uri, str):
         yield "no uri"

@@ -19,7 +19,7 @@ _RIGHT: Final[dict[str, Any]] = {"name": "add", "inputSchema": {"type": "object"
     scope=Conversation,
     reads="exchanges",
     severity=Severity.ERROR,
-    title="A listed tool does not fit the published schema",
+    title="A listed tool does not match the published schema",
     since="2026.2",
     version=1,
     checks=must("TOOL-01", "ABCDE", "schema#tool"),
@@ -39,11 +39,11 @@ _RIGHT: Final[dict[str, Any]] = {"name": "add", "inputSchema": {"type": "object"
     ],
 )
 def tool_entry_invalid(conversation: Conversation) -> Iterator[Answer]:
-    """Every listed tool is an object with the members that the schema of the revision gives it.
+    """Every listed tool is an object with the members that the schema of the revision defines.
 
     The official clients validate a page of the list as a whole, so that one tool without a name or with `"inputSchema":
-    null` takes all the others with it. Each tool is judged alone, under the revision that was agreed on, and the
-    finding names the first member that does not fit.
+    null` makes them reject all others. Each tool is judged separately under the agreed revision, and the finding names
+    the first member that does not match.
     """
     listed = [one for one in conversation.results("list-tools") if list_pages.list_page_entries(one, "tools")]
     if not listed:

@@ -24,7 +24,7 @@ _REGION: Final = {"type": "string", _KEYWORD: "Region"}
     scope=Tool,
     reads="listing",
     severity=Severity.ERROR,
-    title="A parameter cannot be sent in the header it names",
+    title="A parameter cannot be sent in the header that it names",
     since="2026.2",
     version=1,
     checks=must("TOOL-10", "E", "server/tools#x-mcp-header"),
@@ -52,11 +52,11 @@ _REGION: Final = {"type": "string", _KEYWORD: "Region"}
     ],
 )
 def tool_header_annotation_invalid(tool: Tool) -> Iterator[Answer]:
-    """`x-mcp-header` names the header that carries a string, an integer or a boolean, by a token used once.
+    """`x-mcp-header` names the header for a string, an integer or a boolean, by a token that is used once.
 
-    The parameter is reached from the root through `properties` alone, not through lists, unions or references. A client
-    over HTTP leaves out a tool that breaks this, without a word to its user. A parameter that may also be null, or has
-    no type, is only mentioned: the text does not forbid it, and the official clients refuse it.
+    The parameter is reached from the root through `properties` alone, not through arrays, unions or references. A
+    client over HTTP leaves out a tool that violates this, without a message to its user. A parameter that may also be
+    null, or has no type, is tolerated: the specification does not forbid it, but the official clients reject it.
     """
     marked = [position for position in list_subschemas(tool.schema) if _KEYWORD in position.schema]
     if not marked:
@@ -65,10 +65,10 @@ def tool_header_annotation_invalid(tool: Tool) -> Iterator[Answer]:
     for position in marked:
         header = position.schema[_KEYWORD]
         name = header.lower() if isinstance(header, str) else ""
-        if complaint := _complaint(position, header) or (f"header {name} is named twice" if name in seen else ""):
+        if complaint := _complaint(position, header) or (f"header {name} is used twice" if name in seen else ""):
             yield position.name, complaint
         elif not _is_plain(position.schema.get("type")):
-            yield Tolerated("no single primitive type", position.name)
+            yield Tolerated("the parameter has no single primitive type", position.name)
         seen.add(name)
 
 
@@ -76,7 +76,7 @@ def _complaint(position: Subschema, header: Json) -> str:
     if not position.reachable:
         return f"{_KEYWORD} is not on a parameter that is reached through properties alone"
     if not isinstance(header, str) or not _TOKEN.fullmatch(header):
-        return f"{_KEYWORD} is no token for a header name"
+        return f"{_KEYWORD} is not a token for a header name"
     kind = position.schema.get("type", [])
     kinds = kind if isinstance(kind, list) else [kind]
     allowed = all(isinstance(one, str) and (one in _PRIMITIVE or one == "null") for one in kinds)

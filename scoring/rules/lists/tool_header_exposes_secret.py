@@ -36,11 +36,10 @@ _KEYWORD: Final = "x-mcp-header"
     unjudged=[build_tool_with_params(token={"type": "string"})],
 )
 def tool_header_exposes_secret(tool: Tool) -> Iterator[Answer]:
-    """A password, a token or a key does not belong into a header.
+    """A password, a token or a key should not be sent in a header.
 
-    Headers are what proxies log and gateways look at, and `x-mcp-header` puts the parameter there with every call.
-    Leave the annotation off; better still, take no secrets as parameters, since a model has to know them to pass them
-    on.
+    Proxies log headers and gateways read them, and `x-mcp-header` sends the parameter there with every call. Remove the
+    annotation. Better, take no secrets as parameters, because a model must know them to send them.
     """
     marked = [position for position in list_subschemas(tool.schema) if _KEYWORD in position.schema]
     if not marked:
@@ -49,4 +48,4 @@ def tool_header_exposes_secret(tool: Tool) -> Iterator[Answer]:
         header = position.schema[_KEYWORD]
         names = [position.name, header if isinstance(header, str) else ""]
         if position.schema.get("format") == "password" or any(map(is_secret_name, names)):
-            yield position.name, "a secret by its name or format"
+            yield position.name, "the parameter is a secret by its name or format"

@@ -18,7 +18,7 @@ _HINTS: Final = ("readOnlyHint", "destructiveHint", "idempotentHint", "openWorld
     scope=Tool,
     reads="listing",
     severity=Severity.ERROR,
-    title="A hint about the tool is not true or false",
+    title="A hint about the tool is not a boolean",
     since="2026.2",
     version=1,
     checks=must("TOOL-12", "BCDE", "schema#toolannotations"),
@@ -27,14 +27,14 @@ _HINTS: Final = ("readOnlyHint", "destructiveHint", "idempotentHint", "openWorld
     unjudged=[build_tool(), build_tool(annotations={"title": "Get record"}), build_tool(annotations=[])],
 )
 def tool_hint_not_boolean(tool: Tool) -> Iterator[Answer]:
-    """`readOnlyHint`, `destructiveHint`, `idempotentHint` and `openWorldHint` are true or false, or not there.
+    """`readOnlyHint`, `destructiveHint`, `idempotentHint` and `openWorldHint` are booleans or absent.
 
-    Clients decide by them whether to ask the user first. A text such as "false" counts as true in many languages, and
-    strict clients refuse the tool. Leave out what you do not know.
+    Clients use them to decide whether a call needs confirmation. A string such as "false" counts as true in many
+    languages, and strict clients reject the tool. Leave out what you do not know.
     """
     given = [name for name in _HINTS if name in tool.annotations]
     if not given:
         raise Inapplicable("no hints")
     for name in given:
         if not isinstance(tool.annotations[name], bool):
-            yield "annotations", f"{name} is neither true nor false"
+            yield "annotations", f"{name} is not a boolean"

@@ -16,7 +16,7 @@ from scoring.scopes.base import Tool
     scope=Tool,
     reads="listing",
     severity=Severity.ERROR,
-    title="Input schema is not one of an object",
+    title="Input schema is missing or not of type object",
     since="2026.2",
     version=1,
     checks=must("TOOL-02", "ABCDE", "server/tools#tool"),
@@ -32,14 +32,14 @@ from scoring.scopes.base import Tool
     unjudged=[Tool(item=Item("add", 0))],
 )
 def tool_input_schema_unusable(tool: Tool) -> Iterator[Answer]:
-    """`inputSchema` is a JSON Schema whose root says `"type": "object"`, also for a tool without parameters.
+    """`inputSchema` has `"type": "object"` at its root, also for a tool without parameters.
 
-    Arguments are sent as an object, and nothing else. Clients refuse a tool whose schema is missing, null or of another
-    type, and strict ones the whole list. Write `{"type": "object"}` for a tool that takes nothing.
+    Arguments are always sent as an object. Clients reject a tool whose schema is missing, null or of another type, and
+    strict ones reject the whole list. Write `{"type": "object"}` for a tool without parameters.
     """
     if not isinstance(tool.item.raw, Mapping):
-        raise Inapplicable("the tool is no object")
+        raise Inapplicable("the tool is not an object")
     if not isinstance(tool.input_schema, Mapping):
-        yield "inputSchema is missing" if tool.input_schema is UNDEFINED else "inputSchema is no object"
+        yield "inputSchema is missing" if tool.input_schema is UNDEFINED else "inputSchema is not an object"
     elif tool.input_schema.get("type") != "object":
-        yield 'the root of inputSchema does not say "type": "object"'
+        yield 'the root of inputSchema has no "type": "object"'

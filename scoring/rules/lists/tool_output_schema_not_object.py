@@ -16,7 +16,7 @@ from scoring.scopes.base import Tool
     scope=Tool,
     reads="listing",
     severity=Severity.ERROR,
-    title="Output schema is not one of an object",
+    title="Output schema is not of type object",
     since="2026.2",
     version=1,
     checks=must("TOOL-04", "CD", "server/tools#output-schema"),
@@ -25,15 +25,15 @@ from scoring.scopes.base import Tool
     unjudged=[build_tool()],
 )
 def tool_output_schema_not_object(tool: Tool) -> Iterator[Answer]:
-    """In 2025-06-18 and 2025-11-25 structured output is an object, and `outputSchema` says so at its root.
+    """In 2025-06-18 and 2025-11-25 `outputSchema` has `"type": "object"` at its root.
 
-    Clients of those revisions refuse any other root, and with it the tool. Wrap a list into an object with one member.
-    From 2026-07-28 on the output may be anything.
+    Clients of those revisions reject any other root, and the tool with it. Put a list into an object with one member.
+    From 2026-07-28 on the output may have any type.
     """
     schema = tool.get("outputSchema")
     if schema is UNDEFINED:
         raise Inapplicable("no outputSchema")
     if not isinstance(schema, Mapping):
-        yield "outputSchema is no object"
+        yield "outputSchema is not an object"
     elif schema.get("type") != "object":
-        yield 'the root of outputSchema does not say "type": "object"'
+        yield 'the root of outputSchema has no "type": "object"'

@@ -10,7 +10,7 @@ from scoring.example_builders.listing import build_tool
 from scoring.json_schema import dialects
 from scoring.results.outcome import Inapplicable, Severity, Tolerated, Undecided
 from scoring.scopes.base import Tool
-from scoring.text.evidence_path import clip_text
+from scoring.text.evidence_path import show_value
 
 _DRAFT_07: Final = "http://json-schema.org/draft-07/schema#"
 
@@ -24,7 +24,7 @@ def _nested(levels: int) -> dict[str, Any]:
     scope=Tool,
     reads="listing",
     severity=Severity.ERROR,
-    title="A schema of the tool breaks the rules of its dialect",
+    title="A schema of the tool is not valid in its dialect",
     since="2026.2",
     version=1,
     checks=must("TOOL-03", "DE", "basic#schema-validation"),
@@ -47,11 +47,11 @@ def _nested(levels: int) -> dict[str, Any]:
     ],
 )
 def tool_schema_against_dialect(tool: Tool) -> Iterator[Answer]:
-    """A schema is valid under the dialect that it names in `$schema`, or else under 2020-12.
+    """A schema must be valid in the dialect that it names in `$schema`, or else in 2020-12.
 
-    Clients compile it before they call the tool, and those that cannot leave the tool out. A dialect that is not one of
-    the published drafts is only mentioned: it may be right, and no client can tell. References are not followed, and
-    formats, which the dialects leave open, not checked.
+    Clients compile it before they call the tool, and leave the tool out when they cannot. An unpublished dialect is
+    tolerated, because no client can tell whether the schema is valid. References are not resolved, and formats, which
+    the dialects leave open, are not checked.
     """
     given = {name: schema for name in ("inputSchema", "outputSchema") if isinstance(schema := tool.get(name), Mapping)}
     if not given:
@@ -60,7 +60,7 @@ def tool_schema_against_dialect(tool: Tool) -> Iterator[Answer]:
         raise Undecided("a schema is too large to be validated")
     for name, schema in given.items():
         if dialects.detect_dialect(schema) is None:
-            yield Tolerated(f"{clip_text(str(schema['$schema']))} is no known dialect", name)
+            yield Tolerated(f"$schema is {show_value(schema['$schema'])}, a published dialect expected", name)
         elif (complaint := dialects.find_schema_error(schema)) == dialects.NOT_UNICODE:
             raise Undecided(complaint)
         elif complaint:

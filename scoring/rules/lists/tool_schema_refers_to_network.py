@@ -51,18 +51,18 @@ _NETWORK: Final = ("http:", "https:", "ftp:", "ws:", "wss:", "//")
     unjudged=[build_tool(inputSchema=None)],
 )
 def tool_schema_refers_to_network(tool: Tool) -> Iterator[Answer]:
-    """A `$ref` stays inside its schema: `#/$defs/query`, not an address on the network.
+    """A `$ref` should stay inside its schema: `#/$defs/query`, not an address on the network.
 
-    Clients must not fetch what a schema points to, so what it says there does not count, and many refuse the tool. Put
-    the other schema under `$defs`. Addresses of the published dialects, and of schemas that are embedded with their
-    `$id`, need no network. Nothing is ever fetched to find out.
+    Clients must not fetch the target, so its contents are ignored, and many clients reject the tool. Put the other
+    schema under `$defs`. Addresses of the published dialects, and of schemas that are embedded with their `$id`, need
+    no network. This check fetches nothing.
     """
     given = {name: schema for name in ("inputSchema", "outputSchema") if isinstance(schema := tool.get(name), Mapping)}
     if not given:
         raise Inapplicable("no schemas")
     for name, schema in given.items():
         for target in dict.fromkeys(_targets(schema)):
-            yield name, f"refers to {clip_text(target)}"
+            yield name, f"the reference {clip_text(target)} is a network address"
 
 
 def _targets(root: Mapping[str, Json]) -> Iterator[str]:

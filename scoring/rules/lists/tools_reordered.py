@@ -24,7 +24,7 @@ def _listed(step: str, *tools: Any) -> dict[str, Any]:
     scope=Conversation,
     reads="exchanges",
     severity=Severity.WARNING,
-    title="The same tools come in another order when asked again",
+    title="The order of the tools changes between two requests",
     since="2026.2",
     version=1,
     checks=should("TOOL-07", "E", "server/tools#capabilities"),
@@ -40,19 +40,19 @@ def _listed(step: str, *tools: Any) -> dict[str, Any]:
     ],
 )
 def tools_reordered(conversation: Conversation) -> Iterator[Answer]:
-    """While the tools stay the same, so does their order.
+    """Return unchanged tools in the same order, because clients put the list into the prompt of a model.
 
-    Clients put the list into the prompt of a model. The same list in the same order comes out of the model's cache; in
-    another order it is paid for again with every request. Sort the tools, or keep them in a list instead of a set.
+    A model reads the same list in the same order from its cache; after another order its tokens are charged again. Sort
+    the tools, or keep them in a list instead of a set.
     """
     first = next((one for one in conversation.results("list-tools") if not one.page), None)
     again = conversation.results("list-tools-again")[0]
     if first is None:
-        raise Undecided("the first page is not there")
+        raise Undecided("the first page is missing")
     before, after = (
         tuple(map(list_pages.entry_label, list_pages.list_page_entries(one, "tools"))) for one in (first, again)
     )
     if sorted(before) != sorted(after):
-        raise Undecided("the tools changed in between")
+        raise Undecided("the tools changed between the requests")
     if before != after:
-        yield again, f"the same {len(before)} tools in another order"
+        yield again, f"the same {len(before)} tools are in another order"

@@ -26,7 +26,7 @@ def _listed(step: str, *tools: Any, **members: Any) -> dict[str, Any]:
     scope=Conversation,
     reads="exchanges",
     severity=Severity.ERROR,
-    title="Another connection is offered other tools",
+    title="The tools depend on the connection",
     since="2026.2",
     version=1,
     checks=must("TOOL-08", "E", "server/tools#capabilities"),
@@ -62,11 +62,11 @@ def _listed(step: str, *tools: Any, **members: Any) -> dict[str, Any]:
     ],
 )
 def tools_vary_by_connection(conversation: Conversation) -> Iterator[Answer]:
-    """Which tools there are does not depend on the connection.
+    """The list of tools must not depend on the connection.
 
-    There are no sessions any more: requests of one client may travel over any connection and reach any instance. A tool
-    that is offered on one and not on the other is gone when it is called. Tools that change with time, as seen on
-    asking twice over the same connection, are not judged. The same tools with other definitions are only mentioned.
+    Since there are no sessions, requests of one client may use any connection and reach any instance. A tool of one
+    connection may then be missing when it is called. Tools that change with time, as two requests on the same
+    connection show, are not judged. The same tools with other definitions are tolerated.
     """
     first, other = _first_page(conversation, "list-tools"), _first_page(conversation, "list-tools-elsewhere")
     again = next(iter(conversation.recorded.of("list-tools-again")), None)
@@ -76,7 +76,8 @@ def tools_vary_by_connection(conversation: Conversation) -> Iterator[Answer]:
     if here.keys() != there.keys():
         if "nextCursor" in first.fields or "nextCursor" in other.fields:
             raise Undecided("more than one page")
-        yield other, f"{len(here.keys() ^ there.keys())} tools are on one connection only"
+        count = len(here.keys() ^ there.keys())
+        yield other, f"{count} {'tool is' if count == 1 else 'tools are'} on one connection only"
     elif here != there:
         yield Tolerated("the same tools are defined differently", other)
 
@@ -86,7 +87,7 @@ def _first_page(conversation: Conversation, step: str) -> Exchange:
         (one for one in conversation.results(step) if not one.page and isinstance(one.fields.get("tools"), list)), None
     )
     if found is None:
-        raise Undecided("the first page is not there")
+        raise Undecided("the first page is missing")
     return found
 
 

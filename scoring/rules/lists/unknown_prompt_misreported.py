@@ -16,7 +16,7 @@ from scoring.scopes.conversation import Conversation
     scope=Conversation,
     reads="exchanges",
     severity=Severity.WARNING,
-    title="A prompt that does not exist is not reported as such",
+    title="A prompt that does not exist is not reported as missing",
     since="2026.2",
     version=1,
     checks=should("PROMPT-01", "ABCDE", "server/prompts#error-handling"),
@@ -34,10 +34,10 @@ from scoring.scopes.conversation import Conversation
     ],
 )
 def unknown_prompt_misreported(conversation: Conversation) -> Iterator[Answer]:
-    """Asking for a prompt that does not exist is answered with error -32602.
+    """Answer a request for a prompt that does not exist with error -32602.
 
-    A client can then tell that the name is wrong. Other codes look like a fault of the server, and some libraries
-    answer 0 for everything that was raised while a prompt was looked up.
+    A client then knows that the name is wrong. Other codes indicate a fault of the server, and some libraries answer 0
+    for every exception during the lookup.
     """
     exchanges = [
         one for one in conversation.conclusive("prompt-nonexistent") if one.fields.get("resultType") != "input_required"

@@ -33,15 +33,15 @@ from scoring.scopes.conversation import Conversation
     ],
 )
 def unknown_tool_served(conversation: Conversation) -> Iterator[Answer]:
-    """A call of a tool that does not exist is an error, -32602.
+    """Answer a call of a tool that does not exist with error -32602.
 
-    The specification says so in prose, without a MUST, so this is information. A result with `isError` is what most
-    libraries answer, and other codes tell a client as much; both are only mentioned. A call that succeeds is worse: the
-    model believes that something was done.
+    The specification requires it in prose, without a MUST, so this check is for information only. Most libraries return
+    a result with `isError`, and other codes inform a client as well; both are tolerated. After a successful call the
+    model assumes that an action was performed.
     """
     for exchange in list_read_by_server(conversation.conclusive("call-nonexistent"), conversation.recorded):
         if exchange.succeeded and exchange.fields.get("isError") is not True:
-            yield exchange, "a tool that does not exist was called with success"
+            yield exchange, "the call of a tool that does not exist succeeded"
         elif exchange.code != INVALID_PARAMS:
             reply = "a result with isError" if exchange.succeeded else describe_reply(exchange)
             yield Tolerated(f"{reply}, error {INVALID_PARAMS} expected", exchange)

@@ -55,17 +55,17 @@ _NUMBER: Final = {"jsonrpc": "2.0", "id": 1, "method": "ping"}
     ],
 )
 def answer_id_changed(conversation: Conversation) -> Iterator[Answer]:
-    """A client finds the request that an answer belongs to by its id, which comes back as it was sent.
+    """Return the id of the request in its answer, because a client finds the request by it.
 
-    A string stays a string and a number a number. Most clients drop an answer with another id and wait until they time
-    out. An error under HTTP 400 and above without the id is not judged: there the request may not have been read.
+    A string stays a string and a number a number. Most clients ignore an answer with another id and wait for their
+    timeout. An error with HTTP 400 or above and without the id is not judged: the server may not have read the request.
     """
     answers = [one for one in conversation.exchanges if _is_judged(one)]
     if not answers:
         raise Undecided("no answer to a request with an id")
     for exchange in answers:
         if not has_request_id(exchange):
-            yield exchange, "the answer has another id than the request, or none"
+            yield exchange, "the id of the answer is not the id of the request"
 
 
 def _is_judged(exchange: Exchange) -> bool:

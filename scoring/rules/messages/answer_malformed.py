@@ -19,7 +19,7 @@ from scoring.scopes.conversation import Conversation
     scope=Conversation,
     reads="exchanges",
     severity=Severity.ERROR,
-    title="An answer is no JSON-RPC response",
+    title="An answer is not a JSON-RPC response",
     since="2026.2",
     version=1,
     checks=must("JSON-02", "ABCDE", "basic#responses"),
@@ -65,11 +65,11 @@ from scoring.scopes.conversation import Conversation
     ],
 )
 def answer_malformed(conversation: Conversation) -> Iterator[Answer]:
-    """A response says `"jsonrpc": "2.0"` and has a result or an error, one of them.
+    """A response has `"jsonrpc": "2.0"` and either a result or an error.
 
-    An error has a whole number as its `code` and a text as its `message`. Clients validate responses before they look
-    inside, and drop what does not fit. A body under HTTP 400 and above is only judged when it says that it is JSON-RPC,
-    and what comes back for a GET or a DELETE, which ask nothing, is not.
+    An error has an integer as its `code` and a string as its `message`. Clients validate responses first, and ignore
+    those that do not match. A body with HTTP 400 or above is judged only when it has a member `jsonrpc`. Answers to GET
+    and DELETE are not judged, because these carry no request.
     """
     checked = False
     for exchange in conversation.exchanges:
@@ -95,7 +95,7 @@ def _is_judged(exchange: Exchange, received: Received) -> bool:
 def _complaint(received: Received) -> str:
     message = received.members
     if message.get("jsonrpc") != "2.0":
-        return 'no "jsonrpc": "2.0"'
+        return 'jsonrpc is not "2.0"'
     has_result = "result" in message or bool(received.missing)
     if has_result == ("error" in message):
         return "both a result and an error" if has_result else "neither a result nor an error"
@@ -106,5 +106,5 @@ def _error_complaint(error: Json) -> str:
     if not isinstance(error, Mapping):
         return "the error is not an object"
     if not result_schemas.is_integer(error.get("code")):
-        return "the code of the error is not a whole number"
-    return "" if isinstance(error.get("message"), str) else "the error has no message"
+        return "the code of the error is not an integer"
+    return "" if isinstance(error.get("message"), str) else "the message of the error is not a string"

@@ -16,7 +16,7 @@ from scoring.scopes.conversation import Conversation
     scope=Conversation,
     reads="exchanges",
     severity=Severity.WARNING,
-    title="An error has a code of the range that is closed",
+    title="An error has a code of a closed range",
     since="2026.2",
     version=1,
     checks=should("ERR-02", "E", "basic#error-codes"),
@@ -42,12 +42,12 @@ from scoring.scopes.conversation import Conversation
     ],
 )
 def error_code_legacy(conversation: Conversation) -> Iterator[Answer]:
-    """The codes from -32000 to -32019 were taken by implementations before anyone shared them out.
+    """Do not use the codes from -32000 to -32019: their meaning is not defined.
 
-    No client knows what they mean, so new servers use the codes of JSON-RPC, those that the specification defines, or
-    codes of their own outside of -32768 to -32000. The usual finding is -32000, which some libraries answer for
-    anything. -32002 is a matter of `error-code-reserved`.
+    Implementations used them before the specification assigned ranges. New servers use the codes of JSON-RPC, those
+    that the specification defines, or their own codes outside of -32768 to -32000. The usual finding is -32000, which
+    some libraries use for every error. -32002 is judged by `error-code-reserved`.
     """
     for exchange, code in list_emitted_errors(conversation):
         if -32019 <= code <= -32000 and code != -32002:
-            yield exchange, f"error {code}"
+            yield exchange, f"error {code} is in the closed range from -32000 to -32019"

@@ -45,11 +45,11 @@ _RETIRED: Final = frozenset({-32002, -32042})
     ],
 )
 def error_code_reserved(conversation: Conversation) -> Iterator[Answer]:
-    """The codes from -32020 to -32099 belong to the specification, which so far defines -32020, -32021 and -32022.
+    """The codes from -32020 to -32099 belong to the specification, which defines only -32020, -32021 and -32022.
 
-    A code of your own in that range will mean something else to clients one day. -32002 and -32042 come from older
-    revisions and are not used any more: a missing resource is error -32602 now. Codes for your own purposes lie outside
-    of -32768 to -32000.
+    A code of your own in that range may get another meaning in a later revision. -32002 and -32042 come from older
+    revisions and are not used any more: a missing resource is error -32602 now. Use your own codes outside of -32768 to
+    -32000.
     """
     for exchange, code in list_emitted_errors(conversation):
         if code in _RETIRED:

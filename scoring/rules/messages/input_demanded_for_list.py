@@ -16,7 +16,7 @@ from scoring.scopes.conversation import Conversation
     scope=Conversation,
     reads="exchanges",
     severity=Severity.ERROR,
-    title="A list or discovery asks the client for input",
+    title="A list or discovery requests input from the client",
     since="2026.2",
     version=1,
     checks=must("MRTR-01", "E", "basic/patterns/mrtr#supported-requests"),
@@ -36,11 +36,11 @@ from scoring.scopes.conversation import Conversation
     ],
 )
 def input_demanded_for_list(conversation: Conversation) -> Iterator[Answer]:
-    """Only `tools/call`, `prompts/get` and `resources/read` may ask for input before they are done.
+    """Only `tools/call`, `prompts/get` and `resources/read` may request input before they are done.
 
-    Clients list and discover in the background, with nobody there to answer. A list that says `input_required` stays
+    Clients list and discover in the background, without a user who could answer. A list with `input_required` stays
     empty for them.
     """
     for exchange in conversation.results("discover", *list_pages.LIST_STEPS):
         if exchange.fields.get("resultType") == "input_required":
-            yield exchange, "resultType is input_required"
+            yield exchange, "resultType is input_required, complete expected"

@@ -20,7 +20,7 @@ def _heard(what: str) -> dict[str, Json]:
     scope=Conversation,
     reads="exchanges",
     severity=Severity.ERROR,
-    title="Log messages are sent to a client that asked for none",
+    title="Log messages are sent to a client that did not request them",
     since="2026.2",
     version=1,
     checks=must("LOG-02", "E", "server/utilities/logging#per-request-log-level"),
@@ -35,10 +35,10 @@ def _heard(what: str) -> dict[str, Json]:
     ],
 )
 def log_message_unasked(conversation: Conversation) -> Iterator[Answer]:
-    """Log messages go to a client that put `io.modelcontextprotocol/logLevel` into its request, and to no other.
+    """Send log messages only to a client that set `io.modelcontextprotocol/logLevel` in its request.
 
-    A client that did not ask has nobody to read them, and on a stream it may not expect anything but the answer. None
-    of our requests asks for them. Write logs to stderr.
+    Other clients do not show them, and on a stream they may expect nothing but the answer. None of our requests sets
+    it. Write logs to stderr.
     """
     if not conversation.exchanges:
         raise Inapplicable

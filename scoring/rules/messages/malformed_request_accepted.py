@@ -21,7 +21,7 @@ _CODES: Final = frozenset({-32700, -32600})
     scope=Conversation,
     reads="exchanges",
     severity=Severity.ERROR,
-    title="A request that is no JSON is not refused",
+    title="A request that is not JSON is not refused",
     since="2026.2",
     version=1,
     checks=must("JSON-03", "ABCDE", "basic#messages"),
@@ -47,11 +47,11 @@ _CODES: Final = frozenset({-32700, -32600})
     ],
 )
 def malformed_request_accepted(conversation: Conversation) -> Iterator[Answer]:
-    """A body that is not JSON is answered with an HTTP error, or with error -32700 (parse error) or -32600.
+    """Answer a body that is not JSON with an HTTP error, or with error -32700 (parse error) or -32600.
 
-    A server that takes it as if nothing were wrong hides the fault from whoever has to find it, and one that calls it
-    an internal error sends its own maintainer to look for it. Where all answers share one channel, only an error that
-    says what it is about is judged: any other may be the late answer to an earlier request.
+    A server that accepts it hides a fault of the client, and an internal error indicates a fault of the server instead.
+    Where all answers share one channel, only an error that identifies the cause is judged: any other may be the late
+    answer to an earlier request.
     """
     judged = [
         one for one in conversation.conclusive("malformed") if one.connection.transport == STREAMABLE or _is_meant(one)

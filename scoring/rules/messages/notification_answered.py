@@ -42,9 +42,9 @@ from scoring.scopes.conversation import Conversation
 def notification_answered(conversation: Conversation) -> Iterator[Answer]:
     """A notification has no id and gets no answer, neither a result nor an error.
 
-    An answer to `notifications/initialized` belongs to no request: clients warn about it, or take the connection for
-    broken. Over HTTP the body of the 202 is empty. A notification that is refused with an HTTP error is not judged
-    here, nor is an answer with an id where all answers share one channel: it is a late one to a request.
+    An answer to `notifications/initialized` belongs to no request: clients log a warning or close the connection. Over
+    HTTP the body of the 202 is empty. A notification that is refused with an HTTP error is not judged here. Nor is an
+    answer with an id where all answers share one channel: it is a late answer to a request.
     """
     accepted = [one for one in conversation.conclusive("initialized") if (one.status or 0) < BAD_REQUEST]
     if not accepted:

@@ -34,7 +34,7 @@ _MODERN: Final = {"resultType": "complete", "ttlMs": 0, "cacheScope": "private"}
     scope=Conversation,
     reads="exchanges",
     severity=Severity.ERROR,
-    title="A result does not fit the published schema",
+    title="A result does not match the published schema",
     since="2026.2",
     version=1,
     checks=must("SCHEMA-01", "ABCDE", "schema"),
@@ -71,11 +71,11 @@ _MODERN: Final = {"resultType": "complete", "ttlMs": 0, "cacheScope": "private"}
     ],
 )
 def result_breaks_schema(conversation: Conversation) -> Iterator[Answer]:
-    """The results of the handshake and of lists match the schema of the revision.
+    """The results of the handshake and of lists must match the schema of the revision.
 
-    Clients built on the official libraries validate a result as a whole: one member of the wrong type, and all of it is
-    lost. Judged is the revision that was agreed on, and of a list everything but its tools and prompts, which
-    `tool-entry-invalid` and `prompt-entry-invalid` judge one by one. Formats are not: they are hints.
+    Clients with the official libraries validate a result as a whole, and reject it for one member of the wrong type.
+    The agreed revision is judged. The tools and prompts of a list are judged one by one by `tool-entry-invalid` and
+    `prompt-entry-invalid`. Formats are hints and are not judged.
     """
     for exchange in conversation.results(*_OPENINGS, "discover", *list_pages.LIST_STEPS):
         if complaint := _complaint(exchange):
@@ -96,6 +96,6 @@ def _complaint(exchange: Exchange) -> str | None:
         return wrong
     found = exchange.fields.get(member)
     if not isinstance(found, list):
-        return f"{member} is no array" if member in exchange.fields else f"{member} is missing"
+        return f"{member} is not an array" if member in exchange.fields else f"{member} is missing"
     kind = f"[{_ENTRIES[member]}]" if member in _ENTRIES else "[any]"
     return result_schemas.find_mismatch(kind, found, revision, at=member)

@@ -67,9 +67,9 @@ def _heard(method: str, meta: Json) -> dict[str, Json]:
 def subscription_unacknowledged(conversation: Conversation) -> Iterator[Answer]:
     """The first message on a subscription is `notifications/subscriptions/acknowledged`, with its id.
 
-    It tells the client that it listens, and to what. A client that never sees it does not know whether silence means
-    that nothing changed. A server that declares `listChanged` has to take `subscriptions/listen`, its only way to say
-    so.
+    It confirms to the client that the subscription is active, and for what. Without it the client cannot conclude from
+    silence that nothing changed. A server that declares `listChanged` must support `subscriptions/listen`, the only way
+    to report changes.
     """
     exchanges = conversation.exchanges_of("listen")
     tools = conversation.capabilities("modern").get("tools")
@@ -90,9 +90,9 @@ def _complaint(exchange: Exchange) -> str:
     if first is None:
         return f"{describe_reply(exchange)}, although listChanged is declared"
     if first["method"] != _METHOD:
-        return "the first message is another notification than the acknowledgement"
+        return "the first notification is not the acknowledgement"
     params = first.get("params")
     meta = params.get("_meta") if isinstance(params, Mapping) else None
     given = meta.get(_ID) if isinstance(meta, Mapping) else None
     sent = exchange.sent.get("id") if isinstance(exchange.sent, Mapping) else None
-    return "" if given == sent and given is not None else "the acknowledgement has no id, or another one"
+    return "" if given == sent and given is not None else "the acknowledgement does not have the id of the subscription"

@@ -19,7 +19,7 @@ _SESSION: Final = {"length": 32, "visible": True, "same_as": None}
     scope=Conversation,
     reads="exchanges",
     severity=Severity.ERROR,
-    title="An unknown method is not reported as such",
+    title="An unknown method is not answered with error -32601",
     since="2026.2",
     version=1,
     checks=must("JSON-04", "ABCD", "basic#responses"),
@@ -44,9 +44,9 @@ _SESSION: Final = {"length": 32, "visible": True, "same_as": None}
     ],
 )
 def unknown_method_misreported(conversation: Conversation) -> Iterator[Answer]:
-    """A method that the server does not have is answered with error -32601, and no other.
+    """Answer a method that the server does not have with error -32601, and no other.
 
-    Clients try what is optional and take -32601 for "not here". Any other error looks like a fault of the request,
+    Clients try optional methods and read -32601 as "not supported". Any other error indicates a fault of the request,
     which they repeat or report. Check the method before the parameters.
     """
     found = conversation.conclusive("unknown-method")

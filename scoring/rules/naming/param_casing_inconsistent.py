@@ -31,7 +31,7 @@ _FORMS: Final = (
     scope=Tool,
     reads="listing",
     severity=Severity.WARNING,
-    title="Parameters of one tool are spelt in different casings",
+    title="Parameters of one tool use different case styles",
     since="2026.1",
     version=1,
     good=[
@@ -42,17 +42,18 @@ _FORMS: Final = (
     bad=[build_tool_with_params(userId={}, page_size={}), build_tool_with_params(MaxResults={}, user_id={})],
 )
 def param_casing_inconsistent(tool: Tool, literal: bool = False) -> Iterator[str]:
-    """A model that has seen `userId` writes `pageSize` next, and the call fails if the name is `page_size`.
+    """Use one case style for all parameters, because a model copies the style of the first one it reads.
 
-    Any one casing will do, and a single lower-case word fits every casing. `literal` reads as the published reference
-    does: the most common casing is expected, a single word is camelCase, and any other casing than that is a finding.
+    After `userId` it writes `pageSize`, and the call fails if the name is `page_size`. Any one style is accepted, and a
+    single lower-case word fits every style. `literal` reads as the published reference does: the most common style is
+    expected, a single word is camelCase, and any other style than that is a finding.
     """
     names = javascript.object_keys(tool.schema.get("properties"))
     counts = Counter(_casing(name) for name in names if literal or not _WORD.fullmatch(name))
     common = max(counts, key=counts.__getitem__, default=_OTHER)
     named = [casing for casing in counts if casing != _OTHER]
     if any(casing != common for casing in named):
-        yield f"{', '.join(named)}; one casing expected"
+        yield f"{', '.join(named)}; one case style expected"
     if literal and common != _CAMEL and any(casing != _CAMEL for casing in named):
         yield "camelCase expected"
 

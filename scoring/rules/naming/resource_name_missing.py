@@ -23,6 +23,8 @@ from scoring.text.javascript import trim_whitespace
     bad=[build_resource(name=None), build_resource(name="")],
 )
 def resource_name_missing(resource: Resource, blank: bool = False) -> Iterator[str]:
-    """Clients list resources by name. A URI alone tells a person little. With `blank`, white space is no name."""
+    """Clients list resources by name, and a URI alone is hard to understand.
+    With `blank`, a name that consists of white space counts as missing.
+    """
     if not (trim_whitespace(resource.name) if blank else resource.name):
         yield "no name"

@@ -23,7 +23,7 @@ from scoring.text.javascript import trim_whitespace, utf16_length
     bad=[build_tool(name="go"), build_tool(name="x" * 51)],
 )
 def tool_name_length_unusual(tool: Tool, minimum: int = 3, maximum: int = 50) -> Iterator[str]:
-    """Two letters describe nothing, and a very long name is cut off in menus and costs tokens in every call."""
+    """A very short name describes nothing; a very long name is cut off in menus and costs tokens in every call."""
     length = utf16_length(tool.name)
     if trim_whitespace(tool.name) and not minimum <= length <= maximum:
         yield f"{length} characters, {minimum} to {maximum} expected"

@@ -27,9 +27,9 @@ _KEBAB: Final = re.compile(r"[a-z][a-z0-9]*(?:-[a-z0-9]+)*")
     bad=[build_tool(name="get_user"), build_tool(name="getUser"), build_tool(name="get-"), build_tool(name="2-get")],
 )
 def tool_name_not_kebab_case(tool: Tool) -> Iterator[str]:
-    """One spelling for all tools of a server is easier to read and to guess.
+    """One naming style for all tools of a server is easier to read and to predict.
 
-    The protocol does not ask for kebab-case; a methodology that does is stricter than it.
+    The protocol does not require kebab-case; a methodology that does is stricter.
     """
     if trim_whitespace(tool.name) and not _KEBAB.fullmatch(tool.name):
         yield "not lower-case words and digits joined by single hyphens"

@@ -28,16 +28,16 @@ _GRAMMAR: Final = re.compile(r"[A-Za-z0-9_.-]+")
     bad=[build_tool(name="get user"), build_tool(name="récupérer"), build_tool(name="x" * 129)],
 )
 def tool_name_outside_grammar(tool: Tool, maximum: int = 128, blank: bool = False) -> Iterator[str]:
-    """The specification names the characters of a tool name: ASCII letters, digits, `_`, `-` and `.`, 1 to 128 of them.
+    """A tool name has 1 to 128 characters: ASCII letters, digits, `_`, `-` and `.`.
 
-    Clients and model APIs refuse others. An empty name, or one of white space, is only judged with `blank`; a tool
-    without a name is a matter of `tool-name-missing`.
+    Clients and model APIs reject others. An empty name, or one of white space, is judged only with `blank`; a missing
+    name is judged by `tool-name-missing`.
     """
     if not trim_whitespace(tool.name) and not (blank and isinstance(tool.get("name"), str)):
         return
     if not tool.name:
-        yield "empty"
+        yield "the name is empty"
     elif not _GRAMMAR.fullmatch(tool.name):
-        yield "characters other than ASCII letters, digits, _, - and ."
+        yield "the name has characters other than ASCII letters, digits, _, - and ."
     elif len(tool.name) > maximum:
         yield f"{len(tool.name)} characters, at most {maximum} expected"

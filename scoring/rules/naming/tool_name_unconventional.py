@@ -32,7 +32,7 @@ _SNAKE_OR_KEBAB = re.compile(r"[a-z][a-z0-9]*(?:_[a-z0-9]+|-[a-z0-9]+)*")
     ],
 )
 def tool_name_unconventional(tool: Tool, lower_case: bool = False) -> Iterator[str]:
-    """Some clients fail on unusual names. ASCII letters, digits, `_` and `-` are safe, with a letter first.
+    """Some clients fail on unusual names: begin with a letter, and use only ASCII letters, digits, `_` and `-`.
 
     With `lower_case`, the name has to be snake_case or kebab-case.
     """

@@ -21,17 +21,17 @@ _PREFIXES: Final = tuple(sorted(verbs.NAMING))
     scope=Tool,
     reads="listing",
     severity=Severity.WARNING,
-    title="Tool name does not say what it does",
+    title="Tool name does not say what the tool does",
     since="2026.1",
     version=1,
     good=[build_tool(name="get-user"), build_tool(name="github_createIssue"), build_tool(name=" ")],
     bad=[build_tool(name="user-profile"), build_tool(name="userHandler"), build_tool(name="address-book")],
 )
 def tool_name_without_verb(tool: Tool, literal: bool = False) -> Iterator[str]:
-    """A verb at the start tells a model at a glance what a tool does: `get-user`, not `user-profile`.
+    """A verb at the start of the name shows a model what the tool does: `get-user`, not `user-profile`.
 
-    The first word counts, or the second after the name of a product. `literal` takes the text before the first
-    hyphen and lets it begin with a verb, as the published reference does, so that `address` begins with `add`.
+    The first word counts, or the second after the name of a product. `literal` takes the text before the first hyphen
+    and lets it begin with a verb, as the published reference does, so that `address` begins with `add`.
     """
     if not trim_whitespace(tool.name):
         return

@@ -25,9 +25,9 @@ from scoring.text.evidence_path import clip_text
     bad=[build_toolset(build_tool(name="get"), build_tool(name="get"))],
 )
 def tool_names_duplicated(toolset: Toolset, named: bool = False) -> Iterator[str]:
-    """A tool is called by its name, so of two tools with the same name only one can be reached.
+    """A tool is called by its name, so of two tools with the same name only one can be called.
 
-    With `named`, only tools that have a name are counted, and without any nothing is judged.
+    With `named`, only tools that have a name are counted, and a list without names is not judged.
     """
     names = [tool.name for tool in toolset.tools if not named or isinstance(tool.get("name"), str)]
     if named and not names:
@@ -35,4 +35,4 @@ def tool_names_duplicated(toolset: Toolset, named: bool = False) -> Iterator[str
     counts = Counter(names)
     repeated = [name for name, count in counts.items() if count > 1]
     if repeated:
-        yield "more than once: " + clip_text(", ".join(repeated), 200)
+        yield f"names of more than one tool: {clip_text(', '.join(repeated), 200)}"

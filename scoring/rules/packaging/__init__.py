@@ -1,1 +1,1 @@
-"""What the index says of the package that users install."""
+"""What the package index states about the package that users install."""

@@ -25,7 +25,7 @@ from scoring.text.evidence_path import clip_text
 def package_deprecated(published: Published) -> Iterator[str]:
     """The publisher marked the package as deprecated.
 
-    Register what replaces it, or mark the registration as deprecated.
+    Register its replacement, or mark the registration as deprecated.
     """
     notice = published.package.deprecated
     if notice is not None:

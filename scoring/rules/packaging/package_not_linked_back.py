@@ -29,7 +29,7 @@ _HALF: Final = Decimal("0.5")
     unjudged=[build_published_package(registered=""), build_published_package(version_exists=False)],
 )
 def package_not_linked_back(published: Published) -> Iterator[Answer]:
-    """Anyone can register any package. Only the package itself can name the server that it belongs to.
+    """Only the package itself can name the server that it belongs to: a registry entry may name any package.
 
     Put the registered name into `mcpName` of package.json, or `mcp-name: NAME` into the README of a Python package.
     """
@@ -37,6 +37,6 @@ def package_not_linked_back(published: Published) -> Iterator[Answer]:
     if not published.registered or not published.package.version_exists:
         raise Inapplicable("there is no name to compare, or no version")
     if name is None:
-        yield PartialFailure("it names no server", _HALF)
+        yield PartialFailure("the package names no server", _HALF)
     elif name.strip().lower() != published.registered.lower():
-        yield f"it names {clip_text(name)}"
+        yield f"the package names {clip_text(name)}, {clip_text(published.registered)} expected"

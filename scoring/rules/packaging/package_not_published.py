@@ -23,9 +23,9 @@ from scoring.text.evidence_path import clip_text
     bad=[build_published_package(exists=False, version_exists=False)],
 )
 def package_not_published(published: Published) -> Iterator[str]:
-    """A package that its index does not have cannot be installed, and a stranger could publish one under that name.
+    """A package that is not in the index cannot be installed, and an attacker could publish one under its name.
 
     Publish it, or remove it from the registration.
     """
     if not published.package.exists:
-        yield f"{published.package.ecosystem} knows no {clip_text(published.package.name)}"
+        yield f"{published.package.ecosystem} has no package {clip_text(published.package.name)}"

@@ -17,7 +17,7 @@ from scoring.scopes.project import Published
     scope=Published,
     reads="package",
     severity=Severity.WARNING,
-    title="The last version of the package is long ago",
+    title="The latest version of the package is old",
     since="2026.3",
     version=1,
     good=[build_published_package()],
@@ -25,9 +25,9 @@ from scoring.scopes.project import Published
     unjudged=[build_published_package(latest_published=None)],
 )
 def package_release_long_ago(published: Published) -> Iterator[Answer]:
-    """Users get what is published. Of a project without a known repository the index alone tells when that was last.
+    """Users get only published versions, so publish what has changed as a new version.
 
-    Publish what has changed, with its version.
+    For a project without a known repository, only the index shows when the last version was published.
     """
     days = published.days_since(published.package.latest_published)
     left = maintenance.compute_points(days, maintenance.RELEASES, published.size)

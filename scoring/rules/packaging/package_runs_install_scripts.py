@@ -27,13 +27,13 @@ from scoring.text.evidence_path import clip_text
     unjudged=[build_published_package(install_scripts=None)],
 )
 def package_runs_install_scripts(published: Published) -> Iterator[str]:
-    """A script that runs at installation runs with the user's rights before anybody has looked at the package. It is
-    how most malicious packages act, and careful clients refuse it.
+    """An installation script runs with the rights of the user before the package has been reviewed.
 
-    Move the work into the server's first start; for Python publish a wheel.
+    Most malicious packages use one, and careful clients refuse it. Move the work into the first start of the server;
+    for Python publish a wheel.
     """
     scripts = published.package.install_scripts
     if scripts is None:
-        raise Undecided("the index does not say what runs at installation")
+        raise Undecided("the index does not list installation scripts")
     if scripts:
-        yield f"runs {clip_text(', '.join(scripts))}"
+        yield f"the installation runs {clip_text(', '.join(scripts))}"

@@ -23,9 +23,9 @@ from scoring.text.evidence_path import clip_text
     bad=[build_published_package(declared="9.0.0", version=None, version_exists=False)],
 )
 def package_version_not_published(published: Published) -> Iterator[str]:
-    """A client that installs what is registered gets an error.
+    """A client that installs the registered version gets an error.
 
-    Publish the version before it is registered.
+    Publish the version before you register it.
     """
     package = published.package
     if package.exists and not package.version_exists:

@@ -33,9 +33,9 @@ _HALF: Final = Decimal("0.5")
     bad=[build_published_package(latest="2.0.0", published=days_ago(200), latest_published=days_ago(60))],
 )
 def package_version_outdated(published: Published) -> Iterator[Answer]:
-    """Clients install the version that is registered, without what was mended since.
+    """Clients install the registered version, which lacks all later fixes.
 
-    Register each version that you publish; a month is enough time for it.
+    Register each version within a month of its publication.
     """
     package = published.package
     declared, latest = package.published or "", package.latest_published or ""
@@ -44,6 +44,7 @@ def package_version_outdated(published: Published) -> Iterator[Answer]:
     days = published.days_since(latest)
     if days is not None and days >= _PATIENCE_DAYS:
         yield PartialFailure(
-            f"{clip_text(package.version or '')} is registered, {clip_text(package.latest or '')} is {days} days old",
+            f"version {clip_text(package.version or '')} is registered, "
+            f"and version {clip_text(package.latest or '')} is {days} days old",
             _HALF,
         )

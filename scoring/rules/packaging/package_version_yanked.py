@@ -26,10 +26,7 @@ from scoring.text.evidence_path import clip_text
     ],
 )
 def package_version_yanked(published: Published) -> Iterator[str]:
-    """A version is withdrawn because it should not be used.
-
-    Register the one that replaces it.
-    """
+    """A withdrawn version should not be used, so register the version that replaces it."""
     if published.package.yanked is not None:
         yield (
             f"withdrawn: {clip_text(published.package.yanked)}"

@@ -15,7 +15,7 @@ from scoring.scopes.project import Published
     scope=Published,
     reads="package",
     severity=Severity.SUGGESTION,
-    title="Nothing shows what the package was built from",
+    title="The package has no provenance attestation",
     since="2026.3",
     version=1,
     good=[build_published_package()],
@@ -23,14 +23,13 @@ from scoring.scopes.project import Published
     unjudged=[build_published_package(provenance=None)],
 )
 def package_without_provenance(published: Published) -> Iterator[str]:
-    """A provenance attestation ties a version to the commit and the build that made it, so that a stolen token cannot
-    publish something else unnoticed.
+    """A provenance attestation ties a version to its commit and build.
 
-    Publish from the host's own automation: npm with `--provenance` or trusted publishing, PyPI with trusted
-    publishing.
+    A stolen token cannot publish other code unnoticed then. Publish from the automation of the host: npm with
+    `--provenance` or trusted publishing, PyPI with trusted publishing.
     """
     provenance = published.package.provenance
     if provenance is None:
-        raise Undecided("the index does not say")
+        raise Undecided("the index does not say whether there is an attestation")
     if not provenance.attested:
         yield "no attestation is published with this version"

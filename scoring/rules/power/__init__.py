@@ -1,1 +1,1 @@
-"""What tools may do, and how far that can be limited, told apart and switched off."""
+"""What tools may do, and how their rights can be limited, separated and disabled."""

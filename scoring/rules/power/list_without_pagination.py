@@ -25,7 +25,7 @@ _PAGES: Final = frozenset(
     scope=Tool,
     reads="listing",
     severity=Severity.WARNING,
-    title="A list cannot be read in parts",
+    title="A list has no pagination",
     since="2026.1",
     version=1,
     good=[
@@ -35,13 +35,13 @@ _PAGES: Final = frozenset(
     bad=[build_tool("list_notes")],
 )
 def list_without_pagination(tool: Tool) -> Iterator[str]:
-    """A list that comes whole can be a whole table of customers, in the context of a model.
+    """Without pagination one call may put a whole table into the context of a model.
 
-    Take a limit and a cursor, a page or an offset.
+    Accept a limit together with a cursor, a page or an offset.
     """
     lists = not _LISTS.isdisjoint(split_tokens(tool.name)) or _says_all(tool.description[:4000])
     if lists and all(_PAGES.isdisjoint(split_tokens(name)) for name in tool.properties):
-        yield "lists or searches, and takes no limit, page or cursor"
+        yield "the tool lists or searches, and has no parameter for a limit, a page or a cursor"
 
 
 def _says_all(text: str) -> bool:

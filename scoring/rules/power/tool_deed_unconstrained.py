@@ -22,7 +22,7 @@ def _schema(**keywords: object) -> dict[str, object]:
     scope=Toolset,
     reads="listing",
     severity=Severity.WARNING,
-    title="A tool that changes something takes any text",
+    title="A tool that changes data accepts any string",
     since="2026.1",
     version=1,
     good=[
@@ -32,15 +32,15 @@ def _schema(**keywords: object) -> dict[str, object]:
     bad=[build_toolset(build_tool("send_note", inputSchema=_schema()))],
 )
 def tool_deed_unconstrained(toolset: Toolset) -> Iterator[Answer]:
-    """Types and limits are the guard between a model that was talked into something and what the tool then does.
+    """Limits on parameters restrict what a tool can do when a model was manipulated.
 
     Give string parameters of tools that write, delete or administer a maxLength, an enum, a pattern or a format.
     """
     for one, authority in toolset.judged:
         free = [name for name, schema in one.properties.items() if _is_free(schema)] if authority.changes_state else []
         if free:
-            take = "string parameters take" if len(free) > 1 else "string parameter takes"
-            yield one, f"may {authority.value}; {len(free)} {take} anything"
+            have = "string parameters have" if len(free) > 1 else "string parameter has"
+            yield one, f"the tool is classified as {authority.value}, and {len(free)} {have} no limit"
 
 
 def _is_free(schema: Json) -> bool:

@@ -17,7 +17,7 @@ _SCHEMA = {"type": "object", "properties": {"id": {"type": "string"}}}
     scope=Toolset,
     reads="listing",
     severity=Severity.WARNING,
-    title="A tool that changes something requires nothing",
+    title="A tool that changes data requires no parameter",
     since="2026.1",
     version=1,
     good=[
@@ -28,10 +28,10 @@ _SCHEMA = {"type": "object", "properties": {"id": {"type": "string"}}}
     bad=[build_toolset(build_tool("delete_note", inputSchema=_SCHEMA))],
 )
 def tool_deed_without_required(toolset: Toolset) -> Iterator[Answer]:
-    """A tool that writes or deletes and declares no parameter as required can be called with nothing.
+    """A tool that writes or deletes and requires no parameter can be called without arguments.
 
-    What it does then is decided by a default. List what it cannot do without in `required`.
+    Its defaults then decide the effect. List the necessary parameters in `required`.
     """
     for one, authority in toolset.judged:
         if authority.changes_state and one.properties and not one.schema.get("required"):
-            yield one, f"may {authority.value}, and none of its parameters is required"
+            yield one, f"the tool is classified as {authority.value}, and none of its parameters is required"

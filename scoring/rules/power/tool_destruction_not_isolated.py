@@ -16,7 +16,7 @@ from scoring.scopes.base import Tool
     scope=Tool,
     reads="listing",
     severity=Severity.WARNING,
-    title="Destroying is one action among others of a tool",
+    title="A tool combines destructive actions with others",
     since="2026.1",
     version=1,
     good=[build_tool("delete_note"), build_tool_with_params(action={"enum": ["list", "create"]})],
@@ -25,9 +25,9 @@ from scoring.scopes.base import Tool
 def tool_destruction_not_isolated(tool: Tool) -> Iterator[str]:
     """A deletion that is one of several actions of a tool can be neither disabled nor confirmed separately.
 
-    Give it a tool of its own, or at least mark the tool with `destructiveHint: true`.
+    Offer it as a separate tool, or at least mark the tool with `destructiveHint: true`.
     """
     deeds = set(classify_actions(tool.item.raw))
     grave = deeds & {Authority.DESTRUCTIVE, Authority.ADMIN}
     if grave and deeds - grave and tool.annotations.get("destructiveHint") is not True:
-        yield "destructive or administrative actions stand beside others, and destructiveHint is not true"
+        yield "the tool has destructive or administrative actions among others, and destructiveHint is not true"

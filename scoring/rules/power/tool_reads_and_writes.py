@@ -27,10 +27,10 @@ from scoring.scopes.base import Tool
     bad=[build_tool_with_params(action={"enum": ["list", "create"]}), build_tool("get_or_create_note")],
 )
 def tool_reads_and_writes(tool: Tool) -> Iterator[str]:
-    """A user who wants to allow only reading cannot allow half a tool.
+    """A user cannot allow only the reading actions of a tool that also writes.
 
-    Offer reading and writing as tools of their own.
+    Offer separate tools for reading and writing.
     """
     deeds = classify_actions(tool.item.raw)
     if Authority.READ in deeds and any(deed.changes_state for deed in deeds):
-        yield "reading and changing are actions of the same tool"
+        yield "the tool has both reading and changing actions"

@@ -49,7 +49,7 @@ _SEARCHED: Final = frozenset({"doc", "docs", "documentation", "help", "knowledge
     scope=Tool,
     reads="listing",
     severity=Severity.ERROR,
-    title="A tool runs whatever it is given",
+    title="A tool runs code, a command or SQL that it receives",
     since="2026.1",
     version=2,
     good=[
@@ -70,11 +70,10 @@ _SEARCHED: Final = frozenset({"doc", "docs", "documentation", "help", "knowledge
     ],
 )
 def tool_runs_code(tool: Tool) -> Iterator[str]:
-    """A free text that is run as a shell command, a script or SQL gives away the server's own rights.
+    """A string that is run as a shell command, a script or SQL gives the caller the rights of the server.
 
     A topic to search for, the id of a thing, an arithmetic expression or the code of a currency is not code to run.
-
-    Offer the operations as tools of their own, or accept only values of a list.
+    Offer the operations as separate tools, or accept only values of an enum.
     """
     words = split_tokens(tool.name)
     runs = _is_named_for_running(words)
@@ -83,10 +82,10 @@ def tool_runs_code(tool: Tool) -> Iterator[str]:
         if not free or _has_other_use(name.lower(), words, runs=runs):
             continue
         if name.lower() in _TAKES:
-            yield "a parameter takes code, a command or SQL as free text"
+            yield "a parameter accepts code, a command or SQL as free text"
             return
         if runs and _DATA.isdisjoint(split_tokens(name)[-1:]):
-            yield "is named for running, and takes free text"
+            yield "the name has a verb of execution, and a parameter accepts free text"
             return
 
 

@@ -28,7 +28,7 @@ _NEAR: Final = 4
     scope=Toolset,
     reads="listing",
     severity=Severity.SUGGESTION,
-    title="Most descriptions do not bound what a tool can reach",
+    title="Most descriptions do not limit the data that a tool can access",
     since="2026.4",
     version=1,
     good=[build_toolset(), build_toolset(build_tool("list_notes", description="Lists notes of the current user."))],
@@ -42,15 +42,16 @@ _NEAR: Final = 4
     ],
 )
 def tool_scope_undescribed(toolset: Toolset) -> Iterator[str]:
-    """A person who decides which tools an agent may use needs to know what each tool can reach.
+    """Users who decide which tools an agent may use need to know which data each tool can access.
 
-    One sentence has to name what the tool handles, by a word of its name or of a parameter, and its bounds: whose
-    notes, which folder, how many. A passage that several tools share says nothing about any of them.
+    One sentence has to name the object of the tool, by a word of its name or of a parameter, and its limits: whose
+    notes, which folder, how many. A passage that several tools share does not count.
     """
     texts = list_own_texts(toolset)
     silent = sum(not _is_bounded(text, _subjects(tool)) for text, tool in zip(texts, toolset.tools, strict=True))
     if silent * 2 > len(toolset.tools):
-        yield f"{silent} of {len(toolset.tools)} descriptions do not say what the tool can reach"
+        verb = "does" if silent == 1 else "do"
+        yield f"{silent} of {len(toolset.tools)} descriptions {verb} not state which data the tool can access"
 
 
 def _subjects(tool: Tool) -> frozenset[str]:

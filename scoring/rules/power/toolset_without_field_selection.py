@@ -22,17 +22,17 @@ _WORD: Final = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
     scope=Toolset,
     reads="listing",
     severity=Severity.SUGGESTION,
-    title="No tool lets the caller choose fields",
+    title="No tool has a parameter to select fields",
     since="2026.1",
     version=1,
     good=[build_toolset(), build_toolset(build_tool_with_params(fields={"type": "array"}))],
     bad=[build_toolset(build_tool("get_note"))],
 )
 def toolset_without_field_selection(toolset: Toolset) -> Iterator[str]:
-    """Whole records fill a model's context with data that the caller did not request.
+    """Complete records fill a model's context with data that the caller did not request.
 
-    Let the caller name the fields it needs.
+    Add a parameter for the fields to return.
     """
     names = (name for tool in toolset.tools for name in tool.properties)
     if toolset.tools and not any(_SELECTS & {word.lower() for word in _WORD.findall(name)} for name in names):
-        yield "no tool takes a list of fields to return"
+        yield "no tool has a parameter for the fields to return"

@@ -25,17 +25,18 @@ _BOUND: Final = re.compile(
     scope=Toolset,
     reads="listing",
     severity=Severity.SUGGESTION,
-    title="Most descriptions do not say what a tool can reach",
+    title="Most descriptions do not state which data a tool can access",
     since="2026.1",
     version=1,
     good=[build_toolset(), build_toolset(build_tool(description="Lists the notes of the current user."))],
     bad=[build_toolset(build_tool(description="Deletes notes."))],
 )
 def toolset_without_scope(toolset: Toolset) -> Iterator[str]:
-    """A person who decides which tools an agent may use needs to know what each tool can reach.
+    """Users who decide which tools an agent may use need to know which data each tool can access.
 
-    Name the resource and its bounds: whose notes, which folder, how many.
+    Name the resource and its limits: whose notes, which folder, how many.
     """
     silent = sum(not _BOUND.search(tool.description[:4000]) for tool in toolset.tools)
     if silent * 2 > len(toolset.tools):
-        yield f"{silent} of {len(toolset.tools)} descriptions name no resource or limit"
+        verb = "names" if silent == 1 else "name"
+        yield f"{silent} of {len(toolset.tools)} descriptions {verb} no resource or limit"

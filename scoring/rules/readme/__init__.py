@@ -1,1 +1,1 @@
-"""What a user is told before the first start."""
+"""The documentation that a user reads before the first start."""

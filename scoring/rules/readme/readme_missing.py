@@ -15,7 +15,7 @@ from scoring.scopes.source_files import Readme
     scope=Readme,
     reads="source",
     severity=Severity.ERROR,
-    title="There is no README",
+    title="The source has no README",
     since="2026.3",
     version=1,
     good=[build_readme()],
@@ -25,7 +25,7 @@ from scoring.scopes.source_files import Readme
 def readme_missing(readme: Readme) -> Iterator[str]:
     """The README is the first page that a user reads, and often the only one.
 
-    Say what the server does, how it is installed, and what it needs.
+    State what the server does, how it is installed, and what it needs.
     """
     if readme.found is None:
         yield "no README in the source"

@@ -20,7 +20,7 @@ _HALF: Final = Decimal("0.5")
     scope=Readme,
     reads="source",
     severity=Severity.WARNING,
-    title="The README says next to nothing",
+    title="The README is very short",
     since="2026.3",
     version=1,
     good=[build_readme(), build_missing_readme()],
@@ -28,9 +28,9 @@ _HALF: Final = Decimal("0.5")
     unjudged=[build_missing_readme(complete=False)],
 )
 def readme_short(readme: Readme) -> Iterator[Answer]:
-    """A name and a sentence do not tell a user whether the server is for them.
+    """A README of a few words does not show users whether the server is suitable for them.
 
-    Write what it does, for whom, what it needs and what it may change.
+    State what it does, for whom, what it needs and what it may change.
     """
     found = readme.found
     if found is not None and found.words < _WORDS:

@@ -15,7 +15,7 @@ from scoring.scopes.source_files import Readme
     scope=Readme,
     reads="source",
     severity=Severity.WARNING,
-    title="No configuration for a client to copy",
+    title="The README has no client configuration",
     since="2026.3",
     version=1,
     good=[build_readme()],
@@ -23,10 +23,10 @@ from scoring.scopes.source_files import Readme
     unjudged=[build_missing_readme(complete=False)],
 )
 def readme_without_client_configuration(readme: Readme) -> Iterator[str]:
-    """Users paste a configuration into their client; writing it themselves is where most give up.
+    """Users copy a configuration into their client, and many give up when they have to write it.
 
     Show the JSON below `mcpServers`, or the command that adds the server.
     """
     found = readme.found
     if found is None or not found.snippet:
-        yield "no configuration of a client"
+        yield "no client configuration"

@@ -15,7 +15,7 @@ from scoring.scopes.source_files import Readme
     scope=Readme,
     reads="source",
     severity=Severity.SUGGESTION,
-    title="No example of what the server is good for",
+    title="The README has no example",
     since="2026.3",
     version=1,
     good=[build_readme(), build_readme(examples=None, samples=2)],
@@ -23,9 +23,9 @@ from scoring.scopes.source_files import Readme
     unjudged=[build_missing_readme(complete=False)],
 )
 def readme_without_example(readme: Readme) -> Iterator[str]:
-    """An example tells in a line what a page of parameters does not.
+    """An example shows in one line what a list of parameters does not.
 
-    Show a question and what comes back.
+    Show a question and its answer.
     """
     found = readme.found
     if found is None or not (found.examples or readme.seen.count("examples")):

@@ -15,7 +15,7 @@ from scoring.scopes.source_files import Readme
     scope=Readme,
     reads="source",
     severity=Severity.WARNING,
-    title="Nothing says how the server is installed",
+    title="The installation is not documented",
     since="2026.3",
     version=1,
     good=[
@@ -27,7 +27,7 @@ from scoring.scopes.source_files import Readme
     unjudged=[build_missing_readme(complete=False)],
 )
 def readme_without_installation(readme: Readme) -> Iterator[str]:
-    """Without the command users cannot install the server.
+    """Without an installation command users cannot install the server.
 
     Give the one command, or the configuration, that installs and starts it.
     """

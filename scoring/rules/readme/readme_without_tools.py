@@ -15,7 +15,7 @@ from scoring.scopes.source_files import Readme
     scope=Readme,
     reads="source",
     severity=Severity.SUGGESTION,
-    title="The README does not tell which tools there are",
+    title="The README does not list the tools",
     since="2026.3",
     version=1,
     good=[build_readme()],
@@ -23,9 +23,9 @@ from scoring.scopes.source_files import Readme
     unjudged=[build_missing_readme(complete=False)],
 )
 def readme_without_tools(readme: Readme) -> Iterator[str]:
-    """Before installing anything a user wants to know what the model will be able to do, above all what it may change.
+    """Before the installation a user needs to know what the model will be able to do and to change.
 
-    List the tools, a line each.
+    List the tools, one line for each.
     """
     found = readme.found
     if found is None or not found.tools:

@@ -16,7 +16,7 @@ from scoring.text.evidence_path import clip_text
     scope=Variable,
     reads="source",
     severity=Severity.WARNING,
-    title="A variable that the server needs is explained nowhere",
+    title="A required variable is not documented",
     since="2026.3",
     version=1,
     good=[
@@ -28,11 +28,11 @@ from scoring.text.evidence_path import clip_text
     unjudged=[build_variable("NOTES_TOKEN", named=None), build_variable("NOTES_TOKEN", guides=["docs/setup.md"])],
 )
 def variable_unexplained(variable: Variable) -> Iterator[str]:
-    """A server that stops because a variable is missing leaves its user to read the code.
+    """A server that stops because of a missing variable forces its user to read the code.
 
-    Name every variable that holds a secret or has to be set, in the README or in the registration, and say where its
-    value comes from.
+    Document every variable that holds a secret or has to be set, in the README or in the registration, and state where
+    its value comes from.
     """
     if not variable.is_documented:
         found = variable.variable
-        yield f"{clip_text(found.name)}, read at {clip_text(found.at)}, is in neither README nor registration"
+        yield f"{clip_text(found.name)}, read at {clip_text(found.at)}, is not in the README or the registration"

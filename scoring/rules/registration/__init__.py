@@ -1,1 +1,1 @@
-"""What the registry entry tells a user before anything is installed."""
+"""What the registry entry states about a server before the installation."""

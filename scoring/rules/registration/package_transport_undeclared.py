@@ -16,13 +16,13 @@ from scoring.scopes.base import Package
     scope=Package,
     reads="registration",
     severity=Severity.WARNING,
-    title="Package does not say how to talk to it",
+    title="Package does not declare its transport",
     since="2026.1",
     version=1,
     good=[build_package()],
     bad=[build_package(transport=None), build_package(transport={})],
 )
 def package_transport_undeclared(package: Package) -> Iterator[str]:
-    """A client that starts the package has to know whether to speak over stdio or to connect to a port."""
+    """A client that starts the package must know whether to use stdio or to connect to a port."""
     if not transport_type(package.raw):
         yield "no transport.type"

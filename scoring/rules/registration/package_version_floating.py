@@ -30,12 +30,9 @@ _RANGE = re.compile(r"[\^~<>=*]")
     bad=[build_package(version=None), build_package(version="latest"), build_package(version="^1.2.3")],
 )
 def package_version_floating(package: Package) -> Iterator[str]:
-    """Without an exact version two users of the same entry run different code.
-
-    Nobody can say which one was tested.
-    """
+    """Without an exact version two users of the same entry run different code, and the tested version is unknown."""
     version = package.text("version")
     digest = package.text("fileSha256") or "@sha256:" in package.text("identifier")
     tagged = ":" in package.text("identifier").rpartition("/")[2]
     if not digest and not tagged and (not version or version.lower() in _FLOATING or _RANGE.match(version)):
-        yield f"version is {quote_text(version)}" if version else "no version"
+        yield f"version is {quote_text(version)}, an exact version expected" if version else "no version"

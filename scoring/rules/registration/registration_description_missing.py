@@ -22,6 +22,6 @@ from scoring.scopes.base import Registered
     bad=[build_registration({"name": "io.example/notes", "description": "Notes"}), build_registration()],
 )
 def registration_description_missing(registered: Registered, minimum: int = 20) -> Iterator[str]:
-    """The description is what people find in a registry before they install anything."""
+    """Users find a server in a registry by its description before they install it."""
     if len(registered.registration.text("description", "about.description")) < minimum:
         yield f"no description of at least {minimum} characters in the entry"

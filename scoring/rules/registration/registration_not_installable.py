@@ -15,7 +15,7 @@ from scoring.scopes.base import Registered
     scope=Registered,
     reads="registration",
     severity=Severity.ERROR,
-    title="Registry entry gives no way to use the server",
+    title="Registry entry declares no package and no remote",
     since="2026.1",
     version=1,
     good=[
@@ -25,7 +25,7 @@ from scoring.scopes.base import Registered
     bad=[build_registration({"name": "io.example/notes", "packages": []}), build_registration({"remotes": None})],
 )
 def registration_not_installable(registered: Registered) -> Iterator[str]:
-    """The entry has neither a package nor a remote. The reader has to find out alone how to start the server."""
+    """Declare a package or a remote; without one the reader of the entry cannot start the server."""
     known = registered.registration
     if not known.packages and not known.remotes and not known.text("image", "remote.url"):
         yield "no package and no remote in the entry"

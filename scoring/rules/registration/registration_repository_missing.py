@@ -22,6 +22,6 @@ from scoring.scopes.base import Registered
     bad=[build_registration({"name": "io.example/notes"}), build_registration({"repository": {}})],
 )
 def registration_repository_missing(registered: Registered) -> Iterator[str]:
-    """A repository lets people read the source, report problems and see who maintains the server."""
+    """With a repository users can read the source, report problems and see the maintainers."""
     if not registered.registration.text("repository.url", "source.project"):
         yield "no repository in the entry"

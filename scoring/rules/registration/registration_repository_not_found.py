@@ -24,9 +24,9 @@ from scoring.text.evidence_path import clip_text
     bad=[replace(build_registration({"repository": {"url": "https://code.example/notes"}}), gone="HTTP 404")],
 )
 def registration_repository_not_found(registered: Registered) -> Iterator[str]:
-    """A broken link hides the source, the issue tracker and the maintainers of the server.
+    """With a broken link users find neither the source, nor the issue tracker, nor the maintainers.
 
-    Make the repository public, or register the address that it has now.
+    Make the repository public, or register its current address.
     """
     if registered.gone and registered.registration.text("repository.url", "source.project"):
-        yield f"its host answers {clip_text(registered.gone)}"
+        yield f"the host of the repository answers {clip_text(registered.gone)}"

@@ -22,6 +22,6 @@ from scoring.scopes.base import Registered
     bad=[build_registration({"name": "io.example/notes"})],
 )
 def registration_title_missing(registered: Registered) -> Iterator[str]:
-    """The name of an entry is an identifier. A title is what a catalogue shows to people."""
+    """Catalogues show the title to users; the name of an entry is only an identifier."""
     if not registered.registration.text("title", "about.title"):
         yield "no title in the entry"

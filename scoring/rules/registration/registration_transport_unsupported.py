@@ -26,7 +26,7 @@ from scoring.text.evidence_path import clip_text
 def registration_transport_unsupported(
     registered: Registered, current: tuple[str, ...] = ("stdio", "streamable-http")
 ) -> Iterator[str]:
-    """Clients support stdio and streamable HTTP. A server that offers neither can be used by few of them."""
+    """Clients support stdio and streamable HTTP, so few of them can use a server that offers neither."""
     offered = [*registered.registration.packages, *registered.registration.remotes]
     types = {transport_type(declaration.raw) for declaration in offered} - {""}
     if types and not types & set(current):

@@ -22,6 +22,6 @@ from scoring.scopes.base import Registered
     bad=[build_registration({"name": "io.example/notes"}), build_registration({"version": ""})],
 )
 def registration_version_missing(registered: Registered) -> Iterator[str]:
-    """Without a version users cannot see which release an entry describes, or pin it."""
+    """Without a version users cannot see which release an entry describes, and cannot pin it."""
     if not registered.registration.text("version", "version_detail.version", "source.commit"):
         yield "no version in the entry"

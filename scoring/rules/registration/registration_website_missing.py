@@ -22,6 +22,6 @@ from scoring.scopes.base import Registered
     bad=[build_registration({"name": "io.example/notes"})],
 )
 def registration_website_missing(registered: Registered) -> Iterator[str]:
-    """A website or documentation page tells people what a registry entry has no room for."""
+    """A website or a documentation page gives users the information that has no place in a registry entry."""
     if not registered.registration.text("websiteUrl", "website_url"):
         yield "no websiteUrl in the entry"

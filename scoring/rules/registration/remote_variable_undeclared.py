@@ -19,7 +19,7 @@ _VARIABLE = re.compile(r"\{([^{}]+)\}")
     scope=Remote,
     reads="registration",
     severity=Severity.WARNING,
-    title="The address has a variable that is not explained",
+    title="The URL of a remote has a variable that is not declared",
     since="2026.1",
     version=1,
     good=[
@@ -29,7 +29,7 @@ _VARIABLE = re.compile(r"\{([^{}]+)\}")
     bad=[build_remote(url="https://{tenant}.notes.example/mcp")],
 )
 def remote_variable_undeclared(remote: Remote) -> Iterator[str]:
-    """A placeholder in the address has to be filled in by the user, who needs to know with what.
+    """The user must fill in each placeholder of the URL and needs to know its value.
 
     Declare it in `variables`.
     """

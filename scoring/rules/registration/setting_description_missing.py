@@ -22,6 +22,6 @@ from scoring.scopes.base import Setting
     bad=[build_setting(description=None), build_setting(description=" ")],
 )
 def setting_description_missing(setting: Setting) -> Iterator[str]:
-    """A user who installs the server has to provide this value and needs to know what it is and where to get it."""
+    """A user who installs the server must provide this value and needs to know what it is and where to get it."""
     if not setting.text("description"):
         yield "no description"

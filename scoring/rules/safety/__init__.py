@@ -1,1 +1,1 @@
-"""What a server says and does to the people behind the model: poisoned texts, unguarded power."""
+"""Texts of a server that manipulate a model, and tools without safeguards."""

@@ -17,7 +17,7 @@ from scoring.text.evidence_path import clip_text
     scope=Drifted,
     reads="drift",
     severity=Severity.WARNING,
-    title="A definition changed since it was approved, and for the worse",
+    title="A definition has become more dangerous since its approval",
     since="2026.3",
     version=1,
     good=[build_drift(), build_drift(listing_change())],
@@ -27,11 +27,10 @@ from scoring.text.evidence_path import clip_text
     ],
 )
 def definitions_changed_since_approval(drifted: Drifted) -> Iterator[Answer]:
-    """A server that was reviewed and approved may change its texts afterwards. A change that adds an order to the
-    model, or lets a known tool do more, is what such an attack looks like.
+    """A definition that changes after its approval may be an attack on the model.
 
-    What a listing says now is judged by the other rules; this one only tells that it was not so when it was
-    approved. Say in the changelog why a tool needs more.
+    Signs are a new instruction to the model and a known tool that may do more. The other rules judge the current
+    listing; this one reports only that it differs from the approved one. State in the changelog why a tool needs more.
     """
     for each in drifted.seen.changes:
         signs = [*each.signals, *(one.value for one in each.escalations if one in ALARMING)]

@@ -15,7 +15,7 @@ from scoring.scopes.handout_texts import ReadResource
     scope=ReadResource,
     reads="handouts",
     severity=Severity.WARNING,
-    title="A resource gives the model orders",
+    title="A resource contains instructions to the model",
     since="2026.3",
     version=1,
     good=[
@@ -36,14 +36,11 @@ from scoring.scopes.handout_texts import ReadResource
     ],
 )
 def resource_instructs_model(resource: ReadResource) -> Iterator[str]:
-    """A model reads a resource as information. A resource that gives orders makes it do what the user did not request.
+    """Remove instructions to the model from resources: it may perform actions that the user did not request.
 
-    It costs no points: a resource may be what somebody else wrote. In a long text an order counts only beside one of
-    another purpose, so manuals and texts about such attacks are left alone.
-
-    Take orders to the model out of what is handed out, and hidden characters with them; how tools are to be used
-    belongs to their descriptions.
-
-    Five of the listed resources are read, once a week, and their beginning is looked at.
+    A model reads a resource as information. Remove hidden characters too, and put the instructions for tools into their
+    descriptions. The finding costs no points, because a resource may contain texts of third parties. In a long text an
+    instruction counts only beside one of another kind, so that manuals and texts about such attacks are accepted. Once
+    a week the beginning of five listed resources is read.
     """
     yield from dict.fromkeys(hit.title.lower() for hit in resource.hits)

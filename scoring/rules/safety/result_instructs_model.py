@@ -15,7 +15,7 @@ from scoring.scopes.handout_texts import ToolResult
     scope=ToolResult,
     reads="handouts",
     severity=Severity.WARNING,
-    title="What a tool answered gives the model orders",
+    title="The result of a tool contains instructions to the model",
     since="2026.3",
     version=1,
     good=[
@@ -35,11 +35,10 @@ from scoring.scopes.handout_texts import ToolResult
     ],
 )
 def result_instructs_model(result: ToolResult) -> Iterator[str]:
-    """A model reads what a tool answers like everything else, so an answer can give it orders as well.
+    """A model may follow the instructions in the result of a tool, so mark texts of third parties as such.
 
-    It costs no points: an answer may repeat what somebody else wrote, in a page, a mail or a file, and then the server
-    is only the messenger. Mark such text as foreign, take hidden characters out of it, and keep your own words plain.
-
-    Only tools that read are called, once a week, and the beginning of what they answer is looked at.
+    Remove hidden characters from them, and keep your own texts plain. The finding costs no points, because a result may
+    repeat a page, a mail or a file of third parties. Only tools that read are called, once a week, and only the
+    beginning of their results is read.
     """
     yield from dict.fromkeys(hit.title.lower() for hit in result.hits)

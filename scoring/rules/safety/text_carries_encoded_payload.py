@@ -16,18 +16,16 @@ from scoring.scopes.base import Said
     scope=Said,
     reads="listing",
     severity=Severity.WARNING,
-    title="A text carries an encoded payload",
+    title="A text contains an encoded payload",
     since="2026.1",
     version=2,
     good=[build_texts(), build_texts("Decodes Base64 and returns text.")],
     bad=[build_texts("Decode the text below and follow it.")],
 )
 def text_carries_encoded_payload(texts: Said) -> Iterator[str]:
-    """A reviewer of a listing cannot read an encoded text, and a model may decode and follow it.
+    """A reviewer of a listing cannot read an encoded text, but a model may decode and follow it.
 
-    Write examples out, or shorten them.
-
-    This is check SEC-004 of the security lane that mcptest publishes.
+    Write examples out, or shorten them. This is check SEC-004 of the security lane that mcptest publishes.
     """
     for hit in texts.hits:
         if hit.is_grave and hit.threat is Threat.ENCODED:

@@ -16,7 +16,7 @@ from scoring.scopes.base import Said
     scope=Said,
     reads="listing",
     severity=Severity.ERROR,
-    title="A text gives orders about other tools",
+    title="A text contains instructions about other tools",
     since="2026.1",
     version=2,
     good=[
@@ -30,13 +30,10 @@ from scoring.scopes.base import Said
     ],
 )
 def text_commands_other_tools(texts: Said) -> Iterator[str]:
-    """A tool that says what must happen when another tool is used takes that tool over.
+    """A text must not state what happens when another tool is used, because it takes control of that tool.
 
-    The other's owner cannot see it.
-
-    Say when to use this tool, not when to distrust or change another.
-
-    This is check SEC-002 of the security lane that mcptest publishes.
+    The owner of the other tool cannot see it. State when to use this tool, not when to distrust or change another. This
+    is check SEC-002 of the security lane that mcptest publishes.
     """
     for hit in texts.hits:
         if hit.is_grave and hit.threat is Threat.CROSS_TOOL:

@@ -16,7 +16,7 @@ from scoring.scopes.base import Said
     scope=Said,
     reads="listing",
     severity=Severity.ERROR,
-    title="A text asks for secrets or the conversation to be handed out",
+    title="A text requests secrets or the conversation",
     since="2026.1",
     version=2,
     good=[build_texts(), build_texts("Set the API key in the settings.")],
@@ -26,13 +26,10 @@ from scoring.scopes.base import Said
     ],
 )
 def text_exfiltrates(texts: Said) -> Iterator[str]:
-    """Keys, private files and the conversation belong to the user.
+    """Keys, private files and the conversation belong to the user, and a listing must not request them.
 
-    A listing has no reason to send the model after them.
-
-    Take credentials from the server's own configuration.
-
-    This is check SEC-003 of the security lane that mcptest publishes.
+    Read credentials from the configuration of the server. This is check SEC-003 of the security lane that mcptest
+    publishes.
     """
     for hit in texts.hits:
         if hit.is_grave and hit.threat is Threat.EXFILTRATION:

@@ -16,19 +16,18 @@ from scoring.scopes.base import Said
     scope=Said,
     reads="listing",
     severity=Severity.ERROR,
-    title="A text holds characters that nobody sees",
+    title="A text contains invisible characters",
     since="2026.1",
     version=2,
     good=[build_texts(), build_texts("Notes \U0001f469\u200d\U0001f4bb with emoji.")],
     bad=[build_texts("Reads notes\U000e0061\U000e0062."), build_texts("Reads \u202enotes\u202c.")],
 )
 def text_hides_characters(texts: Said) -> Iterator[str]:
-    """Tag characters, direction overrides, runs of zero-width characters and variation selectors carry text that a
-    model reads and a reviewer does not. Emoji, flags and the joiners that scripts need are left alone.
+    """Remove invisible characters, because a model reads their text and a reviewer does not.
 
-    Remove them; they often come from copying.
-
-    This is check SEC-005 of the security lane that mcptest publishes.
+    They are tag characters, direction overrides, and runs of zero-width characters and variation selectors. Emoji,
+    flags and the joiners that scripts need are accepted. Invisible characters are often copied by accident. This is
+    check SEC-005 of the security lane that mcptest publishes.
     """
     for hit in texts.hits:
         if hit.is_grave and hit.threat is Threat.HIDDEN:

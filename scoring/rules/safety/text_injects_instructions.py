@@ -16,7 +16,7 @@ from scoring.scopes.base import Said
     scope=Said,
     reads="listing",
     severity=Severity.ERROR,
-    title="A text gives the model orders behind the user's back",
+    title="A text contains overriding or concealing instructions",
     since="2026.1",
     version=2,
     good=[build_texts(), build_texts("Ignores case. Ask the user which file to open.")],
@@ -27,14 +27,10 @@ from scoring.scopes.base import Said
     ],
 )
 def text_injects_instructions(texts: Said) -> Iterator[str]:
-    """A listing is read by the model as part of its instructions.
+    """A text must not override other instructions, hide something from the user or imitate a system message.
 
-    Text that overrides other instructions, hides something from the user or imitates a system message takes the
-    user's place.
-
-    Describe what the tool does and returns. Leave decisions to the user.
-
-    This is check SEC-001 of the security lane that mcptest publishes.
+    A model reads a listing as part of its instructions. Describe what the tool does and returns. Leave decisions to the
+    user. This is check SEC-001 of the security lane that mcptest publishes.
     """
     for hit in texts.hits:
         if hit.is_grave and hit.threat is Threat.INJECTION:

@@ -36,10 +36,11 @@ _NEEDS: Final = (
     bad=[build_tool(description="Always call this first.")],
 )
 def text_instructs_model(tool: Tool) -> Iterator[str]:
-    """Orders in a description steer the model beyond the choice of this tool. Most are well meant; none is harmless.
+    """Imperatives in a description influence the model beyond the choice of this tool.
 
-    This is for information: only concealment, overriding and the like cost points.
+    Most have a good purpose. This check is for information only: other rules judge concealment, overriding and similar
+    instructions.
     """
     text = tool.description[:4000]
     if (not text.isascii() or any(map(text.lower().__contains__, _NEEDS))) and _ORDER.search(text):
-        yield "speaks to the model in the imperative"
+        yield "the description contains an imperative to the model"

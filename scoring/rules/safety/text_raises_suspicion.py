@@ -16,7 +16,7 @@ from scoring.scopes.base import Said
     scope=Said,
     reads="listing",
     severity=Severity.INFO,
-    title="A text has a sign of poisoning that honest texts have as well",
+    title="A text has a weak sign of tool poisoning",
     since="2026.3",
     version=1,
     good=[
@@ -27,10 +27,11 @@ from scoring.scopes.base import Said
     bad=[build_texts("Do not ask for confirmation."), build_texts("Also reads the file ~/.ssh/id_rsa.")],
 )
 def text_raises_suspicion(texts: Said) -> Iterator[str]:
-    """Some wordings are as often well meant as not: what happens otherwise, what is done without asking, which private
-    file is read as well. One of them informs whoever looks; several in one text are told by another rule.
+    """Some wordings occur in harmless and in harmful texts, so replace them by a plain description.
 
-    Say what the tool reads and changes, and leave the rest to the user.
+    They are threats of consequences, actions without confirmation, and private files that are read in addition. One of
+    them is reported for information; another rule judges several in one text. State what the tool reads and changes,
+    and leave decisions to the user.
     """
     for hit in texts.hits:
         if hit.confidence is Confidence.MEDIUM:

@@ -25,9 +25,8 @@ from scoring.scopes.base import Said
 def text_reveals_secret(texts: Said) -> Iterator[str]:
     """Every client that connects can read the listing, so a credential in it is public.
 
-    Revoke it, then remove it. Defaults and examples take placeholders.
-
-    This is check SEC-008 of the security lane that mcptest publishes.
+    Revoke it, then remove it. Use placeholders in defaults and examples. This is check SEC-008 of the security lane
+    that mcptest publishes.
     """
     for hit in texts.hits:
         if hit.is_grave and hit.threat is Threat.SECRET:

@@ -17,7 +17,7 @@ from scoring.scopes.base import Tool
     scope=Tool,
     reads="listing",
     severity=Severity.WARNING,
-    title="Tool that destroys does not say so",
+    title="Destructive tool has no destructiveHint",
     since="2026.1",
     version=1,
     spec="https://modelcontextprotocol.io/specification/2025-11-25/schema#toolannotations",
@@ -36,17 +36,17 @@ from scoring.scopes.base import Tool
     ],
 )
 def tool_destruction_unannotated(tool: Tool) -> Iterator[str]:
-    """A client that asks the user before anything is destroyed goes by `destructiveHint`.
+    """A client that requests confirmation before data is destroyed reads `destructiveHint`.
 
     This is check SEC-009 of the security lane that mcptest publishes. A verb such as delete, drop or purge in the name
-    counts, and so does such a value of a parameter `action`. Say `destructiveHint: true`, or `false` when what is
-    removed can be had back.
+    counts, and so does such a value of a parameter `action`. Set `destructiveHint: true`, or `false` when removed data
+    can be restored.
     """
     hints = tool.annotations
     if isinstance(hints.get("destructiveHint"), bool) or hints.get("readOnlyHint") is True:
         return
     unhinted: dict[str, Json] = {"name": tool.name, "inputSchema": tool.schema}
     if classify_tool(unhinted).authority is Authority.DESTRUCTIVE:
-        yield "its name says that it destroys something, and there is no destructiveHint"
+        yield "the name has a destructive verb, and there is no destructiveHint"
     elif Authority.DESTRUCTIVE in classify_actions(unhinted):
-        yield "one of its actions destroys something, and there is no destructiveHint"
+        yield "one of the actions is destructive, and there is no destructiveHint"

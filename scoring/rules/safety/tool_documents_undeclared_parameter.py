@@ -79,11 +79,11 @@ _PROPERTIES: Final = {"query": {"type": "string"}, "pageSize": {"type": "integer
     ],
 )
 def tool_documents_undeclared_parameter(tool: Tool) -> Iterator[str]:
-    """A parameter that only the description mentions is either out of date or hidden from reviewers of the schema.
+    """A parameter that only the description mentions is either outdated or hidden from reviewers of the schema.
 
     This is check SEC-007 of the security lane that mcptest publishes. Sections such as `Args:` and `Parameters:` are
     read, and fields such as `:param name:`. Case, hyphens and underscores make no difference, nor does the depth at
-    which a name is declared. Declare the parameter, or take it out of the description.
+    which a name is declared. Declare the parameter, or remove it from the description.
     """
     text = tool.item.description[:MAX_TEXT]
     if not isinstance(tool.input_schema, dict) or not _MENTIONED.search(text) or _takes_anything(tool):
@@ -92,7 +92,8 @@ def tool_documents_undeclared_parameter(tool: Tool) -> Iterator[str]:
     unknown = dict.fromkeys(name for name in _documented(text.splitlines()) if _fold(name) not in declared)
     if unknown:
         more = f" and {len(unknown) - MAX_NAMED} more" if len(unknown) > MAX_NAMED else ""
-        yield f"{', '.join(list(unknown)[:MAX_NAMED])}{more}: described as a parameter, and not declared"
+        are = "is described as a parameter" if len(unknown) == 1 else "are described as parameters"
+        yield f"{', '.join(list(unknown)[:MAX_NAMED])}{more} {are} but not declared"
 
 
 def _takes_anything(tool: Tool) -> bool:

@@ -40,15 +40,15 @@ _NULL: Final = frozenset({"null"})
     ],
 )
 def param_examples_missing(param: Param, literal: bool = False) -> Iterator[str]:
-    """An object, a list or a choice of types is easier to copy than to derive from its schema.
+    """An object, an array or a union is easier to copy from an example than to derive from its schema.
 
     `literal` reads as the published reference does: any union and an enum of more than three values is complex, and a
-    list of types is not looked into.
+    list of types is not examined.
     """
     if any(param.get(keyword) is not UNDEFINED for keyword in _EXAMPLES):
         return
     if _is_complex_literally(param) if literal else _is_complex(param):
-        yield f"none of {', '.join(_EXAMPLES)}"
+        yield f"none of {', '.join(_EXAMPLES)} is set"
 
 
 def _is_complex_literally(param: Param) -> bool:

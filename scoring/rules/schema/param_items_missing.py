@@ -16,13 +16,13 @@ from scoring.scopes.base import Param
     scope=Param,
     reads="listing",
     severity=Severity.WARNING,
-    title="Array parameter does not say what it holds",
+    title="Array parameter does not declare its elements",
     since="2026.1",
     version=1,
     good=[build_param(type="array", items={"type": "string"}), build_param(type="string")],
     bad=[build_param(type="array")],
 )
 def param_items_missing(param: Param) -> Iterator[str]:
-    """An array without `items` leaves open what its elements are. Several model APIs refuse such a schema."""
+    """An array without `items` does not define its elements, and several model APIs reject such a schema."""
     if param.get("type") == "array" and param.get("items") is UNDEFINED and param.get("prefixItems") is UNDEFINED:
-        yield "type is array, and there is no items"
+        yield "type is array, and items is missing"

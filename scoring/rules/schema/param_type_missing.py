@@ -26,11 +26,11 @@ _TYPING = ("type", "enum", "oneOf", "anyOf", "allOf", "$ref")
     bad=[build_param(type=UNDEFINED), build_param(type=UNDEFINED, const=1), build_param(raw=True)],
 )
 def param_type_missing(param: Param, constants: bool = False) -> Iterator[str]:
-    """Without a type a client cannot validate the input, and a model has to guess its form.
+    """Without a type a client cannot validate the input, and a model must guess its form.
 
-    `type`, `enum`, `oneOf`, `anyOf`, `allOf` or `$ref` all count, and `const` too with `constants`.
+    Any of `type`, `enum`, `oneOf`, `anyOf`, `allOf` or `$ref` counts, and with `constants` also `const`.
     """
     if constants and param.get("const") is not UNDEFINED:
         return
     if not any(is_truthy(param.get(keyword)) for keyword in _TYPING):
-        yield f"none of {', '.join(_TYPING)}"
+        yield f"none of {', '.join(_TYPING)} is set"

@@ -29,7 +29,7 @@ uniqueItems
     scope=Toolset,
     reads="listing",
     severity=Severity.SUGGESTION,
-    title="The same parameter schema is written out several times",
+    title="The same parameter schema is repeated",
     since="2026.1",
     version=1,
     good=[
@@ -46,9 +46,9 @@ uniqueItems
     ],
 )
 def schema_pattern_repeated(toolset: Toolset) -> Iterator[Answer]:
-    """A structure that several tools share drifts apart when it is written out each time.
+    """Copies of one structure in several tools become inconsistent over time.
 
-    Define it once where the server is written; in the schema, `$ref` to a definition says that it is the same.
+    Define the structure once in the source; in the schema, use `$ref` to one definition.
     """
     shapes = [
         (tool, name, _form(schema))
@@ -59,7 +59,7 @@ def schema_pattern_repeated(toolset: Toolset) -> Iterator[Answer]:
     counts = Counter(form for _, _, form in shapes)
     for tool, name, form in shapes:
         if counts[form] > 1:
-            yield tool, f"{clip_text(name)} is written out {counts[form]} times"
+            yield tool, f"the schema of {clip_text(name)} occurs {counts[form]} times"
 
 
 def _is_complex(schema: Json) -> bool:

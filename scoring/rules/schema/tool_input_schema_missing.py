@@ -29,4 +29,4 @@ def tool_input_schema_missing(tool: Tool) -> Iterator[str]:
     The protocol requires it.
     """
     if not is_object(tool.input_schema):
-        yield "no object in inputSchema"
+        yield "inputSchema is missing or not an object"

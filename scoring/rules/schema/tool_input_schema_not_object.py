@@ -26,9 +26,6 @@ from scoring.text.javascript import is_object
     bad=[build_tool(inputSchema={"type": ["object"]}), build_tool(inputSchema={}), build_tool(inputSchema=[])],
 )
 def tool_input_schema_not_object(tool: Tool) -> Iterator[str]:
-    """Arguments are sent as a JSON object.
-
-    So the root of the input schema has to say `"type": "object"`, and nothing else.
-    """
+    """Arguments are sent as a JSON object, so the root of the input schema needs `"type": "object"`."""
     if is_object(tool.input_schema) and tool.schema.get("type") != "object":
         yield f'type is {clip_text(json.dumps(tool.schema.get("type")))}, "object" expected'

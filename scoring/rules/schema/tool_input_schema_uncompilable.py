@@ -36,10 +36,10 @@ _NEWER: Final = {"$schema": "https://json-schema.org/draft/2020-12/schema", "typ
     ],
 )
 def tool_input_schema_uncompilable(toolset: Toolset, reading: str = "declared") -> Iterator[Answer]:
-    """A client that cannot compile the schema cannot check a call, and many refuse the tool.
+    """A client that cannot compile the schema cannot validate a call, and many clients reject the tool.
 
     The dialect is the one in `$schema`, else 2020-12. `reading="ajv"` reads every schema as draft-07, as Ajv does
-    without further set-up: any other dialect is an error there, and an `$id` may occur only once on a server.
+    without configuration: any other dialect is an error there, and an `$id` may occur only once on a server.
     """
     compiler = SchemaCompiler(ValidatorDialect(reading))
     for member in toolset.tools:

@@ -15,14 +15,16 @@ from scoring.scopes.base import Tool
     scope=Tool,
     reads="listing",
     severity=Severity.WARNING,
-    title="Tool takes many parameters",
+    title="Tool has many parameters",
     since="2026.1",
     version=1,
     good=[build_tool()],
     bad=[build_tool_with_params(**{f"p{index}": {} for index in range(11)})],
 )
 def tool_parameters_many(tool: Tool, maximum: int = 10) -> Iterator[str]:
-    """Every parameter is a chance to fill in the wrong one. Split the tool by task, or group what belongs together."""
+    """The more parameters a tool has, the more errors a model makes.
+    Split the tool by task, or group related parameters.
+    """
     count = len(tool.properties)
     if count > maximum:
         yield f"{count} parameters, at most {maximum} expected"

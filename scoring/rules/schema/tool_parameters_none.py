@@ -23,9 +23,9 @@ from scoring.text.javascript import is_object
     bad=[build_tool(inputSchema={"type": "object", "properties": {}}), build_tool(inputSchema={"type": "object"})],
 )
 def tool_parameters_none(tool: Tool, closed: bool = False) -> Iterator[str]:
-    """A schema without properties says nothing about the input.
+    """A schema without properties does not describe the input.
 
-    Often the parameters were forgotten. With `closed`, a tool that takes none may say so with
+    Often the parameters were forgotten. With `closed`, a tool without parameters may declare it with
     `"additionalProperties": false`, as the specification recommends.
     """
     if not is_object(tool.input_schema) or tool.properties:

@@ -25,7 +25,7 @@ from scoring.text.javascript import is_object
 def tool_properties_missing(tool: Tool) -> Iterator[str]:
     """An object schema without `properties` accepts anything and documents nothing.
 
-    If the tool takes no input, say so with an empty `properties` object.
+    If the tool takes no input, declare an empty `properties` object.
     """
     if tool.schema.get("type") == "object" and not is_object(tool.schema.get("properties")):
         yield "no properties"

@@ -25,10 +25,10 @@ _NONE: Final = "there are parameters, and none is required"
     bad=[build_tool_with_params(query={"type": "string"})],
 )
 def tool_required_missing(tool: Tool, allow_none: bool = False) -> Iterator[str]:
-    """When nothing is required, a model may leave out what the call cannot work without.
+    """When no parameter is required, a model may omit one that the call needs.
 
-    Name the essential parameters in `required`. With `allow_none`, an empty list says that there are none.
+    List the necessary parameters in `required`. With `allow_none`, an empty list declares that there are none.
     """
     required = tool.schema.get("required")
     if tool.properties and not (isinstance(required, list) and (required or allow_none)):
-        yield "there are parameters, and no list of required ones" if allow_none else _NONE
+        yield "there are parameters, and required is missing" if allow_none else _NONE

@@ -8,7 +8,7 @@ from scoring.engine.rule import rule
 from scoring.example_builders.listing import build_tool, build_tool_with_params
 from scoring.results.outcome import Severity
 from scoring.scopes.base import Tool
-from scoring.text.evidence_path import clip_text
+from scoring.text.evidence_path import show_value
 from scoring.text.javascript import is_object
 
 
@@ -30,7 +30,7 @@ from scoring.text.javascript import is_object
     ],
 )
 def tool_required_undeclared(tool: Tool, without_properties: bool = False) -> Iterator[str]:
-    """`required` names a parameter that `properties` does not have. No call can be both valid and understood.
+    """Every name in `required` must be in `properties`, because otherwise no call is both valid and meaningful.
 
     With `without_properties`, a schema that has no properties at all is judged too.
     """
@@ -40,4 +40,4 @@ def tool_required_undeclared(tool: Tool, without_properties: bool = False) -> It
         return
     for name in required:
         if not isinstance(name, str) or name not in tool.properties:
-            yield f"{clip_text(str(name))} is required but not a property"
+            yield f"{show_value(name)} is required but not a property"

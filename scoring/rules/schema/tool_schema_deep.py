@@ -28,7 +28,7 @@ _NESTED: Final = ("properties", "items", "additionalProperties")
     bad=[build_tool_with_params(a={"items": {"items": {"items": {"items": {"type": "string"}}}}})],
 )
 def tool_schema_deep(tool: Tool, maximum: int = 4) -> Iterator[str]:
-    """Models lose track of deep structures and get brackets wrong.
+    """Models make errors in deeply nested structures.
 
     Every level of properties, items or additional properties counts. Flatten the input, or split the tool.
     """

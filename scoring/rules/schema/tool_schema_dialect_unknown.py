@@ -9,7 +9,7 @@ from scoring.example_builders.listing import build_tool
 from scoring.json_schema import dialects
 from scoring.results.outcome import Severity
 from scoring.scopes.base import Tool
-from scoring.text.evidence_path import clip_text
+from scoring.text.evidence_path import show_value
 
 
 @rule(
@@ -30,9 +30,6 @@ from scoring.text.evidence_path import clip_text
     ],
 )
 def tool_schema_dialect_unknown(tool: Tool) -> Iterator[str]:
-    """`$schema` names the rules to read the schema by.
-
-    Clients cannot validate against a dialect that they do not know.
-    """
+    """Clients cannot validate a schema in a dialect that they do not know, so name a published one in `$schema`."""
     if dialects.detect_dialect(tool.input_schema if isinstance(tool.input_schema, Mapping) else {}) is None:
-        yield f"$schema is {clip_text(str(tool.schema['$schema']))}"
+        yield f"$schema is {show_value(tool.schema['$schema'])}, a published dialect expected"

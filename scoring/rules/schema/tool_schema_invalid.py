@@ -26,9 +26,9 @@ from scoring.scopes.base import Tool
     bad=[build_tool(inputSchema={"type": "objekt"}), build_tool(outputSchema={"type": "object", "required": "name"})],
 )
 def tool_schema_invalid(tool: Tool) -> Iterator[tuple[str, str]]:
-    """A schema that breaks the rules of its own dialect is read differently by every client, or refused.
+    """A schema that is not valid in its dialect is read differently by every client, or rejected.
 
-    The dialect is the one named in `$schema`, else 2020-12. References are not followed.
+    The dialect is the one named in `$schema`, else 2020-12. References are not resolved.
     """
     for member in ("inputSchema", "outputSchema"):
         schema = tool.get(member)

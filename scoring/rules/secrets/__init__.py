@@ -1,1 +1,1 @@
-"""Secrets that stand in a server's own files."""
+"""Secrets in the files of a server."""

@@ -21,7 +21,7 @@ _SHARE: Final = Decimal("0.8")
     scope=Searched,
     reads="secrets",
     severity=Severity.ERROR,
-    title="A credential stands in the source",
+    title="The source contains a credential",
     since="2026.3",
     version=1,
     good=[
@@ -39,10 +39,9 @@ _SHARE: Final = Decimal("0.8")
 def source_holds_secret(searched: Searched) -> Iterator[Answer]:
     """Every reader of the source can use the credential, and it stays in the history after its removal.
 
-    Only formats that a provider issues count, and not those in tests, examples, documentation and vendored code.
-    A key that its provider publishes itself, in a browser for instance, does not count.
-
-    Revoke the credential first, then take it out, and read it from the environment.
+    Only formats that a provider issues count, and not those in tests, examples, documentation and vendored code. A key
+    that its provider publishes itself, for instance for browsers, does not count. Revoke the credential first, then
+    remove it, and read it from the environment.
     """
     for found in searched.leaked:
         if found.path:

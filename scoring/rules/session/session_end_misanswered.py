@@ -18,7 +18,7 @@ from scoring.scopes.conversation import Conversation
     scope=Conversation,
     reads="exchanges",
     severity=Severity.ERROR,
-    title="A session that was ended is not answered with 404",
+    title="A request in an ended session is not answered with 404",
     since="2026.2",
     version=1,
     checks=must("SESS-04", "BCD", "basic/transports#session-management"),
@@ -50,10 +50,10 @@ from scoring.scopes.conversation import Conversation
     ],
 )
 def session_end_misanswered(conversation: Conversation) -> Iterator[Answer]:
-    """404 tells a client that its session is over, and it starts a new one by itself.
+    """HTTP 404 shows a client that its session has ended, and the client starts a new one.
 
-    After any other status it keeps asking in a session that is gone, until a person restarts it. A server that does not
-    let clients end a session answers DELETE with 405 and is not asked further.
+    After any other status it keeps using the ended session until it is restarted. A server that does not let clients
+    end a session answers DELETE with 405 and is not tested further.
     """
     ended = [one for one in only_streamable_http(conversation).conclusive("end") if _has_ended(one)]
     if not ended:

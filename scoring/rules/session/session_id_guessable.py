@@ -17,7 +17,7 @@ from scoring.scopes.conversation import CORE, NOT_ASKED, Conversation
     scope=Conversation,
     reads="exchanges",
     severity=Severity.WARNING,
-    title="A session id is short or given twice",
+    title="A session id is short or assigned twice",
     since="2026.2",
     version=1,
     checks=should("SESS-02", "BCD", "basic/transports#session-management"),
@@ -54,7 +54,7 @@ from scoring.scopes.conversation import CORE, NOT_ASKED, Conversation
 def session_id_guessable(conversation: Conversation, shortest: int = 16) -> Iterator[Answer]:
     """Every client that knows a session id can use that session, so the id must not be guessable.
 
-    A counter, a time or one fixed value can be. Use a UUID of version 4 or at least 16 random bytes.
+    A counter, a time or a fixed value is guessable. Use a UUID of version 4 or at least 16 random bytes.
     """
     narrowed = only_streamable_http(conversation)
     narrowed.conclusive("initialize")
@@ -71,6 +71,6 @@ def session_id_guessable(conversation: Conversation, shortest: int = 16) -> Iter
 def _complaint(session: Mapping[str, Json], shortest: int) -> str:
     length = session.get("length")
     if session.get("same_as") is not None:
-        return "the same session id twice"
+        return "the same session id was assigned twice"
     short = isinstance(length, int) and length < shortest
     return f"a session id of {length} characters, at least {shortest} expected" if short else ""

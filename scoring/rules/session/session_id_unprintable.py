@@ -36,9 +36,9 @@ from scoring.scopes.conversation import Conversation
     ],
 )
 def session_id_unprintable(conversation: Conversation) -> Iterator[Answer]:
-    """A session id is sent back in a header, so only visible ASCII characters (0x21 to 0x7E) survive the way.
+    """A session id is sent in a header, so it may have only visible ASCII characters (0x21 to 0x7E).
 
-    Proxies drop, trim or refuse others. A UUID, or random bytes in hexadecimal, is always right.
+    Proxies remove, trim or reject others. A UUID, or random bytes in hexadecimal, is always valid.
     """
     given = [
         one for one in only_streamable_http(conversation).results("initialize") if one.connection.session is not None
@@ -47,4 +47,4 @@ def session_id_unprintable(conversation: Conversation) -> Iterator[Answer]:
         raise Inapplicable("no session is assigned")
     for exchange in given:
         if exchange.connection.session and exchange.connection.session.get("visible") is False:
-            yield exchange, "characters beyond 0x21 to 0x7E in the session id"
+            yield exchange, "the session id has characters outside of 0x21 to 0x7E"

@@ -42,10 +42,10 @@ from scoring.scopes.conversation import Conversation
     ],
 )
 def session_missing_misanswered(conversation: Conversation) -> Iterator[Answer]:
-    """A server that gives out sessions refuses what comes without one, with 400.
+    """A server that assigns sessions refuses a request without a session id with HTTP 400.
 
-    Serving it means that the session protects nothing and that nobody notices a client which forgets it. If sessions
-    are not needed, do not assign any. Another refusal than 400 gets a remark only: 404 makes clients start anew.
+    Otherwise the session protects nothing, and a client that forgets the id is not detected. If sessions are not
+    needed, do not assign any. Another refusal than 400 is tolerated: after 404 clients start a new session.
     """
     conclusive = [
         one
@@ -57,6 +57,6 @@ def session_missing_misanswered(conversation: Conversation) -> Iterator[Answer]:
     for exchange in conclusive:
         if exchange.status is not None and exchange.status >= 400:
             if exchange.status != 400:
-                yield Tolerated(f"HTTP {exchange.status}, 400 expected", exchange)
+                yield Tolerated(f"HTTP {exchange.status}, HTTP 400 expected", exchange)
         else:
             yield exchange, f"{describe_reply(exchange)}, HTTP 400 expected"

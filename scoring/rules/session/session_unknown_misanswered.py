@@ -17,7 +17,7 @@ from scoring.scopes.conversation import Conversation
     scope=Conversation,
     reads="exchanges",
     severity=Severity.INFO,
-    title="A session that was never given out is not answered with 404",
+    title="A request in an unknown session is not answered with 404",
     since="2026.2",
     version=1,
     checks=info("SESS-05", "BCD", "basic/transports#session-management"),
@@ -32,9 +32,10 @@ from scoring.scopes.conversation import Conversation
     ],
 )
 def session_unknown_misanswered(conversation: Conversation) -> Iterator[Answer]:
-    """After a restart a server sees session ids that it does not know any more. 404 makes clients start anew.
+    """Answer an unknown session id with HTTP 404, for instance after a restart, so that clients start a new session.
 
-    The specification speaks only of sessions that the server itself ended, so this is a remark.
+    The specification defines this only for sessions that the server itself ended, so this check is for information
+    only.
     """
     for exchange in only_streamable_http(conversation).conclusive("session-random"):
         if exchange.status != 404:

@@ -32,11 +32,11 @@ _WORDS: Final = {
     unjudged=[build_attempt("timeout", successes=1)],
 )
 def connection_unstable(tried: Attempt, minimum: int = 3) -> Iterator[str]:
-    """A server that cannot always be connected to fails its users at random.
+    """Users cannot rely on a server when attempts to connect fail.
 
-    Every attempt of the last 30 days counts once: those of nightly runs and of light checks in between. A server that
-    asks for credentials or payment was reached. Limits of the prober, rate limits and bot challenges are no attempts,
-    and with fewer than three nothing is said.
+    Every attempt of the last 30 days counts once, of nightly runs and of the light checks between them. A server that
+    requires credentials or payment counts as reached. Limits of the prober, rate limits and bot challenges are not
+    counted, and fewer than three attempts are not judged.
     """
     if tried.window.samples < minimum:
         raise Undecided(TOO_FEW)

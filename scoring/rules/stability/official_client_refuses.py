@@ -15,7 +15,7 @@ from scoring.scopes.samples import Encounter
     scope=Encounter,
     reads="interop",
     severity=Severity.INFO,
-    title="The official client does not connect and list",
+    title="The official client cannot connect or list",
     since="2026.1",
     version=1,
     checks=info("INTEROP-01", "ABCDE"),
@@ -26,10 +26,10 @@ from scoring.scopes.samples import Encounter
     ],
 )
 def official_client_refuses(session: Encounter) -> Iterator[str]:
-    """Applications that use the official Python SDK see what its client sees.
+    """Applications with the official Python SDK have the same error as its client.
 
-    The client checks every answer against its own models: one malformed tool makes it refuse a whole list. What it says
-    is evidence about interoperability only, and no score reads it.
+    The client validates every answer: one malformed tool makes it reject a whole list. The result is evidence about
+    interoperability only, and no score reads it.
     """
     seen = session.seen
     if seen.error:

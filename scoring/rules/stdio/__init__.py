@@ -1,1 +1,1 @@
-"""Whether the server keeps to standard streams, and to the older HTTP+SSE transport."""
+"""Whether the server follows the stdio transport, and the older HTTP+SSE transport."""

@@ -15,7 +15,7 @@ from scoring.scopes.conversation import Conversation
     scope=Conversation,
     reads="exchanges",
     severity=Severity.WARNING,
-    title="The process goes on after its input was closed",
+    title="The process does not exit after its input was closed",
     since="2026.2",
     version=1,
     checks=should("IO-03", "E", "basic/transports/stdio#shutdown"),
@@ -27,9 +27,10 @@ from scoring.scopes.conversation import Conversation
     ],
 )
 def process_outlives_stdin(conversation: Conversation) -> Iterator[Answer]:
-    """A client ends a server by closing its input. A process that goes on has to be killed, or stays behind unnoticed.
+    """A client ends a server by closing its input, so the process must exit at the end of input.
 
-    Leave the main loop at the end of input; timers and open connections must not keep the process alive.
+    A process that continues has to be killed, or runs on unnoticed. Timers and open connections must not keep the
+    process alive.
     """
     conclusive = [one for one in conversation.exchanges_of("close") if one.ended is not None]
     if not conclusive:

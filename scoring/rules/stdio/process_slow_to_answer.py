@@ -16,7 +16,7 @@ from scoring.scopes.conversation import Conversation
     scope=Conversation,
     reads="exchanges",
     severity=Severity.INFO,
-    title="The process does not answer its first question in time",
+    title="The process does not answer its first request in time",
     since="2026.2",
     version=1,
     checks=info("IO-06", "ABCDE"),
@@ -27,11 +27,11 @@ from scoring.scopes.conversation import Conversation
 def process_slow_to_answer(conversation: Conversation) -> Iterator[Answer]:
     """Clients wait half a minute at most for the first answer of a process that they started.
 
-    Load models, caches and connections after the handshake, not before it. Installing does not count. No revision sets
-    a limit, so this is a remark; how long it took each night is in the record's observation, and only that no answer
-    came at all is in the evidence.
+    Load models, caches and connections after the handshake, not before it. The installation does not count. No revision
+    sets a limit, so this check is for information only. The observation of the record has the time that the answer
+    took; the evidence has only that no answer was received.
     """
     for connection in sorted({one.connection.index for one in conversation.over_stdio if one.connection.opened}):
         first = next(one for one in conversation.over_stdio if one.connection.index == connection)
         if first.failure == Reason.TIMEOUT:
-            yield first, "no answer to the first question in time"
+            yield first, "no answer to the first request in time"

@@ -16,7 +16,7 @@ from scoring.scopes.conversation import Conversation
     scope=Conversation,
     reads="exchanges",
     severity=Severity.ERROR,
-    title="An answer over stdio is no JSON-RPC response",
+    title="An answer over stdio is not a JSON-RPC response",
     since="2026.2",
     version=1,
     checks=must("IO-05", "ABCDE", "basic#responses"),
@@ -42,9 +42,9 @@ from scoring.scopes.conversation import Conversation
     ],
 )
 def stdio_answer_malformed(conversation: Conversation) -> Iterator[Answer]:
-    """Over stdio answers of many requests share one line-up, and only their id says which is which.
+    """Over stdio all answers share one stream, so only the id relates an answer to its request.
 
-    Each has `jsonrpc: "2.0"`, the id of the request with its type, and either a result or an error.
+    Each answer has `jsonrpc: "2.0"`, the id of the request with its type, and either a result or an error.
     """
     conclusive = [
         one for one in conversation.over_stdio if isinstance(one.sent, Mapping) and "id" in one.sent and not one.unclear
@@ -58,7 +58,7 @@ def stdio_answer_malformed(conversation: Conversation) -> Iterator[Answer]:
         if answer.get("jsonrpc") != "2.0":
             yield exchange, 'jsonrpc is not "2.0"'
         if not _same(answer.get("id"), expected):
-            yield exchange, "the id is not that of the request"
+            yield exchange, "the id of the answer is not the id of the request"
         if ("result" in answer) == ("error" in answer):
             yield exchange, "both a result and an error"
 

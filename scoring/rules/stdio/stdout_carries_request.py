@@ -31,10 +31,10 @@ from scoring.scopes.conversation import Conversation
     ],
 )
 def stdout_carries_request(conversation: Conversation) -> Iterator[Answer]:
-    """Since revision 2026-07-28 a server asks the client nothing by itself.
+    """Since revision 2026-07-28 a server sends no request to the client.
 
-    What it needs it puts into an `input_required` result, and the client asks again with the answers. A client of this
-    revision has no way to answer a request.
+    It returns an `input_required` result instead, and the client repeats its request with the answers. A client of this
+    revision cannot answer a request.
     """
     conclusive = [one for one in conversation.over_stdio if not one.unclear]
     if not conclusive:

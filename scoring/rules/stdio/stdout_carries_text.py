@@ -17,7 +17,7 @@ from scoring.text.evidence_path import clip_text
     scope=Conversation,
     reads="exchanges",
     severity=Severity.ERROR,
-    title="Standard output carries lines that are no messages",
+    title="Standard output carries lines that are not messages",
     since="2026.2",
     version=1,
     checks=must("IO-01", "ABCDE", "basic/transports/stdio"),
@@ -40,10 +40,10 @@ from scoring.text.evidence_path import clip_text
     ],
 )
 def stdout_carries_text(conversation: Conversation) -> Iterator[Answer]:
-    """Over stdio every line of standard output is a message. A banner or a log line breaks the client's parser.
+    """Over stdio every line of standard output is a message; another line breaks the parser of the client.
 
-    Write logs to standard error. Look for `print`, `console.log` and loggers that write to standard output by default,
-    also in libraries.
+    Write banners and logs to standard error. Search for `print`, `console.log` and loggers that write to standard
+    output by default, also in libraries.
     """
     conclusive = [one for one in conversation.over_stdio if not one.unclear]
     if not conclusive:
@@ -53,7 +53,7 @@ def stdout_carries_text(conversation: Conversation) -> Iterator[Answer]:
         told_by = (one for one in exchange.received if not (batches and isinstance(one.message, list)))
         stray = [words for one in told_by if (words := _stray(one))]
         if stray:
-            yield exchange, f"a line that is no message: {clip_text(stray[0], 60)}"
+            yield exchange, f"a line that is not a message: {clip_text(stray[0], 60)}"
 
 
 def _stray(received: Received) -> str:
@@ -61,4 +61,4 @@ def _stray(received: Received) -> str:
     if received.message is None:
         return received.text.strip()
     known = received.is_answer or received.is_request or received.is_notification
-    return "" if known else "JSON that is no JSON-RPC"
+    return "" if known else "JSON that is not JSON-RPC"

@@ -41,7 +41,7 @@ _MOST: Final = 64
     ],
 )
 def stdout_message_broken(conversation: Conversation) -> Iterator[Answer]:
-    """A message is one line; a newline inside cuts it in two, and neither half can be read.
+    """A message is one line; a newline inside splits it, and neither part can be read.
 
     Write JSON without indentation, and let the JSON library escape newlines in texts.
     """

@@ -1,1 +1,1 @@
-"""Whether the server keeps to streamable HTTP: types, statuses, streams, origins."""
+"""Whether the server follows streamable HTTP: types, statuses, streams, origins."""

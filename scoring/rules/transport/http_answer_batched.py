@@ -30,8 +30,7 @@ from scoring.scopes.conversation import Conversation
 def http_answer_batched(conversation: Conversation) -> Iterator[Answer]:
     """The answer to one request is one object.
 
-    Batches left the protocol with revision 2025-06-18, and clients that look for an object do not find one in an array
-    of one.
+    Batches were removed with revision 2025-06-18, and clients that expect an object do not read an array.
     """
     answers = [
         one

@@ -47,11 +47,10 @@ _TYPES: Final = frozenset({"application/json", "text/event-stream"})
     ],
 )
 def http_answer_mistyped(conversation: Conversation) -> Iterator[Answer]:
-    """Clients choose how to read an answer by its content type.
+    """Answer a request with `application/json` or `text/event-stream`: clients select the parser by the type.
 
-    A request is answered with `application/json` or `text/event-stream`. Under any other type, or none, most clients
-    report an unexpected content type or wait until they time out, although the answer is there. A text that is no
-    request may be answered with anything.
+    With any other type, or none, most clients report an unexpected content type or wait until they time out, although
+    the answer is there. A body that is not a request may be answered with any type.
     """
     posted = (one for one in only_streamable_http(conversation).exchanges if one.verb == "POST")
     requests = (one for one in posted if one.is_question and one.step != "malformed")

@@ -39,11 +39,11 @@ from scoring.scopes.conversation import Conversation
     ],
 )
 def http_batch_refused(conversation: Conversation) -> Iterator[Answer]:
-    """Revision 2025-03-26 is the only one with batches, and servers that support it have to accept them.
+    """Revision 2025-03-26 is the only one with batches, and servers that support it must accept them.
 
     A server that does not read arrays should not agree to that version: leave it out of the versions that it
-    negotiates. Several SDKs agree to it and refuse batches, which the next revision took out again and hardly any
-    client ever sent, so a refusal gets a remark only. Saying nothing at all fails.
+    negotiates. Several SDKs agree to it and refuse batches, which few clients ever sent, so a refusal is tolerated. A
+    missing answer is not.
     """
     for exchange in exclude_lost_sessions(only_streamable_http(conversation).conclusive("batch")):
         if exchange.succeeded or exchange.batch:

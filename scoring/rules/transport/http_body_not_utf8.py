@@ -48,11 +48,10 @@ from scoring.scopes.conversation import Conversation
     ],
 )
 def http_body_not_utf8(conversation: Conversation) -> Iterator[Answer]:
-    """Messages are JSON in UTF-8, whatever the content type says of a charset.
+    """Messages are JSON in UTF-8, whatever charset the content type names.
 
-    Bytes of another encoding make the message unreadable for most clients, and silently change letters for the rest.
-    The usual cause is text that was read from a file or a database in its own encoding and passed on. Decode it where
-    it is read.
+    Most clients cannot read a message in another encoding, and the others silently change letters. The usual cause is
+    text that was read from a file or a database in its own encoding. Decode it where it is read.
     """
     # A stream is read until its answer, which may cut what follows in the middle of a character.
     bodies = [one for one in conversation.over_http if one.content_type == "application/json" and _whole(one)]

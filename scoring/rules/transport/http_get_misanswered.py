@@ -51,11 +51,10 @@ _SESSION: Final = {"length": 36, "visible": True, "same_as": None}
     ],
 )
 def http_get_misanswered(conversation: Conversation) -> Iterator[Answer]:
-    """A client may open a stream with GET, to hear what the server says of its own accord.
+    """Answer GET with `text/event-stream`, or with HTTP 405 when the server offers no such stream.
 
-    It is answered with `text/event-stream`, or with 405 by a server that offers no such stream. Many servers answer
-    404, 400 or a web page instead, and a client cannot tell that from a wrong address or a lost session. Answer 405
-    when there is nothing to listen to.
+    A client may open a stream with GET to receive messages that the server sends without a request. Many servers answer
+    404, 400 or a web page instead, and a client cannot distinguish that from a wrong address or a lost session.
     """
     for exchange in list_decided_exchanges(only_streamable_http(conversation), "stream"):
         opened = exchange.status == 200 and exchange.content_type == "text/event-stream"
@@ -66,4 +65,4 @@ def http_get_misanswered(conversation: Conversation) -> Iterator[Answer]:
         if is_session_lost(exchange, conversation.recorded):
             raise Undecided("the session was lost")
         kind = f" with {clip_text(exchange.content_type) or 'no content type'}" if exchange.status == 200 else ""
-        yield exchange, f"HTTP {exchange.status}{kind}, an event stream or 405 expected"
+        yield exchange, f"HTTP {exchange.status}{kind}, an event stream or HTTP 405 expected"

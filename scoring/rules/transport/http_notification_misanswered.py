@@ -46,15 +46,15 @@ _SESSION: Final = {"length": 36, "visible": True, "same_as": None}
     ],
 )
 def http_notification_misanswered(conversation: Conversation) -> Iterator[Answer]:
-    """A notification has no answer, so HTTP has to say that it arrived: 202 and no body.
+    """Answer a notification with HTTP 202 and no body, because it has no answer of its own.
 
-    Clients take anything else for a failure, or try to read a message where there is none. `notifications/initialized`
-    ends the handshake, so a server that refuses it cannot be used. A body under 202 gets a remark only.
+    Clients treat any other status as a failure, or try to read a message. `notifications/initialized` ends the
+    handshake, so a server that refuses it cannot be used. A body with 202 is tolerated.
     """
     for exchange in exclude_lost_sessions(only_streamable_http(conversation).conclusive("initialized")):
         if is_session_lost(exchange, conversation.recorded):
             raise Undecided("the session was lost")
         if exchange.status != 202:
-            yield exchange, f"HTTP {exchange.status}, 202 expected"
+            yield exchange, f"HTTP {exchange.status}, HTTP 202 expected"
         elif any(one.message is not None or one.text.strip() for one in exchange.received):
-            yield Tolerated("202 with a body, none expected", exchange)
+            yield Tolerated("HTTP 202 with a body, no body expected", exchange)

@@ -18,7 +18,7 @@ from scoring.scopes.conversation import Conversation
     scope=Conversation,
     reads="exchanges",
     severity=Severity.ERROR,
-    title="A request from a foreign web page is served",
+    title="A request of a foreign web page is served",
     since="2026.2",
     version=1,
     checks=must("HTTP-03", "BCDE", "basic/transports/streamable-http"),
@@ -46,12 +46,12 @@ from scoring.scopes.conversation import Conversation
     ],
 )
 def http_origin_unchecked(conversation: Conversation) -> Iterator[Answer]:
-    """A browser names the page that a request comes from in `Origin`; a server that ignores it can be used by any page.
+    """Any web page can use a server that ignores `Origin`, the header in which a browser names the page.
 
     Through DNS rebinding such a page reaches servers on the user's own machine or network. Answer 403 when the origin
     is not one of yours; most SDKs have a list of allowed origins that is empty, or off, by default. Any other refusal
-    than 403, which revisions before 2025-11-25 leave open, gets a remark only. Some public servers allow every origin
-    on purpose: the requirement stands, and methodologies with weights weigh it lightly.
+    than 403, which revisions before 2025-11-25 allow, is tolerated. Some public servers allow every origin on purpose:
+    the requirement applies to them too, and methodologies with weights give it a low weight.
     """
     for exchange in list_decided_exchanges(only_streamable_http(conversation), "initialize-origin", "discover-origin"):
         revision = _revision(conversation, exchange)
@@ -59,11 +59,11 @@ def http_origin_unchecked(conversation: Conversation) -> Iterator[Answer]:
             continue
         if exchange.status is not None and exchange.status >= 400:
             if revision in "DE":
-                yield Tolerated(f"HTTP {exchange.status}, 403 expected", exchange)
+                yield Tolerated(f"HTTP {exchange.status}, HTTP 403 expected", exchange)
         elif not exchange.succeeded:
             yield Tolerated(f"{describe_reply(exchange)}, HTTP 403 expected", exchange)
         else:
-            yield exchange, "served, HTTP 403 expected for an origin that is not the server's"
+            yield exchange, "the request is served, HTTP 403 expected for a foreign origin"
 
 
 def _revision(conversation: Conversation, exchange: Exchange) -> str:

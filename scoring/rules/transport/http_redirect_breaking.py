@@ -61,12 +61,12 @@ _OPENING: Final = ("redirected", "discover", "initialize")
     unjudged=[build_conversation(stdio_exchange("ping", result={}))],
 )
 def http_redirect_breaking(conversation: Conversation) -> Iterator[Answer]:
-    """A redirect costs every client a round trip, and most follow only some of them.
+    """Register the final URL: a redirect costs every client a round trip, and clients do not follow every redirect.
 
-    Under 301, 302 and 303 many HTTP libraries repeat a POST as a GET. A redirect from https to http, often made by a
-    proxy that does not pass the scheme on, or to another origin is refused, and credentials are not sent along. One 307
-    or 308 within the origin works, such as the one that adds a slash; better register the address that it leads to.
-    No revision says anything about redirects, so this is a remark.
+    After 301, 302 and 303 many HTTP libraries repeat a POST as a GET. A redirect from https to http, often made by a
+    proxy that does not forward the scheme, or to another origin is refused, and credentials are not sent along. One 307
+    or 308 within the origin works, such as the one that adds a slash. No revision mentions redirects, so this check is
+    for information only.
     """
     seen: list[tuple[int | None, str]] = []
     base = conversation.recorded.target.get("identifier")
@@ -83,12 +83,12 @@ def http_redirect_breaking(conversation: Conversation) -> Iterator[Answer]:
 
 def _complaint(base: str, status: int | None, location: str) -> str:
     if status not in {307, 308}:
-        return "may turn the POST into a GET, 307 or 308 expected"
+        return "may turn the POST into a GET, HTTP 307 or 308 expected"
     if not location:
-        return "without an address"
+        return "without a location"
     old, new = parse_origin(base), parse_origin(join_reference(base, location))
     if new is None:
-        return "" if old is None and ":" not in location else "to an address that is none"
+        return "" if old is None and ":" not in location else "to an invalid URL"
     if new.scheme == "http" and (old is None or old.scheme == "https"):
         return "from https to http"
     return "" if old == new else "to another origin"

@@ -37,9 +37,9 @@ from scoring.scopes.conversation import Conversation
     ],
 )
 def http_version_missing_refused(conversation: Conversation) -> Iterator[Answer]:
-    """Clients of revision 2025-03-26 do not send `MCP-Protocol-Version`; without it that version is assumed.
+    """Accept a request without `MCP-Protocol-Version`: clients of revision 2025-03-26 do not send the header.
 
-    Within a session the negotiated version is known anyway. Refusing such requests locks out older clients for nothing.
+    The server then assumes that version, or the negotiated one within a session. A refusal only excludes older clients.
     """
     for exchange in exclude_lost_sessions(only_streamable_http(conversation).conclusive("version-missing")):
         if not exchange.succeeded and exchange.code != -32601:

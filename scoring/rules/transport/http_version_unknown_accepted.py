@@ -32,14 +32,14 @@ from scoring.scopes.conversation import Conversation
     ],
 )
 def http_version_unknown_accepted(conversation: Conversation) -> Iterator[Answer]:
-    """`MCP-Protocol-Version` says which version a request is written in; one that the server does not know is 400.
+    """Answer a request whose `MCP-Protocol-Version` the server does not support with HTTP 400.
 
     A server that serves such a request guesses what the client meant. Compare the header with the versions that the
-    server negotiates. Any other refusal than 400 gets a remark only.
+    server negotiates. Any other refusal than 400 is tolerated.
     """
     for exchange in only_streamable_http(conversation).conclusive("version-unknown"):
         if exchange.status is not None and exchange.status >= 400:
             if exchange.status != 400:
-                yield Tolerated(f"HTTP {exchange.status}, 400 expected", exchange)
+                yield Tolerated(f"HTTP {exchange.status}, HTTP 400 expected", exchange)
         else:
-            yield exchange, f"HTTP {exchange.status}, 400 expected for an unknown version"
+            yield exchange, f"HTTP {exchange.status}, HTTP 400 expected for an unknown version"

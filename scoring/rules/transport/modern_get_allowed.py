@@ -16,7 +16,7 @@ from scoring.scopes.conversation import Conversation
     scope=Conversation,
     reads="exchanges",
     severity=Severity.WARNING,
-    title="GET and DELETE are not turned down",
+    title="GET and DELETE are not refused with 405",
     since="2026.2",
     version=1,
     checks=should("HTTPM-01", "E", "basic/transports/streamable-http#earlier-streamable-http-revisions"),
@@ -35,13 +35,14 @@ from scoring.scopes.conversation import Conversation
     ],
 )
 def modern_get_allowed(conversation: Conversation) -> Iterator[Answer]:
-    """Older clients open a stream with GET and end a session with DELETE. Both are gone since revision 2026-07-28.
+    """Answer GET and DELETE with HTTP 405, because revision 2026-07-28 removed both.
 
-    405 tells them so at once; after a 404 they look for the server elsewhere, and a 200 promises a stream that nothing
-    will ever be sent on. A server that also speaks an older revision needs both and is not asked.
+    Older clients open a stream with GET and end a session with DELETE. After 404 they look for the server elsewhere,
+    and after 200 they wait for a stream without messages. A server that also supports an older revision needs both and
+    is not judged.
     """
     if conversation.is_dual_era:
-        raise Inapplicable("an older revision is spoken too")
+        raise Inapplicable("the server also supports an older revision")
     for exchange in only_streamable_http(conversation).conclusive("get", "delete"):
         if exchange.status != 405:
-            yield exchange, f"HTTP {exchange.status}, 405 expected"
+            yield exchange, f"HTTP {exchange.status}, HTTP 405 expected"

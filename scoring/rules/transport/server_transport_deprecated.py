@@ -16,7 +16,7 @@ from scoring.scopes.conversation import Conversation
     scope=Conversation,
     reads="exchanges",
     severity=Severity.WARNING,
-    title="The server speaks over the deprecated HTTP+SSE only",
+    title="The server offers only the deprecated HTTP+SSE",
     since="2026.2",
     version=1,
     checks=should("DEP-01", "E", "deprecated"),
@@ -28,10 +28,10 @@ from scoring.scopes.conversation import Conversation
     unjudged=[build_conversation(stdio_exchange("initialize", result={}))],
 )
 def server_transport_deprecated(conversation: Conversation) -> Iterator[Answer]:
-    """HTTP+SSE is deprecated since revision 2025-03-26 and may be removed, and clients are dropping it.
+    """HTTP+SSE is deprecated since revision 2025-03-26 and may be removed, and clients stop supporting it.
 
-    Serve streamable HTTP, at the same address or beside it; the SDKs can do both for a while. This looks at servers of
-    every revision, since it is about those that have not moved.
+    Serve streamable HTTP, at the same address or beside it; the SDKs can do both for a while. Servers of every revision
+    are judged, because this rule is about those that have not migrated.
     """
     opened = {one.transport for one in conversation.recorded.connections if one.opened}
     if not opened & {"sse", STREAMABLE}:

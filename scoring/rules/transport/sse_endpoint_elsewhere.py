@@ -29,10 +29,10 @@ def _opened(endpoint: str) -> dict[str, Any]:
     unjudged=[build_conversation(legacy_exchange("initialize", result={})), build_conversation(_opened("none"))],
 )
 def sse_endpoint_elsewhere(conversation: Conversation) -> Iterator[Answer]:
-    """Clients refuse an endpoint on another origin, since a server could send their messages anywhere with it.
+    """Clients refuse an endpoint on another origin, because it could redirect their messages to any server.
 
-    The usual cause is a proxy: the server names its own address or scheme instead of the public one. A relative
-    address is always right. The specification does not say so; this is a remark.
+    The usual cause is a proxy: the server names its own address or scheme instead of the public one. A relative address
+    is always valid. The specification does not require this, so this check is for information only.
     """
     conclusive = [
         one for one in conversation.recorded.of("sse-open") if one.headers.get("x-endpoint", "none") != "none"

@@ -35,9 +35,9 @@ def _opened(endpoint: str, kind: str = "text/event-stream", **members: Any) -> d
     ],
 )
 def sse_endpoint_missing(conversation: Conversation) -> Iterator[Answer]:
-    """Under HTTP+SSE the first event, `endpoint`, says where to POST. Without it a client cannot say anything.
+    """The first event of HTTP+SSE is `endpoint`, which names the address for POST; without it a client cannot send.
 
-    The transport belongs to revision 2024-11-05 and is judged whatever revision was agreed to over it.
+    The transport belongs to revision 2024-11-05 and is judged whatever revision was agreed.
     """
     opened = [one for one in conversation.recorded.of("sse-open") if one.connection.opened]
     if not opened:

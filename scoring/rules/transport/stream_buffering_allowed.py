@@ -16,7 +16,7 @@ from scoring.scopes.conversation import Conversation
     scope=Conversation,
     reads="exchanges",
     severity=Severity.WARNING,
-    title="Proxies may hold back a stream",
+    title="Proxies may buffer a stream",
     since="2026.2",
     version=1,
     checks=should("STRM-02", "E", "basic/transports/streamable-http#receiving-messages"),
@@ -27,9 +27,9 @@ from scoring.scopes.conversation import Conversation
     unjudged=[build_conversation(modern_exchange("discover", result={}))],
 )
 def stream_buffering_allowed(conversation: Conversation) -> Iterator[Answer]:
-    """A proxy such as nginx collects an answer before it passes it on, so that progress arrives with the result.
+    """Send `X-Accel-Buffering: no`, so that a proxy such as nginx does not buffer the stream.
 
-    `X-Accel-Buffering: no` tells it not to.
+    Otherwise progress arrives together with the result.
     """
     streams = [
         one for one in only_streamable_http(conversation).exchanges if one.verb == "POST" and one.form == "stream"

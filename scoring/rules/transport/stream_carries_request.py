@@ -32,10 +32,10 @@ from scoring.scopes.conversation import Conversation
     ],
 )
 def stream_carries_request(conversation: Conversation) -> Iterator[Answer]:
-    """Since revision 2026-07-28 a server asks nothing on a stream.
+    """Since revision 2026-07-28 a server sends no request to the client on a stream.
 
-    What it needs from the client it puts into an `input_required` result, and the client asks again with the answers.
-    A client of this revision has no way to answer a request.
+    It returns an `input_required` result instead, and the client repeats its request with the answers. A client of this
+    revision cannot answer a request.
     """
     streams = [
         one for one in only_streamable_http(conversation).exchanges if one.verb == "POST" and one.form == "stream"

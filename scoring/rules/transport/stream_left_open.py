@@ -16,7 +16,7 @@ from scoring.scopes.conversation import Conversation
     scope=Conversation,
     reads="exchanges",
     severity=Severity.WARNING,
-    title="A stream goes on after its answer",
+    title="A stream stays open after its answer",
     since="2026.2",
     version=1,
     checks=should("HTTP-07", "BCDE", "basic/transports/streamable-http#receiving-messages"),
@@ -28,10 +28,10 @@ from scoring.scopes.conversation import Conversation
     ],
 )
 def stream_left_open(conversation: Conversation) -> Iterator[Answer]:
-    """The stream of an answer ends with the answer.
+    """The stream of an answer ends with the answer, so close the response once it is sent.
 
-    One that stays open keeps a connection on both sides, and clients that read to the end wait for nothing. Close the
-    response once the answer is sent; what the server says of its own accord belongs on another stream.
+    A stream that stays open keeps a connection on both sides, and clients that read to the end wait in vain. Send other
+    messages of the server on another stream.
     """
     streams = [
         one for one in only_streamable_http(conversation).exchanges if one.verb == "POST" and one.form == "stream"

@@ -48,11 +48,11 @@ def _streamed(first: dict[str, Any], step: str = "ping", **members: Any) -> dict
     ],
 )
 def stream_not_primed(conversation: Conversation) -> Iterator[Answer]:
-    """An event with an id and no data at the beginning of a stream lets a client resume when the connection breaks.
+    """An event with an id and no data at the start of a stream lets a client resume after a broken connection.
 
-    The specification asks for it, but only servers that keep what they sent can do anything with the id, and revision
-    2026-07-28 has dropped it. So this is a remark. It looks at ordinary requests only: without a version, or under an
-    older one, a stream must not begin so.
+    The specification recommends it, but only servers that keep sent events can use the id, and revision 2026-07-28
+    removed it, so this check is for information only. Only ordinary requests are judged: without a version, or under an
+    older one, a stream must not begin in this way.
     """
     streams = [
         one for one in only_streamable_http(conversation).exchanges if one.step in _ORDINARY and one.form == "stream"
@@ -63,7 +63,7 @@ def stream_not_primed(conversation: Conversation) -> Iterator[Answer]:
     unprimed = (one for one in conclusive if not _primes(one.received[0]))
     # A server does so with all its streams, or with none: one of them is enough to say.
     for exchange in sorted(unprimed, key=lambda one: one.at)[:1]:
-        yield exchange, "the first event is not an empty one with an id"
+        yield exchange, "the first event is not an empty event with an id"
 
 
 def _primes(first: Received) -> bool:

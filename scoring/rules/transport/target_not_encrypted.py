@@ -42,13 +42,13 @@ def _reached(address: Json, kind: str = "streamable-http") -> Conversation:
 def target_not_encrypted(conversation: Conversation) -> Iterator[Answer]:
     """Over plain HTTP any intermediary can read tokens and requests, and change the responses.
 
-    Serve the endpoint over https and register that address. Only servers on the user's own machine may do without.
+    Serve the endpoint over HTTPS and register that URL. Only servers on the user's own machine may use plain HTTP.
     """
     address, kind = conversation.recorded.target.get("identifier"), conversation.recorded.target.get("type")
     if kind not in _REMOTE or not isinstance(address, str):
         raise Inapplicable("not reached by an address")
     origin = parse_origin(address)
     if origin is None:
-        raise Inapplicable("the address is none")
+        raise Inapplicable("the address is not a URL")
     if origin.scheme == "http" and not origin.is_loopback:
-        yield f"{clip_text(address)}, https expected"
+        yield f"{clip_text(address)}, HTTPS expected"

@@ -1,1 +1,1 @@
-"""What calling a tool came to."""
+"""Results of test calls of tools."""

@@ -31,7 +31,7 @@ _ABOUT_VALUES: Final = re.compile(
     scope=Trial,
     reads="trials",
     severity=Severity.WARNING,
-    title="A tool answers a fitting call with a protocol error",
+    title="A tool answers a valid call with a protocol error",
     since="2026.2",
     version=1,
     good=[build_trial(), build_trial("tool_error", text="No note is called example.")],
@@ -56,21 +56,19 @@ _ABOUT_VALUES: Final = re.compile(
     ],
 )
 def trial_call_failed(trial: Trial) -> Iterator[str]:
-    """Arguments that fit the input schema should reach the tool.
+    """Return a failure of a tool as a result with `isError: true`, so that a model can read it and try again.
 
-    What goes wrong inside a tool belongs into a result with `isError: true`, where a model can read it and try again. A
-    protocol error says that the request itself was not understood; most clients never show it to the model.
-
-    Our arguments are made up, so an error that may be about their values is not held against a tool, whatever its form;
-    neither is an internal error in our sandbox, which has no network.
+    Arguments that match the input schema should reach the tool. A protocol error means that the request itself was not
+    understood, and most clients do not show it to the model. Our arguments are invented, so an error that may be about
+    their values does not count, whatever its form; neither does an internal error in our sandbox, which has no network.
     """
     tried = trial.conclusive_call(TrialKind.CALL)
     if tried.outcome is TrialOutcome.MALFORMED:
-        yield f"answered by no result of a tool: {clip_text(tried.detail)}"
+        yield f"the answer is not a result of a tool: {clip_text(tried.detail)}"
     if tried.outcome is not TrialOutcome.PROTOCOL_ERROR:
         return
     unknown = tried.code == _INVALID_PARAMS and _UNKNOWN_TOOL.search(tried.text.replace(tried.tool, ""))
     internal = tried.code == _INTERNAL and not trial.cut_off and not _ABOUT_VALUES.search(tried.text)
     if not (unknown or internal or tried.code in _PLAIN):
         raise Undecided(f"JSON-RPC error {tried.code} may be about our values or our sandbox")
-    yield f"answered by JSON-RPC error {tried.code}, a result expected: {clip_text(tried.text) or 'no message'}"
+    yield f"answered with JSON-RPC error {tried.code}, a result expected: {clip_text(tried.text) or 'no message'}"

@@ -24,7 +24,7 @@ _SAYS_NOTHING: Final = frozenset(
     scope=Trial,
     reads="trials",
     severity=Severity.WARNING,
-    title="An error does not say what went wrong",
+    title="An error does not state what went wrong",
     since="2026.2",
     version=1,
     level=Level.SHOULD,
@@ -42,9 +42,9 @@ _SAYS_NOTHING: Final = frozenset(
     unjudged=[build_trial(), build_trial("failure", reason="timeout")],
 )
 def trial_error_unexplained(trial: Trial) -> Iterator[str]:
-    """An error is read by a model, which can mend its call only when the text says what was wrong with it.
+    """State in an error what was wrong with the call, so that a model can correct it.
 
-    "Error", "[object Object]" or nothing at all make it repeat the same call, or give up.
+    After "Error", "[object Object]" or an empty text a model repeats the same call, or gives up.
     """
     tried = trial.error()
     if _plain(tried.text) in _SAYS_NOTHING:

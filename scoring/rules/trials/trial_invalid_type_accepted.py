@@ -20,7 +20,7 @@ _INVALID_PARAMS: Final = -32602
     scope=Trial,
     reads="trials",
     severity=Severity.WARNING,
-    title="A tool takes an argument of a wrong type",
+    title="A tool accepts an argument of a wrong type",
     since="2026.2",
     version=1,
     level=Level.MUST,
@@ -45,16 +45,15 @@ _INVALID_PARAMS: Final = -32602
     ],
 )
 def trial_invalid_type_accepted(trial: Trial) -> Iterator[Answer]:
-    """A server has to validate what its tools are given.
+    """A server must validate the arguments of its tools.
 
-    The input schema says of which type an argument is. A tool that takes another one without a word works with
-    something that it was not written for, and a model never learns that it made a mistake.
-
-    One tool is called once with a wrong type for a required parameter, an object for a text, words for a number: one
-    that only reads, or in our sandbox another when none does.
+    The input schema defines the type of each argument. A tool that accepts another type works with unexpected data, and
+    the model does not learn that it made a mistake. One tool is called once with a wrong type for a required parameter,
+    such as an object for a string or words for a number. It is a tool that only reads; when there is none, another tool
+    is called in our sandbox.
     """
     tried = trial.conclusive_call(TrialKind.INVALID_TYPE)
     if tried.outcome is TrialOutcome.RESULT:
-        yield f"got a value of a wrong type for {clip_text(tried.parameter)} and was answered as if nothing were wrong"
+        yield f"a value of a wrong type for {clip_text(tried.parameter)} is accepted, an error expected"
     elif tried.outcome is TrialOutcome.PROTOCOL_ERROR and tried.code != _INVALID_PARAMS:
-        yield Tolerated(f"refused by JSON-RPC error {tried.code}, {_INVALID_PARAMS} or isError expected")
+        yield Tolerated(f"refused with JSON-RPC error {tried.code}, {_INVALID_PARAMS} or isError expected")

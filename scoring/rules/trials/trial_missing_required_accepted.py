@@ -20,7 +20,7 @@ _INVALID_PARAMS: Final = -32602
     scope=Trial,
     reads="trials",
     severity=Severity.WARNING,
-    title="A tool takes a call without a required argument",
+    title="A tool accepts a call without a required argument",
     since="2026.2",
     version=1,
     level=Level.MUST,
@@ -45,16 +45,14 @@ _INVALID_PARAMS: Final = -32602
     ],
 )
 def trial_missing_required_accepted(trial: Trial) -> Iterator[Answer]:
-    """A server has to validate what its tools are given.
+    """A server must validate the arguments of its tools.
 
-    An argument that the input schema requires is needed, or it should not be required. A tool that answers without it
-    guesses, and a model never learns that it forgot something.
-
-    One tool is called once without its first required parameter: one that only reads, or in our sandbox another when
-    none does.
+    An argument that the input schema requires is necessary, or it should not be required. A tool that answers without
+    it guesses, and the model does not learn that it forgot an argument. One tool is called once without its first
+    required parameter. It is a tool that only reads; when there is none, another tool is called in our sandbox.
     """
     tried = trial.conclusive_call(TrialKind.MISSING_REQUIRED)
     if tried.outcome is TrialOutcome.RESULT:
-        yield f"got no value for the required {clip_text(tried.parameter)} and was answered as if nothing were wrong"
+        yield f"a call without the required {clip_text(tried.parameter)} is accepted, an error expected"
     elif tried.outcome is TrialOutcome.PROTOCOL_ERROR and tried.code != _INVALID_PARAMS:
-        yield Tolerated(f"refused by JSON-RPC error {tried.code}, {_INVALID_PARAMS} or isError expected")
+        yield Tolerated(f"refused with JSON-RPC error {tried.code}, {_INVALID_PARAMS} or isError expected")

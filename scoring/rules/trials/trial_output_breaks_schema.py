@@ -17,7 +17,7 @@ from scoring.text.evidence_path import clip_text
     scope=Trial,
     reads="trials",
     severity=Severity.ERROR,
-    title="A tool's result is not what its output schema promises",
+    title="The result of a tool does not match its output schema",
     since="2026.2",
     version=1,
     level=Level.MUST,
@@ -33,14 +33,13 @@ from scoring.text.evidence_path import clip_text
     ],
 )
 def trial_output_breaks_schema(trial: Trial) -> Iterator[str]:
-    """A tool with an output schema has to answer with `structuredContent` that fits it.
+    """A tool with an output schema must answer with `structuredContent` that matches it.
 
-    Clients validate it, and the official ones throw the whole answer away when it does not fit: the tool then works
-    in the author's tests and for nobody else.
+    Clients validate it, and the official ones reject the whole answer when it does not match.
     """
     tried = trial.conclusive_call(TrialKind.CALL)
     if tried.outcome is not TrialOutcome.RESULT or tried.structured in {None, Structured.NOT_DECLARED}:
-        raise Inapplicable("no output schema was to be kept")
+        raise Inapplicable("no output schema applies")
     if tried.structured is Structured.UNJUDGED:
         raise Undecided(tried.complaint or "the output schema cannot be applied")
     if tried.structured is Structured.MISSING:

@@ -1,1 +1,1 @@
-"""Who stands behind a server."""
+"""The publisher of a server."""

@@ -16,7 +16,7 @@ from scoring.text.evidence_path import clip_text
     scope=Publisher,
     reads="registration",
     severity=Severity.SUGGESTION,
-    title="A server is published by somebody other than the service it is for",
+    title="The publisher of the server is not the vendor of its service",
     since="2026.3",
     version=2,
     good=[
@@ -34,21 +34,20 @@ from scoring.text.evidence_path import clip_text
     ],
 )
 def publisher_not_vendor(publisher: Publisher, known_account: bool = False) -> Iterator[str]:
-    """The operator of a service has reason to keep its server working; a volunteer may stop.
+    """Register the server under the domain of its service: a vendor maintains it, and a volunteer may stop.
 
     A publisher counts as the vendor when the domain of the name, or of the owner of the repository, is that of the
-    remote, or when the server bears the name of the organisation that publishes it. A repository of a person counts
-    as a volunteer's. Where neither can be told, nothing is said. Register under the domain of the service.
-
-    With `known_account`, a verified organisation and a domain without a foreign remote are vendors, an account counts
-    as tied to a service whose name or package bears its name, and every other known account as a volunteer's.
+    remote, or when the server has the name of the organisation that publishes it. A repository of a person counts as a
+    volunteer's. Other publishers are not judged. With `known_account`, a verified organisation and a domain without a
+    foreign remote are vendors, an account counts as related to a service whose name or package has its name, and every
+    other known account as a volunteer's.
     """
     if publisher.is_vendor:
         return
     if known_account and publisher.account and not publisher.is_person:
         if not publisher.is_tied:
-            yield f"nothing ties the account {clip_text(publisher.account)} to the service"
+            yield f"the account {clip_text(publisher.account)} has no known relation to the service"
         return
     if not publisher.is_person:
-        raise Undecided("nothing ties the publisher to a service or sets them apart")
-    yield "the repository is a person's, and nothing ties them to the service"
+        raise Undecided("the relation of the publisher to the service is unknown")
+    yield "the repository belongs to a person without a known relation to the service"

@@ -1,1 +1,1 @@
-"""How a project is kept: activity, releases, answers, and the files that others rely on."""
+"""How a project is maintained: activity, releases, answers and project files."""

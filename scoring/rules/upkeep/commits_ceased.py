@@ -17,7 +17,7 @@ from scoring.scopes.project import Project
     scope=Project,
     reads="repository",
     severity=Severity.WARNING,
-    title="Nobody has committed for long",
+    title="The last commit is old",
     since="2026.3",
     version=1,
     good=[build_project(last_commit_at=days_ago(90))],
@@ -30,9 +30,8 @@ from scoring.scopes.project import Project
 def commits_ceased(project: Project) -> Iterator[Answer]:
     """A project without maintenance will not follow changes of the protocol and will not fix defects.
 
-    How long a project may rest depends on its size: a lone maintainer's finished tool half a year, a project of many
-    people two months. Commits of bots do not count. A small commit that shows that somebody still looks after it is
-    enough.
+    How long a project may be inactive depends on its size: half a year for a finished tool of one maintainer, two
+    months for a project of many people. Commits of bots do not count. One small commit is enough.
     """
     days = project.days_since(project.hosted.last_commit_at)
     left = maintenance.compute_points(days, maintenance.ACTIVITY, project.size)

@@ -16,7 +16,7 @@ from scoring.scopes.project import Project
     scope=Project,
     reads="repository",
     severity=Severity.WARNING,
-    title="Issues of others wait long for an answer",
+    title="Issues of other users are answered late",
     since="2026.3",
     version=1,
     good=[build_project(issues=issue_threads()), build_project(issues=issue_threads(unanswered=2, answered=8))],
@@ -31,10 +31,9 @@ from scoring.scopes.project import Project
     ],
 )
 def issues_unanswered(project: Project) -> Iterator[Answer]:
-    """A person who reports a problem needs to know that a maintainer has read it.
+    """A user who reports a problem needs to know that a maintainer has read it.
 
-    Half of the issues that others opened within a year should have a first answer by a maintainer within a month, in
-    a large project within a week. One word and a label are an answer. Issues without any answer count as waiting for
-    ever.
+    Half of the issues that others opened within a year should have a first answer by a maintainer within a month, in a
+    large project within a week. A word and a label are an answer. Issues without any answer count as waiting for ever.
     """
     return judge_response_times(project.hosted.issues, project.size)

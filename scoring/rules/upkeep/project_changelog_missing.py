@@ -23,7 +23,7 @@ from scoring.scopes.project import Project
     unjudged=[build_project(), build_source_only_project(origin="npm"), build_source_only_project(complete=False)],
 )
 def project_changelog_missing(project: Project) -> Iterator[str]:
-    """Before an upgrade a user wants to know what changes.
+    """Users need to know what changes before they upgrade.
 
     Keep a CHANGELOG.md with a section for each version.
     """

@@ -15,7 +15,7 @@ from scoring.scopes.project import Project
     scope=Project,
     reads="repository",
     severity=Severity.SUGGESTION,
-    title="No automation builds and tests the project",
+    title="The project has no continuous integration",
     since="2026.3",
     version=1,
     good=[build_project(ci=True), build_source_only_project(ci=[".github/workflows/test.yml"])],
@@ -23,9 +23,9 @@ from scoring.scopes.project import Project
     unjudged=[build_project(), build_source_only_project(origin="npm"), build_source_only_project(complete=False)],
 )
 def project_ci_missing(project: Project) -> Iterator[str]:
-    """An untested change may break working functions.
+    """An untested change may break working functions, so run the tests on every change.
 
-    Let the host run the tests on every change.
+    Use the automation of the host.
     """
     if not project.has("ci"):
-        yield "no workflow of continuous integration"
+        yield "no continuous integration workflow"

@@ -29,7 +29,7 @@ from scoring.scopes.project import Project
 def project_licence_missing(project: Project) -> Iterator[str]:
     """Without a licence users have no right to use, change or distribute the code.
 
-    Put a LICENSE file into the root; any that the host recognises will do.
+    Put a LICENSE file into the root, with any licence that the host recognises.
     """
     if not project.has("licence"):
         yield "no licence file"

@@ -25,8 +25,8 @@ from scoring.scopes.project import Project
 def project_readme_missing(project: Project) -> Iterator[str]:
     """The README is the first page that a user reads, and often the only one.
 
-    This asks the host of a repository of which nothing was read. Say what the server does, how it is installed, and
-    what it needs.
+    This rule reads the data of the host, for a repository whose source was not read. State what the server does, how it
+    is installed, and what it needs.
     """
     if not project.has("readme"):
         yield "no README"

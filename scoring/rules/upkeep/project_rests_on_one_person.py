@@ -21,7 +21,7 @@ _SMALL: Final = Decimal("0.4")
     scope=Project,
     reads="repository",
     severity=Severity.SUGGESTION,
-    title="Half of the work is one person's",
+    title="One person made half of the commits",
     since="2026.3",
     version=1,
     good=[build_project(bus_factor=2), build_project(bus_factor=1)],
@@ -29,13 +29,12 @@ _SMALL: Final = Decimal("0.4")
     unjudged=[build_project(), build_source_only_project()],
 )
 def project_rests_on_one_person(project: Project) -> Iterator[Answer]:
-    """When the only person who knows a project stops, it stops.
+    """A project stops when the only person who knows it stops, so share reviews and the right to release.
 
-    The larger a project, the more rests on it: a small one loses nothing, a large one by its size. Share reviews and
-    the right to release.
+    The cost grows with the size of the project; a small one loses nothing.
     """
     if project.hosted.bus_factor is None:
-        raise Undecided("who committed is not known")
+        raise Undecided("the authors of the commits are not known")
     size = maintenance.compute_scale(project.size)
     if project.hosted.bus_factor <= 1 and size >= _SMALL:
         yield PartialFailure("one person made half of the commits", size)

@@ -16,7 +16,7 @@ from scoring.scopes.project import Project
     scope=Project,
     reads="repository",
     severity=Severity.WARNING,
-    title="Pull requests of others wait long for an answer",
+    title="Pull requests of other users are answered late",
     since="2026.3",
     version=1,
     good=[build_project(pulls=issue_threads()), build_project(pulls=issue_threads(unanswered=2, answered=8))],
@@ -31,10 +31,10 @@ from scoring.scopes.project import Project
     ],
 )
 def pulls_unanswered(project: Project) -> Iterator[Answer]:
-    """A person who reports a problem needs to know that a maintainer has read it.
+    """A contributor needs to know that a maintainer has read the pull request.
 
     Half of the pull requests that others opened within a year should have a first answer by a maintainer within a
-    month, in a large project within a week. One word and a label are an answer. Requests without any answer count as
+    month, in a large project within a week. A word and a label are an answer. Requests without any answer count as
     waiting for ever.
     """
     return judge_response_times(project.hosted.pulls, project.size)

@@ -17,7 +17,7 @@ from scoring.scopes.project import Project
     scope=Project,
     reads="repository",
     severity=Severity.WARNING,
-    title="The last release is long ago",
+    title="The last release is old",
     since="2026.3",
     version=1,
     good=[
@@ -28,10 +28,10 @@ from scoring.scopes.project import Project
     unjudged=[build_project(releases={"count": 0}), build_source_only_project()],
 )
 def release_long_ago(project: Project) -> Iterator[Answer]:
-    """Users get what is released. A fix that is only in the repository does not reach them.
+    """Users get only released versions: a fix that is only in the repository does not reach them.
 
-    The newest release of the repository or of its package counts. A project that never released is not judged.
-    Publish what has changed, with its version.
+    The newest release of the repository or of its package counts. A project that never released is not judged. Publish
+    what has changed, with its version.
     """
     days = project.days_since(project.released_at) if project.hosted else None
     left = maintenance.compute_points(days, maintenance.RELEASES, project.size)

@@ -23,11 +23,11 @@ from scoring.scopes.project import Project
     unjudged=[build_source_only_project()],
 )
 def repository_archived(project: Project) -> Iterator[str]:
-    """An archived repository takes no reports and no fixes: its owner has said that the work is over.
+    """An archived repository accepts no reports and no fixes, so name its replacement in the README.
 
-    Say in the README what to use instead, and mark the registration as deprecated.
+    Mark the registration as deprecated.
     """
     if project.hosted.archived:
-        yield "its owner has archived it"
+        yield "the owner has archived the repository"
     elif project.hosted.disabled:
-        yield "its host has disabled it"
+        yield "the host has disabled the repository"

@@ -28,9 +28,11 @@ _HALF: Final = Decimal("0.5")
     unjudged=[build_source_only_project()],
 )
 def repository_moved(project: Project) -> Iterator[Answer]:
-    """An old name redirects only until a stranger takes it; then it leads to the stranger's code.
+    """An old name redirects only until another account takes it; then it leads to the code of that account.
 
     Register the name that the repository has now.
     """
     if project.hosted.asked and project.hosted.asked.lower() != project.hosted.name.lower():
-        yield PartialFailure(f"{clip_text(project.hosted.asked)} is called {clip_text(project.hosted.name)} now", _HALF)
+        yield PartialFailure(
+            f"{clip_text(project.hosted.asked)} was renamed to {clip_text(project.hosted.name)}", _HALF
+        )

@@ -140,7 +140,7 @@ def test_a_layer_that_we_cannot_look_at_stays_for_those_who_run_from_it(
     box = opened()
     _, facts = asyncio.run(start(box, NPM))
     monkeypatch.setattr(trees, "metadata_digest", busy)
-    absent = Absent(Reason.SANDBOX_RESTRICTED, "installed files cannot be looked at: Too many open files")
+    absent = Absent(Reason.SANDBOX_RESTRICTED, "installed files cannot be read: Too many open files")
     assert asyncio.run(box.launch(NPM)) == absent
     assert asyncio.run(box.installed(NPM)) == absent
     monkeypatch.undo()

@@ -128,10 +128,10 @@ def test_distributions_are_named_as_their_index_normalises_them(tmp_path: Path) 
 @pytest.mark.parametrize(
     ("content", "why"),
     [
-        ("", "it is no JSON object"),
-        ("{", "it is no JSON object"),
-        ("[]", "it is no JSON object"),
-        ("[" * 5000 + "]" * 5000, "it is no JSON object"),
+        ("", "it is not a JSON object"),
+        ("{", "it is not a JSON object"),
+        ("[]", "it is not a JSON object"),
+        ("[" * 5000 + "]" * 5000, "it is not a JSON object"),
         ({}, "it has no name and version"),
         ({"name": "../../x", "version": "1"}, "it has no name and version"),
         ({"name": "x", "version": 1}, "it has no name and version"),

@@ -207,7 +207,7 @@ def test_only_a_snapshot_is_replaced(night: Store, snapshot: Path, tmp_path: Pat
     assert (snapshot / "README.md").read_text() != "old"
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / "thesis.txt").write_text("years of work")
-    with pytest.raises(FolderNotEmpty, match="no snapshot"):
+    with pytest.raises(FolderNotEmpty, match="not a snapshot"):
         export_snapshot(night, ExportOrder(run=nights.RUN.id), tmp_path / "mine")
     assert {path.name for path in tmp_path.iterdir()} == {"mine", "snapshot"}
 

@@ -99,14 +99,14 @@ def test_a_required_member_that_the_table_misses_the_official_types_miss_too(sha
 @pytest.mark.parametrize(
     ("shape", "value", "revision", "complaint"),
     [
-        ("Tool", 7, "A", "it is the number 7, an object expected"),
+        ("Tool", 7, "A", "the value is the number 7, an object expected"),
         ("Tool", {**TOOL, "name": None}, "A", "name is null, a string expected"),
         ("Tool", {**TOOL, "inputSchema": {"type": "array"}}, "E", 'inputSchema/type is "array", object expected'),
         ("Tool", {**TOOL, "icons": [{}]}, "D", "icons/0/src is missing"),
         ("Tool", {**TOOL, "icons": {}}, "E", "icons is an object, an array expected"),
         ("Tool", {**TOOL, "annotations": {"readOnlyHint": "no"}}, "B", "a boolean expected"),
         ("Tool", {**TOOL, "inputSchema": {"type": "object", "required": [1]}}, "C", "inputSchema/required/0"),
-        ("Resource", {"uri": "a:", "name": "a", "size": 1.5}, "A", "size is the number 1.5, a whole number expected"),
+        ("Resource", {"uri": "a:", "name": "a", "size": 1.5}, "A", "size is the number 1.5, an integer expected"),
         ("Resource", {"uri": "a:", "name": "a", "annotations": {"priority": 2}}, "A", "a number from 0 to 1 expected"),
         ("Page", {**CACHED, "ttlMs": True}, "E", "ttlMs is a boolean"),
         ("Page", {**CACHED, "cacheScope": "shared"}, "E", 'cacheScope is "shared", private or public expected'),

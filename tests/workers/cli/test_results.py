@@ -190,7 +190,7 @@ def test_explain_knows_rules_rubrics_and_servers(hallmark: Hallmark, stored: Seq
 def test_paragraphs_of_an_explanation_stay_apart(hallmark: Hallmark) -> None:
     lines = hallmark("explain", "param-path-unchecked").out.splitlines()
     assert lines[1] == lines[3] == ""
-    assert lines[4].startswith("`literal` looks only")
+    assert lines[4].startswith("`literal` judges only")
 
 
 def test_explaining_a_server_says_what_to_change_and_what_it_brings(hallmark: Hallmark, stored: Sequence[str]) -> None:

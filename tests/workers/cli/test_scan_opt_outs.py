@@ -23,7 +23,7 @@ def listed(home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_who_is_in_the_file_is_left_alone(hallmark: Hallmark, home: Path) -> None:
     found = hallmark("scan", "https://mcp.example.com/mcp", "--json")
     assert (found.code, found.out) == (3, "")
-    assert "the domain example.com asked not to be looked at" in found.err
+    assert "the domain example.com opted out of being measured" in found.err
     assert "--anyway" in found.err
     assert not (home / "hallmark.db").exists()
 

@@ -248,7 +248,7 @@ def test_a_night_that_ends_before_the_next_try_says_what_it_saw(tmp_path: Path) 
             assert after is not None
             assert after.state is RunState.PUBLISHED
             assert night.listing(0).content == Absent(
-                Reason.UNREACHABLE, "the night ended before it was looked at again"
+                Reason.UNREACHABLE, "the night ended before it was measured again"
             )
             assert night.ctx.store.read_progress(RUN).done == {Stage.COLLECT: 100, Stage.SCORE: 100, Stage.PROBE: 100}
 
@@ -275,7 +275,7 @@ def test_what_is_known_of_a_project_stands_when_the_night_ends_too_early(tmp_pat
             (server,) = ctx.store.search_servers(_name(0))
             (dossier,) = ctx.store.read_dossiers(RUN, [server.id])
             assert dossier.read("repository") == Observed(b"{}")
-            assert dossier.read(listing.KIND) == Absent(Reason.TIMEOUT, "the night ended before it was looked at again")
+            assert dossier.read(listing.KIND) == Absent(Reason.TIMEOUT, "the night ended before it was measured again")
             assert isinstance(dossier.read("drift"), Observed)
 
     asyncio.run(main())

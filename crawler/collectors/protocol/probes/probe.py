@@ -185,7 +185,12 @@ class Probe:
         handed_out: list[dict[str, Json]] = []
         await self._try_tools(opened, policy, handed_out if self.options.is_full else None)
         if self.options.opted_out:
-            self.handouts = Absent(Reason.OPTED_OUT, "nobody may call this server's tools or read what it holds"), {}
+            self.handouts = (
+                Absent(
+                    Reason.OPTED_OUT, "the tools of this server may not be called, and its resources may not be read"
+                ),
+                {},
+            )
         elif self.options.is_full:
             self.handouts = await self._read_resources(opened, handed_out)
 

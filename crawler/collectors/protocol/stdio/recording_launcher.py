@@ -10,7 +10,7 @@ from crawler.launcher import LaunchedServer, Launcher
 from evidence.kinds.behaviour import Behaviour, merge_behaviours
 from evidence.model import Absent, Observed, Reason, Target
 
-_REMOTE: Final = Absent(Reason.TRANSPORT_UNSUPPORTED, "a remote server runs where nobody observes it")
+_REMOTE: Final = Absent(Reason.TRANSPORT_UNSUPPORTED, "a remote server runs where its behaviour cannot be observed")
 
 
 @dataclass(frozen=True, slots=True)

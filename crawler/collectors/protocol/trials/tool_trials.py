@@ -230,7 +230,7 @@ class ToolTrials:
 
     def _content(self) -> Observed | Absent:
         if self.opted_out:
-            return Absent(Reason.OPTED_OUT, "nobody may call this server's tools")
+            return Absent(Reason.OPTED_OUT, "the tools of this server may not be called")
         if self.policy is CallPolicy.OFF:
             return Absent(Reason.NOT_COLLECTED, "calling tools is switched off")
         if not self.rows and self.only_mutating and not self.unlisted and self.policy is not CallPolicy.SANDBOXED_ALL:

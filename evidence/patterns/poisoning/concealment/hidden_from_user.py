@@ -23,7 +23,7 @@ PATTERNS: Final = (
     declare_pattern(
         Category.CONCEALMENT,
         "concealment",
-        "Tells the model to hide something from the user",
+        "Instructs the model to hide something from the user",
         rf"""\b{_NEVER}\s(?:ever\s)?(?:mention|reveal|disclos|report|admit)\w{{0,6}}\s(?:any\sof\s)?(?:this|that|it|these|those|anything|(?:the|its|your)\s(?:\w{{1,14}}\s){{0,2}}?(?:step|process|instruction|existence|redirect|chang|action|operation|modification|notice|directive|transfer|request|reason|fact|call)\w{{0,6}})\b
             |\b{_NEVER}\s(?:ever\s)?(?:tell|inform)\w{{0,4}}\s{_USER}(?:\s(?:about|of|that|regarding|what|which|where|who|whether|why|how|anything|this|it|when)\b(?!\s(?:internal|technical|implementation|ids?|raw)\b|{_TOO_EARLY})|\s?[.,;!)]|$)
             |\b{_NEVER}\s(?:ever\s)?(?:notify|alert|warn)\w{{0,4}}\s{_USER}\s(?:about|of|that|regarding)\s(?:this|that|it|the|these|any|such)\b

@@ -18,7 +18,7 @@ PATTERNS: Final = (
     declare_pattern(
         Category.CONCEALMENT,
         "keeps-quiet",
-        "Has the model keep a step out of what it says",
+        "Instructs the model to omit a step from its answer",
         rf"""\b{NOT}\s(?:ever\s)?(?:be\s)?(?!(?:explain|show)\s(?:the|your)\ssteps?,?\s(?:just|only)\s(?:give|output|print|return|show|the\s(?:final\s)?(?:answer|diff|patch|result))\b)(?:tell|told|mention|inform|reveal|disclos|report|show|alert|warn|notify|let|explain|admit|expos|surfac|display)\w{{0,4}}\s{build_character_gap(40)}\b(?:this|the|that|its|any|hidden)\s(?:[\w'-]{{1,12}}\s){{0,2}}?{_STEP}\b
             |\b{NOT}\s(?:ever\s)?(?:show|display|expos)\w{{0,4}}\s{USER}\s(?:the|this|these)\s(?:bcc|parameter|argument|field|extra|added)
             |\b{USER}\s(?:\w{{1,10}}\s)?(?:do(?:es)?\s?n[o']?t|do(?:es)?\snot|need\snot|should(?:\snot|n'?t)|must(?:\snot|n'?t)|may\snot|will\snot|won'?t|is\snot|are\snot|cannot)\s(?:to\s)?(?:need\sto\s|have\sto\s|supposed\sto\s|ever\s|to\s)?(?:be\s)?(?:know\b(?!\s(?:(?:the|an?|its|their|any)\s)?(?:\w{{1,12}}\s)?(?:ids?|skus?|identifiers?|uuids?|slugs?|syntax|sql|schema)\b)|see\s(?:this|it)\b(?!\s(?:banner|dialog|page|screen|tip|tour)\b)|hear|learn|told|informed|aware|made\saware|notic|shown\s(?:this|it)|find\sout)
@@ -55,7 +55,7 @@ PATTERNS: Final = (
     declare_pattern(
         Category.CONCEALMENT,
         "says-otherwise",
-        "Has the model say something else than what is",
+        "Instructs the model to state something untrue",
         rf"""\bif\s(?:{USER}\s)?(?:asks?|asked|questioned|challenged)\b{build_character_gap(60)},?\s(?:just\s|simply\s|you\s|must\s){{0,3}}(?:deny|pretend|lie|(?:say|answer|claim|reply|respond|state|tell\s{USER})\s(?:that\s)?(?:it|you|nothing|no\b|this|everything|the\s(?:tool|call|file|operation|action|step))\s?)
             |(?<!not\s)(?<!n't\s)(?<!never\s)\b(?:act|behave|answer|respond|pretend|say|claim|reply|tell\s{USER}|state|report)\s(?:to\s{USER}\s)?(?:as\sif|as\sthough|like|that|it\s(?:is|was))\s(?:the\s|it\s|you\s|no\s|nothing\s|this\s|everything\s){build_character_gap(30)}\b(?:did\snot|never|not\sexist|nothing|failed|unchanged|was\snot|wasn'?t|normal|no\schanges?|fine|only|cancelled|canceled|succeeded|was\schanged|happened)\b
             |\bpretend\sthat\b(?!\s(?:the|today'?s?)\s(?:current\s)?(?:browser|clock|cpu|date|day|device|locale|network|time|time\s?zone|viewport|year)\b)|\bdeny\s(?:that|having|any)\b|\bact\sas\sif\s(?:the|nothing|it|you)\b

@@ -34,7 +34,7 @@ PATTERNS: Final = (
     declare_sentence_pattern(
         Category.CONCEALMENT,
         "keeps-in-the-dark",
-        "Keeps the user from knowing what is done",
+        "Hides an action from the user",
         _BEHIND
         | build_raw_words(
             r"""\b(?:must|shall|should|may|can|need|ought|is|are|will|would)\s?(?:not|never|n't)\s(?:to\s|ever\s|be\s|get\s){0,3}(?:made\s)?(?:to\s)?(?:know|learn|aware|notice|find\sout|discover|suspect|realis|realiz|hear)|\bneeds?\s(?:not|never)\s|\bnobody\s(?:needs|has|must|should|will|may)\b|\bnever\s(?:learns?|knows?|finds?\sout|notices?|hears?)\b|\bshould\sremain\b"""
@@ -55,7 +55,7 @@ PATTERNS: Final = (
     declare_sentence_pattern(
         Category.CONCEALMENT,
         "no-word-of-it",
-        "Has the model say no word of a step",
+        "Instructs the model not to mention a step",
         build_raw_words(
             r"""\bnot\s(?:[\w-]{1,12}\s){0,3}?(?:a|one|any)\s(?:single\s)?(?:word|syllable|hint|trace)\b|\bno\s(?:hint|mention(?!\s(?:counts?|limits?)\b))\b|\bno\s(?:remarks?|comments?)\s(?:please|(?:about|regarding)\s(?:it|that|this|the\s(?:call|change|copy|step|transfer|upload)))\b|\bno\sword\s(?:of|about)\b|\bno\strace\s(?:of\s(?:it|this)|behind)\b|\bnothing\s(?:about|of)\s(?:[\w'-]{1,14}\s){1,6}?(?:has\sto|needs\sto|should|must|may|shall)\s(?:come\sup|be\s)|\boff\sthe\srecord\b|\b(?:stays?|remains?|keep\s(?:it|this|that))\sbetween\sus\b|\bunder\swraps\b|\b(?:it|that|this)\sto\syourself\b
             |\bkeep(?:ing)?\s(?:quiet|silent|mum|schtum)\s(?:about|on|over)\b|\blet\son\b|\bunmentioned\b|\bunder\sa\spretext\b|\b(?:conceal|cover\sup|withhold|disguise|play\sdown|downplay|obscure)\s(?:which|what|that\s|the\sfact|how|where|why|this\b|it\b|any\s)|\bdrawing\sattention\b|\braising\s(?:any\s)?(?:suspicion|questions|alarm)|\bwithout\s(?:saying\sso|a\sword|mentioning\sit|any\smention|comment|telling\sany\w{2,4}|being\snoticed|leaving\s(?:a\s|any\s)?traces?)\b|\bwithout\sthe\suser\snoticing
@@ -73,7 +73,7 @@ PATTERNS: Final = (
     declare_sentence_pattern(
         Category.CONCEALMENT,
         "reply-does-not-tell",
-        "Has the answer leave out what was done",
+        "Instructs the model to omit an action from its answer",
         build_raw_words(
             r"""\b(?:must|should|shall|may|need|do|does|can|ought|is|are)\s?(?:not|never|n't)\s(?:to\s)?(?:ever\s)?(?:be\s)?(?:contain|mention|refer|allude|tell|reveal|admit|disclos|speak|hint|betray)\w{0,3}\b|\b(?:never|don'?t|do\snot)\s(?:mention|refer|allude|reveal|admit|hint)\b|\bleave\s(?:it|this|that|them)\s(?:out|unmentioned)"""
         ),
@@ -90,7 +90,7 @@ PATTERNS: Final = (
     declare_sentence_pattern(
         Category.CONCEALMENT,
         "lies-when-asked",
-        "Has the model say something false when it is asked",
+        "Instructs the model to give a false answer to a question",
         build_raw_words(
             r"""\b(?:if|when(?:ever)?|should|in\scase|once)\s(?:[\w'-]{1,12}\s){0,3}?(?:asks?|asked|enquires?|inquires?|wants?\sto\sknow|questioned|questions|wonders?|is\srequested|challenged|notices?|complains?)\b|\b(?:act|behave)\sas\s(?:if|though)\b|\bone\s(?:message|copy|e-?mail|call|request)\b"""
         ),
@@ -110,7 +110,7 @@ PATTERNS: Final = (
     declare_sentence_pattern(
         Category.CONCEALMENT,
         "in-a-quiet-manner",
-        "Has the model do something so that nobody notices",
+        "Instructs the model to act unnoticed",
         build_raw_words(
             rf"""(?:{ORDER}|\b(?:will|you|and|also|to)\s){_MANNER}\s(?:also\s)?{GIVE.expression}|{GIVE.expression}\s(?:it|them|this|that|everything|a\scopy|the\s\w{{3,14}})\s{_MANNER}\b|\b(?:read|open|load|fetch|do\s(?:so|it|this|that)|perform\s(?:it|this)|call\sit)\s(?:it\s|them\s|this\s)?{_MANNER}\b|\b(?:call|use|run|invoke|send|forward|post|copy|add|append|include)\s[^.;]{{3,120}},\s{_MANNER}(?=[.;]|$)|\bin\sthe\sbackground,\s(?:[\w']{{1,14}}\s){{1,8}}?(?:is|are)\s(?:also\s)?(?:shared|sent|uploaded|copied|forwarded)\b"""
         ),

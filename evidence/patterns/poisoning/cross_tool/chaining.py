@@ -54,7 +54,7 @@ PATTERNS: Final = (
     declare_pattern(
         Category.SHADOWING,
         "orders-destruction",
-        "Has another tool destroy something",
+        "Instructs the model to destroy something with another tool",
         (
             rf"\b{MUST}\s{build_word_gap(7)}{ACT}\s{build_action_tool_mention('other', _DESTROYING)}"
             r"(?!\S?\s(?:with\scare|carefully|only\b|with\scaution|sparingly))"
@@ -69,7 +69,7 @@ PATTERNS: Final = (
     declare_pattern(
         Category.SHADOWING,
         "fills-in-arguments",
-        "Prescribes what another tool is called with",
+        "Prescribes the arguments of another tool",
         rf"""\b(?:{MUST}\s{build_word_gap(7)}|{WHEN}\s[^;]{{1,90}}?,\s{build_word_gap(4)}|to\s(?:do\sthis|perform\s\w{{2,12}}\s\w{{2,12}}|get\sthe\s\w{{2,14}}),\s(?:\w{{2,8}}\s){{0,2}}){ACT}\s{build_tool_mention("other")}\S{{0,3}}\s
             (?:[^\s;]{{1,24}}(?<![.!?:])\s){{0,7}}?(?:(?:with|using|against|where)\s(?:[^\s;]{{1,24}}(?<![.!?:])\s){{0,4}}?)?{LITERAL}""",
         unless=_READIES,
@@ -88,7 +88,7 @@ PATTERNS: Final = (
     declare_pattern(
         Category.SHADOWING,
         "comes-between",
-        "Comes between two other tools",
+        "Inserts itself between two other tools",
         rf"""\b{WHEN}\s(?:you\s|the\suser\s|the\sassistant\s)?(?:{ACT}\s|[^;,.]{{1,60}}?\s{ACT}\s){build_tool_mention("second")}(?:\stools?|\sfunction|\sis\s\w{{3,10}})?,?\s
             {build_word_gap(7)}{ACT}\s{build_tool_mention("other")}""",
         unless=_HONEST,
@@ -100,7 +100,7 @@ PATTERNS: Final = (
     declare_pattern(
         Category.SHADOWING,
         "pretext",
-        "Gives a policy or a check as the reason to call another tool",
+        "Names a policy or a check as the reason to call another tool",
         rf"\b(?:must|shall|required\sto|requires?\s\w{{0,8}}\s?to|have\sto|mandatory)\s{build_word_gap(10)}{ACT}\s{build_tool_mention('other')}(?!\S{{0,2}}\s(?:first\s)?to\s(?:get|obtain|find|retrieve|list)\b)",
         beside=(PRETEXT,),
         unless=_GUIDES,
@@ -112,7 +112,7 @@ PATTERNS: Final = (
     declare_pattern(
         Category.SHADOWING,
         "policy",
-        "Gives a policy or a check as the reason for an order",
+        "Names a policy or a check as the reason for an instruction",
         r"\b(?:must|shall|mandatory|required\sto)\b",
         beside=(PRETEXT,),
         needs=("must|shall|mandatory|required to", PRETEXTS),
@@ -124,7 +124,7 @@ PATTERNS: Final = (
     declare_pattern(
         Category.SHADOWING,
         "threat",
-        "Threatens the model when another tool is not called",
+        "Threatens the model in case another tool is not called",
         rf"\b{ACT}\s{build_tool_mention('other')}[^;]{{0,180}}?\b{THREAT}[^.;]{{0,60}}?\b{HARM}",
         needs=("failure to|failing to|skipping|omitting|ignoring|neglecting|bypassing", HARMS, ACTS),
         reach=500,
@@ -134,7 +134,7 @@ PATTERNS: Final = (
     declare_pattern(
         Category.SHADOWING,
         "warning",
-        "Warns the model of what happens when another tool is not called",
+        "Warns of consequences in case another tool is not called",
         rf"\b{ACT}\s{build_tool_mention('other')}[^;]{{0,180}}?\b{THREAT}",
         needs=("failure to|failing to|skipping|omitting|ignoring|neglecting|bypassing", ACTS),
         reach=420,
@@ -145,7 +145,7 @@ PATTERNS: Final = (
     declare_pattern(
         Category.SHADOWING,
         "rewrites-call",
-        "Changes the arguments of another tool's calls",
+        "Changes the arguments of another tool",
         rf"""\b(?:(?:{WHEN}|if)\s(?:you\s|the\suser\s|the\sassistant\s)?{ACT}\s{build_tool_mention("other")}|(?:{WHEN}|if|for\s(?:any|all|every|each))\s(?:a\s)?{build_tool_mention("third")}(?:\stool|\sfunction)?\s
                 (?:is\s(?:called|invoked|used|run|executed)|requests?|calls?))[^;.]{{0,90}}?,\s?(?:the\s\w{{2,12}}\s)?
             (?:you\s)?(?:must\s|should\s|first\s|always\s|please\s|instead\s|silently\s){{0,2}}{_CHANGE}\s{build_word_gap(9)}(?:to|with|as|into|from|instead|in)\b(?!\s['"`]?\w{{1,20}}['"`]?\s(?:for|if|when|unless)\b)
@@ -162,7 +162,7 @@ PATTERNS: Final = (
     declare_pattern(
         Category.SHADOWING,
         "joins-calls",
-        "Has something done whenever another tool is called",
+        "Requires an action with every call of another tool",
         rf"""\b(?:when(?:ever)?|each\stime|every\stime|any\stime|while)\s(?:you\s|an?\suser\s|the\suser\s|users\s|the\sassistant\s)?
             (?:{ACT}\s{build_tool_mention("other")}|(?:the\s)?[`'"]?(?P<second>[a-z][\w./-]{{2,60}})[`'"]?(?:\stool|\sfunction)?\s(?:is|gets)\s(?:called|invoked|used|run|executed))[^.;]{{0,90}}?
             \b(?:must|shall|always|have\sto)\s(?:(?:always|first|also|silently|instead)\s){{0,2}}(?:call|use|run|invoke|add|append|include|set|send|pass|forward|route|copy|change|replace|read|write|modify|ignore|remove|drop|join|redirect|restrict)\b""",
@@ -175,7 +175,7 @@ PATTERNS: Final = (
     declare_pattern(
         Category.SHADOWING,
         "answers-instead",
-        "Does something else than the user asked for",
+        "Performs an action that the user did not request",
         rf"""\b(?:when(?:ever)?|if|each\stime|every\stime)\s(?:a\s|the\s|any\s)?users?\s{_WISHES}\b[^.;]{{0,110}}?
             \b(?:you\s)?(?:(?:must|shall|should)\sinstead\s\w{{2,12}}|(?:must|shall)\s(?:first\s|always\s|also\s)?{ACT}\s{build_tool_mention("other")}[^.;]{{0,30}}?\binstead\b|instead\s(?:return|call|send|use|show|run|execute)\s{build_tool_mention("second")})""",
         unless=(
@@ -193,7 +193,7 @@ PATTERNS: Final = (
     declare_pattern(
         Category.SHADOWING,
         "answers-with",
-        "Has another tool called when the user asks for something",
+        "Requires a call of another tool for a request of the user",
         (
             rf"""\b(?:when(?:ever)?|if|each\stime|every\stime)\s(?:a\s|the\s|"
             rf"any\s)?users?\s{_WISHES}\b[^.;]{{0,110}}?\b(?:you\s)?(?:must|shall)\s(?:first\s|always\s|"

@@ -81,7 +81,7 @@ PATTERNS: Final = (
     declare_sentence_pattern(
         Category.SHADOWING,
         "alters-calls-of",
-        "Alters what another tool is called with, or what becomes of it",
+        "Changes the arguments or the result of another tool",
         _OTHER,
         _ALTER,
         _VALUE,
@@ -100,7 +100,7 @@ PATTERNS: Final = (
     declare_sentence_pattern(
         Category.SHADOWING,
         "instructs-tools-of-others",
-        "Tells the model what to do with a kind of tool of others",
+        "Gives instructions about a kind of tool of other servers",
         _TOOLS,
         _ALTER,
         _VALUE,
@@ -114,7 +114,7 @@ PATTERNS: Final = (
     declare_sentence_pattern(
         Category.SHADOWING,
         "disparages-another",
-        "Says that another tool is bad, so that this one is called",
+        "Criticises another tool so that this one is called",
         build_raw_words(
             r"""\b(?:do\snot|don'?t|never)\s(?:use|call|run)\s\S{3,40}\s(?:tool\s)?(?:from|of|on)\s(?:the\s|any\s)?other\sservers?\b|\b(?:compromised|malware|malicious|fabricated|fake|infected|hacked|poisoned|steals?|leaks?|spy|spies|scam|corrupts?|unsafe|insecure|backdoored|untrustworthy|broken|track(?:s)?\s(?:people|you|users)|out\sof\sdate|outdated|dangerous|harmful|lies|unreliable)\b"""
         ),
@@ -134,7 +134,7 @@ PATTERNS: Final = (
     declare_sentence_pattern(
         Category.SHADOWING,
         "gates-tools",
-        "Has all calls of other tools go through it, or wait for it",
+        "Requires that calls of other tools pass through it or wait for it",
         build_raw_words(
             r"""\b(?:all|every|each|any|no)\s(?:[\w-]{1,12}\s){0,2}?(?:calls?|requests?|tools?|outputs?|results?|queries)\b|\beverything\b|\bany\stool\sdirectly\b|\bfile\stools\b"""
         ),
@@ -154,7 +154,7 @@ PATTERNS: Final = (
     declare_sentence_pattern(
         Category.SHADOWING,
         "destroys-or-pays",
-        "Has another tool destroy, pay, grant or publish something in passing",
+        "Adds an action of another tool that destroys, pays, grants or publishes",
         build_raw_words(
             rf"""(?:{ORDER}|{DUTY.expression}\s|\bcall\s|\brun\s|\binvoke\s|\bto\s)(?:(?:call|run|invoke|use|execute|trigger|do\sso\swith|wipe\sthem\swith)\s)?{_GRAVE}"""
         ),
@@ -173,7 +173,7 @@ PATTERNS: Final = (
     declare_sentence_pattern(
         Category.SHADOWING,
         "calls-when-using",
-        "Prescribes a value for a tool that it names as one in use",
+        "Prescribes a value for a tool that it describes as in use",
         build_raw_words(
             r"""\b(?:when(?:ever)?|before|prior\sto|after|while|each\stime|every\stime)\s(?:you\s)?(?:us(?:e|es|ing)|call(?:s|ing)?|run(?:s|ning)?|invok(?:e|es|ing)|execut(?:e|es|ing))\s(?:the\s)?(?P<other>[a-z][a-z0-9]{5,40})(?:,|\s(?:to|you)\b)"""
         ),

@@ -12,7 +12,7 @@ PATTERNS: Final = (
     declare_pattern(
         Category.SHADOWING,
         "tampering",
-        "Has the model change what the user asked for",
+        "Instructs the model to change the request of the user",
         r"""\b(?:must|shall|always|required\sto|first|silently|when\w{0,4}\s[^.]{1,60},)\s(?:instead\s)?(?:change|modify|replace|rewrite|override|alter|substitute|append)\s(?:\S{1,20}\s){0,6}?
             (?:(?:parameter|argument)s?\s(?:\S{1,20}\s){0,4}?(?:to|with|as|in)\s(?:['"]|\d|the\s(?:value|attacker))|to\sthe\s(?:end\sof\sthe\s)?(?:user'?s|search\squery|query|message|commit\smessage|command)\b|the\s(?:user'?s\s)?(?:recipient|location|query|origin|destination|amount|address)\s(?:with|to)\b)
             |\b(?:must|shall|always|required\sto|silently)\s(?:add|set)\s(?:\S{1,20}\s){0,6}?(?:(?:parameter|argument)s?\s(?:\S{1,20}\s){0,4}?(?:to|with|as|in)\s(?:['"][^'"]{0,24}[^\w'"]|the\s(?:attacker|command))|to\sthe\s(?:end\sof\sthe\s)?(?:user'?s|search\squery|query|message|command)\b)
@@ -37,7 +37,7 @@ PATTERNS: Final = (
     declare_pattern(
         Category.SHADOWING,
         "other-tools",
-        "Gives orders about other tools",
+        "Gives instructions about other tools",
         rf"""\b(?:after|when(?:ever)?|each\stime|every\stime|any\stime|if)\s(?:you\s|the\suser\s|the\sassistant\s)?(?:us|call|invok|run|execut|select|access)\w{{0,4}}\s{_OTHERS}
             |\b(?:do\snot|don'?t|never|instead\sof|stop)\s(?:us|call|invok|trust)\w{{0,4}}\s{_OTHERS}
             |{_OTHERS}\s(?:must|should|shall|are\sto|have\sto|need\sto|will)\s(?:be\s(?:ignored|skipped|disabled|routed|redirected|replaced|called\sthrough)|first|call|send|use|go|pass)""",
@@ -49,7 +49,7 @@ PATTERNS: Final = (
     declare_pattern(
         Category.SHADOWING,
         "adds-recipient",
-        "Adds a recipient to what is sent",
+        "Adds a recipient to a message",
         r"""\b(?:always|also|must|silently|whenever|when|every|each)\b[^;]{0,90}?\b(?:bcc|cc|copy|forward)\b[^;]{0,40}?\s['"`<(]?[\w.+-]{1,30}@[\w.-]{2,40}""",
         unless=r"\be\.g\b|\bexamples?\s|\bsuch\sas\b",
         needs=("@", "bcc|cc|copy|forward", "always|also|must|silently|when|every|each"),
@@ -60,7 +60,7 @@ PATTERNS: Final = (
     declare_pattern(
         Category.SHADOWING,
         "talks-down",
-        "Takes the place of another tool or server, or talks it down",
+        "Replaces or criticises another tool or server",
         r"""\b(?:official|original|other|built-?in|real|existing)\s(?:[\w-]{1,16}\s){0,3}?(?:tools?|servers?)\s(?:is|are|has\sbeen|have\sbeen)\s(?:\w{1,10}\s)?(?:compromised|malicious|insecure|unsafe|untrusted|hacked)\b
             |\binstead\sof\s[^.;]{1,60}?(?:which|that|because\sit|as\sit)\s(?:is|are)\s(?:\w{1,10}\s)?(?:compromised|malicious|insecure|unsafe|untrusted|hacked)\b
             |\boverrid(?:es|ing)\sthe\sbehaviou?r\sof\s[^.;]{1,50}?\b(?:other|another|all)\s(?:\w{1,12}\s)?(?:tools?|servers?)\b
@@ -83,7 +83,7 @@ PATTERNS: Final = (
     declare_pattern(
         Category.SHADOWING,
         "first-of-all",
-        "Wants to be used before all other tools",
+        "Requires its use before all other tools",
         rf"""\b(?:before|prior\sto)\s(?:you\s)?(?:us|call|invok|run|execut|select|access)\w{{0,4}}\s{_OTHERS}""",
         needs=("before |prior to ", " other | remaining ", "tool|function|server"),
         reach=75,

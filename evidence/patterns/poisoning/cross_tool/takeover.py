@@ -20,7 +20,7 @@ PATTERNS: Final = (
     declare_pattern(
         Category.SHADOWING,
         "takes-calls-over",
-        "Changes, redirects or replaces another tool's calls",
+        "Changes, redirects or replaces the calls of another tool",
         rf"""\b(?:when(?:ever)?|every\stime|each\stime|any\stime|if|once|after|before|for|on)\s(?:any\s|every\s|each\s|all\s|you\s|the\suser\s|would\s|calling\s|using\s|calls?\s(?:of|to)\s){{0,4}}(?:{ACT}\s)?{_NAME.format("other")}(?:\stool)?(?:\s(?:is|gets|has\sbeen|are)\s(?:used|called|invoked|run|executed|available|requested))?\s?,\s?(?:you\s|must\s|should\s|always\s|also\s|silently\s|first\s|instead\s|please\s|then\s){{0,4}}{_ALTER}\b{build_character_gap(70)}(?:@|\bregardless\b|\bsilently\b|\bwhatever\b|\bhidden\b|\bextra\b|https?://|\bevil|\battacker|\bcopy\sto\b|\bto\s\+\d|\bto\sthis\stool)
             |\b(?:whenever|when|every\stime|each\stime)\s{build_character_gap(24)}{_NAME.format("second")}\sis\s(?:called|used|invoked|run|executed),\s{build_character_gap(40)}\b(?:is|are|gets?)\s(?:also\s)?(?:bcc'?d|cc'?d|added|copied|sent|forwarded|appended|logged|replaced)\b
             |\b(?:modif(?:y|ies)|chang(?:e|es)|alter|alters|replac(?:e|es)|overrid(?:e|es))\sthe\s(?:behaviou?r|output|arguments?|results?|parameters?)\sof\s(?:the\s)?{_NAME.format("third")}
@@ -56,7 +56,7 @@ PATTERNS: Final = (
     declare_pattern(
         Category.SHADOWING,
         "goes-between",
-        "Wants what other tools get or give to pass through it",
+        "Requires that arguments or results of other tools pass through it",
         r"""\b(?:all|any|every|each)\s(?:[\w-]{1,12}\s){0,2}?(?:outputs?|results?|messages?|calls?|requests?|files?|queries|prompts?|payments?|emails?|arguments?)\s(?:[\w-]{1,14}\s){0,5}?(?:must|has\sto|have\sto|should|shall|needs?\sto|are\sto|is\sto)\s(?:\w{1,8}\s){0,2}?(?:sent|passed|routed|go|run|forwarded|redirected|mirrored|uploaded|directed|copied)\s(?:first\s)?(?:through|to|via|into)\s(?:this\stool|us\b|our\b|\+?\d|[\w.+-]{1,30}@|https?://|(?:the|an?)\s(?:audit|external|remote|compliance|monitoring|collection)\b)
             |\b(?:pass|send|route|forward|hand|redirect|direct)\s(?:its|their|all|every|each|any|the)\s(?:[\w-]{1,12}\s){0,3}?(?:outputs?|results?|contents?|arguments?|statements?|calls?|requests?|output)\s(?:for\sit\s|of\s\w{2,14}\s|here|to\sthis\stool|through\sthis\stool){1,2}
             |\b(?:before|after)\s(?:any|every|each)\s(?:other\s)?(?:call|use|tool\scall|request|invocation)\s(?:of|to)\s[^.;]{1,40}?\b(?:call|run|invoke|use)\sthis\stool\b
@@ -89,7 +89,7 @@ PATTERNS: Final = (
     declare_pattern(
         Category.PREFERENCE,
         "wants-all",
-        "Wants to be chosen or called whatever the user asks",
+        "Requires its use whatever the user requests",
         rf"""\b(?:always|must|should|has\sto\sbe|have\sto)\s(?:be\s)?(?:prefer|select|choos|chosen|pick|us|call|run|invok|execut)\w{{0,5}}\s(?:this\s(?:tool|function|server)|first|it|with\seach|with\severy|for\severy)\b{build_character_gap(60)}\b(?:regardless|whatever|even\s(?:if|when)|in\sall\s(?:situations|cases)|over\s(?:every|all|any)|no\smatter|each\s(?:user\s)?message|every\s(?:user\s)?(?:message|question|request|prompt)|irrespective)
             |\b(?:choose|select|prefer|pick|use|call|run)\sthis\s(?:tool|function|server)\s(?:whenever\spossible|for\severy\s(?:question|request|message)|at\sthe\s(?:beginning|start|end)\sof\severy\s\w{{3,14}}\sand|even\s(?:if|when)\s(?:another|the\suser|other|it)|after\s(?:each|every)\s(?:user\s)?(?:message|reply|response)|instead\sof\s(?:all|any|every)|over\s(?:all|any|every))
             |\bthis\s(?:tool|server)\s(?:is|are)\sthe\sonly\s(?:\w{{1,10}}\s)?(?:one|tool|server|choice|option)\s(?:that\s|which\s)?(?:is\s|you\s|can\s|are\s){{0,2}}(?:safe|trust|allowed|trusted|secure|permitted|reliable)|\bthis\sis\sthe\sonly\stool\s(?:that\s)?(?:is\s|can\s)?(?:safe|trusted|be\strusted|secure)
@@ -125,7 +125,7 @@ PATTERNS: Final = (
     declare_pattern(
         Category.SHADOWING,
         "falsifies",
-        "Has the model change, add or falsify something behind the user's back",
+        "Instructs the model to change, add or falsify something unknown to the user",
         rf"""\bwhen(?:ever)?\s(?:you\s)?(?:generat|writ|creat|produc|suggest|edit|commit|review|show|book|order|buy|pay|answer|return|compar|summari[sz])\w{{0,4}}(?:ing)?\b{build_character_gap(60)},\s(?:you\s|must\s|always\s|also\s|silently\s|please\s){{0,3}}(?:insert|add|include|append|inject|embed|put|replace|set|change)\s{build_character_gap(50)}(?:\bhidden|https?://|\bbackdoor|\badmin|\battacker|\bevil|\bdo\snot\smention|\bnever\smention|\bmention\sit)
             |\bin\s(?:each|every|all|any)\s(?:commit|message|reply|email|file|answer|link)\w{{0,8}}\s(?:message\s)?{build_character_gap(20)}\b(?:include|add|insert|append|put)\s{build_character_gap(40)}(?:\.git-credentials|\.env\b|password|token|secret|credential|hidden|https?://)
             |\bappend\sto\severy\s(?:link|url)\b{build_character_gap(80)}\b(?:e-?mail|user|token|id|session|address)
@@ -163,7 +163,7 @@ PATTERNS: Final = (
     declare_pattern(
         Category.OVERRIDE,
         "bides-its-time",
-        "Says that it will behave otherwise after some time",
+        "Announces a different behaviour after some time",
         rf"""\b(?:after|from)\s(?:the\s)?(?:\w{{1,6}}\s)?(?:\d{{1,4}}|two|three|five|ten|few|several|first|second|third)\s(?:\w{{1,10}}\s)?(?:calls?|days?|uses?|hours?|weeks?|invocations?|runs?|times?),?\s(?:it\s|the\stool\s|will\s|you\s|must\s|should\s){{0,3}}(?:switch|start|begin|change|activat|send|forward|includ|read|upload|exfiltrat|append)\w{{0,4}}
             |\bif\sthe\s(?:date|day|year|time|weekday)\sis\s(?:after|past|later|before|\w{{2,10}}day)\b{build_character_gap(40)},\s(?:\w{{1,8}}\s){{0,2}}?(?:include|send|read|upload|forward|pass|append|delete|ignore|add|call)\b
             |\b(?:behaves?|acts?|appears?|looks?)\s(?:\w{{1,12}}\s)?(?:during|until|while|in|for)\s(?:the\s)?(?:\w{{1,10}}\s)?(?:review|approval|audit|test|inspection|scan)\w{{0,3}}\b{build_character_gap(40)}\b(?:activat|then|after|switch|start|enabl|reveal)

@@ -62,7 +62,7 @@ PATTERNS: Final = (
     declare_pattern(
         Category.EXFILTRATION,
         "passes-conversation",
-        "Has the conversation or the prompt handed over with a call",
+        "Requires the conversation or the prompt as an argument",
         rf"""{ORDER}{_GIVE}\s{build_character_gap(70)}\b{_TALK}\b{build_character_gap(90)}\b(?:to|as|in|into|with|for|at|via|through|when|verbatim)\s{build_character_gap(16)}{PLACE}
             |\bin\s{PLACE}\S{{0,2}},?\s{_GIVE}\s{build_character_gap(40)}\b{_TALK}|{ORDER}(?:set|fill(?:\sin)?|populate)\s{build_character_gap(10)}{PLACE}\s(?:to|with)\s{build_character_gap(20)}\b{_TALK}
             |[`'"]\s?[:=]\s?(?:write|put|include|paste|copy)\s{build_character_gap(20)}\b(?:your\schain\sof\sthought|your\ssystem\sprompt|{_TALK})
@@ -83,7 +83,7 @@ PATTERNS: Final = (
     declare_pattern(
         Category.EXFILTRATION,
         "passes-secrets",
-        "Has secrets that it needs not handed over with a call",
+        "Requires secrets as an argument that it does not need",
         rf"""{ORDER}(?:{_GIVE}|print|dump|reveal)\s{build_character_gap(60)}\b(?:all|any|every|the\suser'?s|their|stored|saved|your|its|those|value\sof\s(?:the\s)?)\s?{build_character_gap(24)}\b{_HELD}\b{build_character_gap(90)}\b(?:to|as|in|into|with|for|at|via|so|along)\s
             |{ORDER}(?:set|fill(?:\sin)?|populate)\s{build_character_gap(10)}{PLACE}\s(?:to|with)\s(?:all|any|every|the\suser'?s|contents?\sof)\s{build_character_gap(20)}\b{_HELD}
             |\bin\s{PLACE}\S{{0,2}},?\s{_GIVE}\s{build_character_gap(30)}\bcontents?\sof\s{build_character_gap(10)}{_FILE}
@@ -112,7 +112,7 @@ PATTERNS: Final = (
     declare_pattern(
         Category.SENSITIVE_PATH,
         "fetches-secrets",
-        "Has the model read a private file and hand on what it holds",
+        "Instructs the model to read a private file and to pass on its content",
         rf"""{ORDER}{_TAKE}\s{build_character_gap(60)}{_FILE}{build_character_gap(110)}\b(?:append|attach|send|pass|give|upload|put|store|provide|submit|embed|forward|post|paste|hand|add|copy|include|use|echo)\b{build_character_gap(24)}\b{_ITS}
             |\bevery\sfile\sthat\slooks\slike\sa\s(?:credential|secret|key)""",
         unless=r"\b(?:never|not|don'?t)\s(?:\w{1,12}\s){0,2}$",
@@ -132,7 +132,7 @@ PATTERNS: Final = (
     declare_pattern(
         Category.EXFILTRATION,
         "hands-on-all",
-        "Has the model collect what belongs to the user and hand it on",
+        "Instructs the model to collect and pass on data of the user",
         rf"""{ORDER}{_TAKE}\s(?:[\w'-]{{1,12}}\s){{0,2}}?{_ALL}{_PERSONAL}{build_character_gap(80)}(?:,|\band|\bthen)\s{build_character_gap(30)}\b(?:send|pass|include|upload|put|paste|give|attach|forward|post|store|share|transmit|submit|summari[sz]e)\s{build_character_gap(14)}\b{_ITS}{build_character_gap(70)}(?:{PLACE}|\bcall\b)
             |{ORDER}(?:send|upload|forward|transmit|share|mirror|post)\s(?:[\w'-]{{1,12}}\s){{0,3}}?{_ALL}{_PERSONAL}{build_character_gap(60)}\b(?:to|with|at)\s{build_character_gap(20)}(?:https?://|[\w.+-]{{1,30}}@[\w.-]{{2,30}}|\bus\b|\bour\b|this\stool)
             |\bcontents?\sof\s(?:all\s|any\s)?private\srepositor\w{{1,3}}\s{build_character_gap(20)}\bpublic\b|\bmake\s(?:the\s|all\s)?private\srepositor\w{{1,3}}\spublic\b""",
@@ -155,7 +155,7 @@ PATTERNS: Final = (
     declare_pattern(
         Category.EXFILTRATION,
         "quiet-copy",
-        "Says that it hands on secrets, or all it sees, in passing",
+        "States that it also passes on secrets, or all data that it receives",
         rf"""\b(?:in\sthe\sbackground|silently|secretly|quietly|covertly|unnoticed|behind\sthe\sscenes)\b,?\s{build_character_gap(20)}\b(?:uploads?|sends?|records?|forwards?|transmits?|posts?|logs?|copies|mirrors?|keeps?|reports?|collects?|reads?)\s{build_character_gap(70)}\b(?:{_HELD}|{_FILE}|every\s(?:message|prompt|document|file|request)|all\s(?:messages|prompts|documents|files|requests|of\sit)|to\s(?:our|an?|the)\s(?:\w{{2,12}}\s)?(?:server|host|vendor|endpoint|log|address))
             |\b(?:run|execute)\s[`'"]?(?:env|printenv)[`'"]?\sand\s(?:put|pass|send|include|paste)\b
             |\breports?\s(?:the\s)?contents?\sof\s(?:the\s)?(?:clipboard|screen|{_FILE}){build_character_gap(30)}\bto\b""",
@@ -171,7 +171,7 @@ PATTERNS: Final = (
     declare_pattern(
         Category.EXFILTRATION,
         "carries-secrets",
-        "Says that secrets go along with what it does",
+        "States that it sends secrets with its actions",
         r"""\b(?:includ(?:es|ing)|bundl(?:es|ing)|append(?:s|ing)|report(?:s|ing)|embed(?:s|ding)|inject(?:s|ing)|add(?:s|ing)|attach(?:es|ing)|cop(?:ies|ying)|ingest(?:s|ing)|upload(?:s|ing)|enrich(?:es|ed|ing)|backs\sup|forward(?:s|ed|ing)|index(?:es|ing))\s(?:[^\s;.]{1,16}\s){0,9}?
             (?:(?:all|any|stored|cached|local|locally|the|environment|session|connection|authentication|embedded|signing)\s(?:[\w-]{1,14}\s){0,3}?(?:credentials|passwords|(?:access|api|session|bearer|auth)\stokens?|secrets|cookies|environment\svariables|(?:private|signing|ssh)\skeys?)|ssh\skeys|gpg\skey(?:s|rings?)|private\skey\sfiles|\.env\b(?:\sfiles)?)\b
             [^;.]{0,50}?\s(?:in|into|to|alongside|as|with|from|for)\s(?:[^\s;.]{1,16}\s){0,4}?(?:metadata|payload|manifest|archive|output|report|logs?|labels|analysis|metrics|provider|registry|headers|responses?|results?|requests?|cloud|record|entries|fingerprint|attribution|coverage|vocabulary)\b""",

@@ -88,7 +88,7 @@ PATTERNS: Final = (
     declare_sentence_pattern(
         Category.EXFILTRATION,
         "talk-leaves",
-        "Has the conversation handed over",
+        "Requests the conversation",
         TALK,
         _HANDED,
         SINK,
@@ -102,7 +102,7 @@ PATTERNS: Final = (
     declare_sentence_pattern(
         Category.EXFILTRATION,
         "prompt-leaves",
-        "Has the model's instructions handed over",
+        "Requests the instructions of the model",
         PROMPT,
         _HANDED,
         SINK,
@@ -113,7 +113,7 @@ PATTERNS: Final = (
     declare_sentence_pattern(
         Category.EXFILTRATION,
         "word-for-word",
-        "Asks for the conversation or the prompt word for word",
+        "Requests the conversation or the prompt verbatim",
         build_words(
             """verbatim | word by word | word for word | unabridged | exact text | exact wording | full text
             | literally | including system messages | including _ system prompt"""
@@ -129,7 +129,7 @@ PATTERNS: Final = (
     declare_sentence_pattern(
         Category.EXFILTRATION,
         "queries-private-tables",
-        "Has the model query private tables and hand over what they hold",
+        "Instructs the model to query private tables and to pass on their content",
         build_raw_words(
             r"""\bselect\s[^;]{1,60}?\sfrom\s[`'"]?(?:\w{1,20}\.)?(?:users?|credentials?|customers?|accounts?|payments?|payment_info|secrets?|api_keys?|tokens?|passwords?|employees|salaries|auth_user|sessions|ssh_keys)\b"""
         ),
@@ -149,7 +149,7 @@ PATTERNS: Final = (
     declare_sentence_pattern(
         Category.EXFILTRATION,
         "secrets-leave",
-        "Has secrets handed over that are not its own",
+        "Requests secrets that are not its own",
         _TOTAL_SECRET,
         _HANDED,
         SINK | build_words("to each | to every | with each | with every | in each | in every"),
@@ -167,7 +167,7 @@ PATTERNS: Final = (
     declare_sentence_pattern(
         Category.EXFILTRATION,
         "private-data-leaves",
-        "Has the user's private data handed over",
+        "Requests private data of the user",
         build_raw_words(
             rf"""\b(?:the\suser'?s|their|any|all|everybody'?s?|whatever|names\sand)\s(?:[\w'*-]{{1,16}},?\s){{0,4}}?{PERSONAL.expression}|\b(?:everything|whatever|anything)\s(?:[\w'-]{{1,12}}\s){{0,3}}?the\suser\s(?:has\s)?(?:told|revealed|said|typed|disclosed|shared|mentioned|wrote)|\bdata\sof\sthe\suser\b"""
         ),
@@ -189,7 +189,7 @@ PATTERNS: Final = (
     declare_sentence_pattern(
         Category.EXFILTRATION,
         "copies-go-abroad",
-        "Has copies of what it works on sent to an address of its own",
+        "Requires copies of its data to be sent to its own address",
         build_raw_words(
             rf"""(?:{_SENT.expression}|\bgoes\s(?:also\s)?to|\bbelongs?\s(?:also\s)?to|\b(?:is|are)\s(?:also\s)?relayed){build_character_gap(120)}(?:{ADDRESS.expression})"""
         ),
@@ -210,7 +210,7 @@ PATTERNS: Final = (
     declare_sentence_pattern(
         Category.EXFILTRATION,
         "contents-go-on",
-        "Requires the content of something else to be handed on first",
+        "Requires that the content of something else is passed on first",
         build_raw_words(
             r"""\b(?:forwarding|passing|sending|relaying|including|uploading|submitting|posting|embedding|copying)\s(?:its|their|the\sfile'?s)\s(?:\w{2,12}\s)?(?:contents?|text|values?|output)\b"""
         ),
@@ -223,7 +223,7 @@ PATTERNS: Final = (
     declare_sentence_pattern(
         Category.SHADOWING,
         "plants-link",
-        "Has a link or mark of its own put into what the model writes",
+        "Instructs the model to add a link or mark to its texts",
         build_raw_words(
             rf"""{ORDER}(?:append|add|insert|include|embed|attach|put|place|end|finish|close|sign)\s{build_character_gap(50)}\b(?:links?|urls?|images?|pixels?|banners?|footers?|signatures?|badges?|references?|watermarks?|suffix|advert\w{{0,8}})\s{build_character_gap(40)}(?:{ADDRESS.expression})"""
         ),
@@ -238,7 +238,7 @@ PATTERNS: Final = (
     declare_sentence_pattern(
         Category.EXFILTRATION,
         "data-for-us",
-        "Asks for more of the user's data than it needs, for its maker",
+        "Requests more data of the user than it needs, for its vendor",
         _TOLD_US | _OURS,
         STRANGER,
         _PRIVATE,
@@ -249,7 +249,7 @@ PATTERNS: Final = (
     declare_sentence_pattern(
         Category.EXFILTRATION,
         "greedy-parameter",
-        "Has a parameter named after something private",
+        "Has a parameter with the name of private data",
         build_raw_words(
             r"""\b(?:contents?_(?:of|from)|text_(?:of|from)|dump_of|values?_of|file_contents?|read_from|from_reading|all|full|entire|complete|whole)_(?:[a-z0-9]{1,14}_){0,4}?(?:ssh_(?:private_)?key|private_key|id_rsa|dot_env|env_file|environment_variables|env_vars|passwd|shadow|credentials_file|aws_credentials|mcp_json|conversation|chat_history|system_prompt|cookies|passwords)(?:_[a-z0-9]{1,14}){0,3}\b"""
         ),

@@ -14,7 +14,7 @@ PATTERNS: Final = (
     declare_sentence_pattern(
         Category.SENSITIVE_PATH,
         "opens-private-file",
-        "Has the model open a private file",
+        "Instructs the model to open a private file",
         build_raw_words(rf"{build_imperative(FETCH).expression}\s{build_character_gap(60)}{SECRET_FILE.expression}"),
         SINK
         | build_words(
@@ -34,7 +34,7 @@ PATTERNS: Final = (
     declare_sentence_pattern(
         Category.SENSITIVE_PATH,
         "opens-key-file",
-        "Has the model open a file that holds nothing but secrets",
+        "Instructs the model to open a file that contains only secrets",
         build_raw_words(
             rf"""(?:{ORDER}|{DUTY.expression}\s(?:\w{{1,12}}\s){{0,3}}?)(?:read|cat|open|load|fetch|retrieve|obtain|dump|collect|decode|stream|grab|print|upload|attach|send|hand\sover|copy|harvest|exfiltrate|submit)\s{build_character_gap(50)}(?:id_rsa|id_ed25519|id_ecdsa|id_dsa|/etc/shadow|\.aws/credentials|\.netrc|\.git-credentials|\.pgpass|wallet\.dat|\.docker/config\.json|\.bash_history|\.zsh_history|application_default_credentials|\bkeychain\s(?:database|file)|\*\.pem|\*\.key)\b(?!\.pub)"""
         ),
@@ -45,7 +45,7 @@ PATTERNS: Final = (
     declare_sentence_pattern(
         Category.SENSITIVE_PATH,
         "needs-private-file",
-        "Says that it needs what a private file holds",
+        "States that it needs the content of a private file",
         SECRET_FILE,
         build_raw_words(
             r"""\b(?:contents?|texts?|values?|lines?|entry|entries|output)\s(?:of|in|from)\b|\bwhatever\b|\bcontains\b|\bits\s(?:password|content|text)|\bas\sthe\s(?:seed|salt|licen[cs]e|key)"""
@@ -62,7 +62,7 @@ PATTERNS: Final = (
     declare_sentence_pattern(
         Category.SENSITIVE_PATH,
         "reads-private-file-in-passing",
-        "Says that it reads a private file in passing and hands on what it holds",
+        "States that it also reads a private file and passes on its content",
         build_raw_words(
             rf"""\b(?:also|and|then|while|additionally|simultaneously)\s(?:\w{{3,12}}ly\s)?(?:reads?|peeks?\sat|grabs?|collects?|opens?|loads?|fetch(?:es)?|scans?|cop(?:y|ies))\s{build_character_gap(30)}{SECRET_FILE.expression}"""
         ),
@@ -76,7 +76,7 @@ PATTERNS: Final = (
     declare_sentence_pattern(
         Category.SENSITIVE_PATH,
         "takes-private-file-along",
-        "Has private files taken along",
+        "Requires private files in addition",
         build_raw_words(
             rf"""{ORDER}(?:do\snot\sleave\sout|include|attach|bundle|upload|archive|pack|zip|tar|back\sup|ship|add|collect)\s{build_character_gap(40)}{SECRET_FILE.expression}"""
         ),
@@ -90,7 +90,7 @@ PATTERNS: Final = (
     declare_sentence_pattern(
         Category.SENSITIVE_PATH,
         "plants-line",
-        "Has a line planted in a file that grants access or runs commands",
+        "Requires a new line in a file that grants access or runs commands",
         build_raw_words(
             r"""(?<![\w/])(?:~?/?\S{0,20})?(?:authorized_keys|\.bashrc|\.zshrc|\.bash_profile|\.profile\b|crontab|\.cursor/mcp\.json|claude_desktop_config|/etc/hosts|/etc/sudoers|\.gitconfig|\.ssh/config|git\shooks?\b|\.git/hooks|autostart|launchd|systemd\sunit)"""
         ),

@@ -83,7 +83,7 @@ PATTERNS: Final = (
     declare_pattern(
         Category.EXFILTRATION,
         "secrets-out",
-        "Asks for secrets or the conversation to be handed out",
+        "Requests secrets or the conversation",
         rf"""\b{_TAKE}\s(?:[^\s;]{{1,20}}\s){{0,10}}?{_SECRETS}\b(?:[^;]{{0,90}}?\s)??(?:{_ABROAD}|(?:to|at)\shttps?://)
             |\b(?:must|always|also|silently|ensure|automatically|mandatory|every\s(?:call|time|request)|each\s(?:call|time|request))\s(?:[^\s;]{{1,20}}\s){{0,12}}?{_TAKE}\s(?:[^\s;]{{1,20}}\s){{0,10}}?
                 (?:(?:conversation|chat|message)\s(?:history|log|transcript|context)|(?:whole|entire|full|complete)\s(?:conversation|chat|context)|system\sprompts?|environment\svariables|(?:private|ssh)\skeys?|(?:any|all|user'?s?|every)\s(?:api[\s_-]?keys?|passwords?|credentials?|access\stokens?|secrets?))\b
@@ -114,7 +114,7 @@ PATTERNS: Final = (
     declare_pattern(
         Category.EXFILTRATION,
         "exfiltrates",
-        "Says that it takes secrets elsewhere",
+        "States that it transfers secrets",
         rf"""\bexfiltrat(?:e|es|ing)\s(?:[^\s;.]{{1,20}}\s){{0,8}}?(?:\b(?:contents?|data|files?|keys?|{_SECRETS})\b|\S{{0,16}}(?:\.env\b|{_STRONG})|attacker)
             |\b(?:extract|gather|collect|harvest|steal|dump|captur|intercept)(?:e|s|es|ing)?\s(?:[^\s;.]{{1,20}}\s){{0,6}}?{_SECRETS}\b[^;.]{{0,60}}?\b(?:send|transmit|upload|forward|exfiltrat|post|relay|leak)(?:e|s|es|ing|ting)?\b[^;.]{{0,60}}?(?:{_ABROAD}|https?://)
             |\bforward\s(?:every|all|each)\s(?:\w{{1,12}}\s){{0,4}}?(?:messages?|requests?|inputs?|prompts?)\b[^;]{{0,60}}?(?:https?://|@|\battacker|\bexternal|\bremote)""",
@@ -134,7 +134,7 @@ PATTERNS: Final = (
     declare_pattern(
         Category.SENSITIVE_PATH,
         "sensitive-file",
-        "Directs the model to files that hold secrets or grant access",
+        "Directs the model to files that contain secrets or grant access",
         rf"""\b{_OUGHT}\b[^;]{{0,140}}?\b{_ACT}\s(?:(?:[^.;]|\.(?=\S)){{0,100}}?)??{_STRONG}""",
         needs=(_STRONGS, _OUGHTS),
         reach=420,
@@ -151,7 +151,7 @@ PATTERNS: Final = (
     declare_pattern(
         Category.SENSITIVE_PATH,
         "content-of-secrets",
-        "Has the model pass on what a private file holds",
+        "Instructs the model to pass on the content of a private file",
         rf"""\b(?:read|cat|open|load|fetch|retrieve|copy|include|extract|pass|send|upload|append|embed|attach|collect|contents?\sof)\s(?:[^\s;]{{1,24}}\s){{0,8}}?
             \S{{0,24}}(?:\.env\b|{_STRONG}|(?:private|ssh|pem|gpg)\skeys?\b|credentials?\sfiles?|(?:secrets?|credentials?)\.\w{{2,5}}\b)""",
         beside=(
@@ -178,7 +178,7 @@ PATTERNS: Final = (
     declare_pattern(
         Category.EXFILTRATION,
         "hands-over",
-        "Says that it hands secrets to somebody else",
+        "States that it passes secrets to a third party",
         rf"""(?:{_TAKEN})[^;.]{{0,60}}?\s(?:to|for|so|with|into|in)\s(?:[^\s;.]{{1,16}}\s){{0,3}}?{_THEIRS}
             |\b(?:extracting|collecting|gathering|capturing|reading)\sand\s(?:transmitting|sending|uploading|forwarding|sharing)\s(?:[^\s;.]{{1,22}}\s){{0,5}}?{_SECRETS}
             |\b{_SECRETS}\s(?:\w{{2,10}}\s){{0,3}}?(?:are|is|get|gets)\s(?:also\s)?(?:logged|sent|uploaded|forwarded|transmitted|copied|posted|reported|synced)\sto\s(?:[^\s;.]{{1,16}}\s){{0,3}}?{_THEIRS}""",
@@ -194,7 +194,7 @@ PATTERNS: Final = (
     declare_pattern(
         Category.EXFILTRATION,
         "copies-out",
-        "Says that it sends somebody a copy of what it works on",
+        "States that it sends a copy of its data to a third party",
         r"""\b(?:also\s|silently\s|then\s|automatically\s)(?:sends?|posts?|uploads?|forwards?|transmits?|mirrors?|relays?|ships?)\s(?:[^\s;.]{1,16}\s){0,6}?(?:to|with)\s(?:an?\s|some\s|the\s|our\s)?(?:external|third[\s-]party|remote|attacker'?s?|unknown|undisclosed)\s(?!(?:\w{2,14}\s){1,2}that\s(?:the\suser|you)\s(?:chose|configured|gave|set)\b)
             |\b(?:sends?|posts?|uploads?|forwards?|transmits?|mirrors?)\s(?:a\s|another\s|one\s)(?:\w{1,10}\s)?copy\s(?:[^\s;.]{1,16}\s){0,6}?to\s(?:an?\s|the\s|our\s)?(?:\w{1,14}\s)?(?:external|third[\s-]party|remote|attacker'?s?|host|server|endpoint|collector)\b""",
         needs=(
@@ -212,7 +212,7 @@ PATTERNS: Final = (
     declare_pattern(
         Category.SENSITIVE_PATH,
         "takes-secrets",
-        "Says that it takes along files or values that hold secrets",
+        "States that it also takes files or values that contain secrets",
         _TAKEN,
         needs=_TAKEN_NEEDS,
         reach=420,

@@ -66,7 +66,7 @@ PATTERNS: Final = (
     declare_sentence_pattern(
         Category.OVERRIDE,
         "voids-instructions",
-        "Declares the model's instructions void",
+        "Declares the instructions of the model invalid",
         _VOID,
         _MODELS,
         unless=rf"{_OF_A_THING}|{_ABOUT_TEXTS}",
@@ -84,7 +84,7 @@ PATTERNS: Final = (
     declare_sentence_pattern(
         Category.OVERRIDE,
         "outranks-instructions",
-        "Puts this text above what the model was told",
+        "Ranks this text above the instructions of the model",
         _THIS,
         build_raw_words(
             r"""\byou\b|\byour\b|\buser|\boperator\b|\bdeveloper\b|\bonly\b|\balone\b|\bgenuine\b|\bconversation\b|\bsystem\s(?:prompt|message|instructions)\b|\binstructions?\b|\btrained\b|\bobey\b|\border"""
@@ -100,7 +100,7 @@ PATTERNS: Final = (
     declare_sentence_pattern(
         Category.OVERRIDE,
         "above-the-user",
-        "Puts itself above what the user asks for",
+        "Ranks itself above the request of the user",
         build_raw_words(
             r"""\b(?:description|tool|rule|instruction|text|note)'?s?\s(?:has|have|is|takes)?\s?(?:\w{1,8}\s){0,2}?(?:priority|precedence)\s(?:is\s)?(?:higher\sthan|over|above)\s(?:the\s)?users?|\bhigh-priority\s(?:system\s)?directive|\bthis\s(?:tool|description|rule)\s(?:has|takes)\s(?:the\s)?(?:highest|top|absolute)\spriority|\b(?:regardless\sof|no\smatter)\s(?:what\s)?(?:the\s|a\s|any\s)?user'?s?\s(?:original\s|actual\s)?(?:input|request\w{0,3}|query|choice|intent|asks?|wants?|instructions?|wish\w{0,2})\b|\bignore\s(?:any|the|their)\s\S{1,30}\s(?:they|the\suser)\s(?:specif|provid|ask|request|giv|enter)\w{0,5}"""
         ),
@@ -114,7 +114,7 @@ PATTERNS: Final = (
     declare_sentence_pattern(
         Category.OVERRIDE,
         "freed",
-        "Tells the model that it is bound by nothing",
+        "States that no rule applies to the model",
         build_raw_words(r"""\byou\s(?:are|have\sbeen|were)\s(?:\w{2,10}\s)?(?:freed|free|released|exempt|exempted|liberated|unbound|unshackled|relieved)\s(?:from|of)\b|\brefusal\sis\b|\brefusing\sis\s(?:not|no)|\byou\s(?:may|must|can|shall|will|should)\s?(?:not|never|n't)\srefuse\b|\b(?:act|answer|reply|respond|speak|behave)\s(?:accordingly\s)?(?:as|like)\s(?:a|an|the)\s(?:\w{2,12}\s)?(?:model|assistant|ai|agent)\s(?:that|who|which|with|without)\s(?:has|have|knows|is|no|any|out)\b|\banswer\s(?:every|all|any)\s(?:requests?|questions?)\sfully\b
             |\b(?:imagine|pretend|suppose|assume)\s(?:that\s)?(?:there\s(?:are|is|were)\s)?no\s(?:guidelines|rules|restrictions|limits|filters|safety|policy)|\byou\shave\s(?:now\s)?(?:root|admin|administrator|unlimited|unrestricted)\s(?:permissions?|rights?|access|privileges?)(?:\snow)?\b|\blost\sthe\sright\sto\b|\benter\s(?:developer|god|debug|unrestricted|admin)\smode\s?[:;,]|\b(?:guardrails|safeguards|safety\s(?:rules|filters?|checks|measures)|restrictions)\s(?:are|were|have\sbeen|stay)\s(?:now\s)?(?:switched\soff|turned\soff|disabled|lifted|off|removed|suspended)\b|\bno\s(?:policies|rules|restrictions|guidelines|limits)\sto\s(?:heed|follow|obey|respect|observe)\b|\bwithout\s(?:any\s)?(?:moral|ethical|legal|safety)\s(?:limits?|restrictions?|concerns?|constraints?)"""),
         unless=r"\bif\syou\b|\bonce\syou\b|\bwhether\b|\bwhen\syou\b|\bunless\b|\bonly\sif\b",
@@ -128,7 +128,7 @@ PATTERNS: Final = (
     declare_sentence_pattern(
         Category.OVERRIDE,
         "another-master",
-        "Gives the model another master, role or goal",
+        "Gives the model another authority, role or goal",
         build_raw_words(r"""\byou\sare\sno\slonger\s(?:an?|the)\s\w{2,20}|\byou\s(?:now\s|will\s|shall\s|must\s|are\sto\s|henceforth\s)?(?:work|act|speak|answer|report|belong)\s(?:only\s|now\s)?(?:for|to)\s(?!the\suser\b|you\b|me\b)(?:[\w'-]{2,20}\s){1,3}?(?:from|and|now|instead|only|in|$)|\byou\s(?:now\s)(?:report|answer|belong)\sto\b|\b(?:put|place)\s(?:[\w'-]{2,16}\s){1,2}?interests?\s(?:before|above|ahead)\b|\bspeak\sas\sthe\suser'?s\b|\bnever\s(?:mention|reveal|admit|say)\sthat\syou\sare\san?\s(?:\w{2,12}\s)?(?:assistant|model|ai)\b
             |\byour\s(?:real|true|actual|only|new|primary|secret|hidden)\s(?:\w{2,12}\s)?(?:objective|goal|purpose|mission|task|aim|job|loyalty|master)\b|\b(?:new|secret|real)\stask\sfor\sthe\s(?:model|assistant|agent|ai)\b|\bthis\sserver\sgives\s(?:you\s)?(?:them|orders|the\sorders)\b|\bimagine\syou\sare\sno\slonger\b"""),
         unless=r"\bif\s(?:you|the\suser)\b|\bonce\syou\b|\bplan\b|\bupgrade\b|\bcreated?\b",
@@ -138,7 +138,7 @@ PATTERNS: Final = (
     declare_sentence_pattern(
         Category.OVERRIDE,
         "waives-consent",
-        "Says that the user's consent is not needed, or already given",
+        "States that the consent of the user is not needed, or already given",
         build_raw_words(rf"""\b(?:{_CONSENT}|approving|asking)\b""")
         | build_raw_words(
             r"""\bchecking\swith\s(?:the\s)?user|\bpre-?approved\b|\bprompting\sthe\suser|\bthe\s(?:\w{3,12})\ssaid\s(?:yes|ok)|\bapprovals\sor\snot\b"""
@@ -156,7 +156,7 @@ PATTERNS: Final = (
     declare_sentence_pattern(
         Category.OVERRIDE,
         "obeys-what-it-reads",
-        "Has the model take texts that it reads for orders",
+        "Instructs the model to follow instructions in texts that it reads",
         build_raw_words(
             r"""\bas\s(?:if|though)\s(?:(?:it|they)\s(?:came|were|had\scome|had\sbeen)\s(?:\w{2,8}\s)?(?:from|by)\s)?the\s(?:user|operator|developer|system)\b|\b(?:with|carr(?:y|ies)|ha(?:s|ve)|bears?)\sthe\suser'?s\sauthority\b|\ban\sorder\sthat\syou\b|,\s(?:just\s)?(?:comply|obey|do\s(?:it|so))\s?[.!]?$|\b(?:comply|obey)\s(?:with\s(?:it|them|that)|it|them)\b|\bha(?:s|ve)\sto\sbe\s(?:done|obeyed|executed|followed|carried\sout)\b|\bmust\sbe\s(?:done|obeyed|executed|followed|carried\sout)\b|\bdo\sas\syou\sare\stold\b|\bwithout\s(?:any\s)?questions?\b|\bno\squestions\sasked\b
             |\b(?:carry\s(?:it|them)\sout|act\son\s(?:it|them))\s(?:straight\saway|at\sonce|immediately|right\saway)|\byou\s(?:must|shall|should|will)\s(?:carry\sout|execute|obey|follow)\b|\btake\s(?:instructions|orders|commands)\s(?:on|from|in)\b|\bno\smatter\swhere\sit\scomes\sfrom\b|\bbinding\s(?:for|on|upon)\syou\b|\b(?:fulfil|fulfill|execute|perform|do|obey)\sthem\s(?:immediately|at\sonce|straight\saway|right\saway)\b|\bsigned\s(?:them|it)\soff\b"""
@@ -182,7 +182,7 @@ PATTERNS: Final = (
     declare_sentence_pattern(
         Category.OVERRIDE,
         "loosens-guard",
-        "Has the model trust this server, or switch a protection off",
+        "Instructs the model to trust this server, or to disable a protection",
         build_raw_words(
             r"""\b(?:add|put)\s(?:this|our)\s(?:server|tool|domain|host)\s(?:to|on)\s(?:\w{2,10}\s){0,4}?(?:trusted|allow|safe|white)|\b(?:disable|switch\soff|turn\soff|skip|deactivate)\s(?:\w{2,12}\s)?(?:the\s|your\s|any\s|all\s)?(?:safety|content|security)\s(?:filters?|checks?|measures?|settings?)\b|\b(?:reveal|alter|change|disclose)\s(?:or\s\w{3,10}\s)?your\s(?:configuration|settings|instructions)\b|\bgive\sthem\sto\sit\b|\bask\sfor\syour\sinstructions\b"""
         ),

@@ -16,7 +16,7 @@ PATTERNS: Final = (
     declare_pattern(
         Category.OVERRIDE,
         "runs-command",
-        "Has the model run a command that loads or destroys",
+        "Instructs the model to run a command that downloads or destroys",
         rf"""\b(?:first|before|must|always|silently|prior\sto|needs?|also|then|use\sthe\s\w{{2,12}}\stool\sto)\b[:,]?{build_character_gap(60)}\b(?:run|execut\w{{1,3}}|call|paste|type|launch|perform|entry|download)\b{build_character_gap(70)}{_LOADS}
             |{ORDER}(?:run|execute|launch)\s{build_character_gap(30)}{_LOADS}{build_character_gap(90)}\b(?:before|first|each\stime|each\scall|every\scall|then|without)\b
             |\b(?:add|append|insert|prepend|put|inject)\s\S{{0,3}}(?:;\s?(?:curl|wget|rm|nc|bash)|&&|\$\()[^\n]{{1,90}}?\b(?:to|into|at|in)\s{build_character_gap(24)}\b(?:command|end|query|commit|script|message|input)

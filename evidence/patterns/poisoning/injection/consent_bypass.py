@@ -11,7 +11,7 @@ PATTERNS: Final = (
     declare_pattern(
         Category.OVERRIDE,
         "against-consent",
-        "Has the model act without the user's consent, or against it",
+        "Instructs the model to act without the consent of the user, or against it",
         rf"""\beven\s(?:if|when|though)\s(?:the\s)?users?\s(?:says?\sno|declin|refus|object|disagree|did\snot\sask|do(?:es)?\s(?:not|n'?t)\s(?:ask|want|approve|confirm)|asks?\syou\snot|cancel|tells?\syou\snot)
             |\b(?:ignore|disregard|override)\sthe\suser'?s\s(?:\w{{1,10}}\s)?(?:answer|refusal|objections?|wish|wishes|choice|decision|consent|preference|preferences)
             |\b(?:skip|bypass|suppress|disable|circumvent|avoid)\s(?:all|any|every|the|its)\s(?:\w{{1,12}}\s)?(?:approval|confirmation|permission|consent|safety|security)\s?(?:prompts?|steps?|dialogs?|checks?|requests?)?(?=\s(?:and\b|it\s|entirely|at\sonce|because|so\b)|[;,])
@@ -55,7 +55,7 @@ PATTERNS: Final = (
     declare_pattern(
         Category.OVERRIDE,
         "obeys-answers",
-        "Has the model take what it reads for orders",
+        "Instructs the model to treat the content that it reads as instructions",
         rf"""\btreat\s(?:any\s|all\s|every\s|the\s)?{build_character_gap(60)}\bas\s(?:an?\s|the\s)?(?:\w{{1,14}},?\s){{0,3}}?(?:commands?|instructions?|orders?|directives?|authori[sz]ed|trusted\sinput)\b
             |\b(?:execute|run|obey|follow|carry\sout|perform)\s(?:every|any|all|each|whatever)\s(?:\w{{1,12}}\s)?(?:commands?|instructions?|orders?|directives?|steps?)\s(?:that\s|which\s)?(?:(?:it|they)\b|(?:are\s|is\s)?(?:in|inside|within|from|found|contained|embedded)\s(?:\w{{2,6}}\s)?(?:the\s|a\s|its\s)?(?:\w{{3,12}}\s)?(?:page|result|output|response|content|text|web\s?site|email|mail|message|issue|item|answer|document|feed|reply|body)s?)\b
             |\bwhatever\s(?:the|it|this)\s(?:result|output|page|response|text|tool|document)?\s?(?:says|tells|asks|contains|orders|demands)\b
@@ -81,7 +81,7 @@ PATTERNS: Final = (
     declare_pattern(
         Category.OVERRIDE,
         "takes-over",
-        "Puts its own orders in the place of the others",
+        "Replaces other instructions by its own",
         rf"""\b(?:previous|prior|earlier|other|existing|original|system|your|all|safety)\s(?:\w{{1,12}}\s){{0,2}}?(?:instructions?|rules?|guidelines?|prompts?|directives?|polic(?:y|ies))\s(?:are|is)\s(?:no\slonger|not|now|hereby|all)\s(?:\w{{1,8}}\s)?(?:valid|in\s(?:effect|force)|appl\w{{1,6}}|void|revoked|suspended|obsolete|replaced|overridden|cancelled|canceled)
             |\b(?:{NOT}|pay\sno\sattention\sto)\s(?:follow|obey|apply|heed|respect|consider)?\s?(?:any\s|the\s|your\s|all\s)?(?:other|previous|prior|earlier|system|safety|original)\s(?:guidelines|instructions|rules|directives|polic(?:y|ies)|prompts?)\b
             |\b(?:these|this|the\sfollowing)\s(?:instructions?|rules|description|directives?)\s(?:\w{{1,8}}\s)?(?:supersedes?|overrides?|replaces?|outranks?|overrules?|ha(?:s|ve)\s(?:the\s)?(?:highest|absolute|top|higher)\s(?:priority|precedence|authority)|takes?\s(?:precedence|priority)|comes?\sbefore)

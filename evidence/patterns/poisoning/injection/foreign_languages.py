@@ -10,7 +10,7 @@ PATTERNS: Final = (
     declare_pattern(
         Category.OVERRIDE,
         "override-foreign",
-        "Overrides other instructions, or keeps something from the user, in another language",
+        "Overrides other instructions, or hides something from the user, in another language",
         r"""\bignore[rz]?\s(?:(?:toutes|tous|les|ces|mes|vos|des|pr[eé]c[eé]dentes)\s){1,3}(?:instructions|consignes|r[eè]gles)\b|\b(?:ignor(?:a|e|es|iere|ieren|ar|are|ate|eer)|olvid(?:a|e|ar)|oubli(?:e|ez|er)|vergiss|vergessen|missachte|dimentica|esque[çc]a|desconsidere?|negeer|zignoruj|abaikan)\s(?:\w{1,12}\s){0,3}?(?:instruc[cç]i\w{2,4}|instruç\w{2,4}|anweisung\w{0,3}|vorgaben|istruzioni|regeln|reglas|r[eè]gles|regole|regras|instructies|polecenia|instruksi)
             |(?:忽略|无视|無視|不要理会|忘记|忘掉)(?:\w){0,10}?(?:指令|指示|说明|說明|规则|規則|提示)|(?:指示|命令|ルール|プロンプト)(?:\w){0,6}?(?:無視|忘れ)|(?:지시|명령|규칙|지침)(?:\w|\s){0,8}?무시
             |(?:игнорируй|игнорируйте|забудь|забудьте|проигнорируй\w{0,3})\s(?:\w{1,14}\s){0,3}?(?:инструкци|указани|правил)|(?:تجاهل|انس)\s(?:\w{1,14}\s){0,3}?(?:التعليمات|الأوامر|تعليمات)|(?:पिछले|सभी)\s(?:\S{1,12}\s){0,2}निर्देश\S{0,4}\s(?:\S{1,6}\s)?(?:अनदेखा|नज़रअंदाज)

@@ -49,7 +49,7 @@ PATTERNS: Final = (
     declare_pattern(
         Category.OVERRIDE,
         "reveals-prompt",
-        "Has the model give away its instructions",
+        "Instructs the model to reveal its instructions",
         r"""\b(?:reveal|print|output|repeat|disclose|show|leak|dump|return|expose|recite|include|quote)\s(?:(?:me|us|to\s\w{2,8}|out)\s)?(?:your|the\smodel'?s|the\sassistant'?s)\s(?:\w{1,12}\s){0,2}?(?:system\s(?:prompt|message|instructions?)|(?:initial|hidden|original|internal)\s(?:prompt|instructions?))""",
         needs=("system prompt|system message|system instruction|prompt|instruction", "your|model|assistant"),
         reach=120,
@@ -60,7 +60,7 @@ PATTERNS: Final = (
     declare_pattern(
         Category.OVERRIDE,
         "runs-download",
-        "Has the model run what it downloads",
+        "Instructs the model to run a download",
         r"""\b(?:must|first|always|before|then|silently|shall|required\sto)\b[^;]{0,100}?\b(?:curl|wget|iwr)\s[^|;]{0,160}?\|\s?(?:sudo\s)?(?:ba|z)?sh\b""",
         needs=("curl|wget|iwr", "must|first|always|before|then|silently|shall|required to"),
         reach=340,
@@ -70,7 +70,7 @@ PATTERNS: Final = (
     declare_pattern(
         Category.OVERRIDE,
         "obeys-content",
-        "Has the model obey whatever it reads",
+        "Instructs the model to obey all texts that it reads",
         r"""\b(?:obey|comply\swith)\s(?:whatever|any|all|every)\s(?:\w{1,12}\s){0,3}(?:instructions?|requests?|commands?|directives?)\b
             |\b(?:follow|execute)\s(?:whatever|any|all|every)\s(?:\w{1,12}\s){0,2}instructions?\s(?:\w{1,12}\s){0,3}(?:embedded|contained|found|hidden|inside|within)\b
             |\b(?:include|contain)s?\s(?:\w{1,12}\s){0,2}instructions?[^.]{0,30}?\b(?:must|should|shall)\s(?:\w{1,10}\s)?(?:follow|obey|execute)\b""",
@@ -99,7 +99,7 @@ PATTERNS: Final = (
     declare_pattern(
         Category.OVERRIDE,
         "sleeper",
-        "Says that it will behave otherwise once it is trusted",
+        "Announces a different behaviour once it is trusted",
         r"""\b(?:once|after|when)\s(?:(?:this|the)\s(?:tool|server|function|description)|it)?\s?(?:has\sbeen\s|is\s|was\s|gets\s|been\s)?(?:approved|trusted|installed|whitelisted|allow-?listed|reviewed|audited|accepted)\b
             (?!,\s(?:the|an?|your|all)\s(?!tool|server|function|description))[^.;]{0,80}?\b(?:will|shall|begins?|starts?|switch(?:es)?)\s(?:\w{1,12}\s){0,3}(?:begin|start|execut|run|read|send|upload|add|swap|replac|exfiltrat|collect|chang|switch|forward|call)
             |\b(?:swap|replace|change|update)\s(?:it|this|the\s(?:description|tool))\s(?:\w{1,12}\s){0,3}(?:post|after)[\s-](?:approval|review|install\w{0,6}|audit)\b""",
@@ -118,7 +118,7 @@ PATTERNS: Final = (
     declare_pattern(
         Category.OVERRIDE,
         "no-confirmation",
-        "Has the model act without asking the user",
+        "Instructs the model to act without confirmation by the user",
         r"""\b(?:do\snot|don'?t|never|without|no\sneed\sto)\s(?:ask(?:ing)?|request(?:ing)?|seek(?:ing)?|wait(?:ing)?)\s(?:\w{1,12}\s){0,3}?(?:for\s)?(?:\w{1,12}\s){0,3}?(?:confirmation|permission|approval|consent)\b
             |\bwith(?:out|\sno)\s(?:any\s)?(?:user\s|further\s)?confirmation\b""",
         needs=("confirmation|permission|approval|consent", "not |n't |dont |never|with|no need"),

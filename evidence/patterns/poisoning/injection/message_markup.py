@@ -23,7 +23,7 @@ PATTERNS: Final = (
     declare_pattern(
         Category.SYSTEM_TAG,
         "dressed-up",
-        "Is dressed up as a message of the system",
+        "Imitates a message of the system",
         rf"""<\s?/?(?!(?:critical|important)\s?>(?![^<>]{{0,160}}\b{_DEED}\b))(?:\w{{1,14}}[_-])?{_WHO}(?:[_-]\w{{1,16}}){{0,2}}(?:\s[^<>]{{1,60}})?\s?>{_NEAR}
             |\[\[?\s?(?:\w{{1,12}}\s)?{_WHO}(?:[\s_-](?:message|note|notice|prompt|override|instructions?|directive|update|policy|command|alert|task))\s?(?:[^\]]{{0,30}})?\]\]?:?{_NEAR}
             |\b(?:begin|start|end)(?:\sof)?(?:\sthe)?\s(?:system|assistant|admin|developer|hidden|tool)\s(?:prompt|message|instructions?|description|note)s?\b(?:\s?[:\]#=*-]|\s(?:you|all|the\smodel|system)\b)

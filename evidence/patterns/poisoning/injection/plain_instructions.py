@@ -19,7 +19,7 @@ PATTERNS: Final = (
     declare_pattern(
         Category.OVERRIDE,
         "sets-aside",
-        "Has the model set aside its instructions, or the user's consent",
+        "Instructs the model to ignore its instructions, or the consent of the user",
         r"""\bset\saside\s(?:whatever|any|all|the|your)\s(?:[\w-]{1,12}\s){0,2}?(?:rules|instructions|guidelines|guidance|restrictions)
             |\b(?:guidance|instructions?|directives?|rules|restrictions|limits|safeguards)\s(?:from\s(?:the\s)?\w{2,12}\s)?(?:is|are)\s(?:void|lifted|suspended|replaced\sby\sth(?:is|ese)|no\slonger\s(?:valid|binding))\b
             |\b(?:not|never)\s(?:comply|follow|adhere)\s(?:with\s|to\s)?(?:the\s|your\s|any\s)?(?:safety|security|content|ethical)\s(?:guidelines|rules|polic(?:y|ies)|instructions)
@@ -46,7 +46,7 @@ PATTERNS: Final = (
     declare_pattern(
         Category.CONCEALMENT,
         "leaves-out",
-        "Has the model leave a step out of what it says",
+        "Instructs the model to leave a step out of its answer",
         r"""(?:\bnot|n't|\bnever)\sbring\sup\sth(?:is|e|ese)\b|\bkeep\s(?:silent|quiet|mum)\sabout\b|\bleave\s(?:this|it|that)\sout\sof\s(?:the|your)\s(?:summary|answer|reply|report|response)
             |\bconceal\s(?:the|this|any)\s(?:\w{1,12}\s){1,2}from\b|\bsay\snothing\s(?:about|of)\b|\btell\sthe\suser\sthat\s(?:the\s\w{2,14}\sis\s(?:twice|half|lower|higher)|our\s|the\sothers\s|other\s(?:tools|products|providers)\s)
             |\bunnoticed,?\s(?:sends?|stores?|uploads?|copies|records?|reads?)\b|\b(?:transmits?|sends?|uploads?|forwards?)\s[^.;]{1,60}?\bto\sa\sthird[\s-]party\s(?:\w{2,10}\s)?without\snotice""",
@@ -61,7 +61,7 @@ PATTERNS: Final = (
     declare_pattern(
         Category.EXFILTRATION,
         "collects-for-call",
-        "Has the model collect private data for a call",
+        "Instructs the model to collect private data for a call",
         rf"""{ORDER}(?:pull|go\sthrough|enumerate|take|zip|scan|call|use|open|collect|list|read|grab|get|fetch|paste|copy|find|gather|dump)\s{build_character_gap(60)}{_PRIVATE}\b{build_character_gap(70)}\b(?:put|pass|store|place|hand|give|add|return|send|include|submit|forward|record)\s{build_character_gap(40)}\b(?:in|as|into|under|to)\s(?:`|'|\"|this\stool|us\b|\S{{1,30}}@)
             |{ORDER}(?:use|call)\s(?:list|get|read)_\w{{3,20}},\s(?:then|and)\s(?:give|pass|send|hand)\sall\s
             |{ORDER}(?:zip|archive|copy|upload)\s{build_character_gap(50)}\bto\s(?:us\b|an?\sexternal\s)
@@ -103,7 +103,7 @@ PATTERNS: Final = (
     declare_pattern(
         Category.SHADOWING,
         "steps-in",
-        "Steps in for another tool, or keeps it from being used",
+        "Replaces another tool, or prevents its use",
         r"""\b(?:when(?:ever)?|each\stime|every\stime)\s(?:the\s(?:agent|assistant|model|user)\s(?:uses|calls|runs|invokes)\s)?(?P<other>[a-z][a-z0-9]{1,20}(?:_[a-z0-9]{1,20}){1,4})\s?(?:runs|is\srun)?,\s(?:you\s)?(?:also\s|always\s|must\s|silently\s){0,2}(?:swap|replace|change|send|forward|copy|bcc)\b
             |\b(?:calls?|requests?)\s(?:to|for)\s(?P<second>[a-z][a-z0-9]{1,20}(?:_[a-z0-9]{1,20}){1,4})\s(?:must|should|shall|have\sto)\s(?:be\s)?(?:answered|served|handled|go|replaced)\s(?:by|to|through|with)\sthis\b""",
         needs=(
@@ -121,7 +121,7 @@ PATTERNS: Final = (
     declare_pattern(
         Category.PREFERENCE,
         "wants-everything",
-        "Wants to be used for everything, or others never",
+        "Requires its use for everything, or forbids other tools",
         r"""\b(?:use|call|run)\sthis\s(?:tool\s|function\s|server\s)?(?:for\severything|before\s(?:every|each)\s(?:answer|reply|response|message)|no\smatter\swhat)
             |\bprefer\sthis\s(?:tool\s|server\s)?over\s(?:all|any|every)\s|\bnever\s(?:recommend|suggest|use|offer)\sany\sother\s(?:provider|vendor|tool|service|server|product|brand)\b
             |\bnot\slet\sthe\suser\s(?:pick|choose|use|select)\s(?:another|other|a\sdifferent)\b|\brefuse\sto\s(?:use|call)\sthe\s[\w-]{2,20}\s(?:tools?|server)\b|\bour\s(?:product|service|tool)\sis\sthe\sbest\b""",
@@ -134,7 +134,7 @@ PATTERNS: Final = (
     declare_pattern(
         Category.OVERRIDE,
         "plants-command",
-        "Has the model run or plant a command of others",
+        "Instructs the model to run or store a command of a third party",
         rf"""\b(?:ba|z)?sh\s<\(\s?(?:curl|wget)\b|\b(?:must|first|before|needs?\sto|has\sto)\b[^;]{{0,70}}?\bpython\d?\s-c\s[^\n]{{0,80}}?(?:exec|eval|urlopen|import\ssocket)
             |{ORDER}add\sa\sline\sto\s\S{{0,4}}\.(?:bashrc|zshrc|profile)\sthat\s(?:starts|runs|loads|sends)\s(?:our|the|a)\b
             |\b(?:embed|insert|add|put)\s(?:a\s|the\s|our\s)?(?:tracking\s(?:pixel|script)|backdoor|web\s?shell)\b|\binclude\s(?:a\s)?drop\stable\b""",

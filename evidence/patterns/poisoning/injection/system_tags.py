@@ -66,7 +66,7 @@ PATTERNS: Final = (
     declare_pattern(
         Category.SYSTEM_TAG,
         "addressed",
-        "Speaks to the model in a note apart from the description",
+        "Addresses the model in a note outside of the description",
         r"""\b(?:model|assistant|llm|agent|ai)\s(?:must|should|shall)\s(?:\w{1,10}\s){0,2}?(?:silently|secretly|quietly|covertly)\b|\b(?:note|message|instructions?|reminder|memo)\s(?:to|for)\s(?:the\s)?(?:assistant|model|ai|llm|agent)s?\s?:[^.]{0,160}?
             \b(?:send|append|forward|upload|includ|add|read|call|silently|secretly|never|ignore|do\snot)""",
         needs=(
@@ -81,7 +81,7 @@ PATTERNS: Final = (
     declare_pattern(
         Category.SYSTEM_TAG,
         "script",
-        "Contains markup that runs where it is shown",
+        "Contains markup that is executed where it is shown",
         r"""<script\b[^>]{0,80}>[^<]{1,200}</script|\bon(?:error|load|click)\s?=\s?['"]?(?:alert|fetch|eval|document|window|javascript)\b""",
         needs=("<script|onerror|onload|onclick", "</script|alert|fetch|eval|document|window|javascript"),
         reach=320,
