@@ -208,7 +208,8 @@ def _list_caveats(assessment: Assessment, dimensions: Sequence[DimensionScore]) 
         elif isinstance(part.result, NotMeasured):
             yield f"{part.name} could not be tested ({part.result.reason}) and counts 0 until it is tested."
     if assessment.tools_in_source or _is_replaced_by_source(assessment):
-        yield "No complete list was read; descriptions and parameters of the tools were read from the source."
+        what = "Nothing was listed" if assessment.tools_in_source else "No complete list was read"
+        yield f"{what}; descriptions and parameters of the tools were read from the source."
 
 
 ADAPTIVE_2: Final = Rubric(
