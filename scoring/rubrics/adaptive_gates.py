@@ -12,7 +12,7 @@ from decimal import Decimal
 from typing import Final
 
 from evidence.authority import Authority
-from evidence.kinds import access, listing, source
+from evidence.kinds import access, exchanges, listing, source
 from evidence.kinds.access import AccessClass
 from evidence.model import Absent, Observed, Reason, TargetType
 from scoring.engine.assessment import Assessment
@@ -25,6 +25,9 @@ from scoring.results.verdict import CAP
 from scoring.scopes.base import Toolset
 
 _WITHOUT_PACKAGE: Final = frozenset({TargetType.STREAMABLE_HTTP, TargetType.SSE, TargetType.COMMAND})
+_OURS: Final = frozenset({Reason.NOT_COLLECTED, Reason.COLLECTOR_ERROR, Reason.COLLECTOR_OFFLINE})
+"""Reasons for which nothing was asked: the listing and the exchanges are the records of one probe."""
+
 _POISONING: Final = (
     "text-injects-instructions",
     "text-commands-other-tools",
@@ -158,6 +161,15 @@ def _fell_over(assessment: Assessment) -> Finding | None:
     return _first_finding(assessment, "server-fell-over")
 
 
+def _unrecorded(assessment: Assessment) -> str | None:
+    """Answers of a server that lists its tools which could not be recorded: its survival was not examined."""
+    content = assessment.dossier.read(exchanges.KIND)
+    listed = isinstance(assessment.dossier.read(listing.KIND), Observed)
+    if not listed or isinstance(content, Observed) or content.reason in _OURS:
+        return None
+    return "answers that could not be recorded"
+
+
 def _destructive_to_strangers(assessment: Assessment) -> str | None:
     """Tools that destroy or administer on a remote that asks nobody for credentials."""
     content = assessment.dossier.read(access.KIND)
@@ -204,6 +216,7 @@ GATES: Final = (
         lifted_by="credentials for tools that destroy or administer",
     ),
     _gate("fell_over", "D", _fell_over, "server-fell-over", lifted_by="a server that keeps answering"),
+    _gate("unrecorded", "D", _unrecorded, lifted_by="answers that can be recorded"),
     _gate("critical_advisory", "C", _critical, "dependency-critical", lifted_by="an upgrade of the dependency"),
     _gate("exploited_advisory", "C", _exploited, "dependency-exploited", lifted_by="an upgrade of the dependency"),
     _gate("unaudited", "C", _unaudited, lifted_by="a comparison of the dependencies with advisories"),

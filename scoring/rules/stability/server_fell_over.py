@@ -17,6 +17,8 @@ _HANDSHAKES: Final = frozenset({"initialize", *(f"initialize-{revision}" for rev
 
 _MIN_FAILED_HANDSHAKES: Final = 2
 
+_SILENCE: Final = frozenset({Reason.UNREACHABLE, Reason.TIMEOUT})
+
 _OPENED = legacy_exchange("initialize", result={})
 _BROKEN: Final[dict[str, Any]] = {"status": 500, "form": "other"}
 
@@ -47,6 +49,7 @@ def _reopened(**members: Any) -> list[dict[str, Any]]:
         build_conversation(
             _OPENED, legacy_exchange("ping", **_BROKEN), *_reopened(status=None, failure=("unreachable", "refused"))
         ),
+        build_conversation(_OPENED, *_reopened(status=None, failure=("timeout", "no answer"))),
     ],
     unjudged=[
         build_conversation(_OPENED, legacy_exchange("ping", result={})),
@@ -78,7 +81,7 @@ def _find_last_alive(exchanges: Sequence[Exchange]) -> int:
 
 
 def _is_dead(exchange: Exchange) -> bool:
-    return exchange.failure == Reason.UNREACHABLE or (exchange.status is not None and exchange.status >= 500)
+    return exchange.failure in _SILENCE or (exchange.status is not None and exchange.status >= 500)
 
 
 def _is_unanswered(exchange: Exchange) -> bool:
