@@ -59,11 +59,11 @@ def list_caps(assessment: Assessment, ceilings: dict[str, Decimal]) -> Iterator[
     """
     shut = ((gate.terms, found) for gate in GATES if (found := gate.find(assessment)) is not None)
     for terms, found in sorted(shut, key=lambda pair: ceilings[pair[0].grade]):
-        finding, reason = (None, found) if isinstance(found, str) else (found, found.message)
+        finding, reason = (None, found) if isinstance(found, str) else (found, f"{found.rule}: {found.message}")
         line = Line(
             cites=terms.cites,
             points=Decimal(0),
-            why=f"capped at {terms.grade}: {reason}; lifted by {terms.lifted_by}",
+            why=f"capped at {terms.grade} by {reason}; lifted by {terms.lifted_by}",
             rule=finding.rule if finding else None,
             at=finding.at if finding else "",
             severity="error",

@@ -22,7 +22,7 @@ from workers.cli.display.verdicts import format_change, format_score, make_verdi
 from workers.cli.results.servers import make_server_table, rank_row
 
 DARK = NotMeasured(NOT_ENOUGH_EVIDENCE, "nothing was listed (unreachable)")
-CAPPED = Line(cites="cap.poisoning", points=Decimal(-20), why="capped at D: an instruction; lifted by its removal")
+CAPPED = Line(cites="cap.poisoning", points=Decimal(-20), why="capped at D by an instruction; lifted by its removal")
 
 
 def card(score: int | NotMeasured, *, lines: Sequence[Line] = (), security: int = 4, version: int = 2) -> Scorecard:
