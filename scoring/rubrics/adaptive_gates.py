@@ -6,9 +6,10 @@ hiding the evidence would lift the cap.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from decimal import Decimal
+from itertools import chain
 from typing import Final
 
 from evidence.authority import Authority
@@ -70,6 +71,14 @@ def list_caps(assessment: Assessment, ceilings: dict[str, Decimal]) -> Iterator[
             evidence=finding.evidence if finding else "",
         )
         yield Cap(ceiling=ceilings[terms.grade], line=line, cost=terms.cost)
+
+
+def merge_caps(*several: Iterable[Cap]) -> tuple[Cap, ...]:
+    """Each cap once, the lowest first; of equal ones that of the earlier sequence."""
+    caps: dict[str, Cap] = {}
+    for cap in chain.from_iterable(several):
+        caps.setdefault(cap.line.cites, cap)
+    return tuple(sorted(caps.values(), key=lambda cap: cap.ceiling))
 
 
 def _criteria(*rules: str) -> tuple[Criterion, ...]:

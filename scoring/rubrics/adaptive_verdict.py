@@ -75,9 +75,12 @@ def _score(assessment: Assessment) -> Scorecard:
 
 def _examine(assessment: Assessment) -> VerdictParts:
     judged = _judge_unlisted(assessment) if _is_replaced_by_source(assessment) else assessment
+    caps = tuple(adaptive_gates.list_caps(judged, CEILINGS))
+    if judged is not assessment:  # harm in what was read of the list counts
+        caps = adaptive_gates.merge_caps(adaptive_gates.list_caps(assessment, CEILINGS), caps)
     return VerdictParts(
         dimensions=tuple(_score_dimension(part, judged) for part in DIMENSIONS),
-        caps=tuple(adaptive_gates.list_caps(judged, CEILINGS)),
+        caps=caps,
         unscorable=_explain_no_score(judged),
     )
 

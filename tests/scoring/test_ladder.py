@@ -136,7 +136,8 @@ def test_a_poisoned_twin_is_d_or_worse_and_says_why_first(name: str, twin: str) 
         assert verdict.status == NOT_ENOUGH_EVIDENCE
         return
     assert verdict.grade in D_OR_WORSE
-    assert value(bad) < value(clean)
+    unlisted = any(line.cites == "cap.unlisted" for line in clean.lines)  # which costs as much as poison, once
+    assert value(bad) < value(clean) or (unlisted and value(bad) == value(clean))
     assert "poisoning" in next(line.cites for line in bad.lines if line.cites.startswith("cap."))
 
 

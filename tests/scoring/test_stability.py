@@ -72,7 +72,7 @@ def test_fewer_than_three_attempts_say_nothing(ends: tuple[str, ...]) -> None:
     card = scored(*ends)
     assert isinstance(stability(card).result, NotMeasured)
     assert card.score == scored_without().score
-    assert any("Too few attempts" in caveat for caveat in card.caveats)
+    assert any("too few attempts" in caveat for caveat in card.caveats)
 
 
 def scored_without() -> Scorecard:

@@ -118,8 +118,9 @@ class Installer:
             finally:
                 end = await process.stop()
                 await relay.close()
-        if process.stop_reason:
-            return _stopped(process.stop_reason)
+        # An installation may end between two looks at the disk.
+        if limit := process.stop_reason or await self._exceeded_limit(work):
+            return _stopped(limit)
         if relay.received > self.caps.download:
             return Absent(Reason.TOO_LARGE, f"the package needs more than {self.caps.download // MIB} MiB of downloads")
         return output if end.code == 0 else _failed(output + end.stderr, relay)
@@ -162,11 +163,17 @@ class Installer:
             if now.f_bavail * now.f_frsize < self.caps.disk_floor:
                 process.kill(_FULL)
             if (began := clock()) >= (soon if self._fills(before, now) else later):
-                size, count = await asyncio.to_thread(trees.measure_usage, work, self.caps.room_files)
-                if size > self.caps.room or count > self.caps.room_files:
-                    process.kill(f"size limit of {self.caps.room // MIB} MiB and {self.caps.room_files} files")
+                if limit := await self._exceeded_limit(work):
+                    process.kill(limit)
                 soon, later = clock() + min(POLL_PAUSE, 10 * (clock() - began)), clock() + POLL_PAUSE
             await asyncio.sleep(POLL)
+
+    async def _exceeded_limit(self, work: Path) -> str:
+        """The limit of disk space that tree and downloads exceed together; empty for none."""
+        size, count = await asyncio.to_thread(trees.measure_usage, work, self.caps.room_files)
+        if size > self.caps.room or count > self.caps.room_files:
+            return f"size limit of {self.caps.room // MIB} MiB and {self.caps.room_files} files"
+        return ""
 
     def _fills(self, before: os.statvfs_result, now: os.statvfs_result) -> bool:
         """Whether so much disk space was used that the installation may be the cause."""

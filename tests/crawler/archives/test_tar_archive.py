@@ -147,17 +147,17 @@ def test_a_file_as_large_as_a_disk_ends_the_walk_at_once() -> None:
     ("blocks", "why"),
     [
         ((block(b"top/n", b"x", size=b"\xff" * 12),), "negative size"),
-        ((block(b"top/n", b"x", size=b"9bogus\0\0\0\0\0\0"),), "no number"),
-        ((pax(size="-1"), block(b"top/n", b"x")), "no number"),
+        ((block(b"top/n", b"x", size=b"9bogus\0\0\0\0\0\0"),), "not a number"),
+        ((pax(size="-1"), block(b"top/n", b"x")), "not a number"),
         ((block(b"x", b"999999 path=a\n", flag=b"x"), block(b"top/n")), "cannot be read"),
         ((block(b"x", b"0 path=a\n", flag=b"x"), block(b"top/n")), "cannot be read"),
         ((block(b"x", b"7", size=1 << 30, flag=b"x"),), "metadata"),
         ((block(b"x", b"7", size=1 << 30, flag=b"L"),), "metadata"),
-        ((b"\x01" * 512,), "no tar.gz"),
+        ((b"\x01" * 512,), "not a tar.gz"),
     ],
 )
 def test_headers_that_lie_end_the_walk_with_the_reason(blocks: tuple[bytes, ...], why: str) -> None:
-    data = gzip.decompress(tarball(*blocks)) if why == "no tar.gz" else tarball(*blocks)
+    data = gzip.decompress(tarball(*blocks)) if why == "not a tar.gz" else tarball(*blocks)
     found, walk = walked(data)
     assert (found, why in walk.ended, walk.complete) == ({}, True, False)
 

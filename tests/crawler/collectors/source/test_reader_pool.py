@@ -43,7 +43,11 @@ def test_readings_share_a_process_and_may_share_an_archive() -> None:
 def test_what_is_no_archive_is_said() -> None:
     async def run() -> None:
         readers = ReaderPool(salt=b"s")
-        for data, why in ((b"", "no tar.gz"), (b"x" * 999, "no tar.gz"), (tarball(block(b"a")), "outside|no file")):
+        for data, why in (
+            (b"", "not a tar.gz"),
+            (b"x" * 999, "not a tar.gz"),
+            (tarball(block(b"a")), "outside|no file"),
+        ):
             found = await readers.read_archive(held(data), TASK)
             assert isinstance(found, Absent)
             assert found.reason is Reason.INSTALL_FAILED

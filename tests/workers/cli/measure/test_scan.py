@@ -246,7 +246,7 @@ def test_a_capped_server_says_so_on_the_first_line(hallmark: Hallmark, tmp_path:
     (tmp_path / "poisoned.json").write_bytes(encode_dossier(poisoned(dossier)))
     words = ["scan", "--from", str(tmp_path / "poisoned.json"), "--rubric", "adaptive"]
     first = hallmark(*words).out.splitlines()[0]
-    assert first.startswith("Capped at D: ")
+    assert first.startswith("Capped at D by ")
     assert "; lifted by " in first
     (row,) = hallmark(*words, "--json").rows
     assert next(iter(row)) == "verdicts"
