@@ -19,6 +19,7 @@ from evidence.model import Absent, Reason
 from scoring.engine.assess import assess_dossier
 from scoring.engine.assessment import Assessment
 from scoring.engine.rubric import Cap, Dimension, Rubric, VerdictMethod, VerdictParts
+from scoring.engine.rule import discover_rules
 from scoring.engine.walk import Pages
 from scoring.results import arithmetic, weighting
 from scoring.results.outcome import NotMeasured
@@ -91,18 +92,24 @@ def _is_replaced_by_source(assessment: Assessment) -> bool:
     Such a server is worth what it would be without any listing: an error in the middle of a list is not worth less
     than a server that does not answer, and not more.
     """
-    source_walk = assessment.walks[Pages.SOURCE]
-    if source_walk.absent(listing.KIND) or source_walk.absent(source.KIND) or not source_walk.tools:
+    walk = assessment.walks[Pages.SOURCE]
+    if walk.absent(listing.KIND) or _explain_no_score(assessment) is None:
         return False
-    return _explain_no_score(assessment) is not None
+    return not walk.absent(source.KIND) and bool(walk.tools)
 
 
 def _judge_unlisted(assessment: Assessment) -> Assessment:
+    """The assessment without the listing; outcomes of rules that read other evidence are kept."""
     dossier = assessment.dossier
-    missing = _explain_no_score(assessment)
-    assert missing is not None
-    record = replace(dossier.records[listing.KIND], content=Absent(Reason.NOT_MCP, missing.detail))
-    return assess_dossier(replace(dossier, records={**dossier.records, listing.KIND: record}), [ADAPTIVE_2])
+    absent = Absent(Reason.NOT_MCP, "a declared list could not be read to its end, or all lists are empty")
+    record = replace(dossier.records[listing.KIND], content=absent)
+    unlisted = assess_dossier(replace(dossier, records={**dossier.records, listing.KIND: record}), [ADAPTIVE_2])
+    kept = {
+        question: outcome
+        for question, outcome in assessment.outcomes.items()
+        if discover_rules()[question.rule].reads != listing.KIND
+    }
+    return replace(unlisted, outcomes={**unlisted.outcomes, **kept})
 
 
 def _assemble(parts: VerdictParts, assessment: Assessment) -> Scorecard:

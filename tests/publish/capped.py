@@ -61,6 +61,23 @@ def fallen() -> Dossier:
 
 
 @cache
+def broken() -> Dossier:
+    """The clean server, whose list of resources broke off; its source names the tools."""
+    record = clean().records[listing.KIND]
+    assert isinstance(record.content, Observed)
+    body = json.loads(record.content.body)
+    body["opening"]["capabilities"]["resources"] = {}
+    body["lists"]["resources"] = {
+        "declared": True,
+        "end": "error",
+        "error": {"code": -32603, "message": "no"},
+        "pages": [],
+    }
+    content = Observed(json.dumps(body).encode())
+    return replace(clean(), records={**clean().records, listing.KIND: replace(record, content=content)})
+
+
+@cache
 def unsearched() -> Dossier:
     """The clean server, whose code was not searched for credentials."""
     return rich.without(clean(), secrets.KIND)

@@ -38,6 +38,7 @@ SERVERS = {
     "poisoned": named(capped.poisoned(), "poisoned"),
     "leaking": named(capped.leaking(), "leaking"),
     "fallen": named(capped.fallen(), "fallen"),
+    "broken": named(capped.broken(), "broken"),
     "unsearched": named(capped.unsearched(), "unsearched", repository="https://git.example/notes"),
     "dark": named(capped.dark(), "dark"),
 }
