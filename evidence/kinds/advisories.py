@@ -26,8 +26,9 @@ listed one of the ids; it is missing where none is listed. `groups` are sorted, 
 include what the bounds cut off.
 
 Observation: `looked_at`, the time of the lookup (RFC 3339); `by`, `mirror` or `api`; and for a mirror `as_of` (when
-each ecosystem was refreshed), `stale` and `partial` (ecosystems whose mirror is too old or incomplete). When no lookup
-was possible, content and observation are those of an earlier run.
+each ecosystem was refreshed), `stale` and `partial` (ecosystems whose mirror is too old or incomplete); and
+`exploited_as_of`, the time of the catalogue, null when none could be read. When no lookup was possible, content and
+observation are those of an earlier run.
 """
 
 from __future__ import annotations

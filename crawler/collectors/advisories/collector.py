@@ -118,6 +118,9 @@ class AdvisoriesCollector:
             observation["as_of"] = {state.name: state.refreshed_at.isoformat() for state in result.states}
             observation["stale"] = result.stale(now, self._stale_after)
             observation["partial"] = result.partial()
+        if self._exploited:
+            as_of = self._exploited.as_of
+            observation["exploited_as_of"] = as_of.isoformat() if as_of else None
         return observation
 
 

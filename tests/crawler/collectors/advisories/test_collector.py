@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -146,6 +146,8 @@ def test_a_flaw_that_is_known_to_be_exploited_has_the_date(tmp_path: Path) -> No
 
     (found,) = asyncio.run(run())
     assert {one.id: one.exploited for one in view(found).groups if one.exploited} == {"CVE-2024-0001": "2026-01-02"}
+    written = datetime.fromtimestamp(known.stat().st_mtime, UTC)
+    assert found.observation["exploited_as_of"] == written.isoformat()
 
 
 def test_an_old_mirror_is_used_and_said_to_be_old(mirror: Path) -> None:
