@@ -6,7 +6,7 @@ import os
 import random
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -101,6 +101,7 @@ def _night(
     story: list[str] = []
     with valkey_server() as valkey, running_deployment(folder, postgres, valkey, world.registry) as deployment:
         began = time.monotonic()
+        _wait_for_state(deployment, story, lambda state: state is not None)
         for fault in waiting:
             time.sleep(chance.uniform(0.2, plan.pause))
             state = deployment.state()
@@ -108,18 +109,18 @@ def _night(
                 break
             story.append(f"{time.monotonic() - began:6.1f} s, {state}: {fault.name}")
             fault.apply(deployment, chance, plan.lasting)
-        _wait_until_published(deployment, story)
+        _wait_for_state(deployment, story, lambda state: state is RunState.PUBLISHED)
         sys.stdout.write("\n".join([*story, f"{time.monotonic() - began:6.1f} s, published", ""]))
         found = wrong(deployment.url, world.undisturbed)
         assert found == [], "\n".join([*story, *found, deployment.log()])
         return len(story)
 
 
-def _wait_until_published(deployment: Deployment, story: list[str]) -> None:
+def _wait_for_state(deployment: Deployment, story: list[str], reached: Callable[[RunState | None], bool]) -> None:
     deadline = time.monotonic() + PATIENCE
-    while deployment.state() is not RunState.PUBLISHED:
+    while not reached(state := deployment.state()):
         if time.monotonic() > deadline:
-            lines = [*story, f"not published {PATIENCE:.0f} s after the last fault", deployment.log()]
+            lines = [*story, f"{state} for {PATIENCE:.0f} s", deployment.log()]
             raise AssertionError("\n".join(lines))
         time.sleep(0.2)
 
