@@ -145,9 +145,21 @@ def summarize_server(dossier: Dossier, cards: Sequence[Scorecard]) -> ServerRow:
         state=_state(seen),
         reason=absent.reason if absent else None,
         detail=absent.detail if absent else "",
-        tools=len(seen.tools.items) if seen and seen.tools.end in _WHOLE else None,
+        tools=count_listed(dossier, "tools"),
         marks=tuple(_mark(card) for card in cards),
     )
+
+
+def count_listed(dossier: Dossier, name: str) -> int | None:
+    """How many tools, prompts, resources or resource templates a server lists (`name` is one of `listing.LISTS`).
+
+    None where the list could not be read to its end.
+    """
+    content = dossier.read(listing.KIND)
+    seen = None if isinstance(content, Absent) else _parse(content.body)
+    if seen is None or (found := seen.list_of(name)).end not in _WHOLE:
+        return None
+    return len(found.items)
 
 
 def _parse(body: bytes) -> Listing | None:

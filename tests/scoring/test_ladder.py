@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from decimal import Decimal
 from functools import cache
@@ -16,6 +17,7 @@ from scoring.results.outcome import NotMeasured
 from scoring.results.scorecard import Scorecard
 from scoring.results.verdict import NOT_ENOUGH_EVIDENCE, read_verdict
 from scoring.rubrics.adaptive_verdict import ADAPTIVE_2, BANDS
+from scoring.rubrics.adaptive_verdict_dimensions import DIMENSIONS
 from tests.dossiers import captures, recorded
 from tests.sampling import some
 from tests.scoring.degradations import (
@@ -167,3 +169,11 @@ def test_the_worked_example_of_the_rating_guide_is_what_the_rubric_gives() -> No
     assert all(f"| {figure} |" in page for figure in points)
     assert len(page.split()) <= 900
     assert all(f"| {bound} " in page for bound, _ in BANDS)
+
+
+def test_the_rating_guide_states_the_weights_of_every_dimension() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "guide" / "rating.md").read_text(encoding="utf-8")
+    for dimension in DIMENSIONS:
+        row = next(line for line in page.splitlines() if line.startswith(f"| {dimension.name} | {dimension.weight} |"))
+        stated = sorted(map(int, re.findall(r"[0-9]+(?=[,]| \|$)", row.split(" | ", 2)[2])))
+        assert stated == sorted(int(part.weight) for part in dimension.components if part.weight), row

@@ -18,7 +18,9 @@ MOST: Final = 50_000
 """Addresses in one file: https://www.sitemaps.org/protocol.html"""
 
 _DIGITS: Final = "0123456789abcdef"
-_PAGES: Final = ("/", "/servers", "/methods", "/rules", "/datasets", "/status", "/api", "/about")
+PAGES: Final = ("/", "/servers", "/methods", "/rules", "/datasets", "/status", "/api", "/about")
+"""Pages without parameters that a search engine may list."""
+
 _SPACE: Final = "http://www.sitemaps.org/schemas/sitemap/0.9"
 _TYPE: Final = "application/xml"
 
@@ -45,7 +47,7 @@ def routes(site: SiteContext) -> APIRouter:
     @router.get("/sitemap.xml")
     def sitemap() -> Response:
         # No more servers than those published pass the gate.
-        if DashboardNumbers.read(site.store).servers > MOST - len(_PAGES):
+        if DashboardNumbers.read(site.store).servers > MOST - len(PAGES):
             files = [
                 site.absolute("/sitemap-pages.xml"),
                 *(site.absolute(f"/sitemap-{digit}.xml") for digit in _DIGITS),
@@ -65,7 +67,7 @@ def routes(site: SiteContext) -> APIRouter:
 
 
 def _of_pages(site: SiteContext) -> Iterator[str]:
-    return (_url(site.absolute(path)) for path in _PAGES)
+    return (_url(site.absolute(path)) for path in PAGES)
 
 
 def _of_servers(site: SiteContext, digit: str = "") -> Iterator[str]:
