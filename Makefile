@@ -47,9 +47,9 @@ live: setup-dev ## tests that use the package registries
 	$(HALLMARK) sandbox build
 	HALLMARK_REQUIRE=sandbox $(PYTEST) -m live $(ARGS)
 
-soak: setup-dev ## the full counts: 50 kills, 200 faults over nights, long fault runs, 500 boxes
+soak: setup-dev ## the full counts: examples of properties, 50 kills, 200 faults over nights, 500 boxes
 	@infra/system-packages bwrap=bubblewrap faketime=faketime chromium=chromium
-	$(PYTEST) -m soak --timeout 3600 $(ARGS)
+	$(PYTEST) -m "(soak or hypothesis) and not live" --hypothesis-profile full --timeout 3600 $(ARGS)
 
 mutants: setup-dev ## change scoring, disclosure and the store in 36 small ways and name those that no test notices
 	$(BIN)/python -m tests.mutation $(ARGS)

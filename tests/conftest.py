@@ -16,11 +16,13 @@ import pytest
 from hypothesis import settings
 
 from evidence.store import open_store
+from tests.sampling import FULL, SAMPLE
 from tests.servers.postgres import PostgresServer, postgres_server
 
 # A deadline for an example is a race with the clock, and other examples on every run are failures by chance.
-settings.register_profile("hallmark", deadline=None, derandomize=True, database=None)
-settings.load_profile("hallmark")
+settings.register_profile("sample", max_examples=SAMPLE, deadline=None, derandomize=True, database=None)
+settings.register_profile("full", max_examples=FULL, deadline=None, derandomize=True, database=None)
+settings.load_profile("sample")
 
 # An HTTP proxy on loopback would answer for hosts that a test must not reach.
 _PROXIES = tuple(name for base in ("http_proxy", "https_proxy", "all_proxy") for name in (base, base.upper()))

@@ -1,11 +1,17 @@
-"""Of many parameters that are alike, a few are tried by `make test` and the others by `make soak`."""
+"""Small counts for `make test`: a few of many parameters that are alike, and of the examples of a property."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, Final
 
 import pytest
+from hypothesis import settings
+
+FULL: Final = 100
+"""Examples of a property in `make soak`, which loads the profile `full`, where the test names no count."""
+
+SAMPLE: Final = 25
 
 
 def some(values: Iterable[Any], most: int = 12, *, besides: Iterable[Any] = ()) -> list[Any]:
@@ -19,3 +25,8 @@ def some(values: Iterable[Any], most: int = 12, *, besides: Iterable[Any] = ()) 
         pytest.param(value, marks=() if index in chosen or value in always else pytest.mark.soak)
         for index, value in enumerate(every)
     ]
+
+
+def examples(full: int) -> int:
+    """The count of examples: `full` in `make soak`, a quarter of it (at least 25) in `make test`."""
+    return full if settings().max_examples >= FULL else min(full, max(SAMPLE, full // 4))

@@ -14,6 +14,7 @@ import errno
 import ssl
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from types import TracebackType
 from typing import Final, Self
 
@@ -81,7 +82,12 @@ class HttpEngine:
         self.limits = limits or Limits()
         self._user_agent = user_agent
         self._resolver = resolver or DnsResolver()
-        self._tls = tls or create_tls_context()
+        self._given_tls = tls
+
+    @cached_property
+    def _tls(self) -> ssl.SSLContext:
+        """Made for the first connection that needs it: reading the system's authorities takes 10 to 30 ms."""
+        return self._given_tls or create_tls_context()
 
     def open_session(self, *, guard: AddressGuard | None = None, seconds: float | None = None) -> HttpSession:
         """A session whose requests must all end within `seconds` of the first one.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+import subprocess
 import sys
 import threading
 import time
@@ -17,6 +18,7 @@ from evidence.store import NotMigrated, RunState, StoreUnavailable
 from tests.chaos.relay import Relay
 from tests.functional.cluster import QUICK
 from tests.functional.processes import CELERY, NIGHTLY, Process, environment, opened
+from tests.servers import preloaded
 from tests.servers.daemon import Daemon, free_port
 from tests.servers.postgres import PostgresServer
 from tests.servers.valkey import ValkeyServer
@@ -110,7 +112,8 @@ class Deployment:
 
     def _start(self, name: str, before: tuple[str, ...] = ()) -> None:
         kind = name.partition("-")[0]
-        self._processes[name] = Process(name, [*before, *self._command(kind, name)], self._env, self.folder)
+        command, popen = [*before, *self._command(kind, name)], subprocess.Popen if before else preloaded.Popen
+        self._processes[name] = Process(name, command, self._env, self.folder, popen)
 
     def _command(self, kind: str, name: str) -> list[str]:
         match kind:

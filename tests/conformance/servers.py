@@ -16,6 +16,7 @@ from pathlib import Path
 
 from evidence.model import Target, TargetType
 from tests.conformance import installing
+from tests.servers import preloaded
 from tests.servers.daemon import free_port
 
 REAL = Path(__file__).parent / "real"
@@ -80,7 +81,7 @@ def _wait(port: int) -> None:
 def official_python() -> Iterator[Running]:
     """The official Python SDK."""
     arguments = [sys.executable, "-m", "tests.servers.sdk_server", "streamable-http"]
-    with subprocess.Popen(arguments, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as process:
+    with preloaded.Popen(arguments, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as process:
         try:
             assert process.stdout
             port = process.stdout.readline().strip()

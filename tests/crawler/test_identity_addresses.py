@@ -20,6 +20,7 @@ from crawler.addresses import (
     normalise_url,
     parse_oci_reference,
 )
+from tests.sampling import examples
 
 
 @pytest.mark.parametrize(
@@ -209,7 +210,7 @@ def test_releases_of_a_bundle_are_one_server() -> None:
     assert normalise_bundle_url("https://example.com/thing.mcpb") == "https://example.com/thing.mcpb"
 
 
-@settings(max_examples=500)
+@settings(max_examples=examples(500))
 @given(st.text(max_size=60) | st.text("htps:/.@[]%#?0123xn-{}\\ aéß", max_size=40).map(lambda text: "https://" + text))
 def test_every_normalisation_is_stable_or_refuses(text: str) -> None:
     for normalise in (normalise_url, normalise_npm_name, normalise_pypi_name, normalise_repository_url):

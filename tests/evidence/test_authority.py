@@ -22,6 +22,7 @@ from evidence.authority import (
     classify_tools,
     find_shared_prefix,
 )
+from tests.sampling import examples
 
 CAPTURES = sorted((Path(__file__).parents[1] / "dossiers" / "captures").glob("*.json"))
 
@@ -185,14 +186,14 @@ JSON = st.recursive(
 )
 
 
-@settings(derandomize=True, max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(derandomize=True, max_examples=examples(60), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(JSON, JSON, JSON)
 def test_no_shape_breaks_it(name: Any, schema: Any, hints: Any) -> None:
     whole = [{"name": name, "inputSchema": schema, "annotations": hints, "description": name}, schema, None]
     assert len(classify_tools(whole)) == 3
 
 
-@settings(derandomize=True, max_examples=150)
+@settings(derandomize=True, max_examples=examples(150))
 @given(
     st.sampled_from(sorted(UNAMBIGUOUS_ACTION_VERBS)),
     st.lists(st.sampled_from(["get", "list", "user", "a", "log"]), max_size=3),

@@ -15,6 +15,7 @@ from evidence.kinds.samples import Sample, write_samples
 from evidence.model import Absent, Observed, Reason, Record, ServerId
 from evidence.patterns.secrets import PATTERNS
 from evidence.patterns.secrets.samples import write_sample
+from tests.sampling import examples
 
 TOKEN = write_sample("ghp_<w36>")
 SAMPLES = [write_sample(template, "scrub") for one in PATTERNS for template in one.bad]
@@ -98,7 +99,7 @@ def test_what_a_server_counts_by_is_no_secret() -> None:
     assert scrub_body(body) == body
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(
     st.recursive(
         st.none() | st.floats(allow_nan=False) | st.text() | st.sampled_from(SAMPLES),

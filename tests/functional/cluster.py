@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -13,6 +12,7 @@ from pathlib import Path
 from evidence.store import RunState, Stage
 from tests.functional.gate import Gate
 from tests.functional.processes import CELERY, NIGHTLY, PATIENCE, Process, comparable, environment, opened, until
+from tests.servers import preloaded
 from tests.servers.postgres import PostgresServer
 from tests.servers.valkey import ValkeyServer
 
@@ -64,8 +64,8 @@ class Cluster:
     def hallmark(self, *words: str) -> str:
         """What a command prints that an operator of this deployment gives."""
         command = [sys.executable, "-c", "from workers.cli.app import main; main()", *words]
-        done = subprocess.run(
-            command, env=self.environment, cwd=self._folder, capture_output=True, text=True, timeout=300, check=False
+        done = preloaded.run(
+            command, env=self.environment, cwd=self._folder, capture_output=True, text=True, timeout=300
         )
         assert done.returncode == 0, done.stdout + done.stderr
         return done.stdout
@@ -118,7 +118,7 @@ class Cluster:
             self.start_worker()
 
     def _start(self, name: str, arguments: list[str], app: str = APP) -> Process:
-        process = Process(name, [*CELERY[:-1], app, *arguments], self.environment, self._folder)
+        process = Process(name, [*CELERY[:-1], app, *arguments], self.environment, self._folder, preloaded.Popen)
         self._processes.append(process)
         return process
 

@@ -17,6 +17,7 @@ from typing import Any
 
 from evidence.store import NotMigrated, Store, StoreUnavailable, open_store
 from publish.publication import run_export
+from tests.servers import preloaded
 
 CELERY = (sys.executable, "-m", "celery", "-A", "workers.celery_app")
 ROOT = Path(__file__).resolve().parents[2]
@@ -59,7 +60,7 @@ class Embedded:
     def start(self) -> subprocess.Popen[str]:
         """Start a run and return when it says that it has begun."""
         command = [sys.executable, "-m", "tests.functional.embedded_process", self.source]
-        process = subprocess.Popen(
+        process = preloaded.Popen(
             command,
             env=environment(self.home, **self.changes),
             cwd=self.home,
@@ -136,12 +137,19 @@ def until(
 class Process:
     """One process of a deployment in a process group of its own."""
 
-    def __init__(self, name: str, command: Sequence[str], env: Mapping[str, str], folder: Path) -> None:
+    def __init__(
+        self,
+        name: str,
+        command: Sequence[str],
+        env: Mapping[str, str],
+        folder: Path,
+        popen: type[subprocess.Popen[Any]] = subprocess.Popen,
+    ) -> None:
         self.name = name
         self.log_file = folder / f"{name}.log"
         self._wanted = True
         with self.log_file.open("ab") as log:
-            self._popen = subprocess.Popen(
+            self._popen = popen(
                 list(command),
                 env=dict(env),
                 cwd=folder,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
 import sys
 from collections.abc import Sequence
 from datetime import UTC, datetime
@@ -15,6 +14,7 @@ from evidence.model import Trigger
 from evidence.store import Retest, RetestState, RunState, Store
 from tests.functional.cluster import Cluster
 from tests.functional.processes import NIGHTLY, PATIENCE, comparable, environment, opened, until
+from tests.servers import preloaded
 from workers.retests import retest_requests
 from workers.retests.retest_requests import RetestAccepted
 from workers.settings.environment import Settings
@@ -61,7 +61,7 @@ def test_rows_become_results_and_the_night_stays_what_it_was(cluster: Cluster, t
         assert store.verify() == []
     env = environment(tmp_path, HALLMARK_DATABASE_URL=cluster.url, HALLMARK_REDIS_URL=cluster.valkey.url)
     command = [str(Path(sys.executable).parent / "hallmark"), "retest", servers[0], "--json"]
-    done = subprocess.run(command, env=env, capture_output=True, text=True, timeout=PATIENCE, check=False)
+    done = preloaded.run(command, env=env, capture_output=True, text=True, timeout=PATIENCE)
     assert done.returncode == 0, done.stderr + cluster.log()
     told_again = json.loads(done.stdout)
     assert (told_again["state"], told_again["before"]) == ("done", asked_run(cluster, servers[0]))

@@ -16,6 +16,7 @@ from scoring.results.outcome import NotMeasured
 from scoring.results.scorecard import ComponentScore, DimensionScore, Line, Scorecard
 from scoring.rubrics.adaptive_dimensions import DIMENSIONS
 from tests.publish.judged import published, receipts, whole
+from tests.sampling import examples
 
 PARTS = [(dimension.name, part.name) for dimension in DIMENSIONS for part in dimension.components]
 SHOWN = published(whole())
@@ -28,7 +29,7 @@ results = st.fixed_dictionaries({part: st.sampled_from([0, 3, 6, 7, 8, 9, 10, 10
 some_parts = st.sets(st.sampled_from(PARTS))
 
 
-@settings(derandomize=True, max_examples=150, deadline=None)
+@settings(derandomize=True, max_examples=examples(150), deadline=None)
 @given(results, some_parts, some_parts)
 def test_a_part_that_is_hidden_gains_nothing(
     found: Results, first: set[tuple[str, str]], more: set[tuple[str, str]]
@@ -36,7 +37,7 @@ def test_a_part_that_is_hidden_gains_nothing(
     assert_no_gain(judged(found, first), judged(found, first | more))
 
 
-@settings(derandomize=True, max_examples=80, deadline=None)
+@settings(derandomize=True, max_examples=examples(80), deadline=None)
 @given(results, some_parts, st.sampled_from(PARTS), st.integers(0, 10))
 def test_a_part_that_is_worse_gains_nothing(
     found: Results, hidden: set[tuple[str, str]], worse: tuple[str, str], result: int

@@ -16,6 +16,7 @@ from scoring.results import arithmetic
 from scoring.results.outcome import Finding, Measured, NotMeasured, Outcome, Severity
 from scoring.results.scorecard import ComponentScore
 from scoring.rubrics.component_scores import score_component
+from tests.sampling import examples
 from tests.scoring.dossiers import dossier
 
 FIRST, SECOND = "tool-description-missing", "tool-title-missing"
@@ -59,7 +60,7 @@ def test_a_whole_failure_leaves_nothing_for_the_parts() -> None:
     assert [line.points for line in part.lines] == [0, Decimal(-5), 0]
 
 
-@settings(derandomize=True, max_examples=80, deadline=None)
+@settings(derandomize=True, max_examples=examples(80), deadline=None)
 @given(SHARES, SHARES)
 def test_lines_sum_to_the_loss_and_more_findings_never_cost_less(one: list[object], more: list[object]) -> None:
     def result(entries: list[object]) -> Decimal:
@@ -74,7 +75,7 @@ def test_lines_sum_to_the_loss_and_more_findings_never_cost_less(one: list[objec
     assert result(list(reversed(one))) == result(one)
 
 
-@settings(derandomize=True, max_examples=80, deadline=None)
+@settings(derandomize=True, max_examples=examples(80), deadline=None)
 @given(st.decimals("0", "10", places=4), st.lists(st.decimals("0", "1", places=3), min_size=1, max_size=9))
 def test_an_apportioned_total_is_all_given_out(total: Decimal, weights: list[Decimal]) -> None:
     if any(weights):

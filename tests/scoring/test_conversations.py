@@ -18,7 +18,7 @@ from scoring.protocol import conformance
 from scoring.protocol.conformance import ConformanceCheck
 from scoring.results.outcome import Finding, Inapplicable, Level, Undecided
 from scoring.scopes.conversation import Conversation
-from tests.sampling import some
+from tests.sampling import examples, some
 
 CHECKS = [check for check in conformance.list_checks() if check.rule.scope is Conversation]
 MUSTS = [check for check in CHECKS if check.requirement.level is Level.MUST]
@@ -243,7 +243,7 @@ def judge_all(body: Any, listing: Any = None) -> None:
             assert len(finding.message) < 400
 
 
-@settings(derandomize=True, max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(derandomize=True, max_examples=examples(60), deadline=None, suppress_health_check=list(HealthCheck))
 @given(BODY, st.none() | JSON)
 def test_no_body_breaks_a_rule(body: Any, listing: Any) -> None:
     judge_all(body, listing)
@@ -254,7 +254,7 @@ def test_no_member_of_any_step_breaks_a_rule(place: tuple[str, str, str]) -> Non
     body = body_of(*openings(*place), *everything(place))
     paths = list(places_in(body))
 
-    @settings(derandomize=True, max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+    @settings(derandomize=True, max_examples=examples(60), deadline=None, suppress_health_check=list(HealthCheck))
     @given(st.lists(st.tuples(st.sampled_from(paths), JSON), min_size=1, max_size=40))
     def ask_everything(changes: Any) -> None:
         changed = body
@@ -338,7 +338,7 @@ def objects(received: Any) -> list[dict[str, Any]]:
     return [message for message in messages if isinstance(message, dict)]
 
 
-@settings(derandomize=True, max_examples=250, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(derandomize=True, max_examples=examples(250), deadline=None, suppress_health_check=list(HealthCheck))
 @given(PLACES, LOOKS, ANSWERED, UNCLEAR)
 def test_nothing_unclear_fails_a_must_check(place: Any, looks: Any, answered: Any, unclear: Any) -> None:
     era, transport, revision, _ = place
@@ -356,7 +356,7 @@ def test_nothing_unclear_fails_a_must_check(place: Any, looks: Any, answered: An
         assert all(tolerated for _, _, tolerated in new), (name, new)
 
 
-@settings(derandomize=True, max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(derandomize=True, max_examples=examples(60), deadline=None, suppress_health_check=list(HealthCheck))
 @given(st.data())
 def test_the_order_of_other_questions_does_not_matter(data: st.DataObject) -> None:
     era = data.draw(st.sampled_from([MODERN, LEGACY]))
@@ -376,7 +376,7 @@ BEYOND = {"DEP-01"}
 """The check that says what revision E says of servers that have not moved to it."""
 
 
-@settings(derandomize=True, max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(derandomize=True, max_examples=examples(60), deadline=None, suppress_health_check=list(HealthCheck))
 @given(st.sampled_from("ABCD"), st.sampled_from(["streamable-http", "sse", "stdio"]), st.data())
 def test_a_legacy_server_is_not_judged_by_the_newest_revision(revision: str, transport: str, data: Any) -> None:
     steps = STDIO_STEPS if transport == "stdio" else LEGACY_STEPS
@@ -391,7 +391,7 @@ def test_a_legacy_server_is_not_judged_by_the_newest_revision(revision: str, tra
     assert judged <= BEYOND
 
 
-@settings(derandomize=True, max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(derandomize=True, max_examples=examples(60), deadline=None, suppress_health_check=list(HealthCheck))
 @given(st.sampled_from(["streamable-http", "stdio"]), st.data())
 def test_a_modern_server_is_not_judged_by_older_revisions(transport: str, data: Any) -> None:
     steps = STDIO_STEPS if transport == "stdio" else MODERN_STEPS

@@ -14,6 +14,7 @@ from scoring.engine import catalogue
 from scoring.engine.assess import assess_dossier
 from scoring.receipt import decode_scorecard, encode_scorecard, recompute_score
 from scoring.results.outcome import NotMeasured
+from tests.sampling import examples
 from tests.scoring.rich import KINDS, abandoned, adding, changed, sourced, well_kept
 
 TEXTS = [
@@ -62,14 +63,14 @@ def test_no_body_breaks_scoring(kind: str, body: Any) -> None:
     judge(adding(well_kept(), {kind: body}))
 
 
-@settings(derandomize=True, max_examples=70, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(derandomize=True, max_examples=examples(70), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.sampled_from(MEMBERS), JSON)
 def test_no_member_breaks_scoring(place: tuple[str, str], value: Any) -> None:
     kind, member = place
     judge(changed(abandoned(), kind, **{member: value}))
 
 
-@settings(derandomize=True, max_examples=70, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(derandomize=True, max_examples=examples(70), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.sampled_from(MEMBERS), st.randoms(use_true_random=False), JSON)
 def test_no_member_of_a_member_breaks_scoring(place: tuple[str, str], random: Any, value: Any) -> None:
     kind, member = place

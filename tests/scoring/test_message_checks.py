@@ -18,6 +18,7 @@ from scoring.protocol import conformance
 from scoring.protocol.conformance import ConformanceCheck
 from scoring.results.outcome import Finding, Inapplicable, Level, Measured, Undecided
 from scoring.scopes.base import Resource, Scope, Tool
+from tests.sampling import examples
 from tests.scoring.dossiers import dossier, listed
 
 CHECKS: dict[str, ConformanceCheck] = {check.requirement.id: check for check in conformance.list_checks()}
@@ -211,7 +212,7 @@ HOSTILE = st.recursive(
 )
 
 
-@settings(derandomize=True, max_examples=300, deadline=None)
+@settings(derandomize=True, max_examples=examples(300), deadline=None)
 @given(HOSTILE, HOSTILE, HOSTILE)
 def test_no_entry_breaks_a_check_of_the_listing(raw: Any, schema: Any, uri: Any) -> None:
     entry = {"name": "add", "inputSchema": schema, "outputSchema": raw, "annotations": raw, "uri": uri}

@@ -18,6 +18,7 @@ from scoring.engine.assessment import Assessment
 from scoring.receipt import decode_scorecard, encode_scorecard, recompute_score
 from scoring.results.outcome import Finding, Measured, NotMeasured
 from tests.dossiers import captures
+from tests.sampling import examples
 from tests.scoring.dossiers import GOOD_ENTRY, GOOD_TOOL, dossier, entered, listed
 
 CAPTURES = sorted(captures())
@@ -95,7 +96,7 @@ def test_order_of_tools_does_not_matter(name: str, random: Any) -> None:
     assert scores(permuted(evidence, lambda tools: random.sample(tools, len(tools)))) == scores(evidence)
 
 
-@settings(derandomize=True, max_examples=60, deadline=None)
+@settings(derandomize=True, max_examples=examples(60), deadline=None)
 @given(st.sampled_from(CAPTURES), st.sampled_from(QUESTIONS), st.integers(0, 10**6))
 def test_another_finding_never_raises_a_score(name: str, question: Any, seed: int) -> None:
     assessment = assess_dossier(replace_registration(captures()[name]))
@@ -121,26 +122,26 @@ def all_scores(assessment: Assessment) -> list[Decimal]:
     return [score for score in found if isinstance(score, Decimal)]
 
 
-@settings(derandomize=True, max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(derandomize=True, max_examples=examples(60), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.lists(JSON, max_size=3), st.lists(JSON, max_size=2), st.lists(JSON, max_size=2), JSON)
 def test_no_listing_breaks_scoring(tools: list[Any], resources: list[Any], prompts: list[Any], info: Any) -> None:
     opening = {"serverInfo": info, "protocolVersion": info, "instructions": info}
     scores(dossier(listed=listed(*tools, resources=resources, prompts=prompts, opening=opening)))
 
 
-@settings(derandomize=True, max_examples=50, deadline=None)
+@settings(derandomize=True, max_examples=examples(50), deadline=None)
 @given(KEYS, JSON, JSON)
 def test_no_tool_member_breaks_scoring(member: str, value: Any, schema: Any) -> None:
     scores(dossier(listed=listed({**GOOD_TOOL, member: value}, {**GOOD_TOOL, "inputSchema": schema})))
 
 
-@settings(derandomize=True, max_examples=50, deadline=None)
+@settings(derandomize=True, max_examples=examples(50), deadline=None)
 @given(KEYS, JSON, JSON)
 def test_no_registry_entry_breaks_scoring(member: str, value: Any, entry: Any) -> None:
     scores(dossier(registered=entered({**GOOD_ENTRY, member: value}, entry)))
 
 
-@settings(derandomize=True, max_examples=60, deadline=None)
+@settings(derandomize=True, max_examples=examples(60), deadline=None)
 @given(JSON)
 def test_no_body_breaks_scoring(body: Any) -> None:
     content = Observed(json.dumps(body).encode())

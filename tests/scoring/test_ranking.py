@@ -21,7 +21,7 @@ from scoring.results import weighting
 from scoring.results.outcome import NotMeasured
 from scoring.results.scorecard import ComponentScore, DimensionScore, Scorecard
 from tests.dossiers import captures, cases, recorded
-from tests.sampling import some
+from tests.sampling import examples, some
 from tests.scoring.dossiers import GOOD_ENTRY, GOOD_TOOL, dossier, entered, listed
 
 POOR_ENTRY = {"name": "io.example/poor", "remotes": [{"type": "sse", "url": "http://x.example/sse?token=1"}]}
@@ -189,7 +189,7 @@ def test_bounds_survive_the_receipt_and_old_receipts_have_none() -> None:
     assert b"floor" in data and decode_scorecard(stripped).ceiling == card.ceiling
 
 
-@settings(derandomize=True, max_examples=100)
+@settings(derandomize=True, max_examples=examples(100))
 @given(st.integers(0, 100), st.integers(0, 100), st.integers(0, 100), st.text(max_size=3))
 def test_a_higher_floor_always_stands_higher(floor: int, coverage: int, score: int, server: str) -> None:
     ours = rank_key_of_columns(floor=Decimal(floor), coverage=Decimal(coverage), score=Decimal(score), server=server)

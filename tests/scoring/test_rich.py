@@ -21,6 +21,7 @@ from scoring.results.scorecard import ComponentScore, Scorecard
 from scoring.rubrics.enterprise import POINTS
 from tests.dossiers import AS_OF
 from tests.golden import rich as golden
+from tests.sampling import examples
 from tests.scoring.dossiers import dossier, listed
 from tests.scoring.rich import KINDS, PACKAGE, RICH, SOURCE, abandoned, adding, changed, sourced, well_kept, without
 
@@ -215,7 +216,7 @@ def test_a_package_that_cannot_be_installed_is_charged_once(versions: dict[str, 
     assert found[0].points < 0
 
 
-@settings(derandomize=True, max_examples=60, deadline=None)
+@settings(derandomize=True, max_examples=examples(60), deadline=None)
 @given(
     st.sampled_from(sorted(RICH)),
     st.sampled_from(OUTSIDE),

@@ -19,6 +19,7 @@ from scoring.results.outcome import NotMeasured
 from scoring.results.scorecard import Scorecard
 from scoring.rubrics.sdk_tier import FAILED_IN_PROBE, KIND, SDK_TIER_1, Tier, TierInput, score_tier
 from tests.dossiers import AS_OF, captures, recorded
+from tests.sampling import examples
 from tests.scoring.dossiers import dossier, talked
 
 VECTORS = json.loads((Path(__file__).parents[1] / "golden" / "sdk-tier-vectors.json").read_text(encoding="utf-8"))
@@ -46,7 +47,7 @@ def test_no_must_check_is_marked_as_vacuous() -> None:
     assert score_tier(counts) is Tier.TIER1
 
 
-@settings(derandomize=True, max_examples=200)
+@settings(derandomize=True, max_examples=examples(200))
 @given(st.integers(1, 500), st.integers(0, 500), st.data())
 def test_one_more_check_that_passes_never_lowers_the_tier(must: int, should: int, data: Any) -> None:
     passed = data.draw(st.integers(0, should))

@@ -21,6 +21,7 @@ from evidence.store import Stage
 from scoring.engine import catalogue
 from scoring.engine.assess import assess_dossier
 from scoring.receipt import encode_scorecard
+from tests.sampling import examples
 from tests.scoring.dossiers import GOOD_ENTRY, GOOD_TOOL, dossier, listed
 from tests.workers.world import ScriptedRegistry, World, context, ref
 from workers import pipeline
@@ -83,7 +84,7 @@ def test_a_stranger_with_thirty_secrets_changes_no_score() -> None:
     assert judged([entered("a", "io.evil/x", EVIL_ENTRY), OWN]) == judged([OWN])
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(strangers=STRANGERS, place=st.integers(0, 4))
 def test_less_trusted_entries_never_change_a_scorecard(strangers: list[ServerRef], place: int) -> None:
     assert judged([*strangers[:place], OWN, *strangers[place:]]) == judged([OWN])

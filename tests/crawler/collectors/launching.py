@@ -14,6 +14,7 @@ from crawler.launcher import ProcessExit
 from evidence.canonical import Json
 from evidence.kinds.behaviour import Behaviour
 from evidence.model import Absent, Reason, Target, TargetType
+from tests.servers import preloaded
 
 
 class Pipes:
@@ -99,7 +100,7 @@ def sdk_server(transport: str) -> Iterator[Target]:
         yield module("tests.servers.sdk_server", "stdio")
         return
     command = [sys.executable, "-m", "tests.servers.sdk_server", *transport.split()]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+    with preloaded.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         try:
             assert process.stdout
             address = f"http://127.0.0.1:{process.stdout.readline().strip()}"

@@ -17,6 +17,7 @@ from evidence.kinds.registration import Registration, compose_registration
 from evidence.model import Observed, ServerRef, Status, Target, TargetType
 from evidence.package_inputs import InputPlace, PackageInput
 from tests.crawler.registries.documents import CAMEL, DATED, EARLIEST, document, package
+from tests.sampling import examples
 
 
 def read(value: Any) -> ServerRef:
@@ -238,7 +239,7 @@ inner = st.dictionaries(st.sampled_from(INNER), values, max_size=5)
 changes = st.dictionaries(st.sampled_from(MEMBERS), values | inner | st.lists(inner, max_size=2), max_size=4)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 @given(changes, st.sampled_from(DATED), st.booleans())
 def test_any_document_gives_a_reference_that_evidence_can_hold(
     change: dict[str, Any], version: str, wrapped: bool
@@ -259,7 +260,7 @@ def test_any_document_gives_a_reference_that_evidence_can_hold(
     assert Registration.parse(content.body).entries == (parse_json(ref.entry),)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 @given(st.binary(max_size=200))
 def test_any_bytes_give_a_reference(data: bytes) -> None:
     assert read_entry("test", data).status is Status.INVALID

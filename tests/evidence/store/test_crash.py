@@ -10,6 +10,7 @@ import pytest
 
 from evidence.store import Stage, Store, StoreUnavailable, open_store
 from tests.evidence.store.build import AS_OF, body, planned, record
+from tests.servers import preloaded
 from tests.servers.postgres import postgres_server
 
 RUN = "20261121-1"
@@ -46,7 +47,7 @@ def test_killed_writer_loses_no_committed_batch_and_leaves_no_half_one(store: St
 
 def _killed_after(url: str, ids: list[str], messages: int) -> list[str]:
     """Kill the writer after so many messages; every message that it wrote."""
-    with subprocess.Popen(
+    with preloaded.Popen(
         [sys.executable, "-c", _WRITE, url], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
     ) as writer:
         assert writer.stdin is not None

@@ -19,6 +19,7 @@ from evidence.store.database import Database
 from evidence.store.schema_upgrade import build_alembic_config, find_newest_revision
 from evidence.store.tables.core import METADATA
 from tests.evidence.store.build import run
+from tests.servers import preloaded
 
 
 def _is_of_models(name: str | None, kind: str, _: object) -> bool:
@@ -166,7 +167,7 @@ store.migrate()
 
 def test_processes_that_migrate_at_once_all_succeed(empty_url: str) -> None:
     processes = [
-        subprocess.Popen(
+        preloaded.Popen(
             [sys.executable, "-c", _MIGRATE, empty_url], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
         )
         for _ in range(2)

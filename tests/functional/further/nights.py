@@ -19,6 +19,7 @@ from evidence.model import Absent, Dossier, Observed, Reason
 from evidence.store import blobs
 from tests.functional.further.town import Town
 from tests.functional.processes import environment, opened
+from tests.servers import preloaded
 
 COMMAND = [str(Path(sys.executable).parent / "hallmark")]
 
@@ -44,7 +45,7 @@ class Home:
 
     def hallmark(self, *arguments: str, code: int | None = 0) -> str:
         """What a command prints; its exit code must be as expected."""
-        done = subprocess.run(  # noqa: PLW1510
+        done = preloaded.run(
             [*COMMAND, *arguments], env=self.environment(), cwd=self.folder, capture_output=True, text=True, timeout=300
         )
         self.said += [done.stdout, done.stderr]
@@ -53,7 +54,7 @@ class Home:
 
     def start(self, *arguments: str) -> subprocess.Popen[str]:
         """A command in a process group of its own, so that it can be interrupted as a terminal does."""
-        return subprocess.Popen(
+        return preloaded.Popen(
             [*COMMAND, *arguments], env=self.environment(), cwd=self.folder, text=True,
             stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True,
         )  # fmt: skip

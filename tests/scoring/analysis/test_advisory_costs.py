@@ -15,6 +15,7 @@ from scoring.engine import catalogue
 from scoring.engine.assess import assess_dossier
 from scoring.results.outcome import NotMeasured
 from scoring.results.scorecard import ComponentScore
+from tests.sampling import examples
 from tests.scoring.rich import ADVISORIES, DEPENDENCIES, adding, changed, flaw, well_kept, without
 
 ADAPTIVE = catalogue.get_rubric("adaptive@1")
@@ -122,7 +123,7 @@ GROUPS = st.lists(
 )
 
 
-@settings(derandomize=True, max_examples=80, deadline=None)
+@settings(derandomize=True, max_examples=examples(80), deadline=None)
 @given(GROUPS, GROUPS, st.randoms(use_true_random=False))
 def test_neither_order_nor_a_further_group_makes_flaws_cheaper(groups: Any, more: Any, random: Any) -> None:
     total = sum(cost(*groups), Decimal(0))

@@ -18,6 +18,7 @@ from scoring.scopes.maintenance import (
     compute_points,
     compute_scale,
 )
+from tests.sampling import examples
 
 ALONE = ProjectSize(contributors=0, stars=0, issues=0)
 LARGE = ProjectSize(contributors=50, stars=5000, issues=500)
@@ -60,7 +61,7 @@ def test_an_archived_project_has_no_activity_and_a_missing_event_is_not_a_zero()
     assert isinstance(compute_points(None, RELEASES, ALONE), NotMeasured)
 
 
-@settings(derandomize=True, max_examples=200, deadline=None)
+@settings(derandomize=True, max_examples=examples(200), deadline=None)
 @given(PROJECTS, st.integers(0, 2000), st.integers(0, 2000), st.sampled_from(SPANS))
 def test_more_days_and_more_size_never_bring_more_points(
     project: ProjectSize, days: int, more: int, patience: GracePeriod

@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from scoring.text.uris import find_uri_flaw, join_reference, list_template_flaws
+from tests.sampling import examples
 
 
 @pytest.mark.parametrize(
@@ -59,7 +60,7 @@ def test_references_mean_what_the_standard_library_says(base: str, reference: st
     assert join_reference(base, reference) == urljoin(base, reference)
 
 
-@settings(derandomize=True, max_examples=200)
+@settings(derandomize=True, max_examples=examples(200))
 @given(st.text(alphabet="a:/%#?[]{}-.,+ \u00e9\ud800\n", max_size=30), st.text(max_size=8))
 def test_no_text_breaks_the_grammars(text: str, other: str) -> None:
     for flaw in (find_uri_flaw(text), *list_template_flaws(text)):

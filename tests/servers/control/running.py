@@ -8,6 +8,7 @@ import sys
 from collections.abc import Iterator
 
 from evidence.model import Target, TargetType
+from tests.servers import preloaded
 from tests.servers.control.serving import Era
 
 PATHS = {"streamable-http": "mcp", "sse": "sse"}
@@ -21,7 +22,7 @@ def control(transport: str, era: Era = Era.DUAL) -> Iterator[Target]:
     if transport == "stdio":
         yield Target(type=TargetType.COMMAND, identifier=".", arguments=command)
         return
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+    with preloaded.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         try:
             assert process.stdout
             port = process.stdout.readline().strip()

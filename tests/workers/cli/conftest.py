@@ -16,7 +16,7 @@ from evidence.model import Reason
 from evidence.store import open_store
 from tests.publish import samples
 from tests.publish.shelf import fill
-from tests.servers import scripted
+from tests.servers import preloaded, scripted
 from workers.cli import app
 
 SCRIPT = Path(sys.executable).parent / "hallmark"
@@ -70,7 +70,7 @@ def process(home: Path) -> Hallmark:
     """Run the real console script."""
 
     def run(*words: str, env: Mapping[str, str] | None = None, cwd: Path | None = None) -> Outcome:
-        done = subprocess.run(
+        done = preloaded.run(
             [str(SCRIPT), *words],
             env={**os.environ, **(env or {})},
             cwd=cwd,
@@ -78,7 +78,6 @@ def process(home: Path) -> Hallmark:
             capture_output=True,
             text=True,
             timeout=180,
-            check=False,
         )
         return Outcome(done.returncode, done.stdout, done.stderr)
 

@@ -19,6 +19,7 @@ from redis.asyncio import Redis
 from crawler.collectors.repository.api.token_budgets import Denied, Granted, ReportedBudget, Resource, TokenBudgets
 from crawler.collectors.repository.api.token_rotation import Token
 from tests.crawler.collectors.repository.local_github import lively
+from tests.servers import preloaded
 from tests.servers.daemon import free_port
 from tests.servers.github.server import Local, serve
 from tests.servers.valkey import ValkeyServer, valkey_server
@@ -256,7 +257,7 @@ def read_by_processes(local: Local, valkey: ValkeyServer, names: list[str], proc
     """How many repositories were read by so many processes at the same time."""
     command = [sys.executable, "-m", "tests.workers.github_user", local.api, valkey.url]
     running = [
-        subprocess.Popen(
+        preloaded.Popen(
             [*command, *names[place::processes]],
             cwd=ROOT,
             env={"PATH": os.environ["PATH"], "HALLMARK_HOME": "/nonexistent"},

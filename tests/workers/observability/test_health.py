@@ -21,6 +21,7 @@ from starlette.testclient import TestClient
 
 from evidence.store import open_store
 from tests.functional.processes import CELERY, Process, environment, until
+from tests.servers import preloaded
 from tests.servers.daemon import free_port
 from tests.servers.postgres import PostgresServer
 from tests.servers.valkey import valkey_server
@@ -99,7 +100,9 @@ def listening_worker(folder: Path, postgres: PostgresServer) -> Iterator[dict[st
     with valkey_server() as valkey:
         variables = {"HALLMARK_DATABASE_URL": migrated(postgres.create_database()), "HALLMARK_REDIS_URL": valkey.url}
         env = environment(folder, **variables)
-        worker = Process("worker", [*CELERY, "worker", "--queues", "probe", "--concurrency", "1"], env, folder)
+        worker = Process(
+            "worker", [*CELERY, "worker", "--queues", "probe", "--concurrency", "1"], env, folder, preloaded.Popen
+        )
         try:
             with Redis.from_url(valkey.url) as redis:
                 until(lambda: bool(redis.exists(LISTENING)), "a worker listens", explain=worker.log)
@@ -120,7 +123,7 @@ def test_the_app_as_deployed_sees_a_worker_as_deployed(tmp_path: Path, postgres:
             "--port",
             str(port),
         ]
-        health = subprocess.Popen(command, env=env, cwd=tmp_path, stdout=log, stderr=log)
+        health = preloaded.Popen(command, env=env, cwd=tmp_path, stdout=log, stderr=log)
         try:
             until(lambda: fetched(f"http://127.0.0.1:{port}/healthz") == "ok\n", "the app answers")
             assert 'hallmark_workers{queue="probe"} 1.0' in fetched(f"http://127.0.0.1:{port}/metrics")

@@ -18,6 +18,7 @@ from tests.crawler.collectors.launching import PipeLauncher, module
 from tests.crawler.collectors.protocol.probing import NOW, collector, remote
 from tests.crawler.collectors.protocol.trials.recording_trials import reads
 from tests.crawler.collectors.protocol.trials.test_tool_trials import DANGEROUS
+from tests.servers import preloaded
 
 TOOLS: list[dict[str, Any]] = [
     *DANGEROUS,
@@ -35,7 +36,7 @@ def files(folder: Path) -> tuple[Path, Path]:
 @contextmanager
 def over_http(folder: Path) -> Iterator[Target]:
     command = [sys.executable, "-m", "tests.servers.recording", *map(str, files(folder)), "http"]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+    with preloaded.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         try:
             assert process.stdout
             yield remote(f"http://127.0.0.1:{process.stdout.readline().strip()}/mcp")

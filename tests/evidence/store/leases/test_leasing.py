@@ -20,6 +20,7 @@ from evidence.store.database import Database
 from evidence.store.leases.leasing import release_expired_leases
 from evidence.store.tables.core import RUN_ITEM
 from tests.evidence.store.build import AS_OF, body, planned, record
+from tests.servers import preloaded
 
 RUN = "20261121-1"
 HOUR = timedelta(hours=1)
@@ -317,7 +318,7 @@ def test_processes_that_lease_share_all_servers_without_overlap(store: Store, ur
     ids = [one.id for one in planned(store, 200)]
     command = [sys.executable, "-c", _LEASE, url]
     workers = [
-        subprocess.Popen([*command, f"w{number}"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        preloaded.Popen([*command, f"w{number}"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         for number in range(2)
     ]
     for worker in workers:

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from tests.publish import samples
-from tests.servers import scripted
+from tests.servers import preloaded, scripted
 from tests.workers.cli.conftest import SCRIPT, Hallmark
 from workers.cli.display.console import ExitCode
 from workers.cli.measure.run import find_exit_code
@@ -125,7 +125,7 @@ def test_an_interrupted_run_is_resumed_by_the_same_command(process: Hallmark, ho
 
 def _interrupted(words: list[str], env: dict[str, str]) -> tuple[int, list[dict[str, object]]]:
     """Send SIGINT as soon as the first server is collected."""
-    process = subprocess.Popen(
+    process = preloaded.Popen(
         [str(SCRIPT), *words], env=env, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
     )
     assert process.stdout is not None

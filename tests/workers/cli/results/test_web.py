@@ -19,6 +19,7 @@ import pytest
 from typer.testing import CliRunner
 
 from tests.processes import children
+from tests.servers import preloaded
 from tests.workers.sites import heard
 from workers.cli.results.web import app
 from workers.settings.environment import Settings
@@ -32,7 +33,7 @@ def _site(home: Path, *options: str) -> Iterator[tuple[subprocess.Popen[str], st
     settings = {"HALLMARK_HOME": str(home), "HALLMARK_LOG_FORMAT": "json", "HALLMARK_WEB_PREPARED": "0"}
     environment = {**os.environ, **settings}
     command = [sys.executable, "-c", "from workers.cli import main; main()", "web", "--port", "0", *options]
-    with subprocess.Popen(command, env=environment, stderr=subprocess.PIPE, text=True) as process:
+    with preloaded.Popen(command, env=environment, stderr=subprocess.PIPE, text=True) as process:
         try:
             said = heard(process, "Ctrl-C")
             address = re.search(r"an empty site at (http://127\.0\.0\.1:[0-9]+)", said)

@@ -23,6 +23,7 @@ from evidence.kinds.access import Access, AccessClass
 from evidence.kinds.listing import Listing
 from evidence.model import Absent, Dossier, Observed, Record, Server, Target, TargetType
 from tests.crawler.collectors.protocol.probing import AGENT, NOW, PROBE, WIRE, Timekeeper
+from tests.servers import preloaded
 from tests.servers.hostile import OPENING, Call, Mcp, serving
 from tests.servers.locked import Locked, good_pages
 from tests.servers.sdk_locked import TOKEN as SDK_TOKEN
@@ -234,7 +235,7 @@ def test_a_token_does_not_follow_an_sse_endpoint_out_of_its_address(tmp_path: Pa
 @pytest.fixture(scope="module")
 def sdk_url() -> Iterator[str]:
     command = [sys.executable, "-m", "tests.servers.sdk_locked"]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as process:
+    with preloaded.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as process:
         try:
             assert process.stdout
             yield f"http://127.0.0.1:{process.stdout.readline().strip()}/mcp"

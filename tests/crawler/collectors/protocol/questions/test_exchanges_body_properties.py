@@ -19,6 +19,7 @@ from evidence.canonical import Json
 from evidence.kinds.exchanges import Exchanges
 from evidence.model import Target, TargetType
 from tests.crawler.collectors.protocol.probing import body, collector, records_of, remote, talk
+from tests.sampling import examples
 from tests.servers.hostile import OPENING, TOOLS, Call, Mcp, serving
 
 TARGET = Target(type=TargetType.STREAMABLE_HTTP, identifier="https://mcp.example/")
@@ -64,7 +65,7 @@ def transcribed(data: bytes, session: str | None = None, *, stream: bool = False
     return Exchanges.parse(exchanges_body(TARGET, "full", transcript, {}))
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=examples(400), deadline=None)
 @given(data=BODIES, session=SESSIONS)
 def test_any_body_can_be_read_again(data: bytes, session: str | None) -> None:
     found = transcribed(data, session)
@@ -72,7 +73,7 @@ def test_any_body_can_be_read_again(data: bytes, session: str | None) -> None:
     assert [one.step for one in found.exchanges] in ([], ["initialize", "ping"])
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 @given(parts=st.lists(BODIES, max_size=4), session=SESSIONS)
 def test_any_stream_can_be_read_again(parts: list[bytes], session: str | None) -> None:
     found = transcribed(b"".join(b"data: " + part + b"\n\n" for part in parts), session, stream=True)
@@ -80,7 +81,7 @@ def test_any_stream_can_be_read_again(parts: list[bytes], session: str | None) -
     assert [one.step for one in found.exchanges] in ([], ["initialize", "ping"])
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 @given(value=VALUES, extra=st.dictionaries(st.sampled_from(["id", "x", "jsonrpc"]), VALUES, max_size=3))
 def test_a_result_is_the_same_wherever_it_lies(value: Json, extra: dict[str, Json]) -> None:
     found = transcribed(json.dumps({**extra, "result": value}).encode())

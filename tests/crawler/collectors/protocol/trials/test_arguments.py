@@ -17,6 +17,7 @@ from crawler.collectors.protocol.trials.arguments import NoArguments, make_argum
 from crawler.collectors.protocol.trials.invalid_arguments import make_incomplete_arguments, make_wrong_type_arguments
 from crawler.collectors.protocol.trials.sample_texts import is_harmless_text
 from tests.durations import cpu_below
+from tests.sampling import examples
 
 CAPTURES = sorted((Path(__file__).parents[4] / "dossiers" / "captures").glob("*.json"))
 
@@ -103,7 +104,7 @@ def strings(value: Any) -> list[str]:
     return [text for inner in value for text in strings(inner)] if isinstance(value, list) else []
 
 
-@settings(max_examples=400, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(400), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(schema=SCHEMAS)
 @example(schema={"type": "object", "properties": {"a": {"enum": [True, 1]}}, "required": ["a"]})
 def test_arguments_fit_the_schema_whenever_there_are_any(schema: dict[str, Any]) -> None:
@@ -123,7 +124,7 @@ def test_arguments_fit_the_schema_whenever_there_are_any(schema: dict[str, Any])
                                                "enum", "const", "pattern", "format", "minimum", "multipleOf", "default",
                                                "minItems", "minLength", "examples", "prefixItems", "$schema", "not"]),
                               inner, max_size=4), max_leaves=12))  # fmt: skip
-@settings(max_examples=400, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(400), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 def test_a_schema_of_any_shape_gives_arguments_or_a_reason(value: Any) -> None:
     made = make_arguments(value)
     assert isinstance(made, (dict, NoArguments))
@@ -276,7 +277,7 @@ def test_a_hostile_schema_costs_less_than_a_second(schema: Any) -> None:
         r"\A(\^)?([a-z0-9_ -]|\\[dws.]|\[[a-z0-9]-?[a-z0-9]?\]|\((a|bc)\)|[?*+]|\{[1-3]\}|\|){1,12}\$?\Z"
     )
 )
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 def test_a_sample_matches_its_pattern_or_is_thrown_away(pattern: str) -> None:
     made = make_arguments(taking(note={"type": "string", "pattern": pattern}))
     if isinstance(made, Mapping):

@@ -22,6 +22,7 @@ from evidence.authority import ADMIN_VERBS, DESTROY_VERBS, UNAMBIGUOUS_ACTION_VE
 from evidence.kinds.trials import Structured, TrialKind, TrialOutcome
 from evidence.model import Reason
 from tests.crawler.collectors.protocol.trials.recording_trials import reads, trying
+from tests.sampling import examples
 
 HINT = {"annotations": {"readOnlyHint": True}}
 TEXT = {"type": "string"}
@@ -240,7 +241,7 @@ STYLES: list[Callable[[list[str]], str]] = [
 ]
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 @given(
     deed=st.sampled_from(DEEDS),
     before=st.sampled_from([[], ["acme"], ["page"]]),
@@ -256,7 +257,7 @@ def test_no_name_of_a_deed_is_called_however_it_is_written(
     assert [explain_refusal(each, CallPolicy.READ) for each in classify_tools([tool])] == ["not_read"]
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 @given(deed=st.sampled_from(sorted(word for word in DESTROY_VERBS if len(word) > 4)), data=st.data())
 def test_no_word_for_destroying_is_hidden_by_case_or_company(deed: str, data: st.DataObject) -> None:
     spelled = "".join(data.draw(st.sampled_from([letter, letter.upper()])) for letter in deed)

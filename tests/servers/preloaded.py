@@ -1,0 +1,213 @@
+"""Processes of the product that start in hundredths of a second instead of two seconds of imports.
+
+A helper process imports the product once for each test process, and forks for every start. What it starts is a child of
+the test process with its own arguments, environment, folder and streams: it can be waited for, signalled and killed
+like any other. It differs from a fresh interpreter in the modules that are loaded already and in `/proc/PID/cmdline`: a
+test about imports, memory or the command line uses `subprocess`. Linux only; elsewhere every start is a fresh one.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import gc
+import importlib
+import io
+import json
+import os
+import pkgutil
+import runpy
+import socket
+import subprocess
+import sys
+import threading
+from collections.abc import Sequence
+from functools import cache
+from pathlib import Path
+from types import ModuleType
+from typing import IO, Any, Final
+
+ROOT: Final = Path(__file__).resolve().parents[2]
+HALLMARK: Final = Path(sys.executable).with_name("hallmark")
+
+_PACKAGES: Final = ("workers.cli", "workers.stages", "workers.nightly", "workers.wiring", "publish.site")
+_MODULES: Final = ("workers.tasks", "publish.app", "celery.bin.celery", "celery.apps.worker", "celery.apps.beat")
+_PR_SET_CHILD_SUBREAPER: Final = 36
+_LENGTH: Final = 8
+_KNOWN_VARIABLES: Final = frozenset({"PYTHONPATH", "PYTHONDONTWRITEBYTECODE", "PYTHONUNBUFFERED"})
+
+
+class Popen(subprocess.Popen[Any]):
+    """`subprocess.Popen` of `[sys.executable, "-m" or "-c", ...]` or `[HALLMARK, ...]`; raise ValueError for others."""
+
+    def _execute_child(self, args: Any, executable: Any, preexec_fn: Any, *more: Any) -> None:
+        if sys.platform != "linux":
+            super()._execute_child(args, executable, preexec_fn, *more)  # type: ignore[misc]
+            return
+        _, _, cwd, env, _, _, shell, p2cread, p2cwrite, c2pread, c2pwrite, errread, errwrite, *_, session, group = more
+        words = [os.fspath(word) for word in args]
+        known = words[:2] in ([sys.executable, "-m"], [sys.executable, "-c"]) or words[0] == str(HALLMARK)
+        if not known or shell or preexec_fn is not None:
+            raise ValueError(f"expected a module, code or the hallmark command, found {words[:3]}")
+        request = {
+            "words": words[1:] if words[0] == sys.executable else words,
+            "env": dict(os.environ if env is None else env),
+            "cwd": os.fspath(cwd or Path.cwd()),
+            "session": bool(session),
+            "group": -1 if group is None else group,
+        }
+        if odd := {name for name in request["env"] if name.startswith(("PYTHON", "LD_"))} - _KNOWN_VARIABLES:
+            raise ValueError(f"{', '.join(sorted(odd))} only counts for a fresh interpreter: use subprocess")
+        streams = [own if given == -1 else given for own, given in enumerate((p2cread, c2pwrite, errwrite))]
+        self.pid = _helper().start(request, streams)
+        self._child_created = True
+        self._close_pipe_fds(  # type: ignore[attr-defined]
+            p2cread, p2cwrite, c2pread, c2pwrite, errread, errwrite
+        )
+
+
+def run(
+    command: Sequence[str | Path], *, timeout: float | None = None, capture_output: bool = False, **options: Any
+) -> subprocess.CompletedProcess[Any]:
+    """`subprocess.run(..., check=False)` of such a command."""
+    if capture_output:
+        options |= {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    with Popen(command, **options) as process:
+        try:
+            out, err = process.communicate(timeout=timeout)
+        except BaseException:
+            process.kill()
+            raise
+    return subprocess.CompletedProcess(process.args, process.returncode, out, err)
+
+
+class _Helper:
+    """The test process's end of the helper."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._socket, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_STREAM)
+        environment = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
+        command = [sys.executable, "-m", "tests.servers.preloaded", str(theirs.fileno())]
+        self._process = subprocess.Popen(command, cwd=ROOT, env=environment, pass_fds=[theirs.fileno()])
+        theirs.close()
+
+    def start(self, request: dict[str, Any], streams: list[int]) -> int:
+        """The process id of a new child of this process."""
+        body = json.dumps(request).encode()
+        with self._lock:
+            _adopt_orphans(True)
+            try:
+                socket.send_fds(self._socket, [len(body).to_bytes(_LENGTH)], streams)
+                self._socket.sendall(body)
+                return int.from_bytes(_receive(self._socket, _LENGTH))
+            finally:
+                _adopt_orphans(False)
+
+
+@cache
+def _helper() -> _Helper:
+    return _Helper()
+
+
+def _adopt_orphans(adopt: bool) -> None:
+    """Whether a process whose parent ends becomes a child of this one."""
+    if ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_CHILD_SUBREAPER, int(adopt), 0, 0, 0) != 0:
+        raise OSError(ctypes.get_errno(), "prctl(PR_SET_CHILD_SUBREAPER)")
+
+
+def _receive(peer: socket.socket, length: int) -> bytes:
+    received = b""
+    while len(received) < length:
+        part = peer.recv(length - len(received))
+        if not part:
+            raise EOFError("the helper that starts processes has ended")
+        received += part
+    return received
+
+
+def _serve(peer: socket.socket) -> dict[str, Any]:
+    """Fork for each request until the test process ends; return in each new process, with what it has to run."""
+    while True:
+        head, streams, _, _ = socket.recv_fds(peer, _LENGTH, 3)
+        if not head:
+            sys.exit()
+        head += _receive(peer, _LENGTH - len(head))
+        body = _receive(peer, int.from_bytes(head))
+        ours, theirs = os.pipe()
+        between = os.fork()
+        if between == 0:  # its end makes its child one of the test process
+            child = os.fork()
+            if child != 0:
+                os.write(theirs, child.to_bytes(_LENGTH))
+                os._exit(0)
+            peer.close()
+            os.close(ours)
+            os.close(theirs)
+            request: dict[str, Any] = json.loads(body)
+            _become(request, streams)
+            return request
+        os.close(theirs)
+        for stream in streams:
+            os.close(stream)
+        os.waitpid(between, 0)
+        peer.sendall(os.read(ours, _LENGTH))
+        os.close(ours)
+
+
+def _become(request: dict[str, Any], streams: list[int]) -> None:
+    if request["session"]:
+        os.setsid()
+    elif request["group"] >= 0:
+        os.setpgid(0, request["group"])
+    for number, stream in enumerate(streams):
+        os.dup2(stream, number)
+        os.close(stream)
+    os.chdir(request["cwd"])
+    os.environ.clear()
+    os.environ.update(request["env"])
+    paths = [path for path in os.environ.get("PYTHONPATH", "").split(os.pathsep) if path]
+    sys.path[:] = [request["cwd"], *paths, *sys.path[1:]]
+    sys.stdin, sys.stdout, sys.stderr = _text(0, "r"), _text(1, "w"), _text(2, "w", errors="backslashreplace")
+    sys.__stdin__, sys.__stdout__, sys.__stderr__ = sys.stdin, sys.stdout, sys.stderr  # type: ignore[misc]
+
+
+def _text(number: int, mode: str, errors: str = "strict") -> io.TextIOWrapper:
+    at_once = mode == "w" and bool(os.environ.get("PYTHONUNBUFFERED"))
+    stream: IO[bytes] = open(number, f"{mode}b", buffering=0 if at_once else -1, closefd=False)  # noqa: SIM115
+    lines = number == 2 or stream.isatty()
+    return io.TextIOWrapper(stream, encoding="utf-8", errors=errors, line_buffering=lines, write_through=at_once)
+
+
+def _preload() -> None:
+    for name in _MODULES:
+        importlib.import_module(name)
+    for package in _PACKAGES:
+        for module in pkgutil.walk_packages(importlib.import_module(package).__path__, prefix=f"{package}."):
+            if not module.name.endswith("__main__"):
+                importlib.import_module(module.name)
+    gc.collect()
+    gc.freeze()
+
+
+def _run(words: list[str]) -> None:
+    if words[0] == "-m":
+        _, module, *rest = words
+        sys.argv[:] = [module, *rest]
+        if not hasattr(sys.modules.get(module), "__path__"):  # runpy warns of a module that is loaded already
+            sys.modules.pop(module, None)
+        runpy.run_module(module, run_name="__main__", alter_sys=True)
+    elif words[0] == "-c":
+        _, code, *rest = words
+        sys.argv[:] = ["-c", *rest]
+        sys.modules["__main__"] = main = ModuleType("__main__")
+        exec(compile(code, "<string>", "exec"), vars(main))
+    else:
+        sys.argv[:] = words
+        runpy.run_path(words[0], run_name="__main__")
+
+
+if __name__ == "__main__":
+    gc.disable()
+    _preload()
+    gc.enable()
+    _run(_serve(socket.socket(fileno=int(sys.argv[1])))["words"])
