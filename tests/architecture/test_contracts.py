@@ -1,4 +1,4 @@
-"""The import contracts hold, and each of them fails when somebody breaks it."""
+"""The import contracts hold, and a violation makes each of them fail."""
 
 from __future__ import annotations
 

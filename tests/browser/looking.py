@@ -1,4 +1,4 @@
-"""What is looked at on every page: errors, policies, layout and accessibility."""
+"""Checks for every page: errors, policies, layout and accessibility."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Seen:
         return found
 
     def cut_off(self) -> list[str]:
-        """Tables of which the end is out of sight until somebody pushes them sideways."""
+        """Tables whose end is out of sight until the page is scrolled sideways."""
         found: list[str] = self.page.evaluate(_CUT_OFF)
         return found
 
@@ -48,7 +48,7 @@ class Seen:
         ]
 
     def picture(self, name: str) -> None:
-        """A picture of the whole page, where somebody wants them."""
+        """A screenshot of the whole page, when a folder for screenshots is set."""
         if PICTURES:
             Path(PICTURES).mkdir(parents=True, exist_ok=True)
             file = re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")

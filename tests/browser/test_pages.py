@@ -1,4 +1,4 @@
-"""Every page on a phone and on a desk, light and dark: it fits, nothing is refused, and nobody is locked out."""
+"""Every page on a phone and on a desk, light and dark: it fits, no resource is refused, and it is accessible."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ from tests.browser.shop import Shop
 pytestmark = pytest.mark.xdist_group("browser")
 
 
-def test_somebody_finds_a_server_and_learns_why_it_lost_points(visit: Open) -> None:
+def test_a_visitor_finds_a_server_and_sees_why_it_lost_points(visit: Open) -> None:
     seen = visit("/")
     page = seen.page
     page.get_by_role("searchbox").fill("blender")
@@ -94,7 +94,7 @@ def test_a_researcher_downloads_a_dataset_and_verifies_it(visit: Open, tmp_path:
     unspoiled(seen)
 
 
-def test_somebody_disputes_a_finding_and_is_answered(visit: Open, shop: Shop) -> None:
+def test_a_visitor_disputes_a_finding_and_gets_an_answer(visit: Open, shop: Shop) -> None:
     seen = visit("/servers/{poor}/receipts/lint@2", "phone", "light")
     page = seen.page
     page.get_by_role("link", name=re.compile("Dispute ")).first.click()
@@ -103,7 +103,7 @@ def test_somebody_disputes_a_finding_and_is_answered(visit: Open, shop: Shop) ->
     assert seen.barriers() == []
     page.get_by_role("button", name="Dispute this line").click()
     expect(page.get_by_role("article")).to_contain_text("Open.")
-    expect(page.get_by_role("article")).not_to_contain_text("in the title")  # nobody has looked at it yet
+    expect(page.get_by_role("article")).not_to_contain_text("in the title")  # not reviewed yet
     seen.picture("story dispute phone light")
     answer(shop)
     page.reload()

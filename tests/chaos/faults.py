@@ -1,4 +1,4 @@
-"""What is done to a deployment, drawn by a seed: each fault ends by itself, as faults do when somebody repairs them."""
+"""Faults in a deployment, drawn by a seed. Each fault ends by itself, as if it were repaired."""
 
 from __future__ import annotations
 

@@ -53,8 +53,8 @@ class Suffered:
     @property
     def slowest(self) -> float:
         """Seconds of the longest exchange."""
-        told = self.probed.listing.observation.get("exchanges")
-        times = [one.get("ms") for one in told if isinstance(one, Mapping)] if isinstance(told, list) else []
+        recorded = self.probed.listing.observation.get("exchanges")
+        times = [one.get("ms") for one in recorded if isinstance(one, Mapping)] if isinstance(recorded, list) else []
         return max((time for time in times if isinstance(time, float)), default=0.0) / 1000
 
 

@@ -16,7 +16,7 @@ from tests.servers.control.serving import Era
 
 pytestmark = pytest.mark.xdist_group("controls")
 
-# Deviations of the SDK that are true and that nobody can pass with it. HTTP-11: it refuses the batches of 2025-03-26.
+# True deviations of the SDK: no server built with it can pass them. HTTP-11: it refuses the batches of 2025-03-26.
 # DEP-01: this variant offers HTTP+SSE only.
 OF_THE_SDK: Mapping[tuple[str, str], frozenset[str]] = {
     ("streamable-http", "dual"): frozenset({"HTTP-11"}),
@@ -46,7 +46,7 @@ PASSES: Mapping[tuple[str, str], int] = {
     ("stdio", "modern"): 46,
 }
 
-# Those that are looked at in every run; a process is started for many of the questions, and imports the SDK each time.
+# Checked in every run; a process is started for many of the questions, and imports the SDK each time.
 OFTEN = [variant for variant in OF_THE_SDK if variant[1] != "legacy"]
 VARIANTS = pytest.mark.parametrize(
     "variants", [OFTEN, pytest.param(list(OF_THE_SDK), marks=pytest.mark.soak)], ids=["often", "all"]

@@ -1,4 +1,4 @@
-"""Which entries are one server, and that nobody can speak for somebody else's."""
+"""Which entries are one server; and one publisher cannot claim the server of another."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who asked to be left alone is found by any of its names, and nobody else is."""
+"""An opt-out matches a server by any of its names, and matches no other server."""
 
 from __future__ import annotations
 

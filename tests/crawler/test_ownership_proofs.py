@@ -1,4 +1,4 @@
-"""A proof is where it has to be, on a line of its own, or it is not there, or nobody could look."""
+"""A proof is found on a line of its own at the expected place, or it is missing, or it could not be checked."""
 
 from __future__ import annotations
 

@@ -53,11 +53,11 @@ def test_who_gave_up_while_the_fleet_stood_still_did_so_at_its_beginning(stall: 
     assert (len(verdict.crowded), verdict.seen_late) == (crowded, 1 - crowded)
 
 
-def test_a_fleet_that_stands_still_excuses_nobody_who_had_an_answer() -> None:
+def test_a_stall_does_not_excuse_a_request_that_was_answered_before_it() -> None:
     assert len(check([at(0.0, 10.0), at(10.2, 11.0)], GAP, [Stall(9.6, 10.0)]).crowded) == 1
 
 
-def test_requests_and_stalls_are_told_apart(tmp_path: Path) -> None:
+def test_requests_and_stalls_are_read_separately(tmp_path: Path) -> None:
     log = tmp_path / "access.log"
     log.write_text(at(0.0, 0.3).line() + Stall(0.5, 0.9).line())
     assert read([log]) == [at(0.0, 0.3)]

@@ -75,7 +75,7 @@ def test_every_host_has_an_address_of_its_own() -> None:
     assert None not in addresses and max(addresses.values()) == 1
 
 
-def test_the_name_server_knows_the_hosts_and_nobody_else() -> None:
+def test_the_name_server_resolves_only_the_hosts_of_the_population() -> None:
     known = respond(_question(f"h0.{DOMAIN}"), address_of)
     assert known is not None and known[-4:] == NETWORK[1].packed
     sixth = respond(_question(f"h0.{DOMAIN}", b"\x1c"), address_of)

@@ -52,7 +52,7 @@ def test_a_body_is_sent(library: Any, transport: Any) -> None:
 
 
 @both
-def test_a_length_is_told_where_it_is_that_of_the_body(library: Any, transport: Any) -> None:
+def test_a_length_is_reported_where_it_is_that_of_the_body(library: Any, transport: Any) -> None:
     async def behave(call: Call) -> None:
         packed = "packed" in call.path
         body = gzip.compress(b"plain") if packed else b"plain"

@@ -33,7 +33,7 @@ def test_waiting_for_a_turn_does_not_count_and_the_work_after_it_does() -> None:
     assert reached == ["the turn"]
 
 
-def test_what_nobody_bounds_may_wait() -> None:
+def test_unbounded_work_may_wait() -> None:
     async def run() -> str:
         with pause_deadline():
             await asyncio.sleep(0)
@@ -43,7 +43,7 @@ def test_what_nobody_bounds_may_wait() -> None:
 
 
 def test_work_that_outlives_a_bound_leaves_it_alone() -> None:
-    """A task copies the context of whoever started it, and goes on when that one is done."""
+    """A task copies the context of the task that started it, and continues when that task is done."""
     queued: list[str] = []
 
     async def outlive(gate: asyncio.Event) -> None:

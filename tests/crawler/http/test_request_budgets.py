@@ -34,7 +34,7 @@ class Day:
 
 
 class Asking:
-    """A collector that asks a host so many times in a visit, and may be told to wait."""
+    """A collector that asks a host so many times in a visit, and may have to wait."""
 
     name, version, kinds = "protocol", 1, ("listing",)
 
@@ -134,7 +134,7 @@ def test_a_long_pause_that_a_server_asks_for_is_its_own_and_no_longer_than_a_day
     resting = visit(counted, ONE)
     assert isinstance(resting, Absent)
     assert resting.reason is Reason.RATE_LIMITED
-    assert isinstance(visit(counted, TWO), Observed)  # a neighbour may not keep others from being looked at
+    assert isinstance(visit(counted, TWO), Observed)  # a neighbour may not keep other servers from being probed
     day.now += timedelta(hours=2, seconds=1)
     asking.retry_after = 10.0**9
     assert isinstance(visit(counted, ONE), Observed)
@@ -181,5 +181,5 @@ def test_servers_at_the_same_time_pay_for_themselves() -> None:
         ("localhost", "localhost"),
     ],
 )
-def test_hosts_are_counted_under_what_somebody_registered(host: str, domain: str) -> None:
+def test_hosts_are_counted_under_the_registered_domain(host: str, domain: str) -> None:
     assert find_counted_domain(host) == domain

@@ -76,7 +76,7 @@ def test_the_reply_in_hand_keeps_the_whole_body() -> None:
     assert len(whole.body) == MIB
 
 
-def test_a_question_asked_again_has_its_last_answer_and_a_followed_redirect_is_told_apart() -> None:
+def test_a_repeated_question_has_its_last_answer_and_a_followed_redirect_its_own_row() -> None:
     transcript = Transcript()
     for statuses in ([503], [308, 200]):
         since = len(transcript.exchanges)

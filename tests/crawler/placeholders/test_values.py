@@ -1,4 +1,4 @@
-"""A placeholder fits what is asked for, means nothing, is nobody's, and is always the same."""
+"""A placeholder fits the requested format, means nothing, belongs to no person, and is always the same."""
 
 from __future__ import annotations
 

@@ -91,7 +91,7 @@ def test_one_bad_tool_makes_the_client_refuse_and_we_say_so() -> None:
     assert "tools.2.inputSchema" in found.message
 
 
-def test_an_error_is_told_with_its_code_and_without_secrets_or_ids() -> None:
+def test_an_error_is_recorded_with_its_code_and_without_secrets_or_ids() -> None:
     async def refused(call: Call) -> None:
         token = "ghp_" + "a1B2c3D4e5F6g7H8i9J0"
         await call.error(-32050, f"token={token} of session 3f2a9c4e11aa7b20 rejected\n at 1763777204123")
@@ -215,13 +215,13 @@ def test_a_server_that_was_met_within_the_week_is_not_contacted_again() -> None:
     weekly = collector(every=timedelta(days=7))
     first = asyncio.run(record_of(weekly, nowhere))
     assert isinstance(first.content, Absent)
-    told = replace(first, content=Observed(b'{"connected":true}'))
+    earlier_record = replace(first, content=Observed(b'{"connected":true}'))
 
-    again = asyncio.run(record_of(weekly, nowhere, earlier=told))
-    assert (again.content, again.observation) == (told.content, told.observation)
-    late = replace(told, observation={"met_at": (NOW - timedelta(days=7)).isoformat()})
+    again = asyncio.run(record_of(weekly, nowhere, earlier=earlier_record))
+    assert (again.content, again.observation) == (earlier_record.content, earlier_record.observation)
+    late = replace(earlier_record, observation={"met_at": (NOW - timedelta(days=7)).isoformat()})
     assert isinstance(asyncio.run(record_of(weekly, nowhere, earlier=late)).content, Absent)
-    unsaid = replace(told, observation={"met_at": "long ago"})
+    unsaid = replace(earlier_record, observation={"met_at": "long ago"})
     assert isinstance(asyncio.run(record_of(weekly, nowhere, earlier=unsaid)).content, Absent)
 
 

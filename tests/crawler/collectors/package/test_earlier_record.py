@@ -95,7 +95,9 @@ def test_an_earlier_record_about_something_else_is_not_asked_about(
 
 
 @pytest.mark.parametrize("status", [429, 500, 503, 403])
-def test_what_could_not_be_looked_at_is_carried_over(index: PackageIndex, bench: Bench, status: int) -> None:
+def test_the_earlier_record_is_carried_over_when_the_index_fails(
+    index: PackageIndex, bench: Bench, status: int
+) -> None:
     index.npm["one"] = packument("one")
     first = bench.look(npm())
     index.script("/npm/one", Answer(status))
@@ -132,14 +134,14 @@ def test_a_disappearance_is_no_failure_of_ours(index: PackageIndex, bench: Bench
     assert body(bench.look(npm(), earlier=first))["exists"] is False
 
 
-@pytest.mark.parametrize("looked_at", [None, "yesterday", 7, "2026-11-22T12:00:00", "2027-01-01T00:00:00+00:00"])
+@pytest.mark.parametrize("probed_at", [None, "yesterday", 7, "2026-11-22T12:00:00", "2027-01-01T00:00:00+00:00"])
 def test_a_record_that_does_not_say_when_it_was_taken_is_not_carried_over(
-    index: PackageIndex, bench: Bench, looked_at: Json
+    index: PackageIndex, bench: Bench, probed_at: Json
 ) -> None:
     index.npm["one"] = packument("one")
     first = bench.look(npm())
     index.script("/npm/one", Answer(503))
-    odd = replace(first, observation={**first.observation, "looked_at": looked_at})
+    odd = replace(first, observation={**first.observation, "looked_at": probed_at})
     assert absent(bench.look(npm(), earlier=odd)).reason is Reason.UNREACHABLE
 
 

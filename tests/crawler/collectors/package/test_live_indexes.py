@@ -59,7 +59,7 @@ def test_an_official_server_is_what_it_is_known_to_be(target: Target, name: str,
         (pypi("mcp-server-time", "2025.7.1"), "2025.7.1"),
     ],
 )
-def test_an_old_version_is_looked_at_as_such(target: Target, version: str) -> None:
+def test_an_old_version_is_recorded_as_old(target: Target, version: str) -> None:
     found = look(target)
     assert (found["version"], found["version_exists"]) == (version, True)
     assert found["latest"] != version

@@ -22,7 +22,7 @@ DEPENDABOT = Account("dependabot[bot]", "Bot")
 
 @dataclass
 class Time:
-    """A clock that stands until somebody pauses, so that waiting costs nothing and can be counted."""
+    """A clock that moves only when a caller pauses, so that waiting costs nothing and can be counted."""
 
     now: datetime = NOW
     pauses: list[float] = field(default_factory=list)
@@ -45,7 +45,7 @@ class Time:
 
 
 def limits(**given: Any) -> GitHubLimits:
-    """Limits for tests. Nobody lingers: a query leaves when it is full or nobody else is coming."""
+    """Limits for tests. No call lingers: a query leaves when it is full or no other question is expected."""
     return GitHubLimits(**{"pace": 0.0, "linger": LINGER, "calls": CallLimits(timeout=60), **given})
 
 

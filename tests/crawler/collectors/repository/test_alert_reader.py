@@ -71,7 +71,7 @@ def test_alerts_are_read_page_by_page_and_in_an_order_of_their_own() -> None:
     assert read.complete
 
 
-def test_more_alerts_than_are_read_are_told_to_be_incomplete() -> None:
+def test_more_alerts_than_are_read_are_recorded_as_incomplete() -> None:
     with serve() as local:
         local.world.add(lively(writers=("own",), alerts=[alert(number) for number in range(1200)]))
         read = body(Looker(local, tokens=("own",)).one(at("octo/lively"))["alerts"])

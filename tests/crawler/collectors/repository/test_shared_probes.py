@@ -1,4 +1,4 @@
-"""An unchanged repository costs a 304; many servers share one look; renames are followed and told."""
+"""An unchanged repository costs a 304; many servers share one probe; renames are followed and recorded."""
 
 from __future__ import annotations
 
@@ -116,7 +116,7 @@ def test_repositories_of_one_owner_are_asked_for_in_one_query() -> None:
 
 
 @pytest.mark.parametrize("tokens", [("one",), ()])
-def test_a_rename_is_followed_and_told(tokens: tuple[str, ...]) -> None:
+def test_a_rename_is_followed_and_recorded(tokens: tuple[str, ...]) -> None:
     with serve() as local:
         local.world.add(lively("octo/old"))
         local.world.move("octo/old", "acme/new")
@@ -167,7 +167,7 @@ def test_a_repository_that_disappears_is_gone_at_once_and_not_carried_over() -> 
 
 
 @pytest.mark.parametrize("internal", [False, True])
-def test_what_only_the_operator_may_see_is_told_like_what_is_not_there(internal: bool) -> None:
+def test_a_repository_only_the_operator_may_see_is_recorded_as_missing(internal: bool) -> None:
     with serve() as local:
         local.world.add(lively("octo/secret", private=True, internal=internal, writers=("one",)))
         looker = Looker(local)
@@ -176,7 +176,7 @@ def test_what_only_the_operator_may_see_is_told_like_what_is_not_there(internal:
         assert detail == absent(looker.one(at("octo/missing"))["repository"])[1]
 
 
-def test_archived_forked_disabled_and_template_repositories_are_told() -> None:
+def test_archived_forked_disabled_and_template_repositories_are_recorded() -> None:
     with serve() as local:
         local.world.add(lively(archived=True, fork=True, disabled=True, template=True))
         read = body(Looker(local).one(at("octo/lively"))["repository"])

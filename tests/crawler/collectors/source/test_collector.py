@@ -319,8 +319,8 @@ def test_the_list_of_a_repository_that_we_could_not_ask_for_is_not_replaced_by_a
 
 def test_source_is_no_younger_than_the_look_at_its_repository(world: World) -> None:
     found = server()
-    told_again = replace(found.records["repository"], observation={"looked_at": NOON.isoformat()})
-    found = replace(found, records={"repository": told_again})
+    refreshed = replace(found.records["repository"], observation={"looked_at": NOON.isoformat()})
+    found = replace(found, records={"repository": refreshed})
     first = world.follow(found)
     world.now += timedelta(days=13)
     again = world.follow(found, replace(found, records=first))
@@ -353,7 +353,7 @@ def test_else_the_installed_tree_is_taken(world: World) -> None:
     assert (found.taken_from, [one.name for one in found.dependencies]) == ("installed", ["zod"])
 
 
-def test_an_installation_is_looked_at_again_though_its_source_is_known(world: World) -> None:
+def test_an_installation_is_read_again_though_its_source_is_known(world: World) -> None:
     world.http.files["/files/c0ffee.tgz"] = files([("src/one/b.py", b"x")])
     world.tree = InstalledTree(ecosystem="npm", name="one", version="1.0.0", packages=())
     found = server(NPM, subfolder="src/one")

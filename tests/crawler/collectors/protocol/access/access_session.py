@@ -1,4 +1,4 @@
-"""How these tests look at access: the door is knocked at without credentials, and then looked at as a visit would."""
+"""Probes access for tests: first unauthenticated requests, then the access collector, as a run does."""
 
 from __future__ import annotations
 
@@ -96,10 +96,10 @@ async def look(
     return Looked(content, observation)
 
 
-def looked_at(
+def probe_access(
     behaviour: Behaviour, kind: TargetType = TargetType.STREAMABLE_HTTP, query: str = "", **options: object
 ) -> Looked:
-    """A look at one server that is served for it."""
+    """Serve one server and probe its access."""
 
     async def run() -> Looked:
         async with serving(behaviour) as url:

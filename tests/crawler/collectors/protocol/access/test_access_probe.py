@@ -11,7 +11,7 @@ import pytest
 from crawler.mcp.response_reader import BOGUS_BEARER
 from evidence.kinds.access import AccessClass
 from evidence.model import Absent, Observed, Reason, Target, TargetType
-from tests.crawler.collectors.protocol.access.access_session import Looked, look, looked_at
+from tests.crawler.collectors.protocol.access.access_session import Looked, look, probe_access
 from tests.servers.hostile import OPENING, Behaviour, Call, Mcp, serving
 from tests.servers.locked import OIDC, PRM, RFC8414, Locked, good_pages
 
@@ -76,7 +76,7 @@ async def modern_but_locked(call: Call) -> None:
     ],
 )
 def test_the_door_decides_the_class(behaviour: Behaviour, expected: AccessClass, status: int | None) -> None:
-    access = looked_at(behaviour).access
+    access = probe_access(behaviour).access
     assert access.access_class is expected
     assert (access.gate.status if access.gate else None) == status
 
@@ -92,7 +92,7 @@ def test_the_door_decides_the_class(behaviour: Behaviour, expected: AccessClass,
     ids=["503", "500", "429", "408"],
 )
 def test_a_passing_state_says_nothing_about_access(behaviour: Behaviour, reason: Reason) -> None:
-    content = looked_at(behaviour).content
+    content = probe_access(behaviour).content
     assert isinstance(content, Absent)
     assert content.reason is reason
 
@@ -107,7 +107,7 @@ def test_a_locked_sse_server_is_gated() -> None:
     async def behave(call: Call) -> None:
         await call.reply(401, b"", ("WWW-Authenticate", 'Bearer scope="a"'))
 
-    access = looked_at(behave, TargetType.SSE).access
+    access = probe_access(behave, TargetType.SSE).access
     assert access.access_class is AccessClass.GATED_AT_CONNECT
     assert (access.gate and access.gate.step, access.bogus and access.bogus.status) == ("sse-open", 401)
 
@@ -124,7 +124,7 @@ def test_an_sse_server_that_locks_only_its_endpoint_is_gated() -> None:
         else:
             await call.reply(401, b"", ("WWW-Authenticate", "Bearer"))
 
-    access = looked_at(behave, TargetType.SSE).access
+    access = probe_access(behave, TargetType.SSE).access
     assert access.access_class is AccessClass.GATED_AT_CONNECT
     assert [(one["step"], one["outcome"]) for one in access.body["answers"]] == [
         ("sse-open", "open"),
@@ -135,7 +135,7 @@ def test_an_sse_server_that_locks_only_its_endpoint_is_gated() -> None:
 
 def test_a_locked_server_without_a_flaw_passes_every_must() -> None:
     server = Locked(ADVERTISED, pages=good_pages())
-    looked = looked_at(server)
+    looked = probe_access(server)
 
     assert looked.verdicts == {
         "AUTH-00": "fail",  # for information: it is locked
@@ -149,7 +149,7 @@ def test_a_locked_server_without_a_flaw_passes_every_must() -> None:
 
 def test_nothing_is_posted_but_to_the_server_itself_and_nothing_is_registered() -> None:
     server = Locked(ADVERTISED, pages=good_pages())
-    looked_at(server)
+    probe_access(server)
 
     assert {verb for verb, path, _ in server.asked if path != "/mcp"} == {"GET"}
     assert not [path for _, path, _ in server.asked if path in {"/register", "/authorize", "/token"}]
@@ -159,7 +159,7 @@ def test_nothing_is_posted_but_to_the_server_itself_and_nothing_is_registered() 
 
 def test_an_open_server_is_asked_for_resource_metadata_only() -> None:
     server = Locked(at="nothing")
-    looked = looked_at(server)
+    looked = probe_access(server)
     assert [path for verb, path, _ in server.asked if verb == "GET"] == [f"{PRM}/mcp", PRM]
     assert looked.failed() == set()
     assert looked.verdicts["AUTH-13"] == looked.verdicts["AUTH-02"] == "not_applicable"
@@ -174,7 +174,7 @@ def failing(looked: Looked) -> set[str]:
 
 
 def test_a_401_without_a_challenge_and_without_metadata_fails() -> None:
-    looked = looked_at(Locked(challenge=None))
+    looked = probe_access(Locked(challenge=None))
     assert failing(looked) == {"AUTH-02"}
     assert [attempt.by for attempt in looked.access.resource_metadata] == ["path", "root"]
 
@@ -182,7 +182,7 @@ def test_a_401_without_a_challenge_and_without_metadata_fails() -> None:
 def test_a_header_that_points_nowhere_and_an_issuer_of_another_name() -> None:
     pages = good_pages()
     pages[RFC8414]["issuer"] = "https://other.example"
-    looked = looked_at(Locked('Bearer resource_metadata="{origin}/gone"', pages={**pages, "/gone": always(404)}))
+    looked = probe_access(Locked('Bearer resource_metadata="{origin}/gone"', pages={**pages, "/gone": always(404)}))
     assert [(one.by, one.status) for one in looked.access.resource_metadata] == [("header", 404), ("path", 200)]
     assert looked.verdicts["AUTH-02"] == "warn"
     assert failing(looked) == {"AUTH-06"}
@@ -191,13 +191,13 @@ def test_a_header_that_points_nowhere_and_an_issuer_of_another_name() -> None:
 def test_metadata_at_the_root_only_is_found() -> None:
     pages = good_pages()
     pages[PRM] = pages.pop(f"{PRM}/mcp")
-    looked = looked_at(Locked(pages=pages))
+    looked = probe_access(Locked(pages=pages))
     assert [one.by for one in looked.access.resource_metadata] == ["path", "root"]
     assert failing(looked) == set()
 
 
 def test_a_header_that_names_the_server_itself_falls_back_to_the_well_known_address() -> None:
-    looked = looked_at(Locked('Bearer resource_metadata="{origin}/mcp"', pages=good_pages()))
+    looked = probe_access(Locked('Bearer resource_metadata="{origin}/mcp"', pages=good_pages()))
     assert [(one.by, one.status) for one in looked.access.resource_metadata] == [("header", 405), ("path", 200)]
     assert failing(looked) == set()
 
@@ -216,11 +216,11 @@ def test_a_header_that_names_the_server_itself_falls_back_to_the_well_known_addr
 def test_the_resource_must_be_the_server(resource: str, verdict: str) -> None:
     pages = good_pages()
     pages[f"{PRM}/mcp"]["resource"] = resource
-    assert looked_at(Locked(ADVERTISED, pages=pages)).verdicts["AUTH-04"] == verdict
+    assert probe_access(Locked(ADVERTISED, pages=pages)).verdicts["AUTH-04"] == verdict
 
 
 def test_the_layout_of_2025_03_26_is_recorded() -> None:
-    looked = looked_at(Locked(pages={RFC8414: good_pages()[RFC8414]}))
+    looked = probe_access(Locked(pages={RFC8414: good_pages()[RFC8414]}))
     [issuer] = looked.access.authorization_servers
     assert (issuer.layout, issuer.found is not None) == ("legacy", True)
     assert looked.verdicts["AUTH-02"] == "warn"
@@ -231,7 +231,7 @@ def test_metadata_without_pkce_and_over_plain_http_fails() -> None:
     pages = good_pages()
     del pages[RFC8414]["code_challenge_methods_supported"]
     pages[RFC8414]["token_endpoint"] = "http://login.example/token"
-    assert failing(looked_at(Locked(ADVERTISED, pages=pages))) == {"AUTH-07", "AUTH-08"}
+    assert failing(probe_access(Locked(ADVERTISED, pages=pages))) == {"AUTH-07", "AUTH-08"}
 
 
 @pytest.mark.parametrize(
@@ -246,7 +246,7 @@ def test_metadata_without_pkce_and_over_plain_http_fails() -> None:
 def test_metadata_of_an_issuer_is_looked_for_in_the_order_of_the_specification(issuer: str, asked: list[str]) -> None:
     pages: dict[str, Any] = {f"{PRM}/mcp": {"resource": "{origin}/mcp", "authorization_servers": [issuer]}}
     server = Locked(ADVERTISED, pages=pages)
-    looked = looked_at(server)
+    looked = probe_access(server)
     assert [path for verb, path, _ in server.asked if verb == "GET"][1:] == asked
     assert looked.verdicts["AUTH-05"] == "fail"
 
@@ -254,17 +254,17 @@ def test_metadata_of_an_issuer_is_looked_for_in_the_order_of_the_specification(i
 def test_the_first_document_ends_the_search() -> None:
     pages = {f"{PRM}/mcp": {"resource": "{origin}/mcp", "authorization_servers": ["{origin}/t"]}}
     server = Locked(ADVERTISED, pages=pages | {f"{OIDC}/t": {**good_pages()[RFC8414], "issuer": "{origin}/t"}})
-    [issuer] = looked_at(server).access.authorization_servers
+    [issuer] = probe_access(server).access.authorization_servers
     assert [(one.by, one.status) for one in issuer.attempts] == [("rfc8414", 404), ("openid", 200)]
 
 
 def test_a_server_that_any_token_opens_fails() -> None:
-    looked = looked_at(Locked(ADVERTISED, pages=good_pages(), token=BOGUS_BEARER))
+    looked = probe_access(Locked(ADVERTISED, pages=good_pages(), token=BOGUS_BEARER))
     assert failing(looked) == {"AUTH-13"}
 
 
 def test_an_invalid_token_at_a_locked_list_is_tried_in_a_session_of_its_own() -> None:
-    looked = looked_at(Locked(ADVERTISED, pages=good_pages(), at="tools/list"))
+    looked = probe_access(Locked(ADVERTISED, pages=good_pages(), at="tools/list"))
     assert (looked.access.bogus and looked.access.bogus.step, looked.verdicts["AUTH-13"]) == ("list-tools", "pass")
 
 
@@ -272,7 +272,7 @@ def test_an_invalid_token_at_a_locked_list_is_tried_in_a_session_of_its_own() ->
     "header", ["Bearer " + 'x="' * 5000, "\xff\xfe=", '"' * 3000, "=" * 3000, "Bearer scope=" + "a" * 9000]
 )
 def test_a_hostile_challenge_is_survived(header: str) -> None:
-    looked = looked_at(Locked(header))
+    looked = probe_access(Locked(header))
     assert looked.access.access_class is AccessClass.GATED_AT_CONNECT
     assert len(json.dumps(looked.access.body)) < 20_000
 
@@ -299,13 +299,13 @@ def test_the_body_is_the_same_every_night() -> None:
 
 def test_tokens_in_a_challenge_are_masked_and_words_are_kept() -> None:
     header = 'Bearer realm="notes", error_description="token sk-abc123def456ghi789 is unknown", trace-id="a1"'
-    parameters = looked_at(Locked(header)).access.challenges[0].parameters
+    parameters = probe_access(Locked(header)).access.challenges[0].parameters
     assert parameters["realm"] == "notes"
     assert "sk-abc123" not in parameters["error_description"]
     assert parameters["trace-id"] == "[removed]"
 
 
 def test_the_registered_address_is_kept_without_its_values() -> None:
-    looked = looked_at(Mcp(opening=OPENING), query="?api_key=sesame&lang=en")
+    looked = probe_access(Mcp(opening=OPENING), query="?api_key=sesame&lang=en")
     assert looked.access.registered.partition("?")[2] == "api_key=[removed]&lang=[removed]"
     assert looked.failed() == {"AUTH-14"}

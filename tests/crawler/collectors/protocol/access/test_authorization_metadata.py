@@ -1,4 +1,4 @@
-"""Metadata addresses come from the server that is looked at: none leads anywhere it should not, and all are bounded."""
+"""Metadata addresses come from the probed server: none leads to a forbidden address, and all are bounded."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from crawler.http.engine import HttpEngine
 from crawler.http.rate_limiting import HostRateLimiter
 from crawler.http.url import parse_url
 from evidence.model import Reason
-from tests.crawler.collectors.protocol.access.access_session import Looked, looked_at
+from tests.crawler.collectors.protocol.access.access_session import Looked, probe_access
 from tests.crawler.collectors.protocol.probing import AGENT, WIRE, Timekeeper
 from tests.servers.hostile import Behaviour, Call, serving
 from tests.servers.locked import PRM, RFC8414, Locked, good_pages
@@ -37,7 +37,7 @@ def failing(looked: Looked) -> set[str]:
     ["http://169.254.169.254/latest", "http://[fd00:ec2::254]/x", "http://100.100.100.200/", "http://0.0.0.0/"],
 )
 def test_a_metadata_address_of_a_cloud_is_not_dialled(address: str) -> None:
-    looked = looked_at(Locked(f'Bearer resource_metadata="{address}"'))
+    looked = probe_access(Locked(f'Bearer resource_metadata="{address}"'))
     attempt = looked.access.resource_metadata[0]
     assert (attempt.by, attempt.status) == ("header", None)
     assert attempt.failure.startswith("blocked_address")
@@ -46,13 +46,13 @@ def test_a_metadata_address_of_a_cloud_is_not_dialled(address: str) -> None:
 
 @pytest.mark.parametrize("address", ["http://10.0.0.1/x", "http://[fd00::1]/x", "http://192.168.1.1:8080/x"])
 def test_a_private_target_does_not_lead_into_the_rest_of_its_network(address: str) -> None:
-    attempt = looked_at(Locked(f'Bearer resource_metadata="{address}"')).access.resource_metadata[0]
+    attempt = probe_access(Locked(f'Bearer resource_metadata="{address}"')).access.resource_metadata[0]
     assert attempt.failure.startswith("blocked_address")
 
 
 def test_a_blocked_authorization_server_is_nobodys_fault() -> None:
     pages = {f"{PRM}/mcp": {"resource": "{origin}/mcp", "authorization_servers": ["http://169.254.169.254"]}}
-    looked = looked_at(Locked(ADVERTISED, pages=pages))
+    looked = probe_access(Locked(ADVERTISED, pages=pages))
     assert looked.verdicts["AUTH-05"] == looked.verdicts["AUTH-07"] == "inconclusive"
 
 
@@ -60,7 +60,7 @@ def test_a_blocked_authorization_server_is_nobodys_fault() -> None:
     "address", ["ftp://a.example/x", "javascript:x", "//", "http://u:p@a.example/", "not a url", "/x"]
 )
 def test_an_address_that_is_none_is_recorded(address: str) -> None:
-    attempt = looked_at(Locked(f'Bearer resource_metadata="{address}"')).access.resource_metadata[0]
+    attempt = probe_access(Locked(f'Bearer resource_metadata="{address}"')).access.resource_metadata[0]
     assert attempt.problem
     assert (attempt.status, "u:p" in attempt.url) == (None, False)
 
@@ -87,7 +87,7 @@ def test_a_redirect_is_recorded_and_not_followed() -> None:
         await call.reply(308, b"", ("Location", "/secret-place?token=abcdef"))
 
     server = Locked(pages={f"{PRM}/mcp": elsewhere, PRM: elsewhere, RFC8414: elsewhere})
-    looked = looked_at(server)
+    looked = probe_access(server)
     assert looked.access.resource_metadata[0].location == "/secret-place?token=[removed]"
     assert "/secret-place" not in {path.partition("?")[0] for _, path, _ in server.asked}
     assert looked.verdicts["AUTH-02"] == "inconclusive"
@@ -97,11 +97,11 @@ def test_the_number_of_metadata_requests_is_bounded() -> None:
     servers = [f"{{origin}}/{number}" for number in range(50)]
     pages = {f"{PRM}/mcp": {"resource": "{origin}/mcp", "authorization_servers": servers}}
     server = Locked(ADVERTISED, pages=pages)
-    looked = looked_at(server)
+    looked = probe_access(server)
     assert len([verb for verb, _, _ in server.asked if verb == "GET"]) <= 12
     assert looked.access.is_cut("metadata")
 
-    few = looked_at(Locked(ADVERTISED, pages=pages), limits=AccessLimits(metadata=3))
+    few = probe_access(Locked(ADVERTISED, pages=pages), limits=AccessLimits(metadata=3))
     assert few.observation["metadata_requests"] == 3
     assert few.verdicts["AUTH-05"] == "inconclusive"
 
@@ -122,7 +122,7 @@ def test_the_number_of_metadata_requests_is_bounded() -> None:
     ids=["page", "array", "null", "error", "nan", "cut", "utf-16", "deep", "empty"],
 )
 def test_what_is_no_document_is_not_found(page: bytes) -> None:
-    looked = looked_at(Locked(pages={f"{PRM}/mcp": always(200, page), PRM: always(200, page)}))
+    looked = probe_access(Locked(pages={f"{PRM}/mcp": always(200, page), PRM: always(200, page)}))
     assert [one.document for one in looked.access.resource_metadata] == [None, None]
     assert all(one.problem for one in looked.access.resource_metadata)
     assert looked.verdicts["AUTH-02"] == "fail"
@@ -131,12 +131,12 @@ def test_what_is_no_document_is_not_found(page: bytes) -> None:
 def test_a_byte_order_mark_is_forgiven() -> None:
     pages = good_pages()
     pages[f"{PRM}/mcp"] = "\ufeff" + json.dumps(pages[f"{PRM}/mcp"])
-    assert failing(looked_at(Locked(ADVERTISED, pages=pages))) == set()
+    assert failing(probe_access(Locked(ADVERTISED, pages=pages))) == set()
 
 
 def test_a_document_beyond_the_cap_is_inconclusive() -> None:
     page = always(200, b'{"resource": "' + b"x" * 300_000 + b'"}')
-    looked = looked_at(Locked(pages={f"{PRM}/mcp": page, PRM: page}))
+    looked = probe_access(Locked(pages={f"{PRM}/mcp": page, PRM: page}))
     assert looked.access.resource_metadata[0].failure.startswith("too_large")
     assert looked.verdicts["AUTH-02"] == "inconclusive"
 
@@ -146,7 +146,7 @@ def test_an_event_stream_is_not_waited_for() -> None:
         await call.send(b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n: hello\n\n")
         await asyncio.sleep(30)
 
-    looked = looked_at(Locked(pages={f"{PRM}/mcp": endless}))
+    looked = probe_access(Locked(pages={f"{PRM}/mcp": endless}))
     assert looked.access.resource_metadata[0].problem == "an event stream"
 
 
@@ -158,6 +158,6 @@ def test_metadata_that_drips_ends_at_the_deadline() -> None:
             await asyncio.sleep(0.05)
 
     limits = AccessLimits(seconds=0.4, total=1.0)
-    looked = looked_at(Locked(pages=dict.fromkeys((f"{PRM}/mcp", PRM, RFC8414), drip)), limits=limits)
+    looked = probe_access(Locked(pages=dict.fromkeys((f"{PRM}/mcp", PRM, RFC8414), drip)), limits=limits)
     assert {one.failure.partition(":")[0] for one in looked.access.resource_metadata} <= {"timeout", "not_collected"}
     assert looked.verdicts["AUTH-02"] == "inconclusive"

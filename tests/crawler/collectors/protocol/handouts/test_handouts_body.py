@@ -22,7 +22,7 @@ from tests.servers.poisoned import ORDER, Poisoned
 KEY = "ghp_" + "aB3dE5gH7jK9mN1pQ3sT5vW7yZ9bC1eF3hJ5"
 
 
-def looked_at(
+def probe_server(
     server: Behaviour, *, depth: str = "full", earlier: dict[str, Record] | None = None, **options: Any
 ) -> dict[str, Record]:
     async def run() -> dict[str, Record]:
@@ -45,7 +45,7 @@ def listed(*resources: Any) -> bytes:
 @pytest.mark.parametrize("modern", [False, True])
 def test_a_full_probe_reads_resources_and_keeps_results(modern: bool) -> None:
     server = Poisoned(modern=modern)
-    seen = view(looked_at(server))
+    seen = view(probe_server(server))
 
     assert [(each.name, each.why) for each in seen.resources] == [
         ("note://welcome", ""),
@@ -60,7 +60,7 @@ def test_a_full_probe_reads_resources_and_keeps_results(modern: bool) -> None:
 
 def test_a_core_probe_reads_nothing() -> None:
     server = Poisoned()
-    records = looked_at(server, depth="core")
+    records = probe_server(server, depth="core")
 
     assert absent(records[handouts.KIND]).reason is Reason.NOT_COLLECTED
     assert "resources/read" not in server.asked
@@ -68,7 +68,7 @@ def test_a_core_probe_reads_nothing() -> None:
 
 def test_a_core_probe_keeps_what_the_last_full_one_read() -> None:
     server = Poisoned()
-    first = looked_at(server)
+    first = probe_server(server)
     server.asked.clear()
 
     async def again() -> dict[str, Record]:
@@ -86,17 +86,17 @@ def test_a_core_probe_keeps_what_the_last_full_one_read() -> None:
 
 def test_of_a_server_that_opted_out_nothing_is_read_nor_kept() -> None:
     server = Poisoned()
-    before = looked_at(server)
+    before = probe_server(server)
     server.read.clear()
     for depth in ("full", "core"):
-        records = looked_at(server, depth=depth, earlier=before, opted_out=["test"])
+        records = probe_server(server, depth=depth, earlier=before, opted_out=["test"])
         assert absent(records[handouts.KIND]).reason is Reason.OPTED_OUT
     assert "note://welcome" not in server.read
 
 
 def test_at_most_five_resources_are_read_and_the_budget_holds() -> None:
     server = Poisoned(more=40)
-    seen = view(looked_at(server))
+    seen = view(probe_server(server))
 
     assert len(seen.resources) == MAX_RESOURCES
     assert seen.unread == 38
@@ -106,7 +106,7 @@ def test_at_most_five_resources_are_read_and_the_budget_holds() -> None:
 
 def test_a_server_that_is_asked_for_too_much_is_asked_no_more() -> None:
     server = Poisoned(more=3, limit_reads=True)
-    seen = view(looked_at(server))
+    seen = view(probe_server(server))
 
     assert [each.why for each in seen.resources] == ["rate_limited"]
     assert seen.unread == 5
@@ -116,7 +116,7 @@ def test_a_server_that_is_asked_for_too_much_is_asked_no_more() -> None:
 def test_two_visits_of_an_unchanged_server_leave_equal_bodies() -> None:
     server = Poisoned()
 
-    assert looked_at(server)[handouts.KIND].content == looked_at(server)[handouts.KIND].content
+    assert probe_server(server)[handouts.KIND].content == probe_server(server)[handouts.KIND].content
 
 
 def test_a_process_is_read_like_a_remote() -> None:
@@ -206,7 +206,7 @@ def test_a_hundred_secrets_before_the_cut_bring_no_half_one_in() -> None:
     "contents", [None, [], {}, "text", [None], [{"text": 1}], [{"blob": 7}], [{"uri": "x"}, {"text": "\ud800 alone"}]]
 )
 def test_any_answer_is_recorded(contents: Any) -> None:
-    records = looked_at(Poisoned(contents=contents))
+    records = probe_server(Poisoned(contents=contents))
 
     assert not isinstance(records[handouts.KIND].content, Absent)
     assert len(view(records).resources) == 3

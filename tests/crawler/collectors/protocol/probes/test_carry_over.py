@@ -116,7 +116,7 @@ def test_what_is_unchanged_is_found_without_reading_it_again(monkeypatch: pytest
     assert body(first) == body(second) == body(full)
 
 
-def test_a_changed_list_is_told_and_the_rest_is_kept() -> None:
+def test_a_changed_list_is_recorded_and_the_rest_is_kept() -> None:
     def change(server: Changing) -> None:
         server.tools = [{"name": "other"}]
 
@@ -145,7 +145,7 @@ def test_lists_of_two_nights_are_never_compared() -> None:
     assert again.failure == "not_collected" or again.result == rows(core)["modern", "list-tools", 0].result
 
 
-def test_more_and_fewer_pages_are_told() -> None:
+def test_more_and_fewer_pages_are_recorded() -> None:
     def more(server: Changing) -> None:
         server.pages = 3
 
@@ -305,8 +305,8 @@ def test_full_probes_stay_spread_over_the_week_whenever_in_the_night_a_server_ha
             at = NOW + night * DAY + timedelta(minutes=dice.randrange(600))
             earlier = None
             if server in last:
-                told = {**known["exchanges"].observation, "full_at": last[server].isoformat()}
-                earlier = replace(known["exchanges"], observation=told)
+                observation = {**known["exchanges"].observation, "full_at": last[server].isoformat()}
+                earlier = replace(known["exchanges"], observation=observation)
             if is_full_probe_due(earlier, at, server % 7):
                 last[server] = at
                 asked += 1

@@ -104,7 +104,7 @@ def target(request: pytest.FixtureRequest) -> Iterator[Target]:
 @pytest.fixture(scope="module")
 def full(target: Target) -> dict[str, Record]:
     """What a full probe of the target found."""
-    return looked_at(target)
+    return probe_server(target)
 
 
 @pytest.fixture(scope="module")
@@ -113,7 +113,7 @@ def fleet() -> Iterator[str]:
         yield base
 
 
-def looked_at(target: Target, depth: str = "full") -> dict[str, Record]:
+def probe_server(target: Target, depth: str = "full") -> dict[str, Record]:
     return asyncio.run(records_of(collector(launcher=PipeLauncher(), depth=depth), target))
 
 
@@ -145,7 +145,7 @@ def test_a_full_probe_asks_everything(target: Target, full: dict[str, Record]) -
 
 
 def test_a_core_probe_asks_only_what_is_asked_every_night(target: Target) -> None:
-    records = looked_at(target, "core")
+    records = probe_server(target, "core")
 
     found = talk(records)
     assert found.depth == "core"
@@ -154,7 +154,7 @@ def test_a_core_probe_asks_only_what_is_asked_every_night(target: Target) -> Non
 
 
 def test_an_unchanged_server_leaves_equal_bytes(target: Target, full: dict[str, Record]) -> None:
-    assert body(looked_at(target)) == body(full)
+    assert body(probe_server(target)) == body(full)
 
 
 def test_results_lie_where_they_are_said_to_lie(full: dict[str, Record]) -> None:
@@ -190,7 +190,7 @@ def test_scripted_servers_are_asked_within_the_budget_and_alike_every_night(flee
     assert script.fault is None
     target = remote(f"{fleet}/s/{number}/mcp")
 
-    first, second = looked_at(target), looked_at(target)
+    first, second = probe_server(target), probe_server(target)
 
     found = talk(first)
     assert body(first) == body(second)
@@ -200,14 +200,14 @@ def test_scripted_servers_are_asked_within_the_budget_and_alike_every_night(flee
 
 
 def test_the_tools_are_asked_for_elsewhere_on_a_connection_of_their_own(fleet: str) -> None:
-    found = talk(looked_at(remote(f"{fleet}/s/3/mcp")))
+    found = talk(probe_server(remote(f"{fleet}/s/3/mcp")))
 
     [again], [elsewhere] = found.of("list-tools-again"), found.of("list-tools-elsewhere")
     assert again.connection != elsewhere.connection
 
 
-def test_what_was_sent_is_told_apart(fleet: str) -> None:
-    found = talk(looked_at(remote(f"{fleet}/s/3/mcp")))
+def test_exchanges_differ_by_what_was_sent(fleet: str) -> None:
+    found = talk(probe_server(remote(f"{fleet}/s/3/mcp")))
     sent = {one.step: one for one in found.exchanges}
 
     assert sent["discover-version-mismatch"].sent_headers["mcp-protocol-version"] == "1900-01-01"
@@ -221,7 +221,7 @@ def test_what_was_sent_is_told_apart(fleet: str) -> None:
 
 def test_a_page_that_was_invented_is_asked_for_only_where_there_are_pages(fleet: str) -> None:
     asked = {
-        number: list(talk(looked_at(remote(f"{fleet}/s/{number}/mcp"))).of("cursor-invented")) for number in (0, 1)
+        number: list(talk(probe_server(remote(f"{fleet}/s/{number}/mcp"))).of("cursor-invented")) for number in (0, 1)
     }
 
     assert not asked[0]

@@ -1,4 +1,4 @@
-"""A full probe of servers that misbehave in the middle: it stops in time, stays within its bounds and blames nobody."""
+"""A full probe of servers that misbehave in the middle: it stops in time, within its bounds, with no false failure."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ MODERN = "2026-07-28"
 STREAM = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n"
 
 
-def looked_at(
+def probe_server(
     behaviour: Behaviour, *, kind: TargetType = TargetType.STREAMABLE_HTTP, brisk: bool = False
 ) -> dict[str, Record]:
     async def run() -> dict[str, Record]:
@@ -49,7 +49,7 @@ def by_step(found: Exchanges) -> dict[str, Exchange]:
 def test_no_list_stops_a_full_probe(name: str) -> None:
     server = TOLERATED.get(name) or LIST_ENDS[name][0]
 
-    found = talk(looked_at(server, brisk=name == "silent list"))
+    found = talk(probe_server(server, brisk=name == "silent list"))
 
     assert found.depth == "full"
     assert by_step(found)["ping"].code == -32601 or by_step(found)["ping"].failure == "not_collected"
@@ -59,7 +59,7 @@ def test_no_list_stops_a_full_probe(name: str) -> None:
 def test_a_server_that_asks_for_fewer_requests_is_asked_no_more() -> None:
     server = Mcp({"resources/list": always(429, b"", ("Retry-After", "1"))})
 
-    found = talk(looked_at(server))
+    found = talk(probe_server(server))
 
     steps = by_step(found)
     assert steps["list-resources-undeclared"].status == 429
@@ -77,7 +77,7 @@ def test_a_session_is_not_even_ended_where_fewer_requests_were_asked_for() -> No
 
     server = Mcp({"initialize": initialize, "prompts/list": always(429)})
 
-    looked_at(server)
+    probe_server(server)
 
     assert server.asked[-1] == "prompts/list"
 
@@ -93,7 +93,7 @@ def test_a_server_that_dies_of_a_malformed_text_is_recorded_to_that_point() -> N
         else:
             await server(call)
 
-    steps = by_step(talk(looked_at(behave)))
+    steps = by_step(talk(probe_server(behave)))
 
     assert steps["ping"].code == -32601
     assert steps["malformed"].failure == "unreachable"
@@ -134,7 +134,7 @@ def test_a_stream_that_never_ends_is_watched_once_and_costs_seconds() -> None:
     server = Mcp({"ping": endless, "hallmark/unknown": endless, "prompts/list": endless})
     began = time.monotonic()
 
-    steps = by_step(talk(looked_at(server)))
+    steps = by_step(talk(probe_server(server)))
 
     assert steps["ping"].ended is False
     assert steps["unknown-method"].ended is None
@@ -145,22 +145,22 @@ def volatile() -> Mcp:
     """A server of both eras with random session ids, dates and a request id in a header."""
     numbers = count(int(time.monotonic() * 1_000_000))
 
-    def told() -> list[tuple[str, str]]:
+    def make_headers() -> list[tuple[str, str]]:
         return [("Date", f"Sun, 22 Nov 2026 02:00:{next(numbers) % 60:02} GMT"), ("X-Request-Id", f"{next(numbers)}")]
 
     async def initialize(call: Call) -> None:
         session = f"{next(numbers):x}-0123456789abcdef"
         sessions.add(session)
-        await call.result(OPENING, ("Mcp-Session-Id", session), *told())
+        await call.result(OPENING, ("Mcp-Session-Id", session), *make_headers())
 
     async def discover(call: Call) -> None:
         value = {"supportedVersions": [MODERN], "capabilities": {"tools": {}}, "resultType": "complete"}
-        await call.result(value, *told())
+        await call.result(value, *make_headers())
 
     async def tools(call: Call) -> None:
         session = call.headers.get("mcp-session-id")
         if call.headers.get("mcp-protocol-version") == MODERN or session in sessions:
-            await call.result({"tools": TOOLS}, *told(), *([("Mcp-Session-Id", session)] if session else []))
+            await call.result({"tools": TOOLS}, *make_headers(), *([("Mcp-Session-Id", session)] if session else []))
         else:
             await call.error(-32000, f"no session {session} here")
 
@@ -173,7 +173,7 @@ def volatile() -> Mcp:
 
 
 def test_nothing_that_changes_from_visit_to_visit_is_in_a_body() -> None:
-    first, second = (looked_at(volatile()) for _ in range(2))
+    first, second = (probe_server(volatile()) for _ in range(2))
 
     assert len({re.sub(rb"127\.0\.0\.1:[0-9]+", b"here", body(found)) for found in (first, second)}) == 1
     assert talk(first).eras == {"modern", "legacy"}
@@ -211,12 +211,12 @@ def test_a_subscription_is_opened_only_when_the_operator_says_so(listens: bool) 
         assert not one.failure
 
 
-def test_a_session_that_a_modern_answer_mints_is_told_without_its_id() -> None:
+def test_a_session_minted_by_a_modern_answer_is_recorded_without_its_id() -> None:
     async def discover(call: Call) -> None:
         value = {"supportedVersions": [MODERN], "capabilities": {}}
         await call.result(value, ("Mcp-Session-Id", f"{time.monotonic_ns()}"))
 
-    [found] = talk(looked_at(Mcp({"server/discover": discover}))).of("discover")
+    [found] = talk(probe_server(Mcp({"server/discover": discover}))).of("discover")
 
     assert found.headers["mcp-session-id"] == "another session"
 
@@ -228,7 +228,7 @@ def test_what_the_server_sent_is_spliced_byte_for_byte() -> None:
         number = str(call.message["id"]).encode()
         await call.reply(200, b'{"jsonrpc":"2.0", "id":' + number + b' ,"error" :' + odd + b"}")
 
-    assert odd in body(looked_at(Mcp({"ping": refuse})))
+    assert odd in body(probe_server(Mcp({"ping": refuse})))
 
 
 @pytest.mark.parametrize("member", ['"result"', '"\\u0072esult"'])
@@ -238,7 +238,7 @@ def test_a_listed_result_leaves_a_message_that_can_be_read(member: str, around: 
         text = "{" + around % f"{member} : {json.dumps({'tools': TOOLS})}" + "}"
         await call.reply(200, text.replace('"id":1', f'"id":{call.message["id"]}').encode())
 
-    [found] = talk(looked_at(Mcp({"tools/list": tools}))).of("list-tools")
+    [found] = talk(probe_server(Mcp({"tools/list": tools}))).of("list-tools")
 
     assert found.result == {"tools": TOOLS}
     assert found.answer is not None
@@ -266,7 +266,7 @@ def test_an_answer_far_down_a_body_is_found() -> None:
         )
         await call.reply(200, text.encode())
 
-    [found] = talk(looked_at(Mcp({"initialize": initialize}))).of("initialize")
+    [found] = talk(probe_server(Mcp({"initialize": initialize}))).of("initialize")
 
     assert found.fields["serverInfo"] == OPENING["serverInfo"]
 
@@ -315,7 +315,7 @@ def test_405_to_a_post_on_an_sse_endpoint_is_no_fault() -> None:
                 await streams[0].send(b"data: " + json.dumps({"id": call.message["id"], **answer}).encode() + b"\n\n")
 
     streams: list[Call] = []
-    found = talk(looked_at(behave))
+    found = talk(probe_server(behave))
 
     opened = [one for one in found.connections if one.opened]
     assert [one.transport for one in opened] == ["sse"]
@@ -328,7 +328,7 @@ def test_a_result_counts_whatever_its_status(status: int) -> None:
     async def initialize(call: Call) -> None:
         await call.result(OPENING, status=status)
 
-    assert talk(looked_at(Mcp({"initialize": initialize}))).eras == {"legacy"}
+    assert talk(probe_server(Mcp({"initialize": initialize}))).eras == {"legacy"}
 
 
 def test_400_that_asks_for_a_token_is_a_lock() -> None:
@@ -340,7 +340,7 @@ def test_400_that_asks_for_a_token_is_a_lock() -> None:
 
 
 def test_a_page_in_the_place_of_an_answer_is_kept_as_a_short_text() -> None:
-    [found] = talk(looked_at(Mcp({"ping": always(404, PAGE + b"x" * 5_000, kind="text/html")}))).of("ping")
+    [found] = talk(probe_server(Mcp({"ping": always(404, PAGE + b"x" * 5_000, kind="text/html")}))).of("ping")
 
     assert (found.form, found.status) == ("other", 404)
     assert found.received[0].text.startswith("<!DOCTYPE html>")

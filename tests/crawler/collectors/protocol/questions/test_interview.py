@@ -1,4 +1,4 @@
-"""A full probe asks no more than is welcome, and holds nobody to what it had no time for itself."""
+"""A full probe stops asking when it is not welcome, and fails no server for questions it had no time for."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ READING = {"annotations": {"readOnlyHint": True}, "inputSchema": {"type": "objec
 SILENT = raw(then="hold")
 
 
-def looked_at(
+def probe_server(
     behaviour: Behaviour, *, kind: TargetType = TargetType.STREAMABLE_HTTP, brisk: bool = False
 ) -> dict[str, Record]:
     async def run() -> dict[str, Record]:
@@ -47,7 +47,7 @@ def by_step(found: Exchanges) -> dict[str, Exchange]:
 def test_silence_stops_after_two_questions_in_a_row_or_three_in_all(silent: Sequence[str], waited: int) -> None:
     server = Mcp(dict.fromkeys(silent, SILENT))
 
-    found = talk(looked_at(server, brisk=True))
+    found = talk(probe_server(server, brisk=True))
 
     assert [one.failure for one in found.exchanges].count("timeout") == waited
     assert found.exchanges[-1].failure == "not_collected"
@@ -65,8 +65,8 @@ def test_a_mute_process_costs_two_questions_and_may_still_leave() -> None:
     assert by_step(found)["malformed"].failure == "not_collected"
 
 
-@pytest.mark.parametrize(("seconds", "told"), [(60.0, False), (0.3, None)])
-def test_a_process_is_not_held_to_seconds_that_it_was_not_given(seconds: float, told: bool | None) -> None:
+@pytest.mark.parametrize(("seconds", "ended"), [(60.0, False), (0.3, None)])
+def test_a_process_is_not_held_to_seconds_that_it_was_not_given(seconds: float, ended: bool | None) -> None:
     async def run() -> Transcript:
         launched = await PipeLauncher().launch(module("tests.servers.hostile_stdio", "lingers"))
         assert not isinstance(launched, Absent)
@@ -79,14 +79,14 @@ def test_a_process_is_not_held_to_seconds_that_it_was_not_given(seconds: float, 
         return transcript
 
     [left] = asyncio.run(run()).exchanges
-    assert left.ended is told
-    assert (left.failure is None) == (told is not None)
+    assert left.ended is ended
+    assert (left.failure is None) == (ended is not None)
 
 
 def test_who_asks_for_a_long_pause_is_asked_no_more() -> None:
     server = Mcp({"ping": always(503, b"", ("Retry-After", "3600"))})
 
-    found = talk(looked_at(server))
+    found = talk(probe_server(server))
 
     assert server.asked[-1] == "ping"
     assert server.asked.count("ping") == 1
@@ -101,7 +101,7 @@ def test_a_call_that_is_one_too_many_ends_the_whole_probe() -> None:
 
     server = Mcp({"tools/list": listed, "tools/call": always(429)})
 
-    found = talk(looked_at(server))
+    found = talk(probe_server(server))
 
     assert server.asked[-1] == "tools/call"
     assert server.asked.count("tools/call") == 1
@@ -111,7 +111,7 @@ def test_a_call_that_is_one_too_many_ends_the_whole_probe() -> None:
 def test_no_tool_is_called_where_fewer_requests_were_asked_for() -> None:
     server = Mcp({"prompts/list": always(429)}, opening={**OPENING, "capabilities": {"tools": {}, "prompts": {}}})
 
-    records = looked_at(server)
+    records = probe_server(server)
 
     assert absent(records["trials"]).reason is Reason.RATE_LIMITED
     assert "tools/call" not in server.asked
@@ -130,10 +130,10 @@ def test_an_answer_behind_many_events_of_a_stream_is_kept() -> None:
         await call.reply(202)
         if "id" not in call.message:
             return
-        told = {"jsonrpc": "2.0", "method": "notifications/message", "params": {"level": "info", "data": "x"}}
+        notification = {"jsonrpc": "2.0", "method": "notifications/message", "params": {"level": "info", "data": "x"}}
         result = OPENING if call.method == "initialize" else {"tools": []}
         answer = {"jsonrpc": "2.0", "id": call.message["id"], "result": result}
-        for message in (*[told] * 90, answer) if call.method == "tools/list" else (answer,):
+        for message in (*[notification] * 90, answer) if call.method == "tools/list" else (answer,):
             await stream.send(b"event: message\ndata: " + json.dumps(message).encode() + b"\n\n")
 
     async def run() -> dict[str, Record]:
@@ -150,7 +150,7 @@ def test_neither_a_short_session_id_nor_the_values_of_a_query_are_in_a_body() ->
         await call.result(OPENING, ("Mcp-Session-Id", f"k{call.turn}q"))
 
     moved = always(302, b"", ("Location", "/login?state=k93q-of-tonight&next=/mcp"))
-    records = looked_at(Mcp({"initialize": initialize, "GET": moved}))
+    records = probe_server(Mcp({"initialize": initialize, "GET": moved}))
 
     found = by_step(talk(records))
     assert found["initialize"].headers["mcp-session-id"] == "session 1"
@@ -171,7 +171,7 @@ def test_redirects_without_end_are_part_of_the_budget_and_break_no_body() -> Non
         else:
             await call.reply(307, b"", ("Location", f"/mcp/{call.turn}"))
 
-    written = json.loads(body(looked_at(behave)))
+    written = json.loads(body(probe_server(behave)))
 
     broken = [one["step"] for one in written["exchanges"] if one["sent"]["text"]]
     assert set(broken) == {"redirected", "malformed"}

@@ -39,8 +39,8 @@ class Visit:
         self.launcher = launcher
         self.processes: dict[int, list[tuple[str, ...]]] = {}
         for line in log.read_text().splitlines():
-            pid, *told = json.loads(line)
-            self.processes.setdefault(pid, []).append(tuple(told))
+            pid, *message = json.loads(line)
+            self.processes.setdefault(pid, []).append(tuple(message))
 
     @property
     def trials(self) -> Trials:
@@ -50,7 +50,7 @@ class Visit:
 
     def calls(self) -> list[list[str]]:
         """The tools called in each process, in the order in which the processes were started."""
-        called = [[told[1] for told in each if told[0] == "tools/call"] for each in self.processes.values()]
+        called = [[message[1] for message in each if message[0] == "tools/call"] for each in self.processes.values()]
         return [[name for name in each if not name.startswith("hallmark_probe_")] for each in called]
 
 
@@ -144,7 +144,7 @@ def test_a_visit_that_is_cut_off_leaves_no_process(tmp_path: Path) -> None:
         await launcher.launched[0].reading.wait()
         task.cancel()
         await asyncio.sleep(0)
-        task.cancel()  # nobody waits for the end of the process any more
+        task.cancel()  # nothing waits for the end of the process any more
         await asyncio.gather(task, return_exceptions=True)
         [launched] = launcher.launched
         await asyncio.wait_for(launched.ended.wait(), 60)
@@ -154,7 +154,8 @@ def test_a_visit_that_is_cut_off_leaves_no_process(tmp_path: Path) -> None:
 
 def test_every_other_version_is_offered_to_a_process_of_its_own(tmp_path: Path) -> None:
     opened = [
-        [told for told in each if told[0] == "initialize"] for each in visit(tmp_path, depth="full").processes.values()
+        [message for message in each if message[0] == "initialize"]
+        for each in visit(tmp_path, depth="full").processes.values()
     ]
 
     assert max(map(len, opened)) == 1
@@ -270,11 +271,11 @@ for line in sys.stdin:
         answer = {"result": {"supportedVersions": ["2026-07-28"], "capabilities": CAPABILITIES}}
     if message["method"] == "tools/list":
         answer = {"result": {"tools": []}}
-    told = {"id": message["id"], **answer}
+    reply = {"id": message["id"], **answer}
     if message["method"] == "subscriptions/listen":
         meta = {"_meta": {"io.modelcontextprotocol/subscriptionId": message["id"]}}
-        told = {"method": "notifications/subscriptions/acknowledged", "params": meta}
-    print(json.dumps({"jsonrpc": "2.0", **told}), flush=True)
+        reply = {"method": "notifications/subscriptions/acknowledged", "params": meta}
+    print(json.dumps({"jsonrpc": "2.0", **reply}), flush=True)
 """
 
 

@@ -32,7 +32,7 @@ class Launching:
         return REFUSED if seen is None else cast(LaunchedServer, Started(seen))
 
 
-def told(*given: Behaviour | Absent | None) -> Observed | Absent | None:
+def combine_behaviour(*given: Behaviour | Absent | None) -> Observed | Absent | None:
     async def scenario() -> Observed | Absent | None:
         observing = RecordingLauncher(Launching(list(given)))
         for _ in given:
@@ -42,18 +42,20 @@ def told(*given: Behaviour | Absent | None) -> Observed | Absent | None:
     return asyncio.run(scenario())
 
 
-def test_processes_are_told_together() -> None:
-    found = told(Behaviour(names=("b.example",), decoys=()), None, Behaviour(names=("a.example",), decoys=()))
+def test_behaviour_of_all_processes_is_combined() -> None:
+    found = combine_behaviour(
+        Behaviour(names=("b.example",), decoys=()), None, Behaviour(names=("a.example",), decoys=())
+    )
     assert isinstance(found, Observed)
     assert Behaviour.parse(found.body).names == ("a.example", "b.example")
 
 
-def test_one_process_that_nobody_observed_makes_it_unknown() -> None:
-    assert told(Behaviour(), REFUSED) == REFUSED
+def test_one_unobserved_process_makes_the_behaviour_unknown() -> None:
+    assert combine_behaviour(Behaviour(), REFUSED) == REFUSED
 
 
-def test_nothing_started_is_nothing_told() -> None:
-    assert told(None) is None
+def test_no_process_gives_no_behaviour() -> None:
+    assert combine_behaviour(None) is None
     assert behaviour_content(None, (PACKAGE,), REFUSED) == REFUSED
     elsewhere = behaviour_content(None, (REMOTE,), REFUSED)
     assert isinstance(elsewhere, Absent)

@@ -102,8 +102,8 @@ def absence(records: Mapping[str, Record]) -> Absent:
 
 def starts_until_open(launcher: Started) -> int:
     """How many starts had another environment or other words than the one before."""
-    told = [(target.environment, target.arguments) for target in launcher.given]
-    return 1 + sum(one != other for one, other in pairwise(told))
+    pairs = [(target.environment, target.arguments) for target in launcher.given]
+    return 1 + sum(one != other for one, other in pairwise(pairs))
 
 
 def test_a_declared_secret_gets_a_placeholder_and_the_server_is_measured(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Arguments fit the schema whenever there are any, are harmless, and cost nothing to make, whoever wrote the schema."""
+"""Arguments fit the schema whenever there are any, are harmless, and cost nothing to make, for any schema."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ STRINGS = st.builds(
     ),
 )
 NUMERIC = st.builds(
-    lambda kind, told: {"type": kind, **told},
+    lambda kind, members: {"type": kind, **members},
     st.sampled_from(["integer", "number"]),
     st.dictionaries(
         st.sampled_from(["minimum", "maximum", "multipleOf", "exclusiveMinimum", "exclusiveMaximum"]),
@@ -63,10 +63,10 @@ LEAVES = st.one_of(
 
 def composed(inner: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
     arrays = st.builds(
-        lambda items, told: {"type": "array", "items": items, **told},
+        lambda items, members: {"type": "array", "items": items, **members},
         inner,
         st.dictionaries(st.sampled_from(["minItems", "maxItems"]), st.integers(0, 4), max_size=2).flatmap(
-            lambda told: st.sampled_from([told, {**told, "uniqueItems": True}])
+            lambda members: st.sampled_from([members, {**members, "uniqueItems": True}])
         ),
     )
     unions = st.builds(
@@ -173,10 +173,10 @@ def test_a_parameter_gets_the_plainest_value_that_fits(schema: dict[str, Any], e
 
 @pytest.mark.parametrize("name", ["path", "filePath", "url", "command", "sql", "script", "working_directory", "host"])
 @pytest.mark.parametrize(
-    "told", [{"default": "/etc/passwd"}, {"examples": ["rm -rf x", "DROP TABLE x"]}, {"default": "x"}]
+    "proposal", [{"default": "/etc/passwd"}, {"examples": ["rm -rf x", "DROP TABLE x"]}, {"default": "x"}]
 )
-def test_a_place_or_command_gets_a_dummy_whatever_its_author_proposes(name: str, told: dict[str, Any]) -> None:
-    made = make_arguments(taking(**{name: {"type": "string", **told}}))
+def test_a_place_or_command_gets_a_dummy_whatever_its_author_proposes(name: str, proposal: dict[str, Any]) -> None:
+    made = make_arguments(taking(**{name: {"type": "string", **proposal}}))
     assert isinstance(made, Mapping)
     assert made[name] in {"example", "https://example.com/", "example.com"}
 

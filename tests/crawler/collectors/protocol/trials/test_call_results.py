@@ -1,4 +1,4 @@
-"""Every answer to a call is told apart, and what the world or we did to it is never the tool's."""
+"""Every kind of answer to a call has its own outcome. Faults of the network or of ours are never the tool's."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ ERROR = {"code": -32603, "message": "Internal error"}
         (reply(failure=Unreachable("connection closed"), status=None), "failure", "unreachable"),
     ],
 )
-def test_answers_are_told_apart(answer: Reply, outcome: str, reason: str) -> None:
+def test_each_kind_of_answer_has_its_own_outcome(answer: Reply, outcome: str, reason: str) -> None:
     row = summarise_result(answer, {})
     assert (row["outcome"], row["reason"]) == (outcome, reason)
 

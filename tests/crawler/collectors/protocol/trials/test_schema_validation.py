@@ -1,4 +1,4 @@
-"""A stranger's schema is applied only when that is cheap, and what breaks it is told without the value."""
+"""A foreign schema is applied only when that is cheap, and a violation is reported without the value."""
 
 from __future__ import annotations
 

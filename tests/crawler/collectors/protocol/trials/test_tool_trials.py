@@ -1,4 +1,4 @@
-"""Nothing but reading tools is ever called, whatever a listing says, and what came of it is told apart."""
+"""Nothing but reading tools is ever called, whatever a listing says, and each outcome is recorded separately."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Questions are gathered into queries, and nobody waits longer than needed."""
+"""Questions are gathered into queries, and no question waits longer than needed."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def test_a_question_waits_for_those_who_are_coming_but_not_longer_than_it_linger
     assert asyncio.run(run()) == (0, "a")
 
 
-def test_who_comes_and_does_not_ask_keeps_nobody_waiting() -> None:
+def test_an_announcement_without_a_question_delays_no_other_question() -> None:
     async def run() -> str:
         batcher: Batcher[str] = Batcher(asked, never)
         with batcher.announce():
@@ -101,7 +101,7 @@ def test_after_a_query_that_was_too_heavy_smaller_ones_are_sent_and_grow_again(e
     assert batcher.size == 20
 
 
-def test_what_fails_fails_for_those_who_asked_and_for_nobody_else() -> None:
+def test_a_failed_question_fails_only_for_its_own_caller() -> None:
     async def run() -> list[object]:
         batcher: Batcher[str] = Batcher(Asked(), never)
         return list(await asyncio.gather(one(batcher, "a"), one(batcher, "forgotten"), return_exceptions=True))

@@ -303,7 +303,7 @@ def test_a_misshapen_repository_is_an_absence_or_keeps_its_name(said: bytes) -> 
     {"X-RateLimit-Remaining": "-5"}, {"Retry-After": "never"}, {"Retry-After": "9" * 30}, {"ETag": "x" * 5000},
     {"Link": "<" * 5000},
 ])  # fmt: skip
-def test_headers_that_are_no_numbers_stop_nobody(headers: dict[str, str]) -> None:
+def test_headers_that_are_no_numbers_stop_no_request(headers: dict[str, str]) -> None:
     with serve() as local:
         local.world.add(lively())
         looker = Looker(local)

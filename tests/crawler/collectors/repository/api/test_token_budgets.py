@@ -149,7 +149,7 @@ def test_a_spent_quota_is_not_waited_for() -> None:
     assert looker.time.pauses == []
 
 
-def test_the_reset_is_told_by_githubs_clock_and_not_by_ours() -> None:
+def test_the_reset_follows_the_clock_of_github_and_not_ours() -> None:
     with serve() as local:
         local.world.add(lively("octo/a"), lively("octo/b"))
         looker = Looker(local)

@@ -17,7 +17,7 @@ def purse(time: Time, *values: str, max_wait: float = 75) -> TokenRotation:
     return TokenRotation(values, tick=time.tick, now=time.time, pause=time.pause, pace=0, max_wait=max_wait)
 
 
-def told(
+def quota_response(
     remaining: int, *, status: int = 200, resets_in: float = 1800, resource: str = "core", skew: float = 0
 ) -> ApiResponse:
     github = NOW + timedelta(seconds=skew)
@@ -35,8 +35,8 @@ def test_the_smallest_number_of_a_window_is_the_newest() -> None:
         time = Time()
         tokens = purse(time, "one")
         one, other = await tokens.take("core", "a"), await tokens.take("core", "b")
-        await tokens.settle(one, told(0))
-        await tokens.settle(other, told(1))
+        await tokens.settle(one, quota_response(0))
+        await tokens.settle(other, quota_response(1))
         with pytest.raises(OutOfQuota):
             await tokens.take("core", "c")
 
@@ -47,7 +47,7 @@ def test_requests_on_their_way_count() -> None:
     async def run() -> None:
         tokens = purse(Time(), "one")
         token = await tokens.take("core", "a")
-        await tokens.settle(token, told(2))
+        await tokens.settle(token, quota_response(2))
         assert await tokens.affords(2)
         await tokens.take("core", "b")
         assert await tokens.affords(1)
@@ -63,7 +63,7 @@ def test_budgets_of_rest_and_graphql_are_apart() -> None:
     async def run() -> None:
         tokens = purse(Time(), "one")
         token = await tokens.take("graphql", "a")
-        await tokens.settle(token, told(0, resource="graphql"))
+        await tokens.settle(token, quota_response(0, resource="graphql"))
         await tokens.take("core", "a")
         with pytest.raises(OutOfQuota):
             await tokens.take("graphql", "a")
@@ -77,7 +77,7 @@ def test_a_budget_comes_back_at_the_reset_whatever_our_clock_says(skew: float) -
         time = Time()
         tokens = purse(time, "one")
         token = await tokens.take("core", "a")
-        await tokens.settle(token, told(0, status=403, resets_in=1800, skew=skew))
+        await tokens.settle(token, quota_response(0, status=403, resets_in=1800, skew=skew))
         time.pass_by(seconds=1700)
         with pytest.raises(OutOfQuota):
             await tokens.take("core", "a")
@@ -104,7 +104,7 @@ def test_the_same_token_twice_is_one() -> None:
 def test_a_query_waits_for_as_many_points_as_it_may_cost() -> None:
     async def run() -> None:
         tokens = purse(Time(), "one")
-        await tokens.settle(await tokens.take("graphql", "a", cost=20), told(19, resource="graphql"))
+        await tokens.settle(await tokens.take("graphql", "a", cost=20), quota_response(19, resource="graphql"))
         await tokens.take("graphql", "a", cost=15)
         with pytest.raises(OutOfQuota):
             await tokens.take("graphql", "a", cost=5)
@@ -117,8 +117,8 @@ def test_an_answer_of_the_window_before_does_not_spend_the_new_one() -> None:
         time = Time()
         tokens = purse(time, "one")
         first, late = await tokens.take("core", "a"), await tokens.take("core", "b")
-        await tokens.settle(first, told(5000, resets_in=3600))
-        await tokens.settle(late, told(0, resets_in=1))
+        await tokens.settle(first, quota_response(5000, resets_in=3600))
+        await tokens.settle(late, quota_response(0, resets_in=1))
         assert await tokens.affords(4000)
 
     asyncio.run(run())
@@ -136,7 +136,7 @@ def test_a_github_without_a_quota_is_not_waited_for() -> None:
 def test_a_request_that_got_lost_may_have_been_counted() -> None:
     async def run() -> None:
         tokens = purse(Time(), "one")
-        await tokens.settle(await tokens.take("core", "a"), told(2))
+        await tokens.settle(await tokens.take("core", "a"), quota_response(2))
         await tokens.give_back(await tokens.take("core", "a"))
         await tokens.give_back(await tokens.take("core", "a"), sent=False)
         assert await tokens.affords(1)
