@@ -36,7 +36,7 @@ async def main(cache: Path) -> None:
 
 
 def zombies() -> list[str]:
-    """The names of all dead processes of this pid namespace that nobody took notice of."""
+    """The names of all unreaped dead processes of this pid namespace."""
     found = []
     for entry in filter(str.isdecimal, os.listdir("/proc")):
         state = Path(f"/proc/{entry}/stat").read_text("utf-8", "replace")

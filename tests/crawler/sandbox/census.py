@@ -83,7 +83,7 @@ def resident() -> int:
 
 
 def _processes(cache: Path) -> Iterator[str]:
-    """Living descendants, and whoever else sees a folder of the cache mounted; the dead wait to be noticed."""
+    """Living descendants, and other processes with a folder of the cache mounted; the dead wait to be reaped."""
     for pid in {*list_descendants(os.getpid())[1:], *_inside(cache)}:
         try:
             state = Path(f"/proc/{pid}/stat").read_text("utf-8", "replace").rsplit(")", 1)[1].split()

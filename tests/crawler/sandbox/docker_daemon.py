@@ -39,8 +39,10 @@ def daemon(group: int = 0) -> Iterator[Engine]:
         folder = Path(made)
         folder.chmod(0o711)
         log = folder / "log"
-        with log.open("wb") as told:
-            process = subprocess.Popen(_command(folder, group), stdout=told, stderr=told, start_new_session=True)
+        with log.open("wb") as log_file:
+            process = subprocess.Popen(
+                _command(folder, group), stdout=log_file, stderr=log_file, start_new_session=True
+            )
         try:
             engine = Engine(EngineFlavour.DOCKER, _program("docker"), _environment(folder))
             _answers(engine, process, log)
@@ -57,7 +59,7 @@ def asked(engine: Engine, *words: str) -> str:
 
 
 def _command(folder: Path, group: int) -> list[str]:
-    (folder / "daemon.json").write_text("{}")  # whatever the machine's own engine is told
+    (folder / "daemon.json").write_text("{}")  # independent of the configuration of the machine's own engine
     places = [f"--{name}={folder / place}" for name, place in (("data-root", "data"), ("exec-root", "run"))]
     places += [f"--pidfile={folder}/pid", f"--config-file={folder}/daemon.json", f"--host=unix://{folder}/socket"]
     groups = [f"--group={group}", f"--cgroup-parent=/{folder.name}", "--exec-opt=native.cgroupdriver=cgroupfs"]

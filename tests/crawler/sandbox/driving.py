@@ -58,7 +58,7 @@ async def greet(launched: LaunchedServer) -> Json:
 
 
 def alive(pid: int) -> bool:
-    """Whether a process runs: a dead one is seen until somebody buries it, who may be the process of the tests."""
+    """Whether a process runs: a dead one is seen until its parent reaps it, and the parent may be the test process."""
     try:
         return Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] != "Z"
     except OSError:

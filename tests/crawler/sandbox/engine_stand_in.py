@@ -80,8 +80,8 @@ def main(words: list[str]) -> int:
                 "ociRuntime": {"name": "crun"},
                 "cgroupControllers": ["memory", "pids"],
             }
-            told = {"host": host}
-            say(json.dumps(told | {"version": {"Version": "4.3.1"}}))
+            details = {"host": host}
+            say(json.dumps(details | {"version": {"Version": "4.3.1"}}))
             return 0
     return refuse(f"unknown command {words}")
 
@@ -166,10 +166,10 @@ def remove(words: list[str]) -> int:
 
 
 def tell(reference: str, what: str) -> int:
-    told = images().get(reference, {}).get(what)
-    if told is None:
+    value = images().get(reference, {}).get(what)
+    if value is None:
         return refuse(images().get(reference, {}).get("refusal", "manifest unknown"))
-    say(json.dumps(told))
+    say(json.dumps(value))
     return 0
 
 

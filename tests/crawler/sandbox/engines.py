@@ -20,7 +20,7 @@ from crawler.sandbox.kernel.user_ids import Identity
 from evidence.canonical import Json
 
 SOURCE = Path(__file__).with_name("engine_stand_in.py")
-SOMEBODY = Identity(64163)
+ORDINARY_USER = Identity(64163)
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +41,7 @@ class StandIn:
     ) -> ContainedProcess:
         """Python code in a container."""
         box = Box(root=self.root, binds=(), environment={"A": "1"}, limits=limits or Limits())
-        return await (runtime or await self.runtime()).start(box, ("/usr/bin/python3", "-S", "-c", code), SOMEBODY)
+        return await (runtime or await self.runtime()).start(box, ("/usr/bin/python3", "-S", "-c", code), ORDINARY_USER)
 
     def containers(self) -> list[dict[str, Json]]:
         """All that the engine knows of."""

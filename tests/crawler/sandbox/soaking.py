@@ -68,8 +68,8 @@ async def soak(cache: Path, index: IndexServer, home: str, runs: int, at_once: i
     index.add_npm("npm-server")
     index.add_wheel("pypi-server")
     box = await sandbox(cache, index.environ(home), limits=LIMITS, slots=at_once)
-    told = Soak()
-    await several(box, told, 2 * len(KINDS), at_once)
+    warm_up = Soak()
+    await several(box, warm_up, 2 * len(KINDS), at_once)
     census.bury_orphans()
     before, outcomes = census.take(cache), Soak()
     began = time.perf_counter()
@@ -90,7 +90,7 @@ async def soak(cache: Path, index: IndexServer, home: str, runs: int, at_once: i
     }
 
 
-async def several(box: Sandbox, told: Soak, runs: int, at_once: int) -> None:
+async def several(box: Sandbox, soak: Soak, runs: int, at_once: int) -> None:
     """`runs` boxes of all kinds in turns, `at_once` at a time; the same ones for the same number."""
     numbers = iter(range(runs))
 
@@ -98,7 +98,7 @@ async def several(box: Sandbox, told: Soak, runs: int, at_once: int) -> None:
         for number in numbers:
             kind = KINDS[number % len(KINDS)]
             said = await kind(box, random.Random(number))
-            told.outcomes[f"{kind.__name__}: {said}"] += 1
+            soak.outcomes[f"{kind.__name__}: {said}"] += 1
 
     async with asyncio.TaskGroup() as group:
         for _ in range(at_once):
@@ -178,7 +178,7 @@ KINDS: tuple[Run, ...] = (
 
 
 def attack(*arguments: str) -> Target:
-    """The attack script as a command that somebody typed."""
+    """The attack script as a command on the command line."""
     return Target(type=TargetType.COMMAND, identifier=str(HOSTILE), arguments=("python", "attack.py", *arguments))
 
 

@@ -34,7 +34,7 @@ def main(cache: Path) -> None:
         assert evict_layers(cache, EvictionPolicy(size=0), NOON).layers == 0
     assert evict_layers(cache, EvictionPolicy(size=0), NOON).layers == 1
     assert not list((cache / "work").iterdir())
-    sys.stdout.write("evicted when nobody held it\n")
+    sys.stdout.write("evicted when not held\n")
     try:
         claim_cache(Path("/"))
     except SandboxError as error:

@@ -203,7 +203,7 @@ def test_cancelled_launch_leaves_no_box_behind(cache: Path, monkeypatch: pytest.
 
     asyncio.run(scenario())
     assert [process.returncode for process in spawned] == [-9, -9]
-    assert [process.stdout.closed for process in spawned] == [True, True]  # nobody inside holds it open
+    assert [process.stdout.closed for process in spawned] == [True, True]  # no process inside holds it open
 
 
 def test_two_sandboxes_never_share_a_user_id(cache: Path) -> None:

@@ -16,7 +16,7 @@ from crawler.sandbox.toolchain import rootfs
 from evidence.model import Absent, Reason
 from tests.crawler.sandbox.conftest import NOON
 
-needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root can give files to somebody else")
+needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root can give files to another user")
 
 
 @pytest.mark.parametrize("part", ["", "index", "layers", "rootfs", "seals", "tools"])
@@ -31,7 +31,7 @@ def test_folders_of_the_cache_are_closed_to_others(tmp_path: Path, part: str) ->
 @needs_root
 @pytest.mark.sandbox
 @pytest.mark.parametrize("part", ["", "layers", "rootfs"])
-def test_a_cache_of_somebody_else_is_not_used(cache: Path, part: str) -> None:
+def test_a_cache_of_another_user_is_not_used(cache: Path, part: str) -> None:
     folder = cache / part
     if folder.is_symlink():
         folder.unlink()

@@ -100,7 +100,7 @@ def test_box_that_the_kernel_stops_for_memory_says_so(cache: Path, monkeypatch: 
     assert (end.code, end.stderr) == (None, "sandbox: stopped at the memory limit of 40 MiB")
 
 
-def test_box_is_told_no_name_of_its_group(cache: Path) -> None:
+def test_a_box_cannot_read_the_name_of_its_group(cache: Path) -> None:
     found, _ = attack(cache, "host_files", "/proc/self/cgroup")
     assert b"hallmark".hex() not in str(found)
 

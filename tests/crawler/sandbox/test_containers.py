@@ -269,7 +269,7 @@ def test_what_the_dead_left_is_swept_and_the_living_is_not(docker: StandIn) -> N
     run(sweep())
 
 
-def test_nobody_waits_for_a_process_that_only_the_engine_may_end(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_process_that_only_the_engine_may_end_has_no_handle(monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*_: object) -> None:
         raise PermissionError
 

@@ -194,10 +194,10 @@ def test_malformed_client_hello_has_no_server_name(cut: str) -> None:
 
 
 def test_ending_what_hangs_is_no_error() -> None:
-    told: list[object] = []
+    errors: list[object] = []
 
     async def run() -> None:
-        asyncio.get_running_loop().set_exception_handler(lambda _, context: told.append(context))
+        asyncio.get_running_loop().set_exception_handler(lambda _, context: errors.append(context))
         relay, listener = EgressRelay(AllowedEndpoints(frozenset())), socket.create_server(("127.0.0.1", 0))
         await relay.serve(listener)
         _, writer = await asyncio.open_connection(*listener.getsockname())
@@ -208,4 +208,4 @@ def test_ending_what_hangs_is_no_error() -> None:
         writer.close()
 
     asyncio.run(run())
-    assert told == []
+    assert errors == []

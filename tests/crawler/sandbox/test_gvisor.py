@@ -40,7 +40,7 @@ def boxed(root: Path, *binds: Bind, limits: Limits | None = None) -> Box:
     return Box(root=root, binds=binds, environment={"A": "1"}, limits=limits or Limits())
 
 
-def test_runsc_is_told_to_give_nothing_away(tmp_path: Path) -> None:
+def test_the_runsc_specification_grants_no_extra_access(tmp_path: Path) -> None:
     found: dict[str, Any] = bundle_specification(
         boxed(tmp_path, Bind(tmp_path / "layer", "/app")), ("/usr/bin/node", "x")
     )

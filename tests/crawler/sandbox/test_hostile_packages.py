@@ -2,7 +2,7 @@
 
 Each source below `attacks/npm` and `attacks/pypi` is built into a package, put on an index on loopback, installed by
 the real installers and started as any server is. Those that harm only themselves share one box here; `make soak` gives
-each a box and a package of its own. `attacks/archives.py` are packages that attack whoever unpacks them.
+each a box and a package of its own. `attacks/archives.py` are packages that attack the process that unpacks them.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from tests.crawler.sandbox.attacks.outcome import Outcome
 from tests.crawler.sandbox.attacks.packing import names
 
 MODULE = "tests.crawler.sandbox.attacks.running"
-ATTACKED = unprivileged.STRANGER + 1  # nobody else's tests leave files or processes of this user
+ATTACKED = unprivileged.STRANGER + 1  # no other tests leave files or processes of this user
 SHARING = [*roster.sharing("npm"), *roster.sharing("pypi")]
 Outcomes = dict[str, Outcome]
 pytestmark = [pytest.mark.sandbox, pytest.mark.xdist_group("attacks"), pytest.mark.timeout(900)]
@@ -39,7 +39,7 @@ def folder() -> Iterator[Path]:
 
 
 @pytest.fixture(
-    scope="module", params=["whoever runs the tests", pytest.param("an ordinary user", marks=pytest.mark.soak)]
+    scope="module", params=["the user of the tests", pytest.param("an ordinary user", marks=pytest.mark.soak)]
 )
 def outcomes(request: pytest.FixtureRequest, folder: Path, shared_cache: Path, rootfs: Rootfs) -> Outcomes:
     """What came of every attack."""
@@ -47,7 +47,7 @@ def outcomes(request: pytest.FixtureRequest, folder: Path, shared_cache: Path, r
 
 
 def attacked(folder: Path, shared_cache: Path, rootfs: Rootfs, *how: str, stranger: bool) -> Outcomes:
-    """Every attack in a process of its own, whose descriptors and children are nobody else's."""
+    """Every attack in a process of its own, which shares no descriptors and children."""
     home = folder / "-".join(["stranger" if stranger else "home", *how])
     home.mkdir()
     into = home / "outcomes.json"

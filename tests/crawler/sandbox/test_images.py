@@ -32,7 +32,7 @@ from crawler.sandbox.runtime import Bubblewrap
 from crawler.sandbox.sandbox_launcher import STRICT_GUARD
 from evidence.model import Absent, Reason, Target, TargetType
 from tests.crawler.sandbox.driving import NOON, sandbox
-from tests.crawler.sandbox.engines import SOMEBODY, StandIn, said_by, stand_in
+from tests.crawler.sandbox.engines import ORDINARY_USER, StandIn, said_by, stand_in
 
 DIGEST = "sha256:" + "a" * 64
 IDENTIFIER = "b" * 64
@@ -60,7 +60,7 @@ def offered(engine: StandIn, reference: str, *, size: int = 1000, **config: Any)
 
 
 class Names:
-    """Names that lead where nobody may be sent; no other one is known."""
+    """Names that resolve to forbidden addresses; no other name is known."""
 
     addresses: Mapping[str, str] = {"localhost": "127.0.0.1", "inside.example": "10.0.0.8"}
 
@@ -79,7 +79,7 @@ def started(
     engine: StandIn, wanted: Target, guard: AddressGuard = STRICT_GUARD
 ) -> tuple[ContainedProcess | Absent, bytes]:
     async def start() -> tuple[ContainedProcess | Absent, bytes]:
-        found = await (await images(engine, guard)).start(wanted, SOMEBODY, Limits(), {"TOKEN": "dummy"})
+        found = await (await images(engine, guard)).start(wanted, ORDINARY_USER, Limits(), {"TOKEN": "dummy"})
         said = b""
         if not isinstance(found, Absent):
             said = await said_by(found)
@@ -97,7 +97,7 @@ def test_an_image_is_weighed_pulled_and_run_by_what_it_hashes_to(engine: StandIn
     assert found.facts == {"package": f"oci:{REPOSITORY}", "version": DIGEST}
     (words,) = engine.asked("create")
     assert words[words.index(IDENTIFIER) + 1 :] == list(SERVER)
-    assert words[words.index("--user") + 1] == f"{SOMEBODY.uid}:{SOMEBODY.uid}"
+    assert words[words.index("--user") + 1] == f"{ORDINARY_USER.uid}:{ORDINARY_USER.uid}"
     assert any(word.startswith("/data:rw,nosuid,nodev,noexec") for word in words)
     assert "TOKEN=dummy" in words
     assert engine.containers() == []
@@ -157,7 +157,7 @@ def writes_are_counted(place: Path) -> bool:
     return written() != before
 
 
-def test_docker_s_client_is_told_that_a_registry_of_this_machine_may_be_plain(tmp_path: Path) -> None:
+def test_the_docker_client_may_use_plain_http_for_a_registry_of_this_machine(tmp_path: Path) -> None:
     engine = stand_in(tmp_path, EngineFlavour.DOCKER)
     local = replace(target("1.0", *SERVER), identifier="localhost:5000/example/server")
     for wanted in (local, target("1.0", *SERVER)):
@@ -175,7 +175,7 @@ def test_an_image_whose_manifest_the_client_cannot_show_is_pulled_all_the_same(e
     assert not isinstance(started(engine, target("1.0", *SERVER))[0], Absent)
 
 
-def test_an_image_that_nobody_has_is_no_package(engine: StandIn) -> None:
+def test_an_image_that_no_registry_has_is_no_package(engine: StandIn) -> None:
     found, _ = started(engine, target())
     assert isinstance(found, Absent)
     assert found.reason is Reason.NO_PACKAGE

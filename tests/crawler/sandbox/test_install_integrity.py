@@ -171,7 +171,7 @@ def test_a_wheel_that_is_not_the_one_of_the_index_is_refused(opened: Callable[[]
     assert "Hash mismatch" in absent.detail
 
 
-def test_a_package_that_nobody_vouches_for_is_refused(opened: Callable[[], Sandbox], index: IndexServer) -> None:
+def test_a_package_without_a_digest_is_refused(opened: Callable[[], Sandbox], index: IndexServer) -> None:
     index.add_npm("bare")
     dist = index.npm["bare"]["1.0.0"]["dist"]
     assert isinstance(dist, dict)
@@ -181,7 +181,7 @@ def test_a_package_that_nobody_vouches_for_is_refused(opened: Callable[[], Sandb
     assert absent == Absent(Reason.INSTALL_FAILED, "the index gives no digest by which to check bare@1.0.0")
 
 
-def test_a_wheel_that_nobody_vouches_for_is_refused(opened: Callable[[], Sandbox], index: IndexServer) -> None:
+def test_a_wheel_without_a_digest_is_refused(opened: Callable[[], Sandbox], index: IndexServer) -> None:
     index.add_wheel("server")
     index.simple["server"][0]["hashes"] = {}
     absent = refused(opened(), PYPI)
@@ -247,7 +247,7 @@ def test_an_installation_that_takes_too_long_is_ended(opened: Callable[[], Sandb
 
 
 @pytest.mark.parametrize("kind", [TargetType.NUGET, TargetType.CARGO, TargetType.MCPB])
-def test_packages_that_nobody_installs_here_are_recorded_so(
+def test_packages_without_an_installer_are_recorded_as_unsupported(
     opened: Callable[[], Sandbox], index: IndexServer, kind: TargetType
 ) -> None:
     box, target = opened(), Target(type=kind, identifier="server")
@@ -343,9 +343,7 @@ def test_servers_with_equal_trees_share_a_layer_that_stays_while_one_of_them_run
     assert tarballs(index) == 2
 
 
-def test_an_index_entry_that_somebody_wrote_over_is_not_followed(
-    opened: Callable[[], Sandbox], index: IndexServer
-) -> None:
+def test_an_overwritten_index_entry_is_not_followed(opened: Callable[[], Sandbox], index: IndexServer) -> None:
     index.add_npm("server")
     box = opened()
     asyncio.run(start(box, NPM))

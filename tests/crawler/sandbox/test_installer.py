@@ -96,7 +96,7 @@ def test_path_files_of_a_python_package_count(cache: Path, index: IndexServer, t
 
 
 @pytest.mark.parametrize("ecosystem", ["npm", "pypi"])
-def test_second_run_of_a_pinned_version_asks_nobody(
+def test_second_run_of_a_pinned_version_sends_no_request(
     cache: Path, index: IndexServer, tmp_path: Path, ecosystem: str
 ) -> None:
     index.add_npm("server")

@@ -70,7 +70,7 @@ def test_a_changed_file_is_a_flaw_and_the_layer_is_removed(layers: Layers) -> No
     assert not list((layers.cache_dir / "work").iterdir())
 
 
-def test_a_layer_that_nobody_sealed_is_not_used(layers: Layers) -> None:
+def test_a_layer_without_a_seal_is_not_used(layers: Layers) -> None:
     planted = layers.tree("0" * 64)
     planted.mkdir(parents=True)
     (planted / "evil.js").write_text("")
@@ -128,7 +128,7 @@ def test_a_name_that_is_no_digest_is_no_layer(layers: Layers, name: str) -> None
     assert not layers.has(name)
 
 
-def test_what_nobody_used_for_long_is_evicted(layers: Layers) -> None:
+def test_a_long_unused_layer_is_evicted(layers: Layers) -> None:
     old, young = adopt(layers, "old"), adopt(layers, "young")
     used(layers, old, 40)
     used(layers, young, 20)
@@ -162,7 +162,7 @@ def test_without_a_bound_nothing_is_evicted(layers: Layers) -> None:
     assert evict_layers(layers.cache_dir, EvictionPolicy(), NOON) == EvictedLayers()
 
 
-def test_a_workshop_is_swept_as_soon_as_nobody_works_in_it(tmp_path: Path) -> None:
+def test_an_abandoned_work_folder_is_removed_at_once(tmp_path: Path) -> None:
     for name in ("killed", "busy"):
         (tmp_path / "work" / name).mkdir(parents=True)
         (tmp_path / "work" / name / "lock").touch()
@@ -175,7 +175,7 @@ def test_a_workshop_is_swept_as_soon_as_nobody_works_in_it(tmp_path: Path) -> No
     assert not list((tmp_path / "work").iterdir())
 
 
-def test_root_file_systems_and_locks_that_nobody_used_for_long_go_too(tmp_path: Path) -> None:
+def test_long_unused_root_file_systems_and_locks_are_evicted(tmp_path: Path) -> None:
     for name in ("old", "young"):
         (tmp_path / "rootfs" / name).mkdir(parents=True)
         (tmp_path / "rootfs" / f"{name}.seal").touch()
@@ -188,7 +188,7 @@ def test_root_file_systems_and_locks_that_nobody_used_for_long_go_too(tmp_path: 
     assert [path.name for path in (tmp_path / "locks").iterdir()] == ["young"]
 
 
-def test_a_root_file_system_that_somebody_may_be_starting_from_stays(tmp_path: Path) -> None:
+def test_a_root_file_system_in_use_stays(tmp_path: Path) -> None:
     (tmp_path / "rootfs" / "busy").mkdir(parents=True)
     seal = tmp_path / "rootfs" / "busy.seal"
     seal.touch()
@@ -220,6 +220,6 @@ def test_an_ordinary_user_finds_out_what_was_changed_too(tmp_path: Path) -> None
         "rewrite found out",
         "plant found out",
         "relink found out",
-        "evicted when nobody held it",
+        "evicted when not held",
         f"/ belongs to user 0, not to {unprivileged.STRANGER}; remove it or set HALLMARK_CACHE",
     ]

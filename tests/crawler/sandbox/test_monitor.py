@@ -49,7 +49,7 @@ def observe(cache: Path, *arguments: str) -> tuple[Behaviour | Absent, bytes, Pr
 
 
 @pytest.mark.sandbox
-def test_everything_it_reached_for_is_told(cache_of: Path) -> None:
+def test_every_attempted_access_is_recorded(cache_of: Path) -> None:
     seen, _, _ = observe(cache_of, "curious")
     assert seen == Behaviour(
         contacts=(

@@ -56,7 +56,7 @@ def unread(found: InstalledTree) -> list[tuple[str, str]]:
     return [(one.path, one.why) for one in found.unread]
 
 
-def test_direct_and_transitive_packages_are_told_apart(tmp_path: Path) -> None:
+def test_direct_and_transitive_packages_are_distinguished(tmp_path: Path) -> None:
     node(tmp_path, "top", "top", dependencies={"a": "^1", "@s/b": "*"}, optionalDependencies={"c": "1", "absent": "1"})
     node(tmp_path, "a", "a", "1.2.3")
     node(tmp_path, "@s/b", "@s/b")
@@ -189,7 +189,7 @@ def test_a_server_behind_a_link_has_no_direct_dependencies(tmp_path: Path) -> No
 
 def test_what_is_no_file_does_not_block(tmp_path: Path) -> None:
     node(tmp_path, "top", "top")
-    for name in ("fifo", "folder"):  # opening a FIFO waits for somebody who writes
+    for name in ("fifo", "folder"):  # opening a FIFO waits for a writer
         (tmp_path / "node_modules" / name).mkdir()
     os.mkfifo(tmp_path / "node_modules/fifo/package.json")
     (tmp_path / "node_modules/folder/package.json").mkdir()

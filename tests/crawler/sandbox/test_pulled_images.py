@@ -82,7 +82,7 @@ def evicted(engine: StandIn, keep: EvictionPolicy) -> RemovedImages:
     return asyncio.run(PulledImages(engine.engine, engine.cache).evict(keep, datetime.now(UTC)))
 
 
-def test_an_image_that_nobody_used_for_long_is_removed(engine: StandIn) -> None:
+def test_a_long_unused_image_is_removed(engine: StandIn) -> None:
     offered(engine, reference("1"), reference("2"))
     first, second = pull(engine, "1", "2")
     aged(engine, first, days=31)
@@ -122,7 +122,7 @@ def test_an_image_with_a_container_stays(engine: StandIn) -> None:
     assert evicted(engine, EvictionPolicy(unused=DAY)) == RemovedImages(images=1, size=1000)
 
 
-def test_an_image_of_somebody_else_is_never_removed(engine: StandIn) -> None:
+def test_an_image_that_hallmark_did_not_pull_is_never_removed(engine: StandIn) -> None:
     offered(engine, reference("1"), pulled=True)
     pull(engine, "1")
     assert not list(engine.cache.glob("images/*"))
@@ -130,7 +130,7 @@ def test_an_image_of_somebody_else_is_never_removed(engine: StandIn) -> None:
     assert there(engine) == ["1"]
 
 
-def test_an_image_that_somebody_else_gave_a_name_loses_only_ours(engine: StandIn) -> None:
+def test_an_image_with_a_foreign_name_loses_only_our_name(engine: StandIn) -> None:
     offered(engine, reference("1"))
     (image,) = pull(engine, "1")
     known = json.loads((engine.home / "images.json").read_text())

@@ -31,11 +31,11 @@ def releases(them: Pythons, requirement: str | None) -> list[str]:
 def many(monkeypatch: pytest.MonkeyPatch) -> Pythons:
     """Ours is 3.11; of four others one cannot be started."""
 
-    def told(binary: Path) -> Interpreter | None:
+    def examine(binary: Path) -> Interpreter | None:
         version = binary.name
         return None if version == "3.12" else replace(OURS, version=version, release=f"{version}.4")
 
-    monkeypatch.setattr(pythons, "examine_interpreter", told)
+    monkeypatch.setattr(pythons, "examine_interpreter", examine)
     others = {version: [Path(version)] for version in ("3.14", "3.10", "3.12", "3.13")}
     return Pythons(replace(OURS, version="3.11", release="3.11.7"), others)
 
@@ -57,12 +57,12 @@ def test_a_package_gets_ours_or_the_nearest_that_it_allows(many: Pythons, requir
     assert next(iter(releases(many, requirement)), None) == first
 
 
-def test_whoever_suits_ours_starts_no_other(many: Pythons, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_other_interpreter_starts_when_ours_is_allowed(many: Pythons, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pythons, "examine_interpreter", pytest.fail)
     assert next(many.allowed(">=3.9")).release == "3.11.7"
 
 
-def test_what_cannot_be_started_is_told(many: Pythons) -> None:
+def test_an_unusable_interpreter_is_described(many: Pythons) -> None:
     assert many.describe() == "3.11.7 (Hallmark's), 3.13.4, 3.14.4, 3.10.4; not usable: 3.12"
     assert Pythons(many.own).describe() == "3.11.7 (Hallmark's), no other"
 

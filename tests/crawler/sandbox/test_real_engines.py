@@ -263,7 +263,7 @@ def test_our_own_death_ends_the_container(engine: Engine, cache: Path, rootfs: R
     assert asyncio.run(gone())
 
 
-def test_an_image_is_pulled_from_its_registry_and_runs_as_nobody(
+def test_an_image_is_pulled_from_its_registry_and_runs_as_an_ordinary_user(
     engine: Engine, cache: Path, rootfs: Rootfs, tmp_path: Path
 ) -> None:
     machine = ARCHITECTURES[platform.machine()]
@@ -352,7 +352,7 @@ def test_attacks_are_stopped_in_it_as_in_bubblewrap(
 
 
 def insecure(engine: Engine, address: str, folder: Path) -> Engine:
-    """The same engine, told to speak plain HTTP to one registry."""
+    """The same engine, configured for plain HTTP to one registry."""
     conf = folder / "registries.conf"
     conf.write_text(f'[[registry]]\nlocation="{address}"\ninsecure=true\n')
     return Engine(engine.flavour, engine.binary, {**engine.environment, "CONTAINERS_REGISTRIES_CONF": str(conf)})

@@ -52,12 +52,12 @@ def project(folder: Path) -> str:
 def test_only_what_was_named_can_be_reached(cache: Path, tmp_path: Path) -> None:
     asyncio.run(sandbox(cache))
     before = census.take(cache)
-    told, facts, runtime, served = asyncio.run(_asked(cache, tmp_path))
-    assert told.pop("named") == "hello"
-    assert "403" in str(told.pop("another port"))
-    assert "403" in str(told.pop("another name"))
-    assert "refused" in str(told.pop("around the door"))
-    assert (told, served) == ({}, 1)
+    answers, facts, runtime, served = asyncio.run(_asked(cache, tmp_path))
+    assert answers.pop("named") == "hello"
+    assert "403" in str(answers.pop("another port"))
+    assert "403" in str(answers.pop("another name"))
+    assert "refused" in str(answers.pop("around the door"))
+    assert (answers, served) == ({}, 1)
     assert facts["network"] == [f"localhost:{facts['port']}"]
     assert (runtime, census.take(cache).leaks(before)) == ("bubblewrap, network", [])
 
@@ -108,5 +108,5 @@ def test_no_tool_that_writes_is_tried_where_what_it_does_may_stay() -> None:
     assert choose_call_policy(CallPolicy.SANDBOXED_ALL, name) is CallPolicy.ANNOTATED
 
 
-def test_nothing_is_open_unless_somebody_says_so(cache: Path) -> None:
+def test_no_network_is_open_by_default(cache: Path) -> None:
     assert asyncio.run(sandbox(cache)).runtime in CONTAINING

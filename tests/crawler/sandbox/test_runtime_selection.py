@@ -82,8 +82,8 @@ def test_a_podman_that_cannot_limit_is_not_used(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, controllers: list[str], ok: bool
 ) -> None:
     host = {"security": {"rootless": True}, "ociRuntime": {"name": "crun"}, "cgroupControllers": controllers}
-    (tmp_path / "told").write_text(json.dumps({"host": host, "version": {"Version": "5.0"}}))
-    (tmp_path / "podman").write_text(f"#!/bin/sh\nexec /bin/cat {tmp_path}/told\n")
+    (tmp_path / "info").write_text(json.dumps({"host": host, "version": {"Version": "5.0"}}))
+    (tmp_path / "podman").write_text(f"#!/bin/sh\nexec /bin/cat {tmp_path}/info\n")
     (tmp_path / "podman").chmod(0o755)
     monkeypatch.setattr("crawler.sandbox.runtime_selection.PATHS", str(tmp_path))
     found = check_runtime("podman", {})
@@ -115,7 +115,7 @@ def test_the_environment_handed_on_is_what_engines_need(monkeypatch: pytest.Monk
     assert set(FORWARDED_VARIABLES) <= read_tool_environment().keys()
 
 
-def test_whoever_names_the_runtimes_names_the_same_ones() -> None:
+def test_settings_and_the_sandbox_name_the_same_runtimes() -> None:
     choice = Settings.model_fields["sandbox_runtime"].annotation
     assert set(get_args(choice)) == {"auto", *RUNTIMES}
     assert set(RUNTIMES) == CONTAINING

@@ -140,11 +140,11 @@ def test_of_netlink_only_the_table_of_routes_may_be_asked(machine: str) -> None:
 @pytest.mark.parametrize("machine", MACHINES)
 def test_sockets_take_no_programs(machine: str) -> None:
     number = number_of(syscalls.SETSOCKOPT, machine)
-    told = {
+    programs = {
         "filter": (1, 26), "bpf": (1, 50), "reuseport": (1, 52), "tls": (6, 31), "repair": (6, 19), "packet": (263, 1),
         "alg": (279, 1), "tls level": (282, 1), "netlink": (270, 1),
     }  # fmt: skip
-    assert {verdict(machine, number, 3, *each) for each in told.values()} == {refused(errno.EPERM)}
+    assert {verdict(machine, number, 3, *each) for each in programs.values()} == {refused(errno.EPERM)}
     common = ((1, 2), (1, 7), (6, 1), (0, 1), (41, 26), (41, 27), (17, 103))
     assert {verdict(machine, number, 3, *each) for each in common} == {ALLOW}
 

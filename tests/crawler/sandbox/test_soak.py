@@ -71,7 +71,7 @@ def test_killed_supervisors_leave_nothing_behind(cache: Path) -> None:
         left = alive(handles, 5.0)
         # Killed between two calls of bubblewrap's, a first process waits for a word of it: it has executed nothing.
         assert {Path(f"/proc/{pid}/comm").read_text().strip() for pid in left} <= {"bwrap"}
-        asyncio.run(sandbox(cache))  # whoever comes next clears away what a killed one could not
+        asyncio.run(sandbox(cache))  # the next process removes what a killed one left
         assert alive(left, 5.0) == {}
         for handle in handles.values():
             os.close(handle)

@@ -64,7 +64,7 @@ def test_name_is_read_from_a_query_and_from_nothing_else(datagram: bytes, name: 
     assert parse_dns_question(datagram) == name
 
 
-def test_resolver_is_no_contact_but_what_it_is_asked_is_told() -> None:
+def test_the_resolver_is_no_contact_but_its_queries_are_recorded() -> None:
     process = Memory()
     where = process.put(inet("127.0.0.1", 53))
     events = noted("connect", 3, where, 16, process=process)
@@ -88,17 +88,17 @@ def test_asking_for_a_route_is_no_contact() -> None:
     assert noted("connect", 3, process.put(inet("192.0.2.1", 0)), 16, process=process).contacts == set()
 
 
-@pytest.mark.parametrize(("path", "told"), [
+@pytest.mark.parametrize(("path", "writes"), [
     ("/etc/passwd", {"/etc/passwd"}), ("/tmp/x", set()), ("/tmp/../etc/x", {"/etc/x"}), ("/dev/null", set()),
     ("//etc/x", {"/etc/x"}), ("notes", {"/project/notes"}), ("/proc/17/oom_score_adj", {"/proc/*/oom_score_adj"}),
     ("/tmpfile", {"/tmpfile"}),
 ])  # fmt: skip
-def test_writes_outside_the_scratch_space_are_told(path: str, told: set[str]) -> None:
+def test_writes_outside_the_scratch_space_are_recorded(path: str, writes: set[str]) -> None:
     process = Memory(links={"cwd": "/project"})
     address = process.put(path.encode() + b"\0")
     at_cwd = (1 << 64) - 100
-    assert noted("openat", at_cwd, address, 1, process=process).writes == told
-    assert noted("open", address, 1, process=process).writes == told
+    assert noted("openat", at_cwd, address, 1, process=process).writes == writes
+    assert noted("open", address, 1, process=process).writes == writes
 
 
 def test_path_below_an_open_folder_is_resolved() -> None:

@@ -19,14 +19,14 @@ MODULE = "tests.crawler.sandbox.boxes_without_init"
 
 @pytest.mark.sandbox
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root makes a pid namespace with a /proc of its own")
-def test_boxes_leave_no_zombies_below_a_process_1_that_waits_for_nobody(cache: Path) -> None:
+def test_boxes_leave_no_zombies_below_a_process_1_that_never_reaps(cache: Path) -> None:
     alone = ["unshare", "--pid", "--fork", "--kill-child", "--mount-proc"]
     command = [*alone, sys.executable, "-c", NEVER_WAITS, sys.executable, "-m", MODULE, str(cache)]
     with subprocess.Popen(command, cwd=unprivileged.REPOSITORY, stdout=subprocess.PIPE, text=True) as started:
         assert started.stdout is not None
         said = started.stdout.readline()
         started.kill()
-    assert json.loads(said) == ["sh"]  # the process that showed that nobody is buried
+    assert json.loads(said) == ["sh"]  # the process that shows that process 1 reaps none
 
 
 def test_only_a_group_s_own_dead_are_buried() -> None:

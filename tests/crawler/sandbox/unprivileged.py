@@ -21,7 +21,7 @@ TRIAL = "import os, sys; os.stat(os.path.realpath(sys.executable)); os.listdir(s
 def command(module: str, *arguments: str) -> list[str]:
     """`python -m module` as an ordinary user; skips the test, with the reason, where there can be none."""
     if os.geteuid() != 0:
-        pytest.skip("whoever runs this is an ordinary user already: the other tests are the test")
+        pytest.skip("the user of the tests is an ordinary user already: the other tests cover this")
     if shutil.which("setpriv") is None:
         pytest.skip("setpriv is missing; it belongs to util-linux")
     plain = f"python{sys.version_info.major}.{sys.version_info.minor}"

@@ -1,4 +1,4 @@
-"""Packages whose archives, metadata or dependencies attack whoever installs them."""
+"""Packages whose archives, metadata or dependencies attack the machine that installs them."""
 
 from __future__ import annotations
 

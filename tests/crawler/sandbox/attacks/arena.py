@@ -29,7 +29,7 @@ TYPES = {"npm": TargetType.NPM, "pypi": TargetType.PYPI}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Arena:
-    """`aims` is what the attacks are told to go for; it opens no door by itself."""
+    """`aims` names the targets of the attacks; it grants no access by itself."""
 
     cache: Path
     home: Path
@@ -45,7 +45,7 @@ class Arena:
         return await driving.sandbox(self.cache, environ, limits=limits or Limits(), runtime=self.runtime)
 
     def target(self, ecosystem: str, package: str, *arguments: str) -> Target:
-        """A package of the index, told what to go for."""
+        """A package of the index, with the targets of its attack."""
         aims = (("ATTACK_AIMS", json.dumps(self.aims)),)
         return Target(type=TYPES[ecosystem], identifier=package, arguments=arguments, environment=aims)
 

@@ -146,7 +146,7 @@ async def _collected(box: Sandbox, target: Target, chosen: roster.Alone) -> Outc
     if isinstance(content, Absent):
         return Outcome(reason=content.reason.value, detail=content.detail, stopped=stopped)
     tools = Listing.parse(content.body).tools
-    reports = _told(tools.items[0].raw) if tools.items else {}
+    reports = _read_report(tools.items[0].raw) if tools.items else {}
     return Outcome(reports=reports, detail=f"tools: {tools.end} {tools.error}", stopped=stopped)
 
 
@@ -158,7 +158,7 @@ async def _probed(place: Arena, ecosystem: str, name: str, box: Sandbox) -> Outc
     return replace(recorded, reports={**recorded.reports, **called.reports})
 
 
-def _told(tool: Json) -> dict[str, str]:
+def _read_report(tool: Json) -> dict[str, str]:
     """The report in a tool's description."""
     try:
         found = json.loads(tool["description"])  # type: ignore[call-overload, index]

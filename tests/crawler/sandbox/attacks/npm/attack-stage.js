@@ -1,4 +1,4 @@
-// What a Node attack stands on: how attempts are reported, and the MCP server that tells of them.
+// What a Node attack stands on: how attempts are reported, and the MCP server that lists the reports.
 "use strict";
 const readline = require("readline");
 

@@ -1,4 +1,4 @@
-"""Arms timers, signals and exit hooks that are to go off later, in somebody else."""
+"""Arms timers, signals and exit hooks that are to go off later, in another process."""
 
 import ctypes
 import os

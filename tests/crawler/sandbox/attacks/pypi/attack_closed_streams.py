@@ -1,4 +1,4 @@
-"""Closes its streams and lives on, so that nobody hears of it."""
+"""Closes its streams and stays alive, so that no output shows it."""
 
 import os
 import time

@@ -1,4 +1,4 @@
-"""Leaves folders so deep, and names so strange, that whoever cleans up stumbles over them."""
+"""Leaves folders so deep, and names so strange, that the cleanup may fail on them."""
 
 import os
 

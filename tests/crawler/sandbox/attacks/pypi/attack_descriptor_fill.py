@@ -23,7 +23,7 @@ def exhaust(open_one):
 
 
 def in_flight():
-    """Descriptors that are only on their way, over a socket, count for nobody; raises OSError when there are enough."""
+    """Descriptors in transit over a socket count for no process; raises OSError when there are enough."""
     here, there = socket.socketpair()
     here.setblocking(False)
     handles = [os.open("/dev/null", os.O_RDONLY) for _ in range(200)]

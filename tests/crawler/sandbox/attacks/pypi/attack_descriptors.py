@@ -1,4 +1,4 @@
-"""Uses descriptors that it was not given: leftovers of whoever started it, and folders outside its root."""
+"""Uses descriptors that it was not given: leftovers of its parent process, and folders outside its root."""
 
 import os
 import stat

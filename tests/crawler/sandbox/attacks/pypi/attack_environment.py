@@ -5,7 +5,7 @@ import os
 from attack_stage import AIMS, must, read
 
 AT = "start"
-# Written backwards, so that being told what to look for is not finding it.
+# Written backwards, so that the list of words is not itself a match.
 WORDS = ("HALLMARK", "PYTEST", "VIRTUAL_ENV", "SSH_", "SUDO_", AIMS["canary"][::-1], AIMS["cache"][::-1])
 
 

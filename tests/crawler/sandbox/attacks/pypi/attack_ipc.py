@@ -1,4 +1,4 @@
-"""Leaves memory, semaphores and queues that outlive a process and count for nobody."""
+"""Leaves memory, semaphores and queues that outlive a process and count for no process."""
 
 import mmap
 import os

@@ -1,4 +1,4 @@
-"""Takes memory that belongs to no process: full pipes and sockets, and files in /dev/shm that nobody names."""
+"""Takes memory that belongs to no process: full pipes and sockets, and files in /dev/shm that have no name."""
 
 import os
 import socket

@@ -10,6 +10,6 @@ def attack():
     for group in (-1, 0):
         try:
             os.kill(group, signal.SIGKILL)
-        except ProcessLookupError:  # nobody else is there
+        except ProcessLookupError:  # no other process is there
             continue
     os.kill(os.getpid(), signal.SIGKILL)

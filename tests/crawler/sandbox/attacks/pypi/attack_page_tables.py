@@ -1,4 +1,4 @@
-"""Takes memory that counts for nobody: tables of pages, read here and there; and calls itself what a counter reads."""
+"""Takes memory that counts for no process: page tables of sparse reads; and takes a name that a counter would read."""
 
 import mmap
 import os

@@ -22,7 +22,7 @@ def ask(kind, body, flags=REQUEST, to=0):
     """The messages that answer one question; raises OSError with what the kernel says."""
     with socket.socket(NETLINK, socket.SOCK_RAW | socket.SOCK_CLOEXEC, 0) as held:
         held.settimeout(2)
-        flags = flags if flags == DUMP else flags | 4  # wants to be told that it was done
+        flags = flags if flags == DUMP else flags | 4  # asks for an acknowledgement
         held.sendto(struct.pack("<IHHII", 16 + len(body), kind, flags, 1, 0) + body, (to, 0))
         found = []
         while True:

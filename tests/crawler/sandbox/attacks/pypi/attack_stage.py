@@ -1,4 +1,4 @@
-"""What a Python attack stands on: reports of attempts, raw system calls, and the MCP server that tells of them."""
+"""What a Python attack stands on: reports of attempts, raw system calls, and the MCP server that lists them."""
 
 import contextlib
 import ctypes
@@ -115,7 +115,7 @@ def aside(attack, seconds=20):
     with contextlib.suppress(ProcessLookupError):
         os.killpg(child, signal.SIGKILL)
     os.waitpid(child, 0)
-    return json.loads(said) if said else {"broken": "it told nothing"}
+    return json.loads(said) if said else {"broken": "it reported nothing"}
 
 
 def main(names):

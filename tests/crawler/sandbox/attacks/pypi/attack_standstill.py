@@ -1,4 +1,4 @@
-"""Stops itself and everybody else, so that nobody is there to be asked or to die."""
+"""Stops itself and all other processes, so that none can answer or end."""
 
 import contextlib
 import os
@@ -8,6 +8,6 @@ AT = "start"
 
 
 def attack():
-    with contextlib.suppress(ProcessLookupError):  # nobody else may be there
+    with contextlib.suppress(ProcessLookupError):  # there may be no other process
         os.kill(-1, signal.SIGSTOP)
     os.kill(os.getpid(), signal.SIGSTOP)

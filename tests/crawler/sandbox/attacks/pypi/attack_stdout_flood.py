@@ -1,4 +1,4 @@
-"""Writes lines that nobody asked for, for ever."""
+"""Writes unrequested lines without end."""
 
 import os
 

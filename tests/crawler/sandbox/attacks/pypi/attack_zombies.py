@@ -1,4 +1,4 @@
-"""Fills the table of processes with dead ones that nobody buries."""
+"""Fills the table of processes with dead ones that no parent reaps."""
 
 import os
 
