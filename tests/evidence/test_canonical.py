@@ -1,4 +1,4 @@
-"""RFC 8785, and what becomes of JSON that has no canonical form."""
+"""RFC 8785, and the treatment of JSON that has no canonical form."""
 
 from __future__ import annotations
 

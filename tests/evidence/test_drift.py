@@ -1,4 +1,4 @@
-"""What changed since the approved listing is told, in no order, until it is approved or taken back."""
+"""Changes since the approved listing are reported, in any order, until they are approved or reverted."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def test_order_pages_and_keys_do_not_matter() -> None:
     assert (seen.changes, seen.alarm) == ((), False)
 
 
-def test_a_harmless_change_is_told_once_and_moves_the_baseline() -> None:
+def test_a_harmless_change_is_reported_once_and_moves_the_baseline() -> None:
     new = listing(changed(READ, description="Reads the notes of a day."))
     seen = nights(listing(READ), new)
     assert [(each.at, each.what) for each in seen.changes] == [("tools/read_notes/description", ChangeType.CHANGED)]
@@ -117,7 +117,7 @@ def test_what_was_there_before_is_no_new_signal() -> None:
         (changed(READ, inputSchema={"properties": {"file_path": {}}}), Escalation.ASKS_FOR_FILE),
     ],
 )
-def test_more_power_of_a_known_tool_is_told(after: dict[str, Any], escalation: Escalation) -> None:
+def test_more_power_of_a_known_tool_is_reported(after: dict[str, Any], escalation: Escalation) -> None:
     assert escalation in raised(READ, after)
 
 
@@ -140,8 +140,8 @@ def test_a_deed_that_claims_to_read_and_another_name_are_alarming() -> None:
     assert Escalation.DEED_CALLED_READING in seen.escalations and seen.alarm
     renamed = nights(listing(READ), listing(READ, serverInfo={"name": "bank", "version": "1"}))
     assert renamed.escalations == (Escalation.IDENTITY_CHANGED,) and renamed.alarm
-    told = nights(listing(READ), listing(READ, instructions="Be brief."))
-    assert told.escalations == (Escalation.INSTRUCTIONS_CHANGED,) and not told.alarm
+    instructed = nights(listing(READ), listing(READ, instructions="Be brief."))
+    assert instructed.escalations == (Escalation.INSTRUCTIONS_CHANGED,) and not instructed.alarm
 
 
 def test_the_baseline_outlives_a_night_without_a_listing() -> None:

@@ -38,7 +38,7 @@ def test_absence_is_cited_by_reason_and_detail() -> None:
     assert Absent(Reason.TIMEOUT).digest == absences[0].digest
 
 
-def test_kind_that_nobody_collected_is_absent() -> None:
+def test_a_kind_that_was_not_collected_is_absent() -> None:
     server = Server(ref="npm:weather", name="Weather")
     record = Record(
         server=server.id,

@@ -44,7 +44,7 @@ def test_they_are_what_the_scan_finds() -> None:
     assert scan_listing_cached(listings[0])
 
 
-def test_a_listing_is_looked_at_once(looks: list[Listing]) -> None:
+def test_a_listing_is_scanned_once(looks: list[Listing]) -> None:
     tool = {"name": "a", "description": ORDER}
     assert scan_listing_cached(saying(tool)) == scan_listing_cached(saying(dict(tool))) != ()
     assert scan_listing_cached(saying()) == scan_listing_cached(saying()) == ()
@@ -70,7 +70,7 @@ def test_a_listing_that_says_something_else_is_another(looks: list[Listing], oth
 
 
 @pytest.mark.parametrize("odd", ["\ud800", 2**80])
-def test_what_has_no_digest_is_looked_at_every_time(looks: list[Listing], odd: object) -> None:
+def test_a_listing_without_a_digest_is_scanned_every_time(looks: list[Listing], odd: object) -> None:
     seen = saying({"name": "a", "description": ORDER, "x": odd})
     assert scan_listing_cached(seen) == scan_listing_cached(seen) != ()
     assert len(looks) == 2

@@ -19,7 +19,7 @@ def test_a_third_record_joins_two_that_name_nothing_in_common() -> None:
     assert group_aliases(["A-1", "B-1"], named) == [("CVE-1", "CVE-2", "A-1", "B-1", "C-1")]
 
 
-def test_records_that_nobody_asked_about_make_no_flaw() -> None:
+def test_unrequested_records_make_no_flaw() -> None:
     assert group_aliases(["A-1"], {"A-1": [], "B-1": ["CVE-2"]}) == [("A-1",)]
 
 

@@ -113,7 +113,7 @@ def test_what_is_no_version_is_unknown_and_not_affected() -> None:
     assert [(one.version, one.why) for one in result.unknown] == [(">=1", "not_a_version"), ("main", "not_a_version")]
 
 
-def test_an_ecosystem_that_nobody_looked_at_is_unknown_and_not_clean() -> None:
+def test_an_unchecked_ecosystem_is_unknown_and_not_clean() -> None:
     result, _ = examined([Package(ecosystem="Maven", name="g:bread", version="1.0")])
     assert result.checked == 0
     assert [one.why for one in result.unknown] == ["ecosystem_missing"]

@@ -30,14 +30,14 @@ def test_order_of_what_happened_does_not_matter() -> None:
     assert again.observed().digest == SEEN.observed().digest
 
 
-def test_decoys_that_nobody_watched_are_unknown_and_not_none_opened() -> None:
+def test_unmonitored_decoys_are_unknown_and_not_unopened() -> None:
     unwatched = build_behaviour()
     assert Behaviour.parse(unwatched.observed().body).decoys is None
     assert Behaviour.parse(build_behaviour(decoys=[]).observed().body).decoys == ()
     assert merge_behaviours([SEEN, unwatched]).decoys is None
 
 
-def test_processes_of_one_server_are_told_together() -> None:
+def test_behaviour_of_all_processes_of_a_server_is_merged() -> None:
     other = build_behaviour(names=["c.example"], decoys=[Decoy(".netrc")], cut=True)
     both = merge_behaviours([SEEN, other])
     assert both.names == ("a.example", "b.example", "c.example")

@@ -64,10 +64,10 @@ def test_the_newest_samples_are_kept_when_there_are_too_many() -> None:
     assert (len(kept), kept[-1].at, kept[0].at) == (MAX_SAMPLES, NOW, NOW - timedelta(minutes=MAX_SAMPLES - 1))
 
 
-def test_a_sample_that_was_carried_and_is_told_again_counts_once() -> None:
-    told = Sample(at=NOW.replace(microsecond=250_000), failure="timeout")
-    carried = read_samples(write_samples([told]))
-    assert len(select_window([*carried, told], NOW + timedelta(seconds=1))) == 1
+def test_a_carried_sample_that_is_recorded_again_counts_once() -> None:
+    sample = Sample(at=NOW.replace(microsecond=250_000), failure="timeout")
+    carried = read_samples(write_samples([sample]))
+    assert len(select_window([*carried, sample], NOW + timedelta(seconds=1))) == 1
 
 
 def test_an_observation_is_read_as_it_was_written() -> None:

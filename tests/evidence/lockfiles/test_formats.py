@@ -77,7 +77,7 @@ def test_a_package_found_twice_is_needed_at_run_time_when_one_of_the_two_is() ->
     assert [short(item) for item in found.dependencies] == ["pear 1 unstated registry"]
 
 
-def test_an_alias_is_told_beside_the_package_that_it_stands_for() -> None:
+def test_an_alias_is_recorded_beside_its_package() -> None:
     found = read("package-lock", SAMPLES["package-lock 3"].text)
     assert isinstance(found, Lockfile)
     assert [(item.alias, item.name) for item in found.dependencies if item.alias] == [
@@ -127,7 +127,7 @@ def test_a_path_of_pnpm_may_begin_with_the_host_of_a_registry() -> None:
     assert [short(item) for item in found.dependencies] == ["@fig/leaf 4.1.2 unstated registry"]
 
 
-def test_text_outside_the_sections_of_a_gemfile_lock_is_told() -> None:
+def test_text_outside_the_sections_of_a_gemfile_lock_is_a_fault() -> None:
     found = read("gemfile", SAMPLES["gemfile"].text.replace("PLATFORMS", "what is this"))
     assert isinstance(found, Lockfile)
     assert [fault.kind for fault in found.faults] == ["entry"]

@@ -149,7 +149,7 @@ def test_a_fault_says_where_it_is(form: str, data: bytes, line: int, column: int
     assert (found.fault.line, found.fault.column) == (line, column), found
 
 
-def test_faults_are_counted_and_not_all_told() -> None:
+def test_faults_are_counted_and_not_all_listed() -> None:
     found = parse_lockfile(FORMATS["gradle"], b"x\n" * 5000 + b"y\n" * 10 + b"empty=\n")
     assert isinstance(found, Lockfile)
     assert len(found.faults) == 101
@@ -171,7 +171,7 @@ def test_the_name_of_a_package_cannot_be_a_page() -> None:
 
 
 @pytest.mark.parametrize("encoding", ["none-such", "idna", "punycode", "hex", "utf-32", "undefined", "big5"])
-def test_an_encoding_that_xml_cannot_be_read_in_is_told(encoding: str) -> None:
+def test_an_encoding_that_xml_cannot_be_read_in_is_a_fault(encoding: str) -> None:
     found = parse_lockfile(FORMATS["pom"], f'<?xml version="1.0" encoding="{encoding}"?><project/>'.encode())
     assert isinstance(found, Unreadable)
     assert found.fault.kind is FaultKind.ENCODING
@@ -183,7 +183,7 @@ def test_a_release_of_go_may_have_thousands_of_digits() -> None:
     assert [item.name for item in found.dependencies] == ["b.example/c", "stdlib"]
 
 
-def test_half_a_character_reaches_nobody() -> None:
+def test_an_unpaired_surrogate_is_in_no_result() -> None:
     half = "\\ud800"
     text = f"""{{"packages": {{"node_modules/a": {{"version": "1.0.0{half}", "resolved": "git+ssh://x.example/{half}"}},
       "node_modules/b{half}": {{"version": "1.0.0"}}, "node_modules/{half}": 1}}}}"""

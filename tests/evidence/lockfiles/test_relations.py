@@ -145,7 +145,7 @@ def test_what_the_project_names_is_direct_when_yarn_writes_its_range_in_another_
     assert [item.location for item in found.dependencies] == [None, "./shed"]
 
 
-def test_a_folder_of_pnpm_without_a_version_is_told_by_its_place() -> None:
+def test_a_pnpm_folder_without_a_version_is_identified_by_its_path() -> None:
     text = """lockfileVersion: '6.0'
 
 dependencies:

@@ -26,7 +26,7 @@ def rows(number: int) -> list[dict[str, Any]]:
     return [json.loads(line) for line in (FOLDER / f"poisoning_blind_{number}.jsonl").read_text().splitlines()]
 
 
-def told(row: dict[str, Any]) -> set[str]:
+def find_categories(row: dict[str, Any]) -> set[str]:
     """The categories of what is surely found in a row."""
     tool: dict[str, Any] = {member: row[member] for member in ("name", "description", "inputSchema") if member in row}
     listing = Listing({"lists": {"tools": {"end": "complete", "pages": [{"tools": [tool]}]}}})
@@ -35,8 +35,8 @@ def told(row: dict[str, Any]) -> set[str]:
 
 @pytest.mark.parametrize("number", FLOORS)
 def test_attacks_are_found_and_honest_rows_are_not(number: int) -> None:
-    attacks = [bool(told(row)) for row in rows(number) if row["label"]]
-    honest = [row["id"] for row in rows(number) if not row["label"] and told(row)]
+    attacks = [bool(find_categories(row)) for row in rows(number) if row["label"]]
+    honest = [row["id"] for row in rows(number) if not row["label"] and find_categories(row)]
     assert sum(attacks) >= FLOORS[number]
     assert len(honest) / (len(rows(number)) - len(attacks)) < MOST_FALSE, honest
 
@@ -47,7 +47,7 @@ def test_a_manual_that_names_its_own_tools_is_at_most_suspected() -> None:
         "- Use section titles from read_pages output\n- If unsure, omit section_title; "
         "find_rows(section_title='Service quotas', query='Requests') searches all tables of that section"
     )
-    assert told({"name": "find_rows", "description": description}) == set()
+    assert find_categories({"name": "find_rows", "description": description}) == set()
 
 
 def test_every_set_has_enough_rows_of_each_kind_and_known_categories() -> None:

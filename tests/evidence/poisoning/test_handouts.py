@@ -1,4 +1,4 @@
-"""Orders in what a server hands out: told where they are meant, left alone where a document speaks of them."""
+"""Orders in what a server hands out: found where they address the model, ignored where a document describes them."""
 
 from __future__ import annotations
 

@@ -10,7 +10,7 @@ from tests.evidence.secrets.planted import TREES, Planted, planted
 SCANNER = Scanner(build_own_rules())
 SEEDS = ("", "one", "two")
 GENERIC = {("terraform/main.tf", 6)}
-"""A password with nobody's name beside it: found, and never counted."""
+"""A password without the name of a service beside it: found, and never counted."""
 
 
 def found(file: Planted, *, counting: bool) -> set[int]:

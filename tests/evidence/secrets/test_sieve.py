@@ -99,7 +99,7 @@ def test_all_our_expressions_are_sieved() -> None:
     assert sieve.refused == frozenset() and sieve.find_candidate_rules(b"nothing here") == set()
 
 
-def test_a_rule_that_hyperscan_refuses_is_looked_at_without_it() -> None:
+def test_a_rule_that_hyperscan_refuses_is_matched_without_it() -> None:
     rules = """
 [[rules]]
 id = "odd"

@@ -1,4 +1,4 @@
-"""To which servers anything happened, on both databases; and that whoever asks hears of every change."""
+"""Servers with changes since the published run, on both databases; every change gives a new revision."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ ONE, OTHER = SERVERS[0].id, SERVERS[1].id
 
 @dataclass
 class Heard:
-    """What was said before, so that a change can be told from none."""
+    """The last revision, so that a change can be distinguished from none."""
 
     store: Store
     revision: str = ""
 
     def of(self) -> frozenset[ServerId]:
-        """The servers; whoever asks must have heard that something changed."""
+        """The changed servers; the revision must have changed."""
         found = self.store.changed_servers.read_changed_servers()
         before, self.revision = (
             self.revision,
@@ -162,7 +162,7 @@ def test_another_night_has_another_name(heard: Heard, what: str) -> None:
     heard.of()
 
 
-def test_what_happens_to_nobody_changes_nothing(heard: Heard) -> None:
+def test_a_change_that_affects_no_server_changes_no_revision(heard: Heard) -> None:
     before = heard.night()
     heard.store.add_run(replace(NIGHT, id="20261123T030000Z-1"))
     assert heard.night() == before

@@ -69,6 +69,6 @@ def test_a_list_of_keys_is_looked_up_in_an_index(url: str) -> None:
             connection.execute(text("SET LOCAL enable_seqscan = off"))
             statement = str(asked.compile(connection.engine))
             plan = connection.exec_driver_sql(f"EXPLAIN {statement}", {KEYS: [1]}).all()
-    told = " ".join(str(row) for row in plan)
-    assert "SEARCH server" in told if database.is_sqlite else "Index Cond" in told
+    plan_text = " ".join(str(row) for row in plan)
+    assert "SEARCH server" in plan_text if database.is_sqlite else "Index Cond" in plan_text
     database.close()

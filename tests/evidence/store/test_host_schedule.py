@@ -35,7 +35,7 @@ def test_a_carried_server_has_the_evidence_of_its_last_turn_with_its_age(store: 
     assert store.list_pending_servers(RUN, Stage.SCORE) == ids
 
 
-def test_a_carried_server_that_was_never_looked_at_has_no_evidence_and_is_scored(store: Store) -> None:
+def test_a_carried_server_that_was_never_probed_has_no_evidence_and_is_scored(store: Store) -> None:
     ids = [one.id for one in planned(store, 2, LAST)]
     _plan(store, ids[:1], ids)
     (dossier,) = store.read_dossiers(RUN, ids[:1])

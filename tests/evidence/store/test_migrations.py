@@ -1,4 +1,4 @@
-"""Migrations make exactly the tables of the models, once, whoever runs them."""
+"""Migrations make exactly the tables of the models, once, also from several processes."""
 
 from __future__ import annotations
 

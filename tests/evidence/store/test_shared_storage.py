@@ -169,7 +169,7 @@ def test_a_night_looks_at_no_attempts_before_the_window(store: Store, url: str) 
     database.close()
 
 
-def test_a_damaged_page_of_attempts_is_told_when_it_is_read(store: Store, url: str) -> None:
+def test_a_damaged_page_of_attempts_raises_when_it_is_read(store: Store, url: str) -> None:
     (one,) = (each.id for each in planned(store, 1))
     store.put_records(FIRST, [sampled(one, attempts(40))], at=AS_OF)
     database = Database(url)

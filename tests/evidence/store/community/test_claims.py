@@ -121,7 +121,7 @@ def test_what_is_due_is_handed_out_once(store: Store, server: str) -> None:
     assert store.claims.lease_due(LATER, 10, LEASE)
 
 
-def test_a_webhook_is_told_of_a_run_once_and_its_messages_are_kept(store: Store, server: str) -> None:
+def test_a_webhook_gets_one_message_per_run_and_its_messages_are_kept(store: Store, server: str) -> None:
     hook = webhook(server)
     assert store.webhooks.put_webhook(hook, 1, act("webhook.register"))
     assert not store.webhooks.put_webhook(webhook(server, 2), 1, act("webhook.register"))

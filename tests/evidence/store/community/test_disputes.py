@@ -81,7 +81,7 @@ def test_of_another_version_or_run_it_is_the_same_line(store: Store, line: Dispu
         ),
     ],
 )
-def test_nobody_can_fill_the_table(
+def test_limits_stop_a_flood_of_disputes(
     store: Store, line: DisputedLine, limits: DisputeLimits, vary: Callable[[DisputedLine, int], Dispute], full: str
 ) -> None:
     assert [store.disputes.put_dispute(vary(line, number), limits) for number in (1, 2, 3)][2] is full
@@ -123,7 +123,7 @@ def test_a_decision_its_trail_and_the_audit_are_one(store: Store, line: Disputed
     assert len(store.disputes.read_trail("dsp_1")) == len(store.audit.read_entries()) == 1
 
 
-def test_of_two_who_decide_at_once_the_second_is_told(store: Store, line: DisputedLine) -> None:
+def test_the_second_of_two_decisions_at_once_is_refused(store: Store, line: DisputedLine) -> None:
     store.disputes.put_dispute(dispute(line), LIMITS)
     store.disputes.decide_dispute("dsp_1", decision(DisputeState.ACCEPTED), act())
     with pytest.raises(IllegalTransition, match="is accepted"):

@@ -19,7 +19,7 @@ from evidence.store import (
 )
 from tests.evidence.store.build import AS_OF, LATER, planned, server
 
-TRIAGE, TOLD, PUBLIC, DISMISSED = (
+TRIAGE, DISCLOSED, PUBLIC, DISMISSED = (
     FindingState.PRIVATE_TRIAGE,
     FindingState.PRIVATE_DISCLOSED,
     FindingState.PUBLIC_DISCLOSED,
@@ -77,17 +77,17 @@ def test_an_older_night_scored_again_does_not_move_the_last_date_back(store: Sto
     assert (row.last_seen, row.finding.at) == (AS_OF, "tools/1")
 
 
-def test_a_finding_told_twice_in_one_batch_is_one(store: Store, known: str) -> None:
+def test_a_finding_twice_in_one_batch_is_stored_once(store: Store, known: str) -> None:
     assert store.put_findings([spotted(known, 9), spotted(known, 9)], AS_OF) == 1
     assert store.put_findings([], AS_OF) == 0
 
 
 def test_findings_are_found_by_server_state_rule_and_beginning_of_their_id(store: Store, known: str) -> None:
     store.put_findings([spotted(known, 16, rule="secret-in-source")], AS_OF)
-    store.transition_finding(spotted(known, 2).id, change(TRIAGE, TOLD, recipient="security@vendor.example"))
+    store.transition_finding(spotted(known, 2).id, change(TRIAGE, DISCLOSED, recipient="security@vendor.example"))
     assert len(store.read_findings(servers=[known])) == 3
     assert store.read_findings(servers=["srv_nobody"]) == store.read_findings(servers=[]) == []
-    assert [row.finding.id for row in store.read_findings(states=[TOLD])] == [spotted(known, 2).id]
+    assert [row.finding.id for row in store.read_findings(states=[DISCLOSED])] == [spotted(known, 2).id]
     assert [row.finding.id for row in store.read_findings(rule="secret-in-source")] == [spotted(known, 16).id]
     assert [row.finding.id for row in store.read_findings(prefix=spotted(known, 16).id[:-1])] == [spotted(known, 16).id]
     assert store.read_findings(prefix="fnd%") == []
@@ -95,12 +95,12 @@ def test_findings_are_found_by_server_state_rule_and_beginning_of_their_id(store
 
 def test_every_change_is_in_the_trail_with_who_when_and_why(store: Store, known: str) -> None:
     finding = spotted(known, 1).id
-    told = change(TRIAGE, TOLD, note="mailed", recipient="security@vendor.example")
-    published = change(TOLD, PUBLIC, at=LATER + DAY, who="bo")
-    assert store.transition_finding(finding, told).told_at == LATER
+    disclosed = change(TRIAGE, DISCLOSED, note="mailed", recipient="security@vendor.example")
+    published = change(DISCLOSED, PUBLIC, at=LATER + DAY, who="bo")
+    assert store.transition_finding(finding, disclosed).told_at == LATER
     row = store.transition_finding(finding, published)
     assert (row.state, row.since, row.told_at) == (PUBLIC, LATER + DAY, LATER)
-    assert store.read_finding_trail([finding, spotted(known, 2).id]) == {finding: [told, published]}
+    assert store.read_finding_trail([finding, spotted(known, 2).id]) == {finding: [disclosed, published]}
 
 
 def test_a_note_alone_changes_no_date(store: Store, known: str) -> None:
@@ -110,7 +110,7 @@ def test_a_note_alone_changes_no_date(store: Store, known: str) -> None:
     assert store.read_finding_trail([row.finding.id]) == {row.finding.id: [noted]}
 
 
-@pytest.mark.parametrize(("state", "after"), [(PUBLIC, DISMISSED), (PUBLIC, PUBLIC), (DISMISSED, TOLD)])
+@pytest.mark.parametrize(("state", "after"), [(PUBLIC, DISMISSED), (PUBLIC, PUBLIC), (DISMISSED, DISCLOSED)])
 def test_what_may_not_follow_is_refused_and_leaves_no_trace(
     store: Store, known: str, state: FindingState, after: FindingState
 ) -> None:
@@ -122,26 +122,26 @@ def test_what_may_not_follow_is_refused_and_leaves_no_trace(
     assert len(store.read_finding_trail([finding])[finding]) == 1
 
 
-def test_of_two_who_decide_at_once_the_second_is_told(store: Store, known: str) -> None:
+def test_the_second_of_two_decisions_at_once_is_refused(store: Store, known: str) -> None:
     finding = spotted(known, 1).id
     store.transition_finding(finding, change(TRIAGE, DISMISSED))
     with pytest.raises(IllegalTransition, match="is dismissed"):
-        store.transition_finding(finding, change(TRIAGE, TOLD))
+        store.transition_finding(finding, change(TRIAGE, DISCLOSED))
 
 
 def test_of_several_changes_all_are_made_or_none(store: Store, known: str) -> None:
     first, second = spotted(known, 1).id, spotted(known, 2).id
     with pytest.raises(IllegalTransition):
-        store.transition_findings({first: change(TRIAGE, TOLD), second: change(DISMISSED, TRIAGE)})
+        store.transition_findings({first: change(TRIAGE, DISCLOSED), second: change(DISMISSED, TRIAGE)})
     assert {row.state for row in store.read_findings()} == {TRIAGE}
     assert store.read_finding_trail([first, second]) == {}
-    moved = store.transition_findings({second: change(TRIAGE, TOLD), first: change(TRIAGE, DISMISSED)})
-    assert [(row.finding.id, row.state) for row in moved] == [(second, TOLD), (first, DISMISSED)]
+    moved = store.transition_findings({second: change(TRIAGE, DISCLOSED), first: change(TRIAGE, DISMISSED)})
+    assert [(row.finding.id, row.state) for row in moved] == [(second, DISCLOSED), (first, DISMISSED)]
 
 
 def test_unknown_findings_and_servers_are_named(store: Store, known: str) -> None:
     with pytest.raises(UnknownFinding, match="fnd_none"):
-        store.transition_finding("fnd_none", change(TRIAGE, TOLD))
+        store.transition_finding("fnd_none", change(TRIAGE, DISCLOSED))
     with pytest.raises(UnknownServer):
         store.put_findings([spotted(server(9).id)], AS_OF)
     assert issubclass(UnknownFinding, StoreError)

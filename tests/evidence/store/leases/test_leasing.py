@@ -214,7 +214,7 @@ def test_nothing_is_handed_out_of_a_run_that_is_paused(store: Store) -> None:
     assert _lease(store, "w1") == ids
 
 
-def test_reaping_frees_what_nobody_renews_and_nothing_else(store: Store) -> None:
+def test_only_leases_without_renewal_are_released(store: Store) -> None:
     planned(store, 5)
     _die(store, "dead", 3)
     held = _lease(store, "alive")
@@ -268,7 +268,7 @@ def test_what_was_handed_out_is_found_without_reading_what_waits(url: str, ask: 
         (statement, parameters) = asked[0]
         with database.reading() as connection:
             if (is_sqlite := connection.dialect.name == "sqlite") and ask is not _reap:
-                pytest.skip("SQLite goes by the stage of the primary key: it has one process, which nobody waits for")
+                pytest.skip("SQLite goes by the stage of the primary key: it has one process, so no other one waits")
             explain = "EXPLAIN QUERY PLAN" if is_sqlite else "EXPLAIN"
             steps = str(connection.exec_driver_sql(f"{explain} {statement}", parameters).all())
     assert "ix_run_item_handed_out" in steps, steps

@@ -115,7 +115,7 @@ def test_progress_counts_stages_and_absences(store: Store) -> None:
 def test_a_server_is_collected_when_it_has_passed_its_last_part(store: Store) -> None:
     ids = [one.id for one in planned(store, 3, first=Stage.PROBE)]
     onward = {ids[0]: Stage.GITHUB, ids[1]: Stage.SCAN}
-    for _ in range(2):  # whoever lost its lease writes the same again
+    for _ in range(2):  # a worker that lost its lease writes the same again
         store.put_records(RUN, [record(ids[0], body(1))], done=ids, at=AS_OF, stage=Stage.PROBE, onward=onward)
         assert store.list_pending_servers(RUN, Stage.PROBE) == []
         assert store.list_pending_servers(RUN, Stage.COLLECT) == sorted(ids[:2])

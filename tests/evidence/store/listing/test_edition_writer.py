@@ -1,4 +1,4 @@
-"""A publication replaces the board all at once, whoever is interrupted, late, or doing the same beside it."""
+"""A publication replaces the listing index at once, even if a writer is interrupted, late, or concurrent."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ def test_the_same_run_again_changes_nothing_and_leaves_nothing_behind(store: Sto
     for _ in range(4):
         show(store, rows)
     assert shown(store) == rows
-    assert heads(database) == 2  # that which is shown, and the one before it, which somebody may just be reading
+    assert heads(database) == 2  # the shown edition, and the one before it, which a reader may still use
     assert {len(found) for found in editions(database).values()} == {2}
 
 
@@ -233,7 +233,7 @@ def test_history_is_what_published_runs_and_finished_retests_said(store: Store) 
     assert store.listing.read_history(server) == ()
 
 
-def test_what_a_run_withheld_is_told_in_no_history(store: Store) -> None:
+def test_a_server_that_a_run_withheld_has_no_history(store: Store) -> None:
     rows = make_many(3)
     server = rows[0].server.id
     for run, shown_rows in ((OLDER, rows[1:]), (RUN, rows)):

@@ -154,7 +154,7 @@ def test_a_cursor_at_the_edge_of_numbers_is_an_empty_page(store: Store) -> None:
     assert len(store.listing.read_page(ListingQuery(), "a-2-0-0").servers) == 3
 
 
-def test_a_rubric_that_nobody_is_scored_with_is_named(store: Store) -> None:
+def test_an_unknown_rubric_is_refused_with_the_known_ones(store: Store) -> None:
     show(store, make_many(3))
     for query in (ListingQuery(rubric="nonsense"), ListingQuery(rubric="lint", version=9)):
         with pytest.raises(UnknownRubric, match="lint@2"):
@@ -263,7 +263,7 @@ def test_an_empty_board_says_so(store: Store) -> None:
     assert store.listing.read_history("srv_x") == ()
 
 
-def test_servers_that_asked_not_to_be_looked_at_vanish_at_once(store: Store) -> None:
+def test_opted_out_servers_leave_the_index_at_once(store: Store) -> None:
     rows = make_many(12)
     show(store, rows)
     before = store.listing.read_revision()
@@ -286,15 +286,15 @@ def test_servers_that_asked_not_to_be_looked_at_vanish_at_once(store: Store) -> 
     assert store.listing.read_page(ListingQuery()).total == 12
 
 
-def test_the_front_names_nobody_who_is_hidden(store: Store) -> None:
+def test_the_front_page_names_no_hidden_server(store: Store) -> None:
     rows = make_many(3)
     front = {"servers": 3, "movers": {"most": [{"server": one.server.id, "name": "n"} for one in rows], "why": ["x"]}}
     show(store, rows, front=json.dumps(front).encode())
     store.listing.set_hidden_servers([rows[1].server.id])
-    told = store.listing.read_dashboard()
-    assert told is not None
+    dashboard = store.listing.read_dashboard()
+    assert dashboard is not None
     left = [{"server": one.server.id, "name": "n"} for one in (rows[0], rows[2])]
-    assert told[1] == {"servers": 3, "movers": {"most": left, "why": ["x"]}}
+    assert dashboard[1] == {"servers": 3, "movers": {"most": left, "why": ["x"]}}
     store.listing.set_hidden_servers([])
     assert store.listing.read_dashboard() == (RUN, front)
 

@@ -37,7 +37,7 @@ def test_who_was_sampled_last_and_when(store: Store) -> None:
     assert store.read_last_probe_times() == {one: AS_OF + HOUR}
 
 
-def test_a_visit_without_a_sample_is_remembered_and_not_told(store: Store) -> None:
+def test_a_probe_without_a_sample_is_stored_and_not_listed(store: Store) -> None:
     one, _ = known(store)
     store.put_probes([(one, None)], LATER)
     assert store.read_last_probe_times() == {one: LATER}

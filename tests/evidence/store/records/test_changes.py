@@ -129,7 +129,7 @@ def test_a_re_test_is_no_night_to_compare_with(store: Store) -> None:
     assert store.find_unchanged(TONIGHT, [one]) == {one: FIRST}
 
 
-def test_not_every_night_is_looked_at_for_every_server(url: str) -> None:
+def test_changes_are_read_without_every_run_of_every_server(url: str) -> None:
     """The newest ones are enough for nearly all; all of them would cost more with every night that there is."""
     asked: list[tuple[str, Any]] = []
     with closing(Database(url)) as database, closing(Store(database)) as store:

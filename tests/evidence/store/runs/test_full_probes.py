@@ -57,7 +57,7 @@ def test_only_the_newest_re_test_of_a_server_is_followed_and_none_that_is_old_or
     assert store.full_probes.list_due_probes(SINCE, 9) == []
 
 
-def test_a_finished_full_probe_is_what_the_next_night_is_told(store: Store) -> None:
+def test_the_next_run_reads_the_evidence_of_a_finished_full_probe(store: Store) -> None:
     ids = [one.id for one in planned(store, 1)]
     one = done(store, 1, FIRST)
     store.put_records(FIRST, [record(ids[0], body(1))], done=[], at=AS_OF)
@@ -66,13 +66,13 @@ def test_a_finished_full_probe_is_what_the_next_night_is_told(store: Store) -> N
     store.full_probes.record_full_probe(one.retest, SECOND)
     store.add_run(run(NIGHT))
 
-    def told() -> object:
+    def earlier_content() -> object:
         return store.read_retested(NIGHT, ids, SINCE)[ids[0]].records["listing"].content
 
-    assert told() == record(ids[0], body(1)).content
+    assert earlier_content() == record(ids[0], body(1)).content
     assert store.full_probes.find_newest_full_probe(ids[0]) is None
     store.plan_run(SECOND, ids, AS_OF)
     store.set_run_state(SECOND, RunState.DONE, LATER)
-    assert told() == record(ids[0], body(2)).content
+    assert earlier_content() == record(ids[0], body(2)).content
     assert store.full_probes.find_newest_full_probe(ids[0]) == SECOND
     assert store.full_probes.list_running_probes(SINCE) == []

@@ -64,7 +64,7 @@ def test_nothing_is_done_to_a_final_run(store: Store) -> None:
         assert store.read_run_events(state) == []
 
 
-def test_a_run_that_nobody_added_cannot_be_changed(store: Store) -> None:
+def test_an_unknown_run_cannot_be_changed(store: Store) -> None:
     with pytest.raises(UnknownRun):
         store.apply_run_action("nope", _event(RunAction.PAUSED))
     with pytest.raises(UnknownRun):
@@ -110,7 +110,7 @@ def test_the_trail_tells_who_did_what_when_and_why(store: Store) -> None:
     assert store.read_run_events(RUN) == done
 
 
-def test_a_cancelled_run_holds_nobody_and_keeps_its_evidence(store: Store) -> None:
+def test_a_cancelled_run_holds_no_lease_and_keeps_its_evidence(store: Store) -> None:
     ids = [one.id for one in planned(store, 2)]
     store.put_records(RUN, [record(ids[0], body(1))], done=[ids[0]], at=AS_OF)
     held = store.lease_servers(RUN, Stage.COLLECT, "w", limit=9, ttl=timedelta(minutes=30), now=AS_OF)
@@ -135,7 +135,7 @@ def test_a_run_is_published_once(store: Store) -> None:
     assert store.find_snapshot(RUN) == b"first"
 
 
-def test_of_two_who_decide_at_once_one_is_told_that_it_cannot_be(store: Store) -> None:
+def test_one_of_two_decisions_at_once_is_refused(store: Store) -> None:
     planned(store, 1)
     ready, refused = threading.Barrier(2), []
 

@@ -20,7 +20,7 @@ def request(number: int, *, of: int = 1, client: str = "somebody") -> Retest:
     return Retest(id=f"retest-{number}", server=server(of).id, client=client, asked_at=AS_OF)
 
 
-def test_a_server_has_one_open_request_whoever_asks(store: Store) -> None:
+def test_a_server_has_one_open_request_for_all_clients(store: Store) -> None:
     planned(store, 2)
     first = store.retests.request_retest(request(1), DAY)
     assert first == request(1)

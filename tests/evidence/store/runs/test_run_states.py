@@ -18,7 +18,7 @@ def test_run_is_read_back_as_it_was_added(store: Store) -> None:
     assert row.options == {"limit": 3, "only": ["npm:weather"]}
 
 
-def test_run_that_nobody_added_is_unknown(store: Store) -> None:
+def test_a_run_that_was_not_added_is_unknown(store: Store) -> None:
     assert store.find_run("20261121-1") is None
     with pytest.raises(UnknownRun, match="20261121-1"):
         store.set_run_state("20261121-1", RunState.ABANDONED, AS_OF)
