@@ -1,4 +1,4 @@
-"""The Celery application in a world with one server that kills whoever looks at it.
+"""The Celery application in a world with one server that kills the worker that probes it.
 
 `DEADLY_SERVER` names it. What it does to a worker is what no handler can catch: by default a crash, as of C or by the
 kernel; with `DEADLY_HOW=hang` nothing else happens in its process ever again.

@@ -36,7 +36,7 @@ def environment(home: Path, **changes: str) -> dict[str, str]:
         "HALLMARK_ALLOW_PRIVATE": "true",
         "HALLMARK_SANDBOX": "off",
         "HALLMARK_DEPTH": "core",  # the default lets a nightly run wait with first full probes, and no local one
-        "HALLMARK_SOURCES": "[]",  # what else is looked at is out of reach here
+        "HALLMARK_SOURCES": "[]",  # the other sources are out of reach here
         "HALLMARK_LOG_FORMAT": "json",
         "HALLMARK_RETRY_PAUSE": "0.05",
         "HALLMARK_WRITE_BATCH": "4",
@@ -161,7 +161,7 @@ class Process:
 
     @property
     def crashed(self) -> bool:
-        """True when it ended although nobody asked it to."""
+        """True when it ended without a request to end."""
         return self._wanted and self._popen.poll() is not None
 
     def kill(self) -> None:

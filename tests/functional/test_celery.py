@@ -47,8 +47,8 @@ def test_a_worker_killed_in_mid_batch_changes_nothing(cluster: Cluster, undistur
     assert differing(cluster.wait_until_published(), undisturbed) == []
 
 
-def test_a_worker_that_is_told_to_stop_gives_its_servers_back(cluster: Cluster, undisturbed: bytes) -> None:
-    cluster.change("HALLMARK_LEASE_TTL", "3600")  # nobody could take them over in time
+def test_a_worker_that_gets_a_stop_signal_releases_its_servers(cluster: Cluster, undisturbed: bytes) -> None:
+    cluster.change("HALLMARK_LEASE_TTL", "3600")  # no other worker could take them over in time
     cluster.change("HALLMARK_IN_FLIGHT", "1")
     gate = cluster.gated(seconds=5)  # those under way end before a worker stops
     first = cluster.start_worker(app=GATED)
@@ -106,9 +106,7 @@ def test_a_message_that_is_delivered_many_times_changes_nothing(cluster: Cluster
 
 @pytest.mark.soak  # tests/workers/nightly/test_quarantine.py sets such servers aside in every run
 @pytest.mark.parametrize("how", ["crash", "hang"])
-def test_a_server_that_kills_its_workers_is_quarantined_and_nobody_else(
-    cluster: Cluster, undisturbed: bytes, how: str
-) -> None:
+def test_only_a_server_that_kills_its_workers_is_quarantined(cluster: Cluster, undisturbed: bytes, how: str) -> None:
     """Held with all others when it kills first, with a few when it does again, and alone the third time."""
     victim = _listed(undisturbed)[0]
     cluster.change("DEADLY_SERVER", victim)

@@ -1,4 +1,4 @@
-"""Orders in what a server hands out: told to the operator in the first night, and to nobody else before he says so."""
+"""Orders in resources and results: the operator sees them in the first run, others only after publication."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ TRACES = (ORDER[:20], HIDDEN, PAGE[:30], *RULES, *PLACES, '"handouts"', "overrid
 
 @dataclass
 class Home:
-    """An installation that looked at the poisoned server in full."""
+    """An installation with a full probe of the poisoned server."""
 
     folder: Path
 
@@ -80,7 +80,7 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Home]:
         yield home
 
 
-def test_the_operator_is_told_and_nobody_else(home: Home) -> None:
+def test_only_the_operator_sees_the_findings(home: Home) -> None:
     found = home.findings
 
     assert {found[rule]["at"] for rule in RULES} == PLACES
@@ -98,9 +98,9 @@ def test_what_is_published_is_one_line_and_no_text(home: Home) -> None:
 
     home.hallmark("findings", "publish", finding, "--by", "ana", "--note", "not answered")
 
-    told = {trace for traces in home.shown().values() for trace in traces}
-    assert "resource-instructs-model" in told
-    assert not told & {ORDER[:20], HIDDEN, PAGE[:30], "result-instructs-model", '"handouts"'}
+    published_traces = {trace for traces in home.shown().values() for trace in traces}
+    assert "resource-instructs-model" in published_traces
+    assert not published_traces & {ORDER[:20], HIDDEN, PAGE[:30], "result-instructs-model", '"handouts"'}
 
 
 def test_the_texts_are_kept_for_the_operator(home: Home) -> None:

@@ -1,4 +1,4 @@
-"""What maintainers asked for is done by beat and a worker: a proof is looked for, and a changed score is told once."""
+"""Beat and a worker serve the requests of maintainers: they search for a proof and send a changed score once."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def hooked(store: Store, name: str, site: Website) -> Webhook:
     return made
 
 
-def test_proofs_are_found_and_changes_are_told_by_a_deployment(people_only: Cluster, site: Website) -> None:
+def test_a_deployment_finds_proofs_and_sends_changes(people_only: Cluster, site: Website) -> None:
     settings = Settings(home=Path(people_only.environment["HALLMARK_HOME"]), secret_salt=SALT, allow_private=True)
     with opened(people_only.url) as store:
         store.migrate()
@@ -99,10 +99,10 @@ def test_proofs_are_found_and_changes_are_told_by_a_deployment(people_only: Clus
             return claim is not None and claim.state is ClaimState.PROVEN
 
         until(is_proven, "the proof found", explain=people_only.log)
-        until(lambda: bool(site.received), "the change told", explain=people_only.log)
+        until(lambda: bool(site.received), "the change sent", explain=people_only.log)
         asked = len(site.asked)
-        hooked(store, "whk_2", site)  # is told by a later turn than that which told the first
-        until(lambda: len(site.received) > 1, "the second one told", explain=people_only.log)
+        hooked(store, "whk_2", site)  # gets its message in a later turn than the first webhook
+        until(lambda: len(site.received) > 1, "the second one sent", explain=people_only.log)
         assert len(store.webhooks.list_deliveries(hook.id)) == 1
         assert len(site.received) == 2
         assert len(site.asked) == asked, "what was found just now is not looked for again"

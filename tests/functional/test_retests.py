@@ -52,19 +52,19 @@ def test_rows_become_results_and_the_night_stays_what_it_was(cluster: Cluster, t
         assert len(runs) == len(asked)
         assert {row.state for row in runs} == {RunState.DONE}
         for one in asked:
-            told = retest_requests.report_retest(store, settings, one.id)
-            assert told is not None
-            assert told.retest.before == NIGHTLY
-            assert told.retest.finished_at is not None
-            assert told.retest.finished_at >= told.retest.asked_at
-            assert [each.name for each in told.comparisons if each.changed] == []
+            report = retest_requests.report_retest(store, settings, one.id)
+            assert report is not None
+            assert report.retest.before == NIGHTLY
+            assert report.retest.finished_at is not None
+            assert report.retest.finished_at >= report.retest.asked_at
+            assert [each.name for each in report.comparisons if each.changed] == []
         assert store.verify() == []
     env = environment(tmp_path, HALLMARK_DATABASE_URL=cluster.url, HALLMARK_REDIS_URL=cluster.valkey.url)
     command = [str(Path(sys.executable).parent / "hallmark"), "retest", servers[0], "--json"]
     done = preloaded.run(command, env=env, capture_output=True, text=True, timeout=PATIENCE)
     assert done.returncode == 0, done.stderr + cluster.log()
-    told_again = json.loads(done.stdout)
-    assert (told_again["state"], told_again["before"]) == ("done", asked_run(cluster, servers[0]))
+    report_json = json.loads(done.stdout)
+    assert (report_json["state"], report_json["before"]) == ("done", asked_run(cluster, servers[0]))
     assert comparable(cluster.url, NIGHTLY) == night
 
 

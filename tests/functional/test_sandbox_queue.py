@@ -80,7 +80,7 @@ def test_packages_are_installed_and_probed_by_the_worker_of_their_queue(
         others = cluster.start_worker(1, queues=[name for name in schedule.QUEUES if name != schedule.SANDBOX_QUEUE])
         cluster.start_beat()
         until(lambda: _waits_for_sandbox(cluster.url), "servers wait for the sandbox", explain=cluster.log)
-        assert not any("/-/" in path for path in index.asked), "somebody else installed it"
+        assert not any("/-/" in path for path in index.asked), "another process installed it"
         cluster.start_worker(1, queues=[schedule.SANDBOX_QUEUE])
         cluster.wait_until_published()
         assert schedule.SANDBOX_SHARD not in others.log()

@@ -32,7 +32,7 @@ def test_a_night_over_simulated_remotes_crowds_no_host(tmp_path: Path) -> None:
     assert {"oauth_required", "not_mcp", "unreachable"} <= night["absent listings"].keys()
     assert access["crowded"] == []
     assert access["neighbours"] > SERVERS, "too few requests to say anything"
-    assert access["closest seconds"] < 2 * found["gap"], "nobody came near the gap, so nothing was shown"
+    assert access["closest seconds"] < 2 * found["gap"], "no request came near the gap, so nothing was shown"
 
 
 def _night(folder: Path) -> dict[str, Any]:

@@ -24,7 +24,7 @@ def test_a_night_that_is_paused_and_resumed_ends_as_an_undisturbed_one(cluster: 
     with opened(cluster.url) as store:
         at = store.read_database_time(datetime.now(UTC))
         store.apply_run_action(NIGHTLY, RunEvent(at=at, who="operator", what=RunAction.PAUSED, note="to see it"))
-        until(lambda: not store.count_held_items(NIGHTLY), "nobody holds anything", explain=cluster.log)
+        until(lambda: not store.count_held_items(NIGHTLY), "no worker holds anything", explain=cluster.log)
         done = store.read_progress(NIGHTLY).done[Stage.COLLECT]
         assert store.list_pending_servers(NIGHTLY, Stage.COLLECT), "the run was over before the pause"
     gate.open()
@@ -54,7 +54,7 @@ def test_a_night_is_started_by_hand_and_another_one_cancelled(cluster: Cluster, 
 
 
 @pytest.mark.soak  # tests/workers/stages/test_retries.py looks again in every run
-def test_servers_that_failed_in_passing_are_looked_at_again_before_the_night_ends(cluster: Cluster) -> None:
+def test_servers_with_passing_failures_are_probed_again_before_the_run_ends(cluster: Cluster) -> None:
     cluster.change("HALLMARK_RETRIES", "2")
     cluster.change("HALLMARK_RETRY_AFTER", "0.5")
     cluster.change("HALLMARK_HOST_FAILURES", "1000")  # all of them share a host, which would be given a rest
@@ -64,7 +64,7 @@ def test_servers_that_failed_in_passing_are_looked_at_again_before_the_night_end
     with opened(cluster.url) as store:
         dossiers = store.read_dossiers(NIGHTLY, store.list_planned_servers(NIGHTLY))
         tries = [dossier.records[listing.KIND].observation.get("tries") for dossier in dossiers]
-        assert any(tries), "nobody failed in passing, so nothing was shown"
+        assert any(tries), "no server failed in passing, so nothing was shown"
         unlisted = [dossier for dossier in dossiers if not isinstance(dossier.read(listing.KIND), Observed)]
         assert len(unlisted) < len(dossiers)
 

@@ -110,7 +110,7 @@ def test_every_variable_is_a_setting() -> None:
     assert unknown == set()
 
 
-def told() -> list[str]:
+def list_guide_commands() -> list[str]:
     """Every `hallmark` command line of the guide, in blocks and in the text, which may leave out the first word."""
     guide = (ROOT / "docs" / "guide" / "operations.md").read_text().replace("-n hallmark", "")  # a namespace
     blocks = re.findall(r"```console\n(.*?)```", guide, re.DOTALL)
@@ -121,7 +121,7 @@ def told() -> list[str]:
     return [found[1] for line in (*lines, *spans) if (found := re.search(r"(?:^|\s)(?:--\s)?hallmark ([a-z].*)", line))]
 
 
-@pytest.mark.parametrize("line", told())
+@pytest.mark.parametrize("line", list_guide_commands())
 def test_every_hallmark_command_of_the_guide_exists(line: str) -> None:
     name, *words = shlex.split(line)
     command = load_command(SUBCOMMANDS[name].module)
@@ -130,8 +130,8 @@ def test_every_hallmark_command_of_the_guide_exists(line: str) -> None:
     command.make_context(name, words)
 
 
-def test_the_guide_tells_of_commands_at_all() -> None:
-    assert len(told()) > 15
+def test_the_guide_contains_commands() -> None:
+    assert len(list_guide_commands()) > 15
     with pytest.raises(Exception, match="No such option"):
         test_every_hallmark_command_of_the_guide_exists("night list --nonsense")
     with pytest.raises(KeyError):

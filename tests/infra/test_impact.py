@@ -48,8 +48,8 @@ def test_what_is_new_or_gone_is_said_once(impact: ModuleType) -> None:
     before = {"one": {"lint@1": card("80")}, "old": {"lint@1": card("1")}}
     after = {"one": {"lint@2": card("80")}, "new": {"lint@2": card("1")}}
     assert list(impact.find_moves(before, after)) == []
-    told = ["new dossier new", "dossier old is gone", "new rubric lint@2", "rubric lint@1 is gone"]
-    assert list(impact.list_differences(before, after)) == told
+    expected = ["new dossier new", "dossier old is gone", "new rubric lint@2", "rubric lint@1 is gone"]
+    assert list(impact.list_differences(before, after)) == expected
 
 
 def test_every_recorded_dossier_is_scored_under_every_rubric(impact: ModuleType) -> None:

@@ -55,7 +55,7 @@ def test_every_expression_names_exported_metrics_and_their_labels() -> None:
             assert labels <= LABELS[name], where
 
 
-def test_every_metric_is_looked_at() -> None:
+def test_every_metric_is_on_a_dashboard_or_in_an_alert() -> None:
     seen = {name for _, expression in expressions() for name in METRIC.findall(expression)}
     assert list_exposed_names() - seen <= {"hallmark_nightly_published_timestamp_seconds"}
     assert {"hallmark_web_requests_total", "hallmark_web_seconds_bucket"} <= seen

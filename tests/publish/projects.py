@@ -1,4 +1,4 @@
-"""Made-up evidence about the project behind a server, with a word wherever somebody else's words may stand."""
+"""Made-up evidence about the project behind a server, with a given text in every field that holds foreign text."""
 
 from __future__ import annotations
 

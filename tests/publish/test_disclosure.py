@@ -24,7 +24,7 @@ def test_a_contained_server_is_shown_with_its_public_kinds() -> None:
     assert list(shown.records) == ["listing", "registration"]
 
 
-def test_a_kind_nobody_decided_on_is_not_shown() -> None:
+def test_an_unclassified_kind_is_not_shown() -> None:
     dossier = samples.dossiers(1)[0]
     secret = replace(dossier.records[listing.KIND], kind="secrets")
     shown = disclose_dossier(replace(dossier, records={**dossier.records, "secrets": secret}))
@@ -53,7 +53,7 @@ def test_what_a_visit_to_a_lock_saw_is_not_shown_of_any_server() -> None:
 
 
 def test_a_receipt_cites_the_public_body_of_a_lock(make_store: Callable[..., Store]) -> None:
-    """What is left out has few possible values: whoever has the rest and the digest of the whole could try them all."""
+    """The omitted part has few possible values: the rest and the digest of the whole would be enough to guess it."""
     dossier = observed.locked_out(bogus=(200, ACCEPTED))
     whole = dossier.records[access.KIND].digest
     shown = next(public_servers.read_public_servers(make_store([dossier]), samples.RUN.id))

@@ -55,9 +55,9 @@ def test_it_is_another_finding_when_its_text_changes() -> None:
 def test_a_published_finding_shows_its_place_and_no_digest_of_the_evidence() -> None:
     dossier = handing_out(ORDER, get_note=ORDER)
     made = cards(dossier)
-    [told] = [one for one in find_private_findings(dossier, made) if one.rule == "resource-instructs-model"]
+    [finding] = [one for one in find_private_findings(dossier, made) if one.rule == "resource-instructs-model"]
     private = [receipt.encode_scorecard(redact_receipt(card)) for card in made]
-    shown = match_reviews(dossier, made, [row(told, FindingState.PUBLIC_DISCLOSED)])
+    shown = match_reviews(dossier, made, [row(finding, FindingState.PUBLIC_DISCLOSED)])
     public = [receipt.encode_scorecard(redact_receipt(card, shown)) for card in made]
 
     assert not any(b"instructs-model" in body or b"handouts" in body for body in private)

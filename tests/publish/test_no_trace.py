@@ -144,11 +144,13 @@ def test_no_comparison_has_a_trace() -> None:
     marked_ones = marked_cards(marked())
     plain = samples.cards(marked())
     for before, after in ((marked_ones, plain), (plain, marked_ones), (marked_ones, marked_ones)):
-        told = compare_receipts([redact_receipt(card) for card in before], [redact_receipt(card) for card in after])
-        assert traces(json.dumps([comparison_as_json(one) for one in told])) == []
-        assert not {rule for one in told for rule in one.rules} & private_rule_ids()
+        comparisons = compare_receipts(
+            [redact_receipt(card) for card in before], [redact_receipt(card) for card in after]
+        )
+        assert traces(json.dumps([comparison_as_json(one) for one in comparisons])) == []
+        assert not {rule for one in comparisons for rule in one.rules} & private_rule_ids()
     raw = compare_receipts(marked_ones, plain)
-    assert any(MARKER in line.why for one in raw for line in one.gone), "the operator is told"
+    assert any(MARKER in line.why for one in raw for line in one.gone), "the operator sees it"
 
 
 def test_what_is_made_of_the_public_forms_has_no_trace() -> None:

@@ -48,7 +48,7 @@ def test_a_page_has_a_section_for_every_public_kind(make_store: Make, tmp_path: 
     assert any(link.endswith("/project.html") for link in page.links)
 
 
-def test_a_page_says_nothing_of_what_nobody_looked_at(make_store: Make, tmp_path: Path) -> None:
+def test_a_page_says_nothing_of_kinds_that_were_not_collected(make_store: Make, tmp_path: Path) -> None:
     page = page_of(make_store, tmp_path / "r", samples.dossiers(1)[0])
     assert not set(page.ids) & SECTIONS
 
@@ -78,15 +78,15 @@ def test_hostile_words_stay_words(make_store: Make, tmp_path: Path) -> None:
     assert "\u202e" not in page.text
 
 
-def test_what_is_told_of_a_repository() -> None:
-    told = facts("repository", server())
-    assert told["State"] == "archived"
-    assert told["Last commit by a person"] == "2026-02-20; 321 commits in the last year"
-    assert told["Contributors"] == "at least 100, 7 of them in the last year; 1 made half of the commits"
-    assert told["Issues"] == "14 of 20 from outside were answered, median answer after 2 hours, closed after 3 days"
-    assert told["Pull requests"] == "none from outside in the last year"
-    assert told["Owner"] == "ordinary (organisation) (verified by the host)"
-    assert (told["Has"], told["Has not"]) == (
+def test_a_page_shows_the_facts_of_a_repository() -> None:
+    rows = facts("repository", server())
+    assert rows["State"] == "archived"
+    assert rows["Last commit by a person"] == "2026-02-20; 321 commits in the last year"
+    assert rows["Contributors"] == "at least 100, 7 of them in the last year; 1 made half of the commits"
+    assert rows["Issues"] == "14 of 20 from outside were answered, median answer after 2 hours, closed after 3 days"
+    assert rows["Pull requests"] == "none from outside in the last year"
+    assert rows["Owner"] == "ordinary (organisation) (verified by the host)"
+    assert (rows["Has"], rows["Has not"]) == (
         "README, CI, security policy, guide for contributors",
         "changelog, code of conduct",
     )
@@ -103,17 +103,17 @@ def test_a_package_that_the_index_does_not_know_says_only_that() -> None:
 
 
 def test_tools_in_code_are_compared_with_those_that_are_listed() -> None:
-    told = facts("source", server())
-    assert (told["Tools in code"], told["Of these listed"]) == ("2", "0 of 2")
-    assert told["Only in code"] == "hidden_tool, ordinary"
+    rows = facts("source", server())
+    assert (rows["Tools in code"], rows["Of these listed"]) == ("2", "0 of 2")
+    assert rows["Only in code"] == "hidden_tool, ordinary"
     unlisted = without(server(), "listing", Absent(Reason.TIMEOUT))
     assert "Only in code" not in facts("source", unlisted)
 
 
 def test_dependencies_are_counted() -> None:
-    told = facts("dependencies", server())
-    assert told["Packages"] == "2: 1 direct, 1 transitive"
-    assert (told["Versions not known"], told["Needed to develop only"], told["Complete"]) == ("1", "1", "no")
+    rows = facts("dependencies", server())
+    assert rows["Packages"] == "2: 1 direct, 1 transitive"
+    assert (rows["Versions not known"], rows["Needed to develop only"], rows["Complete"]) == ("1", "1", "no")
 
 
 def test_advisories_have_a_link_a_version_and_a_fix() -> None:
@@ -132,7 +132,7 @@ def test_advisories_have_a_link_a_version_and_a_fix() -> None:
     assert [one.id for one in seen.own] == ["GHSA-1111-2222-3333"]
 
 
-def test_advisories_of_the_repository_are_told_also_where_nothing_was_compared() -> None:
+def test_advisories_of_the_repository_are_shown_even_without_a_comparison() -> None:
     seen = view_advisories(without(server(), advisories.KIND, Absent(Reason.NOT_COLLECTED)))
     assert seen is not None
     assert (len(seen.found), len(seen.own)) == (0, 1)

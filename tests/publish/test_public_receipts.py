@@ -1,4 +1,4 @@
-"""What our own scans find is on no page and in no dataset before its vendor was told."""
+"""Findings of our own scans are on no page and in no dataset before disclosure to the vendor."""
 
 from __future__ import annotations
 
@@ -164,10 +164,10 @@ def test_folded_lines_and_lines_of_rules_that_are_gone_are_withheld_by_what_they
 def test_no_dataset_tells_a_finding(store: Store, form: run_export.FileFormat, comparable: bool) -> None:
     out = io.BytesIO()
     run_export.export_run(store, samples.RUN.id, out, format=form, comparable=comparable)
-    told = out.getvalue().decode()
-    assert not [part for part in _telling() if part in told]
+    text = out.getvalue().decode()
+    assert not [part for part in _telling() if part in text]
     if form == "jsonl":
-        assert NOT_DISCLOSED in told
+        assert NOT_DISCLOSED in text
 
 
 def test_the_manifest_has_the_digests_of_the_public_forms(store: Store) -> None:

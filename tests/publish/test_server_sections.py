@@ -70,7 +70,7 @@ def test_a_page_has_a_section_for_everything_that_was_observed(talkative: Page) 
     assert set(talkative.ids) >= SECTIONS
 
 
-def test_a_page_says_nothing_of_what_nobody_looked_at(make_store: Make, tmp_path: Path) -> None:
+def test_a_page_says_nothing_of_kinds_that_were_not_collected(make_store: Make, tmp_path: Path) -> None:
     page = page_of(make_store, tmp_path / "r", samples.dossiers(1)[0])
     assert set(page.ids) & SECTIONS == {"transcript"}, "a page of its own, which says that there is none"
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 @dataclass
 class Halfway:
-    """Sends half of `content` to whoever asks. With `hangs_up` it ends there, else it waits for `may_go_on`."""
+    """Sends half of `content` to each client. With `hangs_up` it ends there, else it waits for `may_go_on`."""
 
     content: bytes
     hangs_up: bool

@@ -168,7 +168,7 @@ def _kill_readers(patch: pytest.MonkeyPatch, *, times: int) -> list[int]:
 
 @contextmanager
 def _files_of_at_most(size: int) -> Iterator[None]:
-    """No file of this process may be longer, which is what a full disk is to whoever writes one."""
+    """No file of this process may be longer, which has the effect of a full disk on a writer."""
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (size, hard))
     try:

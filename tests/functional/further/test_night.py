@@ -217,7 +217,7 @@ def test_the_report_has_a_page_for_every_server(nights: Nights) -> None:
         assert f"io.example/{name}" in pages
 
 
-def test_rescoring_asks_nobody_and_scores_the_same(nights: Nights) -> None:
+def test_rescoring_sends_no_request_and_gives_the_same_scores(nights: Nights) -> None:
     around = nights.town
     before = len(around.github.world.asked), len(around.index.asked), len(around.osv.requests)
     nights.home.hallmark("rescore", "--json")

@@ -143,7 +143,7 @@ def publish_python(index: PackageIndex, name: str, version: str, content: bytes)
 
 
 def kept(name: str = KEPT, project: Mapping[str, str] | None = None) -> Held:
-    """A repository in which somebody works and answers."""
+    """An active repository whose issues get answers."""
     ann, bob = _accounts()
     return Held(
         name,
@@ -163,7 +163,7 @@ def kept(name: str = KEPT, project: Mapping[str, str] | None = None) -> Held:
 
 
 def left(name: str = ABANDONED, project: Mapping[str, str] | None = None) -> Held:
-    """A repository that nobody has touched for years, archived by its owner."""
+    """A repository without commits for years, archived by its owner."""
     return Held(
         name,
         archive=archive(project or abandoned()),

@@ -36,7 +36,7 @@ class _Hurried(PackageCollector):
 
 
 def hurry(patch: pytest.MonkeyPatch, environ: Mapping[str, str]) -> None:
-    """Let whoever waits out of courtesy wait less, and ask the package tools for their index once."""
+    """Shorten the waits of the rate limiters, and ask the package tools for their index once."""
     for name, value in environ.items():
         patch.setenv(name, value)
     indexes = ConfiguredIndexes(read_tool_environment())

@@ -31,7 +31,7 @@ from tests.publish.api import shelves
 from tests.publish.api.conftest import Api, MakeApi
 from tests.publish.site.plain_backend import PlainBackend
 
-NOBODY = "/servers/srv_00000000000000000000"
+UNKNOWN_SERVER = "/servers/srv_00000000000000000000"
 UNKNOWN_RUN = "20200101T000000Z-nightly"
 
 
@@ -52,14 +52,14 @@ def problem(api: Api, path: str, kind: str, method: str = "GET", **more: Any) ->
     [
         ("/nowhere", "unknown-path"),
         ("/servers/x/y/z", "unknown-path"),
-        (NOBODY, "unknown-server"),
-        (f"{NOBODY}/scorecards", "unknown-server"),
-        (f"{NOBODY}/scorecards/lint@1", "unknown-server"),
-        (f"{NOBODY}/evidence", "unknown-server"),
-        (f"{NOBODY}/evidence/listing", "unknown-server"),
-        (f"{NOBODY}/history", "unknown-server"),
-        (f"{NOBODY}/diff", "unknown-server"),
-        (f"{NOBODY}/badges", "unknown-server"),
+        (UNKNOWN_SERVER, "unknown-server"),
+        (f"{UNKNOWN_SERVER}/scorecards", "unknown-server"),
+        (f"{UNKNOWN_SERVER}/scorecards/lint@1", "unknown-server"),
+        (f"{UNKNOWN_SERVER}/evidence", "unknown-server"),
+        (f"{UNKNOWN_SERVER}/evidence/listing", "unknown-server"),
+        (f"{UNKNOWN_SERVER}/history", "unknown-server"),
+        (f"{UNKNOWN_SERVER}/diff", "unknown-server"),
+        (f"{UNKNOWN_SERVER}/badges", "unknown-server"),
         ("{first}/scorecards/lint@99", "unknown-scorecard"),
         ("{first}/scorecards/nothing@1", "unknown-scorecard"),
         ("{first}/evidence/nothing", "unknown-evidence"),
@@ -129,7 +129,7 @@ def test_other_methods_are_refused_with_those_that_there_are(api: Api, method: s
     assert api.client.request(method, "/api/v1/servers").headers["allow"] == "GET"
 
 
-def test_whoever_takes_no_json_is_told(api: Api) -> None:
+def test_a_client_that_takes_no_json_gets_a_problem(api: Api) -> None:
     assert "JSON" in problem(api, "/servers", "not-acceptable", headers={"accept": "text/csv"})["detail"]
     api.get("/servers", headers={"accept": "text/html,*/*;q=0.8"})
 
@@ -280,8 +280,8 @@ def test_the_run_of_a_finished_re_test_is_shown_and_one_under_way_is_not(make_ap
     problem(api, f"{api.first}/scorecards?run={run.id}", "unknown-run")
     api.store.set_run_state(run.id, RunState.DONE, samples.AS_OF)
     api.store.retests.finish_retest("r1", RetestState.DONE, samples.AS_OF)
-    told = api.get(f"{api.first}/scorecards?run={run.id}")
-    assert told["scorecards"]
+    body = api.get(f"{api.first}/scorecards?run={run.id}")
+    assert body["scorecards"]
     assert run.id not in api.client.get("/api/v1/runs").text
     problem(api, f"/servers/{api.servers[1].server.id}/scorecards?run={run.id}", "unknown-run")
 

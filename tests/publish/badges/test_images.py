@@ -1,4 +1,4 @@
-"""Badges: what they say, how wide they are, and that nobody's name breaks them."""
+"""Badges: their text and their width; and no server name breaks them."""
 
 from __future__ import annotations
 

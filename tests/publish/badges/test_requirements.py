@@ -156,7 +156,7 @@ def test_a_deed_that_was_tried_does_not_count_as_a_reading_tool_that_was_called(
     assert criterion(evidence, LAB_TESTED, "tools-called") == Decimal(1) / len(calls)
 
 
-def test_dependencies_or_code_that_nobody_saw_cost_the_badge_for_security() -> None:
+def test_unseen_dependencies_or_code_cost_the_security_badge() -> None:
     closed = hiding(whole(REMOTE), {"source", "secrets", "dependencies", "advisories"}, Reason.NO_REPOSITORY)
     judged = judgement(closed)
     assert SECURITY_SCANNED not in judged.earned
@@ -168,7 +168,7 @@ def test_dependencies_or_code_that_nobody_saw_cost_the_badge_for_security() -> N
     [
         ("example.notes/mcp", "https://mcp.notes.example/mcp", True),
         ("example.other/mcp", "https://mcp.notes.example/mcp", False),
-        ("dev.workers/mcp", "https://notes.workers.dev/mcp", False),  # a shared host is nobody's
+        ("dev.workers/mcp", "https://notes.workers.dev/mcp", False),  # a shared host belongs to no publisher
     ],
 )
 def test_a_verified_namespace_of_the_serving_domain_is_a_tie(name: str, ref: str, *, earned: bool) -> None:

@@ -44,7 +44,7 @@ class House:
         return {"Authorization": f"Bearer {minted.text}"}
 
     def owner(self, server: ServerId) -> dict[str, str]:
-        """The header of whoever controls a server."""
+        """The header of the owner of a server."""
         return self.token(owner_scope(server), name="its owner")
 
 

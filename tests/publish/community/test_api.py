@@ -1,4 +1,4 @@
-"""The same over the API: what needs which token, what strangers may say, and that nothing private is told."""
+"""The same over the API: what needs which token, what strangers may say, and that nothing private is returned."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ def test_a_re_test_is_accepted_with_where_to_follow_it(house: House) -> None:
     first, second = house.client.post(path), house.client.post(path)
     assert (first.status_code, second.status_code) == (202, 200)
     assert first.headers["location"] == second.headers["location"] == f"{V1}/retests/{first.json()['id']}"
-    told = house.client.get(first.headers["location"])
-    assert told.json() == first.json() | {"comparisons": []}
-    assert told.headers["retry-after"] == "5"
+    response = house.client.get(first.headers["location"])
+    assert response.json() == first.json() | {"comparisons": []}
+    assert response.headers["retry-after"] == "5"
     assert house.client.get(path).json() == {"retests": [first.json()]}
-    assert "client" not in told.text
+    assert "client" not in response.text
 
 
 def test_re_tests_are_few_and_only_of_what_is_listed(house: House) -> None:
@@ -76,7 +76,7 @@ def test_tokens_that_prove_nothing_of_a_server_are_no_new_clients(house: House) 
     assert len(house.store.disputes.list_disputes(server=server)) == 1
 
 
-def test_a_dispute_is_told_without_its_words_until_somebody_looked(house: House) -> None:
+def test_a_dispute_is_shown_without_its_text_until_review(house: House) -> None:
     server = house.server()
     filed = dispute(house, server, contact="me@example.com")
     assert filed.status_code == 201
@@ -89,9 +89,9 @@ def test_a_dispute_is_told_without_its_words_until_somebody_looked(house: House)
     assert house.client.post(f"{where}/reject", json={}, headers=op).status_code == 409
     assert house.client.post(f"{where}/reject", json={"answer": "It has two."}, headers=op).status_code == 204
     assert house.client.post(f"{where}/accept", json={}, headers=op).status_code == 409
-    told = house.client.get(f"{V1}/servers/{server}/disputes")
-    assert [(one["state"], one["answer"]) for one in told.json()["disputes"]] == [("rejected", "It has two.")]
-    assert "me@example.com" not in told.text
+    response = house.client.get(f"{V1}/servers/{server}/disputes")
+    assert [(one["state"], one["answer"]) for one in response.json()["disputes"]] == [("rejected", "It has two.")]
+    assert "me@example.com" not in response.text
     acts = house.client.get(f"{V1}/audit", headers=house.token(tokens.ADMIN_AUDIT)).json()["acts"]
     assert [one["what"] for one in acts if one["subject"] == filed.json()["id"]] == ["dispute.reject", "dispute.show"]
     assert acts[1]["who"] == "ana"
@@ -107,7 +107,7 @@ def test_only_lines_that_everybody_reads_can_be_disputed(house: House) -> None:
     unknown = [dispute(house, server, cites="poisoning"), dispute(house, server, cites="withheld", at="")]
     unknown.append(dispute(house, server, at="tools/else"))
     assert [one.status_code for one in unknown] == [404, 404, 404]
-    assert len({one.text for one in unknown}) == 1  # a guess is told nothing
+    assert len({one.text for one in unknown}) == 1  # a guess learns nothing
 
 
 def test_a_dispute_that_is_not_as_described_is_refused(house: House) -> None:
@@ -147,9 +147,9 @@ def test_hostile_words_come_back_as_they_were_said_and_do_no_harm(house: House) 
     assert filed.status_code == 201
     op = house.token(tokens.ADMIN_DISPUTES)
     house.client.post(f"{filed.headers['location']}/show", json={}, headers=op)
-    told = house.client.get(filed.headers["location"])
-    assert told.headers["content-type"] == "application/json"
-    assert told.json()["reason"].startswith("<script>")
+    response = house.client.get(filed.headers["location"])
+    assert response.headers["content-type"] == "application/json"
+    assert response.json()["reason"].startswith("<script>")
 
 
 def test_decisions_need_a_token_of_their_own(house: House) -> None:
@@ -202,9 +202,9 @@ def test_an_owners_token_counts_from_its_proof_to_its_lapse(house: House) -> Non
     for state, status in ((ClaimState.PROVEN, 200), (ClaimState.LAPSED, 401)):
         house.store.claims.record_check(replace(claim, state=state))
         assert house.client.get(path, headers=headers).status_code == status
-    told = house.client.get(started.headers["location"])
-    assert told.json()["state"] == "lapsed"
-    assert "token" not in told.json()
+    response = house.client.get(started.headers["location"])
+    assert response.json()["state"] == "lapsed"
+    assert "token" not in response.json()
 
 
 def test_a_way_that_a_server_does_not_have_is_no_claim(house: House) -> None:
@@ -217,7 +217,7 @@ def test_a_way_that_a_server_does_not_have_is_no_claim(house: House) -> None:
     assert house.client.post(f"{V1}/servers/{server}/claims", json={"way": "trust me"}).status_code == 422
 
 
-def test_a_webhook_is_the_owners_and_its_secret_is_told_once(house: House) -> None:
+def test_a_webhook_is_the_owners_and_its_secret_is_shown_once(house: House) -> None:
     server, other = house.server(), house.server("hostile")
     mine, theirs = house.owner(server), house.owner(other)
     path = f"{V1}/servers/{server}/webhooks"
@@ -266,16 +266,16 @@ def test_an_opt_out_takes_the_server_from_every_list_at_once(house: House) -> No
     before = house.client.get(f"{V1}/servers").json()["total"]
     put = house.client.put(f"{V1}/servers/{server}/opt-out", json={}, headers=house.owner(server))
     assert put.status_code == 204
-    # Nobody has told the backend: what is stored alone has to be enough.
+    # The backend got no notice: the stored opt-out has to be enough.
     assert house.client.get(f"{V1}/servers").json()["total"] == before - 1
     for path in ("/servers", "/", "/sitemap.xml", f"{V1}/servers", "/compare?q=a", f"/servers/{server}"):
         assert server not in house.client.get(path).text, path
     assert house.client.get(f"/servers/{server}").status_code == 404
-    house.store.listing.set_hidden_servers([])  # by somebody who looked before
+    house.store.listing.set_hidden_servers([])  # by a process with an older state
     assert house.store.listing.find_server(server) is None
 
 
-def test_whoever_controls_a_server_opts_out_and_in(house: House) -> None:
+def test_the_owner_of_a_server_opts_out_and_in(house: House) -> None:
     server = house.server()
     mine, path = house.owner(server), f"{V1}/servers/{server}/opt-out"
     assert house.client.put(path, json={}).status_code == 401

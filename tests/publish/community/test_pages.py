@@ -44,7 +44,7 @@ def test_a_form_of_another_site_is_refused(house: House) -> None:
     assert house.store.claims.list_claims() == []
 
 
-def test_who_asks_too_often_is_told_when_to_come_again(house: House) -> None:
+def test_a_client_over_the_limit_sees_when_to_retry(house: House) -> None:
     house.backend.most = 0
     refused = house.client.post(f"/servers/{house.server()}/retests")
     assert (refused.status_code, refused.headers["retry-after"]) == (429, "3600")
@@ -89,7 +89,7 @@ def test_a_line_is_disputed_by_a_form_and_the_words_wait_for_an_operator(house: 
         assert "me@example.com" not in text
 
 
-def test_a_dispute_without_a_reason_is_told_what_is_missing_and_keeps_the_words(house: House) -> None:
+def test_a_dispute_without_a_reason_shows_the_missing_field_and_keeps_the_text(house: House) -> None:
     server = house.server()
     line = house.line(server)
     where = {"rubric": "lint", "cites": line.cites, "at": line.at}

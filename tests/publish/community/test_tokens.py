@@ -1,4 +1,4 @@
-"""A token is told by its secret alone, and every one that does not count costs and says the same."""
+"""A token is identified by its secret alone; every invalid token costs the same time and gets the same answer."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the guide tells receivers to do believes our messages, and nobody else's."""
+"""The check that the guide gives to receivers accepts our messages, and no others."""
 
 from __future__ import annotations
 

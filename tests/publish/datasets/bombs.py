@@ -1,4 +1,4 @@
-"""Files that are small until somebody reads them."""
+"""Files that are small on disk and large when they are read."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ def dictionary_bomb(table: str, value: int, rows: int) -> bytes:
         pa.field(field.name, column.type, nullable=field.nullable)
         for field, column in zip(schema, columns, strict=True)
     ]
-    told, file = pa.schema(fields), io.BytesIO()
+    file_schema, file = pa.schema(fields), io.BytesIO()
     with pq.ParquetWriter(
-        file, told, compression="zstd", store_schema=False, dictionary_pagesize_limit=_ONE_PAGE
+        file, file_schema, compression="zstd", store_schema=False, dictionary_pagesize_limit=_ONE_PAGE
     ) as writer:
-        writer.write_table(pa.table(columns, told), row_group_size=rows)
+        writer.write_table(pa.table(columns, file_schema), row_group_size=rows)
     return file.getvalue()

@@ -13,7 +13,7 @@ from tests.publish.datasets import nights
 
 @pytest.fixture(scope="session")
 def night(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
-    """A store with one published night; nobody writes to it."""
+    """A store with one published run; no test writes to it."""
     store = open_store(f"sqlite:///{tmp_path_factory.mktemp('night')}/night.db")
     store.migrate()
     yield nights.fill(store, nights.servers())
@@ -22,7 +22,7 @@ def night(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
 
 @pytest.fixture(scope="session")
 def written(night: Store, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The snapshot of that night; nobody changes it."""
+    """The snapshot of that run; no test changes it."""
     folder = tmp_path_factory.mktemp("written") / "snapshot"
     export_snapshot(night, ExportOrder(run=nights.RUN.id), folder)
     return folder

@@ -69,7 +69,7 @@ def fill(store: Store, dossiers: Sequence[Dossier], run: Run = RUN) -> Store:
 
 
 def later(dossiers: Sequence[Dossier], by: timedelta) -> list[Dossier]:
-    """The same evidence, looked at later."""
+    """The same evidence, observed later."""
     return [
         replace(
             one,

@@ -154,10 +154,10 @@ def test_nothing_private_is_in_any_file(written: Path) -> None:
     kinds = {row["kind"] for row in nights.rows(written, "evidence")}
     assert kinds <= PUBLIC_KINDS
     assert not kinds & PRIVATE_KINDS
-    told = {row["rule"] for row in nights.rows(written, "lines")} | {
+    published_rules = {row["rule"] for row in nights.rows(written, "lines")} | {
         row["rule"] for row in nights.rows(written, "rule_outcomes")
     }
-    assert not told & private_rule_ids()
+    assert not published_rules & private_rule_ids()
 
 
 def test_what_an_invalid_token_got_is_left_out_with_every_trace_of_its_digest(written: Path) -> None:

@@ -1,4 +1,4 @@
-"""What a vendor is told is all that it needs, and nothing that could be used."""
+"""A vendor report contains all that the vendor needs, and nothing that an attacker could use."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def test_it_says_what_where_how_to_fix_it_and_until_when() -> None:
     assert "at https://hallmark.example" in text
 
 
-def test_of_a_secret_only_the_place_is_told() -> None:
+def test_the_report_of_a_secret_names_only_its_place() -> None:
     text = render_vendor_report(SERVER, [row("source-holds-secret")], deadline=END)
     assert "5a17ed" not in text
     assert "nothing of the secret" in text

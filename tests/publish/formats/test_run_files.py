@@ -26,7 +26,7 @@ ODD = 'caf\u00e9 \U0001f600 \x7f \u2028 \\u0067 "quoted" a/b'
 
 
 def the_plain_way(dossier: Dossier, cards: Sequence[StoredScorecard], *, comparable: bool) -> bytes:
-    """A line built from JSON values, and looked at as a whole."""
+    """A line built from JSON values, and compared as a whole."""
     line = run_export.server_as_json(dossier, cards, comparable=comparable)
     if not comparable:
         line["run"] = {"id": samples.RUN.id, "as_of": samples.RUN.as_of.isoformat()}

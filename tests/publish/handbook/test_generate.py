@@ -66,8 +66,8 @@ def test_the_history_names_what_two_versions_charge_differently() -> None:
     first, second, *rest = lint.criteria
     stricter = replace(second, points=second.points + 1)
     later = replace(lint, version=2, criteria=(stricter, *rest, replace(first, cites="brand-new")), bands=())
-    told = "; ".join(describe_changes(lint, later))
-    assert told.startswith(f"added: brand-new; removed: {first.cites}; changed: {second.cites}; other grades")
+    changes = "; ".join(describe_changes(lint, later))
+    assert changes.startswith(f"added: brand-new; removed: {first.cites}; changed: {second.cites}; other grades")
     assert "added" not in "; ".join(describe_changes(lint, lint))
 
 

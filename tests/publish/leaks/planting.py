@@ -50,16 +50,16 @@ from tests.publish import projects, samples
 from tests.publish.shelf import stored
 
 FOUND: Final = "zzfoundzz"
-"""In evidence of private kinds, and in the lines of findings that nobody disclosed."""
+"""In evidence of private kinds, and in the lines of undisclosed findings."""
 UNPUBLISHED: Final = "zzunpublishedzz"
 """In what servers said in nights that were not published."""
 UNSHOWN: Final = "zzunshownzz"
 """In everything about servers that ran without a sandbox or with credentials."""
 GONE: Final = "zzgonezz"
 """In everything about a server that opted out since."""
-TOLD_US: Final = "zztolduszz"
-"""In what people and operators wrote for nobody else: reasons not read yet, contacts, notes, names of tokens."""
-WORDS: Final = (FOUND, UNPUBLISHED, UNSHOWN, GONE, TOLD_US)
+PRIVATE: Final = "zztolduszz"
+"""In private texts of visitors and operators: reasons not reviewed yet, contacts, notes, names of tokens."""
+WORDS: Final = (FOUND, UNPUBLISHED, UNSHOWN, GONE, PRIVATE)
 
 BEFORE: Final = replace(samples.RUN, id="20260228T030000Z-nightly", as_of=samples.AS_OF - timedelta(days=1))
 NIGHT: Final = replace(samples.RUN, id="20260301T030000Z-nightly")
@@ -99,7 +99,7 @@ def plant(store: Store) -> Planted:
     _retest(store, marked)
     _withheld(store, [_saying(marked, UNPUBLISHED), *plain])
     store.opt_outs.add_opt_out(
-        OptOut(scope=OptOutScope.SERVER, value=_named(GONE).server.id, at=WITHHELD.as_of, who=TOLD_US, note=TOLD_US)
+        OptOut(scope=OptOutScope.SERVER, value=_named(GONE).server.id, at=WITHHELD.as_of, who=PRIVATE, note=PRIVATE)
     )
     return Planted(
         marked=marked,
@@ -149,8 +149,8 @@ def _with_lines(card: Scorecard) -> Scorecard:
         )
         for part in card.dimensions
     )
-    told = {"caveats": (*card.caveats, lines[0].why), "facts": {**card.facts, "worst": lines[-1].why}}
-    return replace(card, lines=(*card.lines, *lines), dimensions=parts, **told)  # type: ignore[arg-type]
+    outline = {"caveats": (*card.caveats, lines[0].why), "facts": {**card.facts, "worst": lines[-1].why}}
+    return replace(card, lines=(*card.lines, *lines), dimensions=parts, **outline)  # type: ignore[arg-type]
 
 
 def _line(rule: str) -> Line:
@@ -161,7 +161,7 @@ def _line(rule: str) -> Line:
 
 
 def _retest(store: Store, marked: Dossier) -> None:
-    store.retests.request_retest(Retest(id="r1", server=marked.server.id, client=TOLD_US, asked_at=AGAIN.as_of))
+    store.retests.request_retest(Retest(id="r1", server=marked.server.id, client=PRIVATE, asked_at=AGAIN.as_of))
     _scored(store, [replace(marked, as_of=AGAIN.as_of)], AGAIN)
     store.retests.admit_retest("r1", AGAIN.id, AGAIN.as_of)
     store.set_run_state(AGAIN.id, RunState.DONE, AGAIN.as_of)
@@ -170,13 +170,13 @@ def _retest(store: Store, marked: Dossier) -> None:
 
 def _withheld(store: Store, dossiers: Sequence[Dossier]) -> None:
     _scored(store, dossiers, WITHHELD)
-    for what, who in ((RunAction.PAUSED, TOLD_US), (RunAction.RESUMED, TOLD_US), (RunAction.WITHHELD, "hallmark")):
-        note = "too many failures of our own" if who == "hallmark" else TOLD_US
+    for what, who in ((RunAction.PAUSED, PRIVATE), (RunAction.RESUMED, PRIVATE), (RunAction.WITHHELD, "hallmark")):
+        note = "too many failures of our own" if who == "hallmark" else PRIVATE
         store.apply_run_action(WITHHELD.id, RunEvent(at=WITHHELD.as_of, who=who, what=what, note=note))
 
 
 def _people(store: Store, marked: Dossier) -> str:
-    """A dispute whose words nobody has looked at, a token, and notes in the trail of a finding."""
+    """A dispute without a review, a token, and notes in the trail of a finding."""
     at = WITHHELD.as_of
     first = store.read_findings()[0].finding.id
     for before, after in (
@@ -184,19 +184,19 @@ def _people(store: Store, marked: Dossier) -> str:
         (FindingState.PRIVATE_TRIAGE, FindingState.PRIVATE_DISCLOSED),
     ):
         store.transition_finding(
-            first, Disclosure(at=at, who=TOLD_US, before=before, after=after, note=TOLD_US, recipient=TOLD_US)
+            first, Disclosure(at=at, who=PRIVATE, before=before, after=after, note=PRIVATE, recipient=PRIVATE)
         )
-    minted = tokens.create_token(TOLD_US, (tokens.ADMIN_AUDIT,), now=at)
-    store.api_tokens.put_token(minted.token, AuditEntry(at=at, who=TOLD_US, what="token.new", subject=minted.token.id))
+    minted = tokens.create_token(PRIVATE, (tokens.ADMIN_AUDIT,), now=at)
+    store.api_tokens.put_token(minted.token, AuditEntry(at=at, who=PRIVATE, what="token.new", subject=minted.token.id))
     card = next(
         card for card in store.read_scorecards(NIGHT.id, servers=[marked.server.id], rubric="lint") if card.version
     )
     line = next(line for line in receipt.decode_scorecard(card.body).lines if line.rule not in private_rule_ids())
     words = DisputeText(
         server=marked.server.id, rubric="lint", cites=line.cites, at=line.at,
-        reason=f"{TOLD_US} this line is about another tool", contact=f"{TOLD_US}@example.com",
+        reason=f"{PRIVATE} this line is about another tool", contact=f"{PRIVATE}@example.com",
     )  # fmt: skip
-    filed = disputes.file_dispute(store, LIMITS, at, words, DisputeFiler(client=TOLD_US, owns=False))
+    filed = disputes.file_dispute(store, LIMITS, at, words, DisputeFiler(client=PRIVATE, owns=False))
     assert isinstance(filed, FiledDispute), filed
     return filed.dispute.id
 
@@ -250,7 +250,7 @@ def _saying(dossier: Dossier, word: str) -> Dossier:
 
 
 def _evidence(marked: Dossier) -> dict[str, str]:
-    """Digests of what is private, by which somebody could confirm a guess, and addresses of the operator's own."""
+    """Digests of what is private, by which a reader could confirm a guess, and addresses of the operator's own."""
     private = {kind: record for kind, record in marked.records.items() if kind in {*PRIVATE_KINDS, access.KIND}}
     digests = {record.content.digest: f"digest of {kind}" for kind, record in private.items()}
     canonical = {

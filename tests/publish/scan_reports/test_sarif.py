@@ -65,12 +65,12 @@ def test_one_place_that_two_rubrics_charge_for_is_one_result() -> None:
     assert any(len(result["properties"]["points"]) == 2 for result in found["results"])
 
 
-def test_what_could_not_be_looked_at_is_a_notification_and_not_silence() -> None:
+def test_a_failed_collection_is_a_notification() -> None:
     found = run(samples.absent_dossier(Reason.TIMEOUT, "30 s"), "lint@1")
     assert found["results"] == []
-    told = [note["message"]["text"] for note in found["invocations"][0]["toolExecutionNotifications"]]
-    assert any("listing could not be collected: timeout" in text for text in told)
-    assert any("lint@1 has no score" in text for text in told)
+    notifications = [note["message"]["text"] for note in found["invocations"][0]["toolExecutionNotifications"]]
+    assert any("listing could not be collected: timeout" in text for text in notifications)
+    assert any("lint@1 has no score" in text for text in notifications)
 
 
 def test_nothing_hostile_is_in_the_log() -> None:

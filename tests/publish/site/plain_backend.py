@@ -1,4 +1,4 @@
-"""A plain Desk for tests: time stands still until it is moved, and nobody has opted out until it is said."""
+"""A plain Desk for tests: the clock moves only when a test moves it, and no server has opted out at first."""
 
 from __future__ import annotations
 

@@ -55,7 +55,7 @@ def test_other_sites_may_show_a_badge(store: Store, site_of: SiteOf) -> None:
 
 
 @pytest.mark.parametrize("server", ["srv_00000000000000000000", "<script>", "x" * 500])
-def test_an_unknown_server_has_a_grey_badge_that_nobody_keeps(store: Store, site_of: SiteOf, server: str) -> None:
+def test_an_unknown_server_has_a_grey_badge_that_is_not_cached(store: Store, site_of: SiteOf, server: str) -> None:
     found = site_of(store).get(f"/badges/{server}/score.svg")
     assert (found.status_code, found.headers["cache-control"]) == (200, "no-store")
     assert "unknown server" in found.text

@@ -1,4 +1,4 @@
-"""What search engines are told."""
+"""The files for search engines."""
 
 from __future__ import annotations
 

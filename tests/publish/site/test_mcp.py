@@ -81,29 +81,29 @@ def test_filters_leave_out_what_does_not_match(ask: Ask) -> None:
 
 
 def test_a_scorecard_tells_what_cost_points_first(ask: Ask) -> None:
-    told = ask("get_scorecard", server=POOR.server.id, rubric="lint", limit=3)
-    points = [line["points"] for line in told["lines"]]
+    answer = ask("get_scorecard", server=POOR.server.id, rubric="lint", limit=3)
+    points = [line["points"] for line in answer["lines"]]
     assert points == sorted(points)
     assert points[0] < 0
-    assert told["lines_left_out"] > 0
-    assert told["server"]["verdict"]["rubric"] == "lint"
-    assert told["methodology"] == "https://hallmark.example/methods/lint@2"
+    assert answer["lines_left_out"] > 0
+    assert answer["server"]["verdict"]["rubric"] == "lint"
+    assert answer["methodology"] == "https://hallmark.example/methods/lint@2"
     assert ask("get_scorecard", server=POOR.server.ref)["server"]["id"] == POOR.server.id
     bare = ask("get_scorecard", server=POOR.server.id, include=["caveats"])
     assert (bare["parts"], bare["lines"], bool(bare["caveats"])) == ([], [], True)
 
 
 def test_what_was_not_measured_is_null_and_has_a_reason(ask: Ask) -> None:
-    told = ask("get_scorecard", server=LOCKED.server.id, rubric="lint")
-    verdict = told["server"]["verdict"]
+    answer = ask("get_scorecard", server=LOCKED.server.id, rubric="lint")
+    verdict = answer["server"]["verdict"]
     assert (verdict["score"], verdict["not_measured"]) == (None, "oauth_required")
 
 
 def test_a_finding_is_explained_and_found_on_a_server(ask: Ask) -> None:
     line = ask("get_scorecard", server=POOR.server.id, rubric="lint", limit=1)["lines"][0]
-    told = ask("explain_finding", finding=line["finding"], server=POOR.server.id)
-    assert line["rule"] in {rule["rule"] for rule in told["rules"]}
-    assert line["where"] in {place["where"] for place in told["places"]}
+    answer = ask("explain_finding", finding=line["finding"], server=POOR.server.id)
+    assert line["rule"] in {rule["rule"] for rule in answer["rules"]}
+    assert line["where"] in {place["where"] for place in answer["places"]}
     by_rule = ask("explain_finding", finding=line["rule"])
     assert (by_rule["rules"][0]["rule"], by_rule["places"]) == (line["rule"], [])
     assert by_rule["rules"][0]["bad"]
@@ -112,15 +112,15 @@ def test_a_finding_is_explained_and_found_on_a_server(ask: Ask) -> None:
 
 
 def test_places_are_bounded(ask: Ask) -> None:
-    told = ask("explain_finding", finding="tool-title-missing", server=GOOD.server.id)
-    assert len(told["places"]) <= MAX_PLACES
+    answer = ask("explain_finding", finding="tool-title-missing", server=GOOD.server.id)
+    assert len(answer["places"]) <= MAX_PLACES
 
 
 def test_scores_that_must_not_be_compared_are_not(ask: Ask) -> None:
-    told = ask("compare_servers", first=POOR.server.id, second=GOOD.server.id)
-    assert told["comparable"]
-    assert told["difference"] == told["second"]["verdict"]["score"] - told["first"]["verdict"]["score"] > 0
-    assert {part["name"] for part in told["parts"]} >= {"reliability", "security"}
+    answer = ask("compare_servers", first=POOR.server.id, second=GOOD.server.id)
+    assert answer["comparable"]
+    assert answer["difference"] == answer["second"]["verdict"]["score"] - answer["first"]["verdict"]["score"] > 0
+    assert {part["name"] for part in answer["parts"]} >= {"reliability", "security"}
     locked = ask("compare_servers", first=LOCKED.server.id, second=GOOD.server.id, rubric="lint")
     assert (locked["comparable"], locked["difference"]) == (False, None)
     assert "no score" in locked["why_not"]
@@ -147,8 +147,8 @@ def test_an_error_says_what_was_expected(ask: Ask, tool: str, arguments: dict[st
 
 def test_a_hostile_server_is_spelled_out_and_cut(ask: Ask) -> None:
     hostile = samples.hostile_dossier().server.id
-    for told in (ask("get_scorecard", server=hostile, limit=200), ask("search_servers", text="", limit=50)):
-        text = json.dumps(told, ensure_ascii=False)
+    for answer in (ask("get_scorecard", server=hostile, limit=200), ask("search_servers", text="", limit=50)):
+        text = json.dumps(answer, ensure_ascii=False)
         assert not any(hidden in text for hidden in ("\\u001b", "\u202e", "\u200b"))
         assert len(text) < 200_000
 

@@ -54,17 +54,17 @@ def paths(here: str) -> list[str]:
 
 def test_no_page_tells_what_is_not_disclosed(store: Store, site_of: SiteOf) -> None:
     found = poisoned()
-    told = {one.rule for one in find_private_findings(found, judged(found))} & private_rule_ids()
-    assert RULE in told
+    private_rules = {one.rule for one in find_private_findings(found, judged(found))} & private_rule_ids()
+    assert RULE in private_rules
     site, here = site_of(store), f"/servers/{found.server.id}"
     for path in [*paths(here), f"/compare?a={found.server.id}&b={found.server.id}"]:
         text = site.get(path).text
         assert MARKER not in text, path
-        assert not [rule for rule in told if re.search(rf"\b{rule}\b", text)], path
+        assert not [rule for rule in private_rules if re.search(rf"\b{rule}\b", text)], path
     assert "withheld" in read(site, f"{here}/receipts/adaptive@1").text
 
 
-def test_a_disclosed_finding_is_told_with_its_line_and_its_fix(store: Store, site_of: SiteOf) -> None:
+def test_a_disclosed_finding_is_shown_with_its_line_and_its_fix(store: Store, site_of: SiteOf) -> None:
     found = poisoned()
     ids = {one.id for one in find_private_findings(found, judged(found)) if one.rule == RULE}
     at = SECOND.as_of + timedelta(hours=1)

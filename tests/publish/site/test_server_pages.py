@@ -49,7 +49,7 @@ def posted(store: Store, *dossiers: Dossier, run: Run = FIRST) -> Store:
 
 @pytest.fixture(scope="module")
 def hostile_pages(tmp_path_factory: pytest.TempPathFactory, sqlite_template: Path) -> Iterator[tuple[TestClient, str]]:
-    """A site that shows a hostile server, and where; nobody changes it."""
+    """A site that shows a hostile server, and its address; no test changes it."""
     server = with_project(observed.hostile(samples.HOSTILE), samples.HOSTILE)
     with made_stores(tmp_path_factory.mktemp("hostile"), sqlite_template) as make_store:
         store = make_store([], replace(samples.RUN, id="run_20260201T030000Z_0000"))

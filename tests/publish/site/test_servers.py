@@ -167,7 +167,7 @@ def test_a_capped_grade_is_marked_in_its_row(make_store: MakeStore, site_of: Sit
     assert "grade capped" not in site_of(store).get("/servers").text
 
 
-def test_whoever_opted_out_is_on_no_list(store: Store, site_of: SiteOf) -> None:
+def test_an_opted_out_server_is_on_no_list(store: Store, site_of: SiteOf) -> None:
     backend = PlainBackend()
     first = ids(site_of(store, backend).get("/servers").text)[0]
     backend.hidden.add(first)

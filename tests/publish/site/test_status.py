@@ -61,7 +61,7 @@ def test_an_outage_of_ours_is_said_first_and_counts_as_our_failure(make_store: M
     assert page.index("did not collect: listing of 4 servers.") < page.index("<dt>State</dt>")
 
 
-def test_outcomes_are_told_with_what_they_mean(make_store: MakeStore, site_of: SiteOf) -> None:
+def test_outcomes_are_shown_with_their_meaning(make_store: MakeStore, site_of: SiteOf) -> None:
     page = site_of(published(make_store, {"listing/collector_error": 4})).get("/status").text
     assert "collector error" in page
     assert "4 %" in page

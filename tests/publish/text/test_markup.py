@@ -21,7 +21,7 @@ goes on.
 A lone ` stays."""
 
 
-def test_paragraphs_lists_and_code_are_told_apart() -> None:
+def test_paragraphs_lists_and_code_are_distinguished() -> None:
     found = parse_blocks(TEXT)
     assert [block.shape for block in found] == [
         BlockShape.PARAGRAPH,

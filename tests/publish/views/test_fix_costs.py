@@ -1,4 +1,4 @@
-"""What to fix first is told from receipts, what it brings by judging again, and neither tells what is not disclosed."""
+"""Receipts give the order of fixes, a new score gives the gain of each; neither shows an undisclosed finding."""
 
 from __future__ import annotations
 
@@ -60,8 +60,8 @@ def poisoned() -> Dossier:
 def test_costs_of_public_receipts_name_no_finding_of_our_own() -> None:
     cards = judged(poisoned())
     assert private_rule_ids() & {cost.rule for cost in rank_costs(cards)}
-    told = {cost.rule for cost in rank_costs([redact_receipt(card) for card in cards])}
-    assert not told & (private_rule_ids() | {WITHHELD})
+    ranked_rules = {cost.rule for cost in rank_costs([redact_receipt(card) for card in cards])}
+    assert not ranked_rules & (private_rule_ids() | {WITHHELD})
 
 
 def test_fixes_of_our_own_findings_are_left_out_with_the_sum_of_all() -> None:

@@ -26,7 +26,7 @@ def test_lines_of_a_rule_are_one_group_with_count_and_total() -> None:
     assert (second.rule, second.places) == ("tool-title-missing", 1)
 
 
-def test_different_messages_are_told_by_the_title_of_the_rule() -> None:
+def test_different_messages_are_grouped_under_the_title_of_the_rule() -> None:
     (group,) = group_lines([line("tools/a/x"), line("tools/a/y", "only blanks")])
     declared = discover_rules()[RULE]
     assert group.why == declared.title

@@ -65,12 +65,12 @@ def test_every_server_that_may_be_shown_is_listed_with_its_scores(store: Store) 
 
 def test_the_front_counts_what_the_receipts_say(store: Store) -> None:
     listing_writer.write_listing(store, samples.RUN)
-    overview, told = overview_of(store), front(store)
-    assert told["servers"] == len(overview.rows)
-    assert list(told["states"].values()) == list(overview.states.values())
-    assert [(one["reason"], one["servers"]) for one in told["reasons"]] == overview.reasons
-    assert told["rubrics"]
-    for one in told["rubrics"]:
+    overview, dashboard = overview_of(store), front(store)
+    assert dashboard["servers"] == len(overview.rows)
+    assert list(dashboard["states"].values()) == list(overview.states.values())
+    assert [(one["reason"], one["servers"]) for one in dashboard["reasons"]] == overview.reasons
+    assert dashboard["rubrics"]
+    for one in dashboard["rubrics"]:
         name = (one["rubric"], one["version"])
         scores = overview.scores(*name)
         assert one["scored"] == len(scores)
@@ -80,7 +80,7 @@ def test_the_front_counts_what_the_receipts_say(store: Store) -> None:
         assert sum(one["coverage"]) == one["scored"] + one["thin"] + one["unscored"]
         for part, counts in zip(one["dimensions"], overview.dimensions(*name), strict=True):
             assert part == {"name": counts[0], "measured": 0, "partial": 0, "not_testable": 0} | counts[1]
-    assert sum(one["servers"] for one in told["ecosystems"]) == told["servers"]
+    assert sum(one["servers"] for one in dashboard["ecosystems"]) == dashboard["servers"]
 
 
 def test_several_processes_put_on_the_board_what_one_does(
@@ -138,7 +138,7 @@ def test_movers_are_those_whose_score_differs_from_the_run_before(make_store: Ma
     assert movers["most"] == []
 
 
-def test_a_glance_refuses_nobody_whom_the_gate_lets_pass() -> None:
+def test_the_outline_refuses_no_server_that_passes_the_gate() -> None:
     passed = 0
     for dossier in captures().values():
         one = PublicServer(dossier, score_dossier(dossier))

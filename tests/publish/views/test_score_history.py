@@ -46,7 +46,7 @@ def test_comparable_nights_are_one_line_and_say_how_far_they_moved() -> None:
     assert found.marks == ()
 
 
-def test_other_rules_break_the_line_and_the_difference_is_not_told() -> None:
+def test_other_rules_break_the_line_and_the_difference_is_not_shown() -> None:
     found = series(night(0), night(1), night(2, "90", pinned={"ruleset": "two"}), night(3, pinned={"ruleset": "two"}))
     assert corners(found) == [2, 2]
     assert found.dots[2].moved is None

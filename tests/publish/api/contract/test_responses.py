@@ -109,9 +109,9 @@ def test_what_was_not_measured_is_never_a_number(api: Api) -> None:
 
 def test_receipts_are_those_of_the_dataset(api: Api) -> None:
     for server in read_public_servers(api.store, shelves.RUN.id):
-        told = api.get(f"/servers/{server.dossier.server.id}/scorecards")
-        assert told["scorecards"] == [json.loads(card.body) for card in server.cards]
-        assert told["run"] == shelves.RUN.id
+        body = api.get(f"/servers/{server.dossier.server.id}/scorecards")
+        assert body["scorecards"] == [json.loads(card.body) for card in server.cards]
+        assert body["run"] == shelves.RUN.id
 
 
 def test_a_receipt_adds_up_after_it_was_sent(api: Api) -> None:
@@ -161,9 +161,9 @@ def test_a_body_is_shown_up_to_a_size(make_api: MakeApi, monkeypatch: pytest.Mon
 def test_history_and_diff_tell_of_both_nights(api: Api) -> None:
     points = api.get(f"{api.first}/history?rubric=adaptive")["points"]
     assert [point["run"] for point in points] == [shelves.EARLIER.id, shelves.RUN.id]
-    told = api.get(f"{api.first}/diff")
-    assert (told["before"], told["after"]) == (shelves.EARLIER.id, shelves.RUN.id)
-    assert [one["points"] for one in told["comparisons"]] == ["0", "0"]
+    body = api.get(f"{api.first}/diff")
+    assert (body["before"], body["after"]) == (shelves.EARLIER.id, shelves.RUN.id)
+    assert [one["points"] for one in body["comparisons"]] == ["0", "0"]
     turned = api.get(f"{api.first}/diff?from={shelves.RUN.id}&to={shelves.EARLIER.id}")
     assert (turned["before"], turned["after"]) == (shelves.RUN.id, shelves.EARLIER.id)
 

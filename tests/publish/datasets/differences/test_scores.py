@@ -68,7 +68,7 @@ def test_other_evidence_is_named_by_its_kind(make_store: Make, tmp_path: Path) -
         assert one.points is None or one.old_score is None or one.points == (one.new_score or 0) - one.old_score
 
 
-def test_other_rules_and_other_rubrics_are_told_apart(snapshot: Path, written: Path) -> None:
+def test_other_rules_and_other_rubrics_are_distinguished(snapshot: Path, written: Path) -> None:
     def raised(row: dict[str, Any]) -> None:
         if row["rubric"] == "lint" and row["version"] == 2 and row["score"] not in {None, "100"}:
             row["score"] = "100"

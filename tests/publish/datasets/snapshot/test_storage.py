@@ -20,7 +20,7 @@ ID = nights.RUN.id
 
 
 class Writer:
-    """Copies a snapshot that is written already, and remembers what it was told."""
+    """Copies a snapshot that is written already, and remembers its arguments."""
 
     def __init__(self, written: Path) -> None:
         self.written = written
@@ -38,7 +38,7 @@ def place(request: pytest.FixtureRequest, tmp_path: Path) -> str:
 
 
 def another(place: str, name: str, as_of: str) -> None:
-    """A second snapshot, of another night: only its manifest is looked at."""
+    """A second snapshot, of another run: only its manifest is read."""
     files, root = fsspec.core.url_to_fs(place)
     text = files.cat_file(f"{root}/{ID}/{MANIFEST}").decode()
     files.makedirs(f"{root}/{name}", exist_ok=True)
@@ -75,7 +75,7 @@ def test_a_folder_without_a_manifest_is_not_there_yet(written: Path, place: str)
     assert list_snapshots(place, remote=True) == ()
 
 
-def test_the_site_contacts_nobody(written: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_site_contacts_no_storage(written: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(storage, "_filesystem", lambda place: pytest.fail(f"{place} was contacted"))
     assert list_snapshots("memory://somewhere") == ()
 

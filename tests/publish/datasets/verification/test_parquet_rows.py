@@ -1,4 +1,4 @@
-"""A Parquet file that is small until somebody reads it harms nobody."""
+"""A Parquet file that is small on disk and large in memory does no harm."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def test_rows_that_unpack_to_too_much_are_not_kept(tmp_path: Path) -> None:
         read_to_end(tmp_path, "lines", comparable=False)
 
 
-def test_what_takes_too_much_memory_to_read_is_told_by_the_process_that_tried(
+def test_a_table_that_takes_too_much_memory_is_reported_by_its_reading_process(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(confined_processes, "MEMORY_LIMIT", 2**29)

@@ -100,8 +100,8 @@ def uncap(folder: Path, name: str, cites: str) -> None:
 def test_every_verdict_is_verified_without_the_private_evidence(written: Path) -> None:
     report = verify(written)
     assert report.problems == []
-    told = {verdict for (name, verdict), _ in report.judged.verdicts.items() if name == NAME}
-    assert told <= {ReceiptVerdict.RECOMPUTED, ReceiptVerdict.SPLICED}
+    verdicts = {verdict for (name, verdict), _ in report.judged.verdicts.items() if name == NAME}
+    assert verdicts <= {ReceiptVerdict.RECOMPUTED, ReceiptVerdict.SPLICED}
     assert {row["cites"] for row in rows(written, "lines", "leaking")} >= {WITHHELD_CAP}
 
 

@@ -1,4 +1,4 @@
-"""Whoever gets a snapshot finds what is wrong with it: which file, which server, which rubric, expected and found."""
+"""Verification names each fault of a snapshot: which file, which server, which rubric, expected and found."""
 
 from __future__ import annotations
 
@@ -249,7 +249,7 @@ def test_a_score_that_is_forged_in_one_format_only_is_named(snapshot: Path, form
 
 
 def test_a_dropped_server_is_missed(snapshot: Path) -> None:
-    """Whoever leaves a server out of every table has to change the count of the manifest, which is signed."""
+    """Without a server in any table, the count of the manifest must change, and the manifest is signed."""
     first = nights.rows(snapshot, "servers")[0]["server"]
     for table in TABLES_BY_NAME:
         kept = [row for row in nights.rows(snapshot, table) if row["server"] != first]

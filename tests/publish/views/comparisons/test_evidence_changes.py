@@ -1,4 +1,4 @@
-"""What changed between two runs is told item by item, and nothing is called removed that may only be unread."""
+"""Changes between two runs are listed item by item; an item that may only be unread is not called removed."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def test_the_same_listing_has_not_changed() -> None:
     assert compare_evidence(server([READ]), server([READ])) == Changes()
 
 
-def test_a_tool_that_came_one_that_went_and_one_that_changed_are_told_apart() -> None:
+def test_added_removed_and_changed_tools_are_distinguished() -> None:
     before = server([READ, {"name": "old"}])
     after = server([{**READ, "description": "Reads, then deletes."}, {"name": "new/er"}])
     found = items(compare_evidence(before, after))
@@ -83,7 +83,7 @@ def test_facts_about_the_project_are_compared() -> None:
     assert not {fact.section for fact in found.facts} & {"Secrets", "Drift"}
 
 
-def test_the_findings_of_the_kind_drift_are_told_nowhere() -> None:
+def test_findings_of_the_kind_drift_are_listed_nowhere() -> None:
     marked = with_project(server([READ]), private="zzmarkerzz")
     assert drift.KIND in marked.records
     assert "zzmarkerzz" not in repr(compare_evidence(server([READ]), marked))
@@ -96,7 +96,7 @@ def test_long_texts_and_long_lists_are_bounded() -> None:
     assert len(tools.items) == MAX_ITEMS
     assert tools.more == 2_000 - MAX_ITEMS
     assert tools.counts == ((2_000, "added"),)
-    told = items(compare_evidence(server([READ]), server([{**READ, "description": "x" * 1_000_000}])))["read"].members[
-        0
-    ]
-    assert len(told.after) < 1_000
+    member = items(compare_evidence(server([READ]), server([{**READ, "description": "x" * 1_000_000}])))[
+        "read"
+    ].members[0]
+    assert len(member.after) < 1_000

@@ -1,4 +1,4 @@
-"""Before and after: what went, what came, and what nobody can compare."""
+"""Before and after: removed lines, added lines, and receipts that cannot be compared."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def test_a_repaired_fault_is_gone_and_a_new_one_came() -> None:
     assert found.changed
 
 
-def test_of_many_equal_lines_only_the_difference_is_told() -> None:
+def test_of_many_equal_lines_only_the_difference_is_listed() -> None:
     found = one(card("80", *[line("A", "")] * 3), card("90", line("A", "")))
     assert len(found.gone) == 2
     assert found.new == ()
@@ -84,7 +84,7 @@ def test_equal_receipts_have_not_changed() -> None:
     assert not found.judged_otherwise
 
 
-def test_dimensions_that_moved_are_told() -> None:
+def test_moved_dimensions_are_listed() -> None:
     found = one(card("50", dimensions=(part("5"),)), card("70", dimensions=(part("7"),)))
     assert found.parts == (PartChange("protocol", Decimal(5), Decimal(7)),)
 
@@ -103,7 +103,7 @@ def test_without_a_receipt_before_nothing_is_new() -> None:
     assert found.before is None
 
 
-def test_other_rules_are_told_apart_from_another_server() -> None:
+def test_other_rules_are_distinguished_from_another_server() -> None:
     assert one(card("85"), card("90", ruleset="2")).judged_otherwise
 
 

@@ -31,7 +31,7 @@ def test_another_version_other_rules_no_score_or_thin_evidence_cannot() -> None:
     assert "thin" in "".join(explain_incomparable(card(), card(facts={"evidence": "thin"})))
 
 
-def test_rules_are_told_that_cost_one_of_them_only() -> None:
+def test_rules_that_cost_only_one_server_are_listed() -> None:
     left = card(lines=(line("tool-description-missing"), line("tool-description-missing"), line("param-type-missing")))
     right = card(lines=(line("param-type-missing"), line("tool-title-missing", 0)))
     (pair,) = compare_servers([left], [right])
@@ -40,7 +40,7 @@ def test_rules_are_told_that_cost_one_of_them_only() -> None:
     assert pair.shared == 1
 
 
-def test_what_is_withheld_is_nobody_s_fault_by_name() -> None:
+def test_a_withheld_line_names_no_rule() -> None:
     (pair,) = compare_servers([card(lines=(line(WITHHELD),))], [card()])
     assert pair.only_left == ()
 
