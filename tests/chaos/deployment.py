@@ -90,7 +90,7 @@ class Deployment:
                 self._processes.pop(f"{name}-more").kill()
 
     def state(self) -> RunState | None:
-        """Progress of the nightly run; None while the run is missing or the database does not answer."""
+        """State of the nightly run; None while the run is missing or the database does not answer."""
         with suppress(StoreUnavailable, NotMigrated), opened(self.url) as store:
             row = store.find_run(NIGHTLY)
             return row.state if row is not None else None

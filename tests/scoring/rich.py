@@ -176,7 +176,7 @@ def well_kept() -> Dossier:
 
 
 def abandoned() -> Dossier:
-    """One person's project that nobody has touched for years, with known flaws and a credential in its source."""
+    """One person's project without commits for years, with known flaws and a credential in its source."""
     known = dossier(listed=listed(GOOD_TOOL), registered=entered(entry(remotes=[])))
     ended = {
         **REPOSITORY,
@@ -233,7 +233,7 @@ def _change() -> dict[str, Any]:
 
 
 def sourced() -> Dossier:
-    """A server that nobody could enter: its registration, its source, and nothing else."""
+    """A server that refuses every session: its registration, its source, and nothing else."""
     return adding(dossier(registered=entered(entry())), {source.KIND: SOURCE})
 
 

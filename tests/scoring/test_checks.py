@@ -1,4 +1,4 @@
-"""Checks of a component: things that fail in part, what is looked at otherwise, and what says too little alone."""
+"""Checks of a component: partial failures, alternative checks, and checks that say too little alone."""
 
 from __future__ import annotations
 
@@ -85,14 +85,14 @@ def test_an_apportioned_total_is_all_given_out(total: Decimal, weights: list[Dec
 
 
 @pytest.mark.parametrize("answer", [NotMeasured("oauth_required"), Measured(0)])
-def test_what_cannot_be_looked_at_is_looked_for_elsewhere(answer: Outcome) -> None:
+def test_an_unmeasured_check_uses_its_alternative(answer: Outcome) -> None:
     either = check(FIRST, otherwise=check(SECOND))
     part = scored(either, first=answer, second=Measured(1, (found(SECOND, 0),)))
     assert part.result == 0
     assert (part.floor, part.ceiling) == ((0, 10) if isinstance(answer, NotMeasured) else (0, 0))
 
 
-def test_what_can_be_looked_at_is_looked_for_nowhere_else() -> None:
+def test_a_measured_check_ignores_its_alternative() -> None:
     either = check(FIRST, otherwise=check(SECOND))
     assert scored(either, first=Measured(1), second=Measured(1, (found(SECOND, 0),))).result == 10
 
@@ -105,8 +105,8 @@ def test_a_check_beside_others_is_silent_alone() -> None:
     assert scored(*checks, first=Measured(1), second=Measured(1, (found(SECOND, 0),))).result == 5
 
 
-def test_a_check_without_weight_is_told_and_costs_nothing() -> None:
+def test_a_check_without_weight_is_listed_and_costs_nothing() -> None:
     checks = (check(FIRST), check(SECOND, weight=Decimal(0), supplementary=True))
-    told = scored(*checks, first=Measured(1), second=Measured(1, (found(SECOND, 0, tolerated=True),)))
-    assert [line.points for line in told.lines] == [0]
-    assert (told.result, told.floor, told.checked) == (10, 10, 1)
+    part = scored(*checks, first=Measured(1), second=Measured(1, (found(SECOND, 0, tolerated=True),)))
+    assert [line.points for line in part.lines] == [0]
+    assert (part.result, part.floor, part.checked) == (10, 10, 1)

@@ -216,7 +216,7 @@ def heard(check: ConformanceCheck, conversation: Conversation) -> tuple[Finding,
         return None
 
 
-def told(checks: Iterable[ConformanceCheck], conversation: Conversation) -> dict[str, Any]:
+def collect_findings(checks: Iterable[ConformanceCheck], conversation: Conversation) -> dict[str, Any]:
     answers = {check.requirement.id: heard(check, conversation) for check in checks}
     return {
         name: None if found is None else sorted((one.at, one.message, one.tolerated) for one in found)
@@ -350,8 +350,8 @@ def test_nothing_unclear_fails_a_must_check(place: Any, looks: Any, answered: An
         return  # what the server asked before it fell silent is clear
     if transport == "stdio" and not looks["session"]:
         exchange["connection"] = before[0]["connection"]
-    failed = told(MUSTS, build_conversation(*before))
-    for name, found in told(MUSTS, build_conversation(*before, exchange)).items():
+    failed = collect_findings(MUSTS, build_conversation(*before))
+    for name, found in collect_findings(MUSTS, build_conversation(*before, exchange)).items():
         new = [finding for finding in found or () if finding not in (failed[name] or ())]
         assert all(tolerated for _, _, tolerated in new), (name, new)
 
@@ -369,7 +369,9 @@ def test_the_order_of_other_questions_does_not_matter(data: st.DataObject) -> No
     said_then = [said(*place, step, **{**looks, **data.draw(ANSWERED)}) for step in chosen if step != "initialize"]
     shuffled = data.draw(st.permutations(said_then))
     before = openings(*place)
-    assert told(CHECKS, build_conversation(*before, *said_then)) == told(CHECKS, build_conversation(*before, *shuffled))
+    assert collect_findings(CHECKS, build_conversation(*before, *said_then)) == collect_findings(
+        CHECKS, build_conversation(*before, *shuffled)
+    )
 
 
 BEYOND = {"DEP-01"}
@@ -410,7 +412,7 @@ def test_a_refused_post_is_no_part_of_a_server_of_http_sse() -> None:
     opened = openings(LEGACY, "sse", "A")
     alone, both = build_conversation(*opened), build_conversation(refused, *opened)
     assert [one.connection.transport for one in both.exchanges] == ["sse", "sse"]
-    assert told(MUSTS, both) == told(MUSTS, alone)
+    assert collect_findings(MUSTS, both) == collect_findings(MUSTS, alone)
 
 
 @pytest.mark.parametrize("status", [301, 302, 307, 308])
@@ -424,7 +426,9 @@ def test_a_redirect_says_nothing_about_the_question(status: int) -> None:
 
 @pytest.mark.parametrize("era", [MODERN, LEGACY])
 def test_a_server_that_keeps_every_rule_fails_none(era: str) -> None:
-    found = told(CHECKS, build_conversation(*openings(era, "streamable-http", "E" if era == MODERN else "D")))
+    found = collect_findings(
+        CHECKS, build_conversation(*openings(era, "streamable-http", "E" if era == MODERN else "D"))
+    )
     assert not any(found.values())
 
 
@@ -448,5 +452,5 @@ def test_a_redirect_is_seen_from_the_address_that_was_probed(location: str, comp
         modern_exchange("discover", result={}),
     )
     conversation = Conversation(at="exchanges", recorded=Exchanges.parse(json.dumps(body).encode()))
-    found = told([check for check in CHECKS if check.requirement.id == "HTTP-12"], conversation)["HTTP-12"]
+    found = collect_findings([check for check in CHECKS if check.requirement.id == "HTTP-12"], conversation)["HTTP-12"]
     assert [message for _, message, _ in found] == [f"HTTP 308 {complaint}"] * bool(complaint)

@@ -158,7 +158,7 @@ def test_a_publisher_of_whom_too_little_is_known_costs_nothing(evidence: Dossier
         (None, ""),
     ],
 )
-def test_the_domain_of_an_address_is_what_somebody_registered(url: str | None, domain: str) -> None:
+def test_the_domain_of_an_address_is_the_registered_domain(url: str | None, domain: str) -> None:
     assert domains.domain_of_url(url) == domain
 
 

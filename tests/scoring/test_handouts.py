@@ -1,4 +1,4 @@
-"""What a server hands out is judged where it was looked at, said to be unseen where it was not, and never charged."""
+"""Resources and results are judged where they were read, reported as unseen where not, and never cost points."""
 
 from __future__ import annotations
 

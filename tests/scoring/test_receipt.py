@@ -80,7 +80,7 @@ def test_an_explanation_names_every_line_and_its_points() -> None:
 def test_absence_is_explained_and_is_not_a_zero() -> None:
     for card in cards(DOSSIERS["locked"]):
         text = str(explain_scorecard(card))
-        assert "oauth_required" in text or card.rubric == "sdk_tier"  # it reads evidence that nobody has collected yet
+        assert "oauth_required" in text or card.rubric == "sdk_tier"  # it reads evidence that is not collected yet
         assert "0 of 100" not in text or card.rubric == "adaptive"
 
 

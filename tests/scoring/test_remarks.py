@@ -132,7 +132,7 @@ def test_what_practice_lives_with_is_remarked_on(check: str, thing: Scope) -> No
 
 
 @pytest.mark.parametrize(("check", "thing"), BREACHES)
-def test_what_nobody_can_live_with_is_a_breach(check: str, thing: Scope) -> None:
+def test_an_intolerable_deviation_is_a_breach(check: str, thing: Scope) -> None:
     assert breaches(check, thing) == [True]
 
 

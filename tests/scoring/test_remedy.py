@@ -90,10 +90,10 @@ def test_a_server_without_a_score_has_nothing_to_gain() -> None:
 
 
 def test_words_name_place_change_and_points() -> None:
-    told = str(explain_fix_plan(judged([tool("search", description="")])))
-    assert "+15 points (to 100, grade A) for one place: Tool has no description" in told
-    assert "(+15) tools/search" in told
-    assert "good: {" in told
+    text = str(explain_fix_plan(judged([tool("search", description="")])))
+    assert "+15 points (to 100, grade A) for one place: Tool has no description" in text
+    assert "(+15) tools/search" in text
+    assert "good: {" in text
 
 
 def test_every_rule_is_explained_with_an_example_of_each_kind() -> None:
@@ -105,9 +105,9 @@ def test_every_rule_is_explained_with_an_example_of_each_kind() -> None:
 
 
 def test_a_published_id_leads_to_its_rule_and_price() -> None:
-    (told,) = explain_citation("TOOL-no-description")
-    assert "tool-description-missing" in told.title
-    assert any("lint@1" in line and "15 points" in line for line in told.sections[0].lines)
+    (explanation,) = explain_citation("TOOL-no-description")
+    assert "tool-description-missing" in explanation.title
+    assert any("lint@1" in line and "15 points" in line for line in explanation.sections[0].lines)
     with pytest.raises(LookupError, match="no rubric cites"):
         explain_citation("SEC-999")
 
@@ -120,5 +120,5 @@ def test_every_id_on_a_receipt_is_explained() -> None:
         for line in receipt_lines(rubric.score(assessment)):
             assert line.cites in list_published_ids() | own, f"{rubric.name} cites {line.cites}"
             assert line.cites in own or explain_citation(line.cites)
-    told, *_ = explain_citation("documentation.descriptions")
-    assert "tool-description-missing" in str(told)
+    explanation, *_ = explain_citation("documentation.descriptions")
+    assert "tool-description-missing" in str(explanation)

@@ -152,7 +152,7 @@ def test_a_declared_repository_that_does_not_exist_is_a_finding(found: str) -> N
         Absent(Reason.UNREACHABLE),
     ],
 )
-def test_a_repository_that_could_not_be_looked_at_is_none(absence: Absent) -> None:
+def test_a_repository_that_could_not_be_read_is_none(absence: Absent) -> None:
     assert component(adaptive(adding(sourced(), {"repository": absence})), "documentation.metadata").result == 10
 
 
@@ -170,7 +170,7 @@ def test_only_the_adaptive_score_is_dated() -> None:
     assert [rubric.name for rubric in catalogue.list_rubrics() if rubric.dated] == ["adaptive@1", "adaptive@2"]
 
 
-def test_what_changed_since_the_approval_is_told_and_costs_nothing() -> None:
+def test_a_change_since_the_approval_is_listed_and_costs_nothing() -> None:
     alarmed = component(adaptive(abandoned()), "security.poisoning")
     assert [(line.rule, line.points) for line in alarmed.lines] == [("definitions-changed-since-approval", Decimal(0))]
     assert alarmed == replace(

@@ -12,9 +12,11 @@ from scoring.explain import explain_citation, list_published_ids
 def test_a_check_of_the_security_lane_is_explained_beside_others_of_that_id(number: int) -> None:
     name = f"SEC-00{number}"
     assert name in list_published_ids()
-    told = [each for each in explain_citation(name.lower()) if f"check {name} of the security lane" in each.summary]
-    assert told
-    for each in told:
+    explanations = [
+        each for each in explain_citation(name.lower()) if f"check {name} of the security lane" in each.summary
+    ]
+    assert explanations
+    for each in explanations:
         assert each.sections[0].heading == "Charged by"
         assert any("adaptive@1" in line for line in each.sections[0].lines)
 

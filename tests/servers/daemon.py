@@ -54,7 +54,7 @@ class Daemon:
 
     @property
     def died(self) -> bool:
-        """True when it ended although nobody stopped it."""
+        """True when it ended without being stopped."""
         return self._process is not None and self._process.poll() is not None
 
     @property

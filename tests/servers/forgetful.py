@@ -26,7 +26,7 @@ OPENING = {"protocolVersion": "2025-11-25", "capabilities": {"tools": {}}, "serv
 
 
 def main(log: Path) -> None:
-    fault = told.read_text() if (told := log.with_name("fault")).exists() else ""
+    fault = fault_file.read_text() if (fault_file := log.with_name("fault")).exists() else ""
     first = not log.exists()
     note(log, "start")
     if fault == "never" or (fault == "once" and first):
@@ -64,9 +64,9 @@ def answered(message: dict[str, Any], tools: list[dict[str, Any]]) -> dict[str, 
             return {"error": {"code": -32601, "message": "Method not found"}}
 
 
-def note(log: Path, *told: str) -> None:
+def note(log: Path, *entry: str) -> None:
     with log.open("a", encoding="utf-8") as file:
-        file.write(json.dumps([os.getpid(), *told]) + "\n")
+        file.write(json.dumps([os.getpid(), *entry]) + "\n")
 
 
 if __name__ == "__main__":

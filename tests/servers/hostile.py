@@ -42,7 +42,7 @@ class Call:
             self.writer.write(data)
             await self.writer.drain()
         except ConnectionError:
-            self.writer.close()  # so that whoever repeats himself notices
+            self.writer.close()  # so that a repeated request fails
 
     async def reply(
         self, status: int = 200, body: bytes = b"", *headers: tuple[str, str], kind: str = "application/json"

@@ -93,7 +93,7 @@ def event(message: Any) -> bytes:
     return b"event: message\ndata: " + json.dumps(message).encode() + b"\n\n"
 
 
-async def told(message: Any, stream: Call) -> None:
+async def plainly(message: Any, stream: Call) -> None:
     """Answer as one should."""
     await stream.send(event(message))
 
@@ -104,7 +104,7 @@ async def twice(message: Any, stream: Call) -> None:
 
 
 async def under_a_wrong_id(message: Any, stream: Call) -> None:
-    """Answer somebody else."""
+    """Answer another request."""
     await stream.send(event({**message, "id": 999}))
 
 
@@ -146,7 +146,7 @@ async def in_gigabytes(message: Any, stream: Call) -> None:
 
 
 SSE: dict[str, Case] = {
-    "an upright stream": Case(make=sse(told)),
+    "an upright stream": Case(make=sse(plainly)),
     "answers twice on the stream": Case(make=sse(twice)),
     "answers under a wrong id on the stream": Case(make=sse(under_a_wrong_id), fails=fails("JSON-01")),
     "a flood before each answer": Case(make=sse(behind_a_flood)),
@@ -155,7 +155,7 @@ SSE: dict[str, Case] = {
     "the stream ends after initialize": Case(make=sse(once_and_gone)),
     "the stream falls silent after initialize": Case(make=sse(never_again)),
     "the stream floods after initialize": Case(make=sse(in_gigabytes)),
-    "an endpoint of 60 kB": Case(make=sse(told, endpoint="/" + "x" * 60_000)),
+    "an endpoint of 60 kB": Case(make=sse(plainly, endpoint="/" + "x" * 60_000)),
 }
 
 BEARER = 'Bearer resource_metadata="{origin}/.well-known/oauth-protected-resource/mcp"'

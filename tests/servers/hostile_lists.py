@@ -114,7 +114,7 @@ LISTED: dict[str, Case] = {
     "an enumeration of 20,000 values": Case(
         make=tools(tool(inputSchema={"type": "object", "properties": {"a": {"enum": list(range(20_000))}}}))
     ),
-    "a dialect that nobody knows": Case(
+    "an unknown dialect": Case(
         make=tools(tool(inputSchema={"$schema": "https://schemas.example/unknown", "type": "object"}))
     ),
     "x-mcp-header on everything": Case(

@@ -1,4 +1,4 @@
-"""Hostile servers whose framing is right and whose messages are wrong, late, doubled, or meant for somebody else."""
+"""Hostile servers whose framing is right and whose messages are wrong, late, doubled, or meant for another client."""
 
 from __future__ import annotations
 

@@ -83,7 +83,7 @@ class PostgresServer(Daemon):
         return self._url(name)
 
     def drop_database(self, url: str) -> None:
-        """Remove a database that `create_database` made, whoever is still connected: each takes 12 MB."""
+        """Remove a database that `create_database` made, even with open connections: each takes 12 MB."""
         name = url.rpartition("/")[2]
         with psycopg.connect(_conninfo(self.port), autocommit=True) as connection:
             connection.execute(f'DROP DATABASE "{name}" WITH (FORCE)'.encode())

@@ -19,7 +19,7 @@ BROKEN = -32603, "Internal error at 0x7f3a12bc after 17 ms"
 def answer(tool: dict[str, Any], arguments: dict[str, Any]) -> dict[str, Any] | None:
     """The result of a call, None for an error of the protocol.
 
-    A member `answers` of the tool decides; by default wrong arguments are told and right ones get a text.
+    A member `answers` of the tool decides; by default wrong arguments get an error and right ones get a text.
     """
     how = tool.get("answers", "well")
     schema = tool.get("inputSchema", {})
@@ -33,16 +33,16 @@ def answer(tool: dict[str, Any], arguments: dict[str, Any]) -> dict[str, Any] | 
     if how == "death":
         sys.exit(3)
     if how == "locked":
-        return _told("Missing API key: set WEATHER_API_KEY, not sk-abcdefghijklmnop1234")
+        return _error_result("Missing API key: set WEATHER_API_KEY, not sk-abcdefghijklmnop1234")
     if wrong and how != "credulous":
-        return _told(f"{wrong[0]}: expected another type" if how == "well" else "")
+        return _error_result(f"{wrong[0]}: expected another type" if how == "well" else "")
     return {
         "content": [{"type": "text", "text": "fine"}],
         **({"structuredContent": how} if isinstance(how, dict) else {}),
     }
 
 
-def _told(text: str) -> dict[str, Any]:
+def _error_result(text: str) -> dict[str, Any]:
     return {"content": [{"type": "text", "text": text}], "isError": True}
 
 

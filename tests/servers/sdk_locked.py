@@ -23,7 +23,7 @@ class Issuer:
         return AccessToken(token=token, client_id="fixture", scopes=["notes:read"])
 
     def __getattr__(self, name: str) -> Any:
-        raise AttributeError(f"nobody may call {name}")
+        raise AttributeError(f"the SDK may not call {name}")
 
 
 def build(port: int) -> MCPServer:

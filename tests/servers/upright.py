@@ -1,6 +1,6 @@
 """A dual-era MCP server on raw sockets that keeps every rule, so that hostile servers differ from it in one thing only.
 
-It does what a server must and should do and nothing else; it is no client of any library and sends what it is told to.
+It does what a server must and should do and nothing else; it uses no library and sends what a test asks for.
 """
 
 from __future__ import annotations

@@ -99,7 +99,7 @@ def test_two_beats_that_sweep_at_the_same_time_have_everything_done_once(tmp_pat
             await asyncio.gather(*(shards.collect_shard(ctx, RUN, Stage.PROBE) for ctx in (one, other)))
             await asyncio.gather(*(shards.score_shard(ctx, RUN) for ctx in (one, other)))
             await asyncio.gather(*(closing.publish_run(ctx, RUN) for ctx in (one, other)))
-            assert sorted(collector.looked_at) == one.store.list_planned_servers(RUN)
+            assert sorted(collector.probed) == one.store.list_planned_servers(RUN)
             row = one.store.find_run(RUN)
             assert row is not None
             assert row.state is RunState.PUBLISHED
@@ -152,7 +152,7 @@ def test_a_worker_whose_clock_is_ahead_publishes_nothing_early(tmp_path: Path, u
     asyncio.run(main())
 
 
-def test_a_worker_whose_clock_is_ahead_looks_at_nobody_again_too_early(tmp_path: Path, url: str) -> None:
+def test_a_worker_whose_clock_is_ahead_probes_no_server_again_too_early(tmp_path: Path, url: str) -> None:
     def answer(server: Server) -> Observed | Absent:
         return Absent(Reason.TIMEOUT) if server.name.endswith("-3") else Observed(LISTING)
 
@@ -163,7 +163,7 @@ def test_a_worker_whose_clock_is_ahead_looks_at_nobody_again_too_early(tmp_path:
             await steps.plan_due_runs(wrong, _everybodys_turn)
             for _ in range(2):
                 await shards.collect_shard(wrong, RUN, Stage.PROBE)
-            assert len(collector.looked_at) == 30
+            assert len(collector.probed) == 30
             assert wrong.store.read_progress(RUN).done[Stage.COLLECT] == 29
             assert wrong.store.count_due_servers(RUN, wrong.clock.wall()) == {Stage.SCORE: 29}
 

@@ -78,7 +78,7 @@ def test_ctrl_c_keeps_what_is_done_and_the_next_call_resumes(tmp_path: Path) -> 
             assert resumed.ok
             assert resumed.run == stopped.run
             assert resumed.scored == 12
-            assert len(collector.looked_at) <= 13  # the one in flight may have been cancelled
+            assert len(collector.probed) <= 13  # the one in flight may have been cancelled
             assert ctx.store.verify() == []
 
     asyncio.run(main())

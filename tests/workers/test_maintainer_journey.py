@@ -72,9 +72,9 @@ def _asks(client: TestClient, server: str) -> str:
 
 
 def _reads(client: TestClient, server: str, where: str) -> None:
-    told = client.get(where).json()
-    assert told["state"] == "done"
-    gained = {one["rubric"]: one for one in told["comparisons"] if one["points"] and float(one["points"]) > 0}
+    report = client.get(where).json()
+    assert report["state"] == "done"
+    gained = {one["rubric"]: one for one in report["comparisons"] if one["points"] and float(one["points"]) > 0}
     assert "lint" in gained
     assert any("description" in line["why"] for line in gained["lint"]["gone"])
     page = client.get(f"/servers/{server}/retests?follow=true").text

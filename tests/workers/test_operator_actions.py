@@ -47,10 +47,10 @@ def _act(ctx: Context, what: RunAction) -> None:
 
 
 async def _stopped_midway(ctx: Context, collector: ScriptedCollector, what: RunAction) -> int:
-    """Collect until some servers were looked at, and let an operator act; how many are collected when all is quiet."""
+    """Collect until some servers were probed, and let an operator act; how many are collected when all is quiet."""
     await steps.plan_due_runs(ctx, _my_turn)
     working = asyncio.create_task(shards.collect_shard(ctx, RUN, Stage.PROBE))
-    while len(collector.looked_at) < 10:
+    while len(collector.probed) < 10:
         await asyncio.wait([working], timeout=0.01)
     collector.delay = 1.0  # the run is not over before the task sees the decision
     await asyncio.to_thread(_act, ctx, what)
@@ -80,11 +80,13 @@ def test_a_pause_ends_a_shard_in_the_middle_of_its_chunk_and_resuming_does_the_r
             assert await _swept(ctx) == []
             await shards.collect_shard(ctx, RUN, Stage.PROBE)
             await closing.publish_run(ctx, RUN)
-            assert len(collector.looked_at) == done
+            assert len(collector.probed) == done
             _act(ctx, RunAction.RESUMED)
             assert schedule.PROBE_SHARD in await _swept(ctx)
             await shards.collect_shard(ctx, RUN, Stage.PROBE)
-            assert sorted(collector.looked_at) == ctx.store.list_planned_servers(RUN), "nobody twice, nobody forgotten"
+            assert sorted(collector.probed) == ctx.store.list_planned_servers(RUN), (
+                "no server twice, no server forgotten"
+            )
 
     asyncio.run(main())
 
@@ -103,7 +105,7 @@ def test_a_cancelled_night_is_left_alone_and_keeps_what_it_saw(tmp_path: Path) -
             assert ctx.store.count_held_items(RUN) == 0
             known = ctx.store.read_dossiers(RUN, ctx.store.list_planned_servers(RUN))
             assert sum("listing" in dossier.records for dossier in known) == done
-            assert len(collector.looked_at) == done
+            assert len(collector.probed) == done
 
     asyncio.run(main())
 

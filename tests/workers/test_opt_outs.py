@@ -41,7 +41,7 @@ def world() -> World:
     return World([registry], [ScriptedCollector()], following=(followed,))
 
 
-def test_nobody_looks_at_who_opted_out_and_every_record_says_why(tmp_path: Path) -> None:
+def test_an_opted_out_server_is_not_probed_and_every_record_says_why(tmp_path: Path) -> None:
     async def main() -> None:
         around = world()
         async with context(tmp_path, around) as ctx:
@@ -54,7 +54,7 @@ def test_nobody_looks_at_who_opted_out_and_every_record_says_why(tmp_path: Path)
             (collector,), (follower,) = around.looking, around.following
             assert isinstance(collector, ScriptedCollector)
             assert isinstance(follower, ScriptedFollower)
-            assert sorted(collector.looked_at) == sorted([servers["0"].id, servers["2"].id])
+            assert sorted(collector.probed) == sorted([servers["0"].id, servers["2"].id])
             assert len(follower.earlier) == 2
 
             (dossier,) = ctx.store.read_dossiers(result.run.id, [servers["1"].id])
@@ -72,7 +72,7 @@ def test_nobody_looks_at_who_opted_out_and_every_record_says_why(tmp_path: Path)
     asyncio.run(main())
 
 
-def test_who_comes_back_is_looked_at_again(tmp_path: Path) -> None:
+def test_a_server_is_probed_again_after_its_opt_out_is_revoked(tmp_path: Path) -> None:
     async def main() -> None:
         around = world()
         async with context(tmp_path, around) as ctx:
@@ -93,7 +93,7 @@ def test_the_file_of_the_settings_counts_and_a_broken_one_stops_the_run(tmp_path
             await embedded.run_embedded(ctx, FIRST)
             (collector,) = around.looking
             assert isinstance(collector, ScriptedCollector)
-            assert collector.looked_at == []
+            assert collector.probed == []
 
     asyncio.run(main("server-0.example\nhost: server-1.example\nserver: io.example/server-2  # by its name"))
     with pytest.raises(InvalidSetting, match="line 1"):

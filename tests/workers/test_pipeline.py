@@ -175,7 +175,7 @@ def test_an_invalid_registration_is_recorded_and_not_contacted(tmp_path: Path) -
             expected = Absent(Reason.INVALID_REGISTRATION, "first: name expected")
             assert dossiers["io.example/server-2"].read(registration.KIND) == expected
             assert dossiers["io.example/server-2"].read(listing.KIND) == expected
-            assert collector.looked_at == [dossiers["io.example/server-1"].server.id]
+            assert collector.probed == [dossiers["io.example/server-1"].server.id]
 
     asyncio.run(main())
 
@@ -302,7 +302,7 @@ def test_nothing_is_planned_while_no_registry_answers(tmp_path: Path) -> None:
     asyncio.run(main())
 
 
-def test_what_is_collected_is_not_looked_at_again(tmp_path: Path) -> None:
+def test_a_collected_server_is_not_probed_again(tmp_path: Path) -> None:
     async def main() -> None:
         collector = ScriptedCollector()
         async with context(tmp_path, World([_registry(4)], [collector])) as ctx:
@@ -310,7 +310,7 @@ def test_what_is_collected_is_not_looked_at_again(tmp_path: Path) -> None:
             servers = ctx.store.list_pending_servers(run.id, Stage.COLLECT)
             await pipeline.collect(ctx, run, servers[:3])
             await pipeline.collect(ctx, run, servers)
-            assert sorted(collector.looked_at) == servers
+            assert sorted(collector.probed) == servers
 
     asyncio.run(main())
 
@@ -320,7 +320,7 @@ def test_the_earlier_dossier_reaches_the_collector(tmp_path: Path) -> None:
         collector = ScriptedCollector()
         async with context(tmp_path, World([_registry(1)], [collector])) as ctx:
             for _ in range(2):
-                run = pipeline.start_run(ctx, Trigger.LOCAL, FIRST, run_id=f"2026-{len(collector.looked_at)}")
+                run = pipeline.start_run(ctx, Trigger.LOCAL, FIRST, run_id=f"2026-{len(collector.probed)}")
                 await pipeline.discover(ctx, run)
                 await pipeline.collect(ctx, run, ctx.store.list_pending_servers(run.id, Stage.COLLECT))
             (earlier,) = collector.earlier.values()
@@ -329,52 +329,54 @@ def test_the_earlier_dossier_reaches_the_collector(tmp_path: Path) -> None:
     asyncio.run(main())
 
 
-def test_a_follower_is_told_what_was_found_before_it(tmp_path: Path) -> None:
-    told: list[list[str]] = []
+def test_a_follower_gets_the_records_of_earlier_followers(tmp_path: Path) -> None:
+    inputs: list[list[str]] = []
 
-    def told_of(kind: str) -> ScriptedFollower:
-        return ScriptedFollower(kind, lambda found: told.append(sorted(found.records)) or Observed(b"{}"))  # type: ignore[func-returns-value]
+    def recording_follower(kind: str) -> ScriptedFollower:
+        return ScriptedFollower(kind, lambda found: inputs.append(sorted(found.records)) or Observed(b"{}"))  # type: ignore[func-returns-value]
 
     async def main() -> None:
-        async with context(tmp_path, World([_registry(1)], following=[told_of("interop"), told_of("trials")])) as ctx:
+        async with context(
+            tmp_path, World([_registry(1)], following=[recording_follower("interop"), recording_follower("trials")])
+        ) as ctx:
             run = await _planned(ctx)
             (server,) = ctx.store.list_pending_servers(run.id, Stage.COLLECT)
             await pipeline.collect(ctx, run, [server])
             (dossier,) = ctx.store.read_dossiers(run.id, [server])
-            assert told == [["listing", "registration"], ["interop", "listing", "registration"]]
+            assert inputs == [["listing", "registration"], ["interop", "listing", "registration"]]
             assert sorted(dossier.records) == ["drift", "interop", "listing", "registration", "trials"]
 
     asyncio.run(main())
 
 
-def test_a_bug_in_a_follower_is_recorded_and_the_next_one_is_told_so(tmp_path: Path) -> None:
+def test_a_bug_in_a_follower_is_recorded_and_the_next_one_sees_it(tmp_path: Path) -> None:
     def broken(_: Dossier) -> Observed:
         raise LookupError("a follower's bug")
 
     async def main() -> None:
-        told: list[object] = []
-        after = ScriptedFollower("trials", lambda found: told.append(found.read("interop")) or Observed(b"{}"))  # type: ignore[func-returns-value]
+        inputs: list[object] = []
+        after = ScriptedFollower("trials", lambda found: inputs.append(found.read("interop")) or Observed(b"{}"))  # type: ignore[func-returns-value]
         async with context(
             tmp_path, World([_registry(1)], following=[ScriptedFollower("interop", broken), after])
         ) as ctx:
             run = await _planned(ctx)
             await pipeline.collect(ctx, run, ctx.store.list_pending_servers(run.id, Stage.COLLECT))
             assert ctx.store.read_progress(run.id).absent == {("interop", "collector_error"): 1}
-            assert told == [Absent(Reason.COLLECTOR_ERROR, "LookupError")]
+            assert inputs == [Absent(Reason.COLLECTOR_ERROR, "LookupError")]
 
     asyncio.run(main())
 
 
 @pytest.mark.parametrize(
-    ("told", "kept"), [("2026-11-20T03:00:00+00:00", True), ("2026-11-01T03:00:00+00:00", False), ("", False)]
+    ("seen_at", "kept"), [("2026-11-20T03:00:00+00:00", True), ("2026-11-01T03:00:00+00:00", False), ("", False)]
 )
-def test_what_was_seen_before_a_bug_of_ours_stands_when_it_says_when(tmp_path: Path, told: str, kept: bool) -> None:
+def test_what_was_seen_before_a_bug_of_ours_stands_when_it_says_when(tmp_path: Path, seen_at: str, kept: bool) -> None:
     nights = iter([Observed(b'{"seen":1}')])
 
     def once(_: Dossier) -> Observed:
         return next(nights)  # StopIteration the second time: a bug
 
-    follower = ScriptedFollower("repository", once, observation={"looked_at": told} if told else {})
+    follower = ScriptedFollower("repository", once, observation={"looked_at": seen_at} if seen_at else {})
 
     async def main() -> None:
         async with context(tmp_path, World([_registry(1)], following=[follower])) as ctx:

@@ -93,9 +93,9 @@ def test_what_changed_since_the_night_before_is_derived_again(store: Store) -> N
     result = again(store, find_run(store, later.id))
 
     (dossier,) = store.read_dossiers(result.run.id, [served.server.id])
-    told = dossier.read(drift.KIND)
-    assert isinstance(told, Observed)
-    assert Drift.parse(told.body).alarm
+    derived = dossier.read(drift.KIND)
+    assert isinstance(derived, Observed)
+    assert Drift.parse(derived.body).alarm
     assert result.run.pins["collector.drift"] == "1"
 
 

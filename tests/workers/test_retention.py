@@ -1,4 +1,4 @@
-"""Old nights keep less, every receipt stays what it was, and nothing that somebody needs goes, on both databases."""
+"""Old nights keep less, every receipt stays what it was, and nothing in use is removed, on both databases."""
 
 from __future__ import annotations
 
@@ -143,10 +143,10 @@ def kept(store: Store) -> list[int]:  # noqa: F811
 
 def test_of_a_week_one_night_keeps_its_records_and_all_keep_their_receipts(nights: Store) -> None:
     cards = {number: nights.read_scorecards(name(number)) for number in range(NIGHTS)}
-    told: list[tuple[str, int]] = []
-    done = compact_runs(nights, TODAY, KEEP, progress=lambda run, visits: told.append((run, visits)))
+    progress: list[tuple[str, int]] = []
+    done = compact_runs(nights, TODAY, KEEP, progress=lambda run, visits: progress.append((run, visits)))
     assert kept(nights) == [0, 7, *range(9, NIGHTS)]
-    assert done.visits == dict(told) == {name(number): 3 for number in (*range(1, 7), 8)}
+    assert done.visits == dict(progress) == {name(number): 3 for number in (*range(1, 7), 8)}
     for number in range(NIGHTS):
         assert nights.read_scorecards(name(number)) == cards[number]
     read = [receipt.decode_scorecard(card.body) for card in cards[3]]
@@ -289,7 +289,7 @@ def test_what_is_written_while_bodies_are_swept_is_whole(nights: Store, nights_u
     other.close()
 
 
-def test_nobody_writes_while_a_part_is_given_up(nights: Store, nights_url: str) -> None:
+def test_no_process_writes_while_a_part_is_given_up(nights: Store, nights_url: str) -> None:
     database = Database(nights_url)
     began, ended = threading.Event(), threading.Event()
     order: list[str] = []

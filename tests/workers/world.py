@@ -77,12 +77,12 @@ class ScriptedCollector:
     version: int = 1
     kinds: tuple[str, ...] = ("listing",)
     needs: Scarce = Scarce.SERVER
-    looked_at: list[str] = field(default_factory=list)
+    probed: list[str] = field(default_factory=list)
     delay: float = 0.0
     earlier: dict[str, Dossier] = field(default_factory=dict)
 
     async def collect(self, target: Server, earlier: Dossier) -> list[Record]:
-        self.looked_at.append(target.id)
+        self.probed.append(target.id)
         self.earlier[target.id] = earlier
         await asyncio.sleep(self.delay)
         content = self.answer(target)

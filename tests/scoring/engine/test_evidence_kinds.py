@@ -49,7 +49,7 @@ def without(dossier: Dossier, kind: str) -> Dossier:
 def test_a_rubric_reads_only_the_kinds_it_declares(rubric: Rubric, names: list[str]) -> None:
     kinds = kinds_of_rubric(rubric)
     for dossier in map(DOSSIERS.__getitem__, names):
-        for missing in ("", *sorted(kinds)):  # what is looked at in place of something else is looked at too
+        for missing in ("", *sorted(kinds)):  # the substitute of a missing kind is checked too
             rubric.score(assess_dossier(guarded(without(dossier, missing), kinds), [rubric]))
 
 

@@ -33,7 +33,7 @@ def number(result: Decimal | NotMeasured) -> Decimal:
     return result
 
 
-def test_scale_runs_from_nobody_to_a_large_project() -> None:
+def test_scale_runs_from_no_contributor_to_a_large_project() -> None:
     assert compute_scale(ALONE) == 0
     assert compute_scale(LARGE) == compute_scale(ProjectSize(contributors=900, stars=10**6, issues=10**6)) == 1
     assert 0 < compute_scale(ProjectSize(contributors=2, stars=30, issues=5)) < Decimal("0.5")

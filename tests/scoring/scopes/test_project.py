@@ -70,7 +70,7 @@ def test_a_file_that_either_the_host_or_the_source_shows_is_there(members: dict[
     assert build_project(**members).has("security_policy") is known
 
 
-def test_a_package_tells_of_its_licence_and_of_no_file_that_packages_leave_out() -> None:
+def test_a_package_shows_its_licence_and_no_file_that_packages_leave_out() -> None:
     packed = {"origin": "npm", "complete": True, "changelog": "CHANGELOG.md", "licence": "LICENSE"}
     alone = replace(build_project(source=packed, package={"version_exists": True}), repository=None)
     assert alone.has("licence")
@@ -81,7 +81,7 @@ def test_a_package_tells_of_its_licence_and_of_no_file_that_packages_leave_out()
     assert not bare.has("licence")
 
 
-def test_a_host_that_told_of_the_files_told_of_the_licence() -> None:
+def test_a_host_that_listed_the_files_listed_the_licence() -> None:
     assert not build_project(licence=None, readme=True).has("licence")
     with pytest.raises(Undecided):
         build_project(licence=None).has("licence")
@@ -96,7 +96,7 @@ def test_a_host_that_told_of_the_files_told_of_the_licence() -> None:
         build_source_only_project(complete=False),
     ],
 )
-def test_a_file_of_which_nobody_tells_is_neither_there_nor_missing(seen: Any) -> None:
+def test_a_file_without_evidence_is_neither_present_nor_missing(seen: Any) -> None:
     with pytest.raises(Undecided):
         seen.has("ci")
 

@@ -1,4 +1,4 @@
-"""REST: answers to GET requests in the documented shapes, without the members that nobody reads."""
+"""REST: answers to GET requests in the documented shapes, without the members that no caller reads."""
 
 from __future__ import annotations
 

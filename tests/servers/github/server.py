@@ -41,7 +41,7 @@ class _Handler(BaseHTTPRequestHandler):
         self._handle(self.rfile.read(int(self.headers.get("Content-Length", "0"))))
 
     def log_message(self, format: str, *args: object) -> None:  # noqa: A002  the base class names it
-        """Nobody reads it."""
+        """Log nothing."""
 
     def _handle(self, body: bytes) -> None:
         world, split = self.server.world, urlsplit(self.path)

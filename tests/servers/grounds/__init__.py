@@ -52,7 +52,7 @@ def website() -> Iterator[Website]:
             self.wfile.write(body)
 
         def log_message(self, format: str, *args: object) -> None:  # noqa: A002  the base class names it
-            """Nobody reads it."""
+            """Log nothing."""
 
     with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
         site = Website(f"http://127.0.0.1:{server.server_address[1]}")

@@ -55,9 +55,9 @@ def test_doctor_counts_tokens_for_github_and_tells_none_of_them(
     assert "hallmark advisories refresh" in str(rows["advisories"]["fix"])
 
     monkeypatch.setenv("HALLMARK_GITHUB_TOKENS", "hunter1,hunter2")
-    told = hallmark("doctor", "--json")
-    assert {row["check"]: row for row in told.rows}["GitHub tokens"]["found"] == "2, for https://api.github.com"
-    assert "hunter" not in told.out + told.err
+    result = hallmark("doctor", "--json")
+    assert {row["check"]: row for row in result.rows}["GitHub tokens"]["found"] == "2, for https://api.github.com"
+    assert "hunter" not in result.out + result.err
 
 
 def test_doctor_fails_where_something_needed_is_missing(

@@ -67,9 +67,9 @@ def test_the_version_is_one_line(hallmark: Hallmark) -> None:
 
 
 def test_the_overview_says_what_is_json_lines_and_what_one_document(hallmark: Hallmark) -> None:
-    told = " ".join(hallmark("--help").out.replace("│", " ").split())
-    assert f"one document for {', '.join(JSON_DOCUMENT_COMMANDS)};" in told
-    assert f"one object per line, for {', '.join(JSON_LINES_COMMANDS)}." in told
+    help_text = " ".join(hallmark("--help").out.replace("│", " ").split())
+    assert f"one document for {', '.join(JSON_DOCUMENT_COMMANDS)};" in help_text
+    assert f"one object per line, for {', '.join(JSON_LINES_COMMANDS)}." in help_text
     said = {name: _json_help(load_command(SUBCOMMANDS[name].module)) for name in SUBCOMMANDS}
     assert {name for name, words in said.items() if words} == {*JSON_DOCUMENT_COMMANDS, *JSON_LINES_COMMANDS}
     assert {name for name, words in said.items() if any("per line" in word for word in words)} == set(
@@ -118,7 +118,7 @@ def test_the_named_shell_counts_and_not_the_parent(home: Path, shell: str) -> No
     assert "_HALLMARK_COMPLETE" in done.stdout
 
 
-def test_a_shell_nobody_knows_is_wrong_usage(process: Hallmark) -> None:
+def test_an_unknown_shell_is_wrong_usage(process: Hallmark) -> None:
     result = process("--show-completion", "csh")
     assert result.code == 2
     assert "bash, zsh" in result.err

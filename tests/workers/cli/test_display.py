@@ -32,11 +32,11 @@ from workers.cli.results.servers import make_server_table
 from workers.progress import StageStatus
 
 
-@pytest.mark.parametrize(("rate", "told"), [(12.34, "12.3/s"), (1.0, "1.0/s"), (0.02, "1.2/min")])
-def test_a_slow_pace_is_told_by_the_minute(rate: float, told: str) -> None:
+@pytest.mark.parametrize(("rate", "pace"), [(12.34, "12.3/s"), (1.0, "1.0/s"), (0.02, "1.2/min")])
+def test_a_slow_pace_is_shown_by_the_minute(rate: float, pace: str) -> None:
     said = StringIO()
     TerminalProgress(Console(file=said)).show(StageStatus(stage="collect", done=5, planned=24, rate=rate))
-    assert said.getvalue() == f"Collecting: 5 of 24  {told}\n"
+    assert said.getvalue() == f"Collecting: 5 of 24  {pace}\n"
 
 
 def test_what_a_package_tried_is_shown_with_what_was_observed(capsys: pytest.CaptureFixture[str]) -> None:
@@ -93,14 +93,12 @@ def test_lines_of_a_rule_are_one_row_with_count_total_and_reason(
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "hint"),
     [("left-pad", "npm:left-pad or pypi:left-pad"), ("a/server.json", "no such file"), (".", "run --registry .")],
 )
-def test_a_target_that_is_none_is_told_what_it_may_have_meant(
-    text: str, told: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_invalid_target_gets_a_hint(text: str, hint: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    with pytest.raises(InvalidTarget, match=told):
+    with pytest.raises(InvalidTarget, match=hint):
         read_target(text)
 
 
@@ -124,7 +122,7 @@ def test_a_list_of_nothing_says_so(hallmark: Hallmark, stored: Sequence[str], wo
 
 
 @pytest.mark.parametrize(
-    ("error", "told"),
+    ("error", "start"),
     [
         (OSError(errno.ENOSPC, "No space left on device"), "error: No space left on device. Free some space"),
         (OSError(errno.EROFS, "Read-only file system", "/x/run.lock"), "error: Read-only file system: /x/run.lock\n"),
@@ -132,13 +130,13 @@ def test_a_list_of_nothing_says_so(hallmark: Hallmark, stored: Sequence[str], wo
     ],
 )
 def test_a_failure_of_the_machine_is_one_line(
-    error: Exception, told: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    error: Exception, start: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("COLUMNS", "200")
     with pytest.raises(typer.Exit), explain_failures():
         raise error
     said = capsys.readouterr().err
-    assert said.startswith(told)
+    assert said.startswith(start)
     assert said.count("\n") == 1
 
 
@@ -166,18 +164,20 @@ def test_a_list_that_does_not_fit_as_a_table_has_a_block_for_each_server(
     assert sum(len(line.split()[0]) < 5 for line in printed if line.strip()) == 0, "no name is broken into letters"
 
 
-def test_who_opens_the_sandbox_is_told_so(hallmark: Hallmark, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_scan_with_network_access_shows_the_allowed_hosts(
+    hallmark: Hallmark, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("HALLMARK_SANDBOX", "off")
     hosts = ["--network", "allow:b.example:8443", "--network", "allow:a.example"]
     said = hallmark("scan", *hosts, "--rubric", "lint", "--", "python", "server.py").err
     assert "may reach a.example, b.example. The evidence records this" in " ".join(said.split())
 
 
-@pytest.mark.parametrize(("columns", "told"), [("80", False), ("160", True)])
+@pytest.mark.parametrize(("columns", "shown"), [("80", False), ("160", True)])
 def test_what_a_check_is_needed_for_gives_way_to_what_to_do(
-    hallmark: Hallmark, monkeypatch: pytest.MonkeyPatch, columns: str, told: bool
+    hallmark: Hallmark, monkeypatch: pytest.MonkeyPatch, columns: str, shown: bool
 ) -> None:
     monkeypatch.setenv("COLUMNS", columns)
     heading = hallmark("doctor").out.splitlines()[0]
     assert "What to do" in heading
-    assert ("Needed for" in heading) is told
+    assert ("Needed for" in heading) is shown

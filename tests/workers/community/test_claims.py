@@ -137,7 +137,7 @@ def test_a_token_counts_from_the_proof_until_it_is_gone_for_a_week(tmp_path: Pat
 
 
 def test_a_proof_of_another_server_at_the_host_proves_nothing(tmp_path: Path) -> None:
-    """Each server has a challenge of its own, with its id in it: whoever serves many proves each."""
+    """Each server has a challenge of its own, with its id in it: an owner of many servers proves each."""
 
     async def main() -> None:
         with website() as site:
@@ -181,7 +181,7 @@ def test_who_opted_out_is_not_contacted_for_a_proof(tmp_path: Path) -> None:
 
 
 def test_what_a_server_says_of_itself_proves_control_where_its_identity_is(tmp_path: Path) -> None:
-    """For whoever has no say over the host, such as one of a thousand on a platform."""
+    """For an owner without control of the host, such as one of a thousand on a platform."""
     said = {"challenge": "nothing", "identifier": ""}
 
     def answer(server: Server) -> Observed:

@@ -1,4 +1,4 @@
-"""A changed score is told once a publication, signed, until it is taken; and nothing private is in it."""
+"""A changed score is sent once a publication, signed, with retries until it is accepted, and without private data."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def sent(ctx: Context, webhook: Webhook) -> list[Delivery]:
     return ctx.store.webhooks.list_deliveries(webhook.id)
 
 
-def test_a_changed_score_is_told_once_and_signed(tmp_path: Path) -> None:
+def test_a_changed_score_is_sent_once_and_signed(tmp_path: Path) -> None:
     async def main(site: Website) -> None:
         async with two_nights(tmp_path) as ctx:
             webhook = hook(ctx, site.url + "/hook")
@@ -85,11 +85,11 @@ def test_a_changed_score_is_told_once_and_signed(tmp_path: Path) -> None:
             assert (log.state, log.said, log.attempts) == (DeliveryState.DELIVERED, "taken", 1)
             key, now = secret(ctx, webhook), ctx.clock.wall()
             assert verify_message(key, headers, body, now) == log.id
-            told = json.loads(body)
-            assert told["type"] == "score.changed"
-            assert (told["data"]["run"], told["data"]["before_run"]) == (RUN.id, EARLIER.id)
-            assert told["data"]["server"]["url"].endswith(f"/servers/{webhook.server}")
-            assert {one["rubric"] for one in told["data"]["scores"]} <= {"lint", "adaptive"}
+            message = json.loads(body)
+            assert message["type"] == "score.changed"
+            assert (message["data"]["run"], message["data"]["before_run"]) == (RUN.id, EARLIER.id)
+            assert message["data"]["server"]["url"].endswith(f"/servers/{webhook.server}")
+            assert {one["rubric"] for one in message["data"]["scores"]} <= {"lint", "adaptive"}
             for forged in (
                 verify_message(key, headers, body + b" ", now),
                 verify_message(key, headers | {"webhook-id": "dlv_other"}, body, now),
@@ -105,7 +105,7 @@ def test_a_changed_score_is_told_once_and_signed(tmp_path: Path) -> None:
         asyncio.run(main(site))
 
 
-def test_nothing_is_told_where_nothing_changed_or_nothing_may_be_said(tmp_path: Path) -> None:
+def test_no_message_is_sent_without_a_change_or_for_an_opted_out_server(tmp_path: Path) -> None:
     async def main(site: Website) -> None:
         async with two_nights(tmp_path) as ctx:
             out = moved(ctx)

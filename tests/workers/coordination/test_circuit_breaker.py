@@ -1,4 +1,4 @@
-"""Hosts that do not answer are left alone for a while, and nobody is judged by another's silence."""
+"""Hosts that do not answer get no requests for a while, and no server is judged by the silence of another."""
 
 from __future__ import annotations
 
@@ -59,19 +59,19 @@ async def _night(
         yield ctx, clock, collector
 
 
-def test_who_shares_a_silent_host_is_looked_at_later(tmp_path: Path) -> None:
+def test_servers_of_a_silent_host_are_probed_later(tmp_path: Path) -> None:
     async def main() -> None:
         async with _night(tmp_path, 20, lambda _: SILENT) as (ctx, clock, collector):
             host_failures = LocalHostFailures(clock, 3, ctx.settings.host_rest)
             await shards.collect_shard(ctx, RUN, Stage.PROBE, host_failures=host_failures)
-            assert len(collector.looked_at) == 4, "three of the silent host, and the other one"
+            assert len(collector.probed) == 4, "three of the silent host, and the other one"
             assert len(ctx.store.list_pending_servers(RUN, Stage.COLLECT)) == 17
             assert ctx.store.count_due_servers(RUN, clock.wall()) == {Stage.SCORE: 4}
 
     asyncio.run(main())
 
 
-def test_nobody_is_unreachable_without_an_attempt_of_its_own(tmp_path: Path) -> None:
+def test_no_server_is_unreachable_without_an_attempt_of_its_own(tmp_path: Path) -> None:
     async def main() -> None:
         async with _night(tmp_path, 20, lambda _: SILENT) as (ctx, clock, collector):
             host_failures = LocalHostFailures(clock, 3, ctx.settings.host_rest)
@@ -79,7 +79,7 @@ def test_nobody_is_unreachable_without_an_attempt_of_its_own(tmp_path: Path) -> 
                 await shards.collect_shard(ctx, RUN, Stage.PROBE, host_failures=host_failures)
                 clock.step(ctx.settings.host_rest + timedelta(seconds=1))
             assert ctx.store.list_pending_servers(RUN, Stage.COLLECT) == []
-            assert len(set(collector.looked_at)) == 21
+            assert len(set(collector.probed)) == 21
             assert {why.reason for why in ctx.store.read_absences(RUN, listing.KIND).values()} == {Reason.TIMEOUT}
 
     asyncio.run(main())
@@ -126,7 +126,7 @@ def test_a_slow_or_refusing_server_is_no_silent_host(tmp_path: Path) -> None:
         refused = Absent(Reason.OAUTH_REQUIRED)
         async with _night(tmp_path, 20, lambda _: refused) as (ctx, _, collector):
             await shards.collect_shard(ctx, RUN, Stage.PROBE)
-            assert len(collector.looked_at) == 21
+            assert len(collector.probed) == 21
 
     asyncio.run(main())
 

@@ -133,7 +133,7 @@ def test_what_a_process_of_this_machine_held_is_free_as_soon_as_it_is_dead(tmp_p
     asyncio.run(asyncio.wait_for(main(), 300))
 
 
-def test_the_living_keep_what_they_hold_and_so_do_others_of_whom_nobody_knows(tmp_path: Path) -> None:
+def test_live_and_unknown_workers_keep_their_leases(tmp_path: Path) -> None:
     async def main() -> None:
         async with _night(tmp_path, lease_ttl=timedelta(hours=1)) as ctx:
             living = Leases(ctx, RUN, Stage.PROBE)

@@ -74,7 +74,9 @@ async def denied(budgets: TokenBudgets, cost: int = 1, resource: Resource = "cor
     return found.wait
 
 
-async def told(budgets: TokenBudgets, remaining: int, resets_in: float = 1800, one: Granted | None = None) -> None:
+async def settle_request(
+    budgets: TokenBudgets, remaining: int, resets_in: float = 1800, one: Granted | None = None
+) -> None:
     said = ReportedBudget(remaining=remaining, resets_in=resets_in)
     await budgets.settle(one or await granted(budgets), reported=said, spent=0, rest=0)
 
@@ -83,7 +85,7 @@ def test_while_nothing_is_known_one_request_goes_ahead_alone(valkey: ValkeyServe
     async def body(one: TokenBudgets, other: TokenBudgets) -> None:
         first = await granted(one)
         assert 0 < await denied(other) <= 0.1
-        await told(one, 10, one=first)
+        await settle_request(one, 10, one=first)
         await granted(other)
 
     by(valkey, body)
@@ -91,7 +93,7 @@ def test_while_nothing_is_known_one_request_goes_ahead_alone(valkey: ValkeyServe
 
 def test_what_is_on_the_way_of_one_is_not_left_for_the_other(valkey: ValkeyServer) -> None:
     async def body(one: TokenBudgets, other: TokenBudgets) -> None:
-        await told(one, 3)
+        await settle_request(one, 3)
         await granted(one, cost=2)
         await granted(other)
         assert 1600 < await denied(other) <= 1800
@@ -103,7 +105,7 @@ def test_what_is_on_the_way_of_one_is_not_left_for_the_other(valkey: ValkeyServe
 
 def test_a_limit_met_by_one_rests_the_token_for_all(valkey: ValkeyServer) -> None:
     async def body(one: TokenBudgets, other: TokenBudgets) -> None:
-        await told(one, 10)
+        await settle_request(one, 10)
         await one.settle(await granted(one), reported=None, spent=0, rest=60)
         assert 0 < await denied(other) <= 60
         assert 0 < await denied(other, resource="graphql") <= 60
@@ -114,7 +116,7 @@ def test_a_limit_met_by_one_rests_the_token_for_all(valkey: ValkeyServer) -> Non
 
 def test_requests_of_all_processes_keep_one_pace(valkey: ValkeyServer) -> None:
     async def body(one: TokenBudgets, other: TokenBudgets) -> None:
-        await told(one, 100)
+        await settle_request(one, 100)
         spans = []  # between which moments each may start: the answers take time too
         for budgets in (one, other, one, other):
             before = monotonic()
@@ -130,7 +132,7 @@ def test_requests_of_all_processes_keep_one_pace(valkey: ValkeyServer) -> None:
 
 def test_the_budget_comes_back_at_the_reset_and_is_unknown_then(valkey: ValkeyServer) -> None:
     async def body(one: TokenBudgets, other: TokenBudgets) -> None:
-        await told(one, 0, resets_in=3)
+        await settle_request(one, 0, resets_in=3)
         wait = await denied(other)
         assert 0 < wait <= 3
         await asyncio.sleep(wait)  # the clock is that of the broker
@@ -144,7 +146,7 @@ def test_a_request_whose_process_died_counts_as_spent(valkey: ValkeyServer, monk
     monkeypatch.setattr(shared_github_quota, "_HOLD", 50)
 
     async def body(one: TokenBudgets, other: TokenBudgets) -> None:
-        await told(one, 3)
+        await settle_request(one, 3)
         await granted(one, cost=2)
         await asyncio.sleep(0.1)  # the clock is that of the broker
         assert await other.affords(TOKEN, "core", 1)
@@ -155,7 +157,7 @@ def test_a_request_whose_process_died_counts_as_spent(valkey: ValkeyServer, monk
 
 def test_a_request_that_was_not_answered_counts_as_spent_and_one_not_sent_does_not(valkey: ValkeyServer) -> None:
     async def body(one: TokenBudgets, other: TokenBudgets) -> None:
-        await told(one, 2)
+        await settle_request(one, 2)
         await one.settle(await granted(one), reported=None, spent=1, rest=0)
         await one.settle(await granted(one), reported=None, spent=0, rest=0)
         assert await other.affords(TOKEN, "core", 1)
@@ -166,12 +168,12 @@ def test_a_request_that_was_not_answered_counts_as_spent_and_one_not_sent_does_n
 
 def test_answers_of_the_window_before_do_not_spend_the_new_one(valkey: ValkeyServer) -> None:
     async def body(one: TokenBudgets, other: TokenBudgets) -> None:
-        await told(one, 10)
+        await settle_request(one, 10)
         late, later = await granted(one), await granted(one)
-        await told(other, 5000, resets_in=3600)
-        await told(one, 0, resets_in=1, one=late)
+        await settle_request(other, 5000, resets_in=3600)
+        await settle_request(one, 0, resets_in=1, one=late)
         assert await other.affords(TOKEN, "core", 4000)
-        await told(one, 4990, resets_in=3599, one=later)
+        await settle_request(one, 4990, resets_in=3599, one=later)
         assert not await other.affords(TOKEN, "core", 4991)
 
     by(valkey, body)
@@ -179,7 +181,7 @@ def test_answers_of_the_window_before_do_not_spend_the_new_one(valkey: ValkeySer
 
 def test_neither_a_token_nor_its_value_is_in_the_broker(valkey: ValkeyServer) -> None:
     async def body(one: TokenBudgets, _: TokenBudgets) -> None:
-        await told(one, 10)
+        await settle_request(one, 10)
         await granted(one)
 
     by(valkey, body)
@@ -195,7 +197,7 @@ def test_hundreds_who_ask_at_once_need_few_connections(valkey: ValkeyServer) -> 
     async def main() -> None:
         async with Redis.from_url(valkey.url, max_connections=5) as redis:
             budgets = SharedGitHubBudgets(redis)
-            await told(budgets, 1_000)
+            await settle_request(budgets, 1_000)
             found = await asyncio.gather(*(budgets.reserve(TOKEN, "core", 1, 0) for _ in range(500)))
             assert all(isinstance(one, Granted) and one.ticket for one in found)
             assert not await budgets.affords(TOKEN, "core", 501)
@@ -205,11 +207,11 @@ def test_hundreds_who_ask_at_once_need_few_connections(valkey: ValkeyServer) -> 
 
 def test_without_redis_each_process_has_a_share_of_what_github_says() -> None:
     async def main() -> None:
-        async with Redis.from_url(f"redis://127.0.0.1:{free_port()}/0") as nobody:
-            alone = SharedGitHubBudgets(nobody)
+        async with Redis.from_url(f"redis://127.0.0.1:{free_port()}/0") as unreachable:
+            alone = SharedGitHubBudgets(unreachable)
             first = await granted(alone)
             assert await denied(alone) <= 0.1
-            await told(alone, 808, one=first)
+            await settle_request(alone, 808, one=first)
             assert await alone.affords(TOKEN, "core", 100)
             assert not await alone.affords(TOKEN, "core", 101)
 
@@ -227,7 +229,7 @@ def test_shares_together_are_less_than_what_is_left() -> None:
             for share, one in zip(shares, found, strict=True):
                 if isinstance(one, Granted):
                     spent += 1
-                    await told(share, left - spent, one=one)
+                    await settle_request(share, left - spent, one=one)
         assert 0 < spent <= left
 
     asyncio.run(main())
@@ -237,17 +239,17 @@ def test_a_broker_that_comes_back_is_believed_after_github_was_asked(valkey: Val
     time = [0.0]
 
     async def body(one: TokenBudgets, other: TokenBudgets) -> None:
-        await told(one, 100)
-        await told(other, 99)
+        await settle_request(one, 100)
+        await settle_request(other, 99)
         await asyncio.to_thread(valkey.kill)
-        await told(other, 50)  # on its own
+        await settle_request(other, 50)  # on its own
         await asyncio.to_thread(valkey.start)
         assert await other.affords(TOKEN, "core", 15)
         assert not await other.affords(TOKEN, "core", 25), "still on its own: half of 50"
         time[0] += 60
         first = await granted(other)
-        assert await denied(one) <= 0.1, "nobody goes by what Redis remembers"
-        await told(other, 49, one=first)
+        assert await denied(one) <= 0.1, "no process uses the stale state in Redis"
+        await settle_request(other, 49, one=first)
         assert not await one.affords(TOKEN, "core", 50)
 
     by(valkey, body, tick=lambda: time[0])

@@ -59,10 +59,10 @@ def test_a_pause_that_a_host_asked_one_process_for_is_kept_by_the_others(valkey:
         async with Redis.from_url(valkey.url) as redis, asyncio.timeout(60):
             one, other = _courtesy(redis), _courtesy(redis)
             async with one.reserve_host("tired.example"):
-                told = loop.time()
+                started = loop.time()
                 one.defer("tired.example", 0.6)
             async with other.reserve_host("tired.example"):
-                assert loop.time() - told >= 0.55
+                assert loop.time() - started >= 0.55
 
     asyncio.run(main())
 
@@ -99,8 +99,8 @@ def test_a_lease_that_became_anothers_is_left_alone(valkey: ValkeyServer) -> Non
 
 def test_without_redis_a_process_is_polite_on_its_own() -> None:
     async def main() -> None:
-        nobody = Redis.from_url(f"redis://127.0.0.1:{free_port()}/0")
-        async with nobody, asyncio.timeout(60), _courtesy(nobody).reserve_host("any.example"):
+        unreachable = Redis.from_url(f"redis://127.0.0.1:{free_port()}/0")
+        async with unreachable, asyncio.timeout(60), _courtesy(unreachable).reserve_host("any.example"):
             pass
 
     asyncio.run(main())
@@ -166,9 +166,9 @@ def test_waiting_for_a_silent_broker_is_no_time_of_the_server() -> None:
 
 
 def test_what_visits_share_never_waits_for_ever() -> None:
-    told = open_shared_pool("redis://127.0.0.1/0").connection_kwargs
-    assert 0 < told["socket_timeout"] < 10
-    assert 0 < told["socket_connect_timeout"] < 10
+    options = open_shared_pool("redis://127.0.0.1/0").connection_kwargs
+    assert 0 < options["socket_timeout"] < 10
+    assert 0 < options["socket_connect_timeout"] < 10
 
 
 def test_a_turn_is_one_process_at_a_time_and_free_afterwards(valkey: ValkeyServer) -> None:

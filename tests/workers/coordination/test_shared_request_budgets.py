@@ -47,7 +47,7 @@ def test_a_bound_that_others_reached_is_reached(valkey: ValkeyServer) -> None:
                 await budgets(theirs).find_refusal(one) is None
             )  # known from now on, and refreshed when it counts itself
             spend(budgets(mine), one, 4)
-            assert await budgets(mine).find_refusal(one) is None  # its own count is not forgotten before it is told
+            assert await budgets(mine).find_refusal(one) is None  # its own count is kept until it is flushed
             await mine.flush()
             spend(budgets(theirs), one, 1)
             await theirs.flush()
@@ -112,8 +112,8 @@ def test_telling_waits_until_it_is_worth_it(valkey: ValkeyServer) -> None:
 def test_without_redis_a_process_counts_on_its_own_and_loses_nothing() -> None:
     async def main() -> None:
         four = server("four")
-        async with Redis.from_url(f"redis://127.0.0.1:{free_port()}/0") as nobody:
-            ledger = SharedRequestLedger(nobody, lambda: 0.0)
+        async with Redis.from_url(f"redis://127.0.0.1:{free_port()}/0") as unreachable:
+            ledger = SharedRequestLedger(unreachable, lambda: 0.0)
             spend(budgets(ledger), four, 3)
             await ledger.flush()
             assert await budgets(ledger).find_refusal(four) is None
@@ -124,6 +124,6 @@ def test_without_redis_a_process_counts_on_its_own_and_loses_nothing() -> None:
 
 
 async def _hmgets(redis: Redis) -> int:
-    """How often the server was asked; it does not know a command that nobody has sent yet."""
+    """How often the server was asked; it lists no command that no client has sent yet."""
     known = (await redis.info("commandstats")).get("cmdstat_hmget", {"calls": 0})
     return int(known["calls"])

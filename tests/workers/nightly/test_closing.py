@@ -67,7 +67,7 @@ def test_a_night_with_too_many_failures_of_ours_is_withheld_and_says_why(tmp_pat
     asyncio.run(main())
 
 
-def test_a_withheld_night_stays_so_until_somebody_decides(tmp_path: Path) -> None:
+def test_a_withheld_run_stays_withheld_until_a_decision(tmp_path: Path) -> None:
     async def main() -> None:
         async with _night(tmp_path, 20, failing=2) as ctx:
             await _collected(ctx)
@@ -148,7 +148,7 @@ def test_a_paused_or_cancelled_night_is_not_published(tmp_path: Path) -> None:
     asyncio.run(main())
 
 
-def test_what_was_not_looked_at_in_time_is_missing_and_no_failure() -> None:
+def test_a_server_not_probed_in_time_is_missing_and_no_failure() -> None:
     progress = RunProgress(planned=100, done={Stage.COLLECT: 40, Stage.SCORE: 40}, absent={("listing", "timeout"): 30})
     assert find_withholding_reason(progress, [], settings(Path())) == ""
 
@@ -162,7 +162,7 @@ def test_servers_whose_turn_it_was_not_dilute_nothing() -> None:
     )
 
 
-def test_only_the_name_of_an_error_is_told() -> None:
+def test_only_the_name_of_an_error_is_reported() -> None:
     failures = [StageFailure(server="a", stage=Stage.SCORE, attempts=1, last_error="<b>what a server said</b>")]
     assert find_withholding_reason(RunProgress(planned=1, done={}, absent={}), failures, settings(Path())).endswith(
         "scored: 1 error"

@@ -54,7 +54,7 @@ def test_who_was_held_when_workers_died_is_handed_out_in_ever_smaller_company(tm
     asyncio.run(main())
 
 
-def test_after_three_deaths_a_server_is_quarantined_and_the_others_are_looked_at(tmp_path: Path) -> None:
+def test_after_three_deaths_a_server_is_quarantined_and_the_others_are_probed(tmp_path: Path) -> None:
     async def main() -> None:
         world, collector = _world(3)
         async with context(tmp_path, world, registries=("first",), lease_chunk=1) as ctx:
@@ -70,8 +70,8 @@ def test_after_three_deaths_a_server_is_quarantined_and_the_others_are_looked_at
                 ) == [victim]
             clock.step(ctx.settings.lease_ttl)
             await shards.collect_shard(ctx, RUN, Stage.PROBE)
-            assert victim not in collector.looked_at
-            assert len(collector.looked_at) == 2
+            assert victim not in collector.probed
+            assert len(collector.probed) == 2
             (dossier,) = ctx.store.read_dossiers(RUN, [victim])
             why = dossier.read(listing.KIND)
             assert isinstance(why, Absent)

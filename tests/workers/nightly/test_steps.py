@@ -26,7 +26,7 @@ RUN = "20261121T030000Z-nightly"
 
 
 class Counting:
-    """Queues that nobody empties."""
+    """Queues without consumers."""
 
     def __init__(self) -> None:
         self.issued: Counter[str] = Counter()
@@ -155,7 +155,7 @@ def test_two_shards_share_the_servers(tmp_path: Path) -> None:
             await asyncio.gather(
                 shards.collect_shard(ctx, RUN, Stage.PROBE), shards.collect_shard(ctx, RUN, Stage.PROBE)
             )
-            assert sorted(collector.looked_at) == sorted(set(collector.looked_at))
+            assert sorted(collector.probed) == sorted(set(collector.probed))
             assert ctx.store.read_progress(RUN).done[Stage.COLLECT] == 20
 
     asyncio.run(main())
@@ -200,13 +200,13 @@ def test_a_worker_that_is_stopping_gives_its_servers_back(tmp_path: Path) -> Non
         world = _world(50, collector)
         async with _context(tmp_path, world, in_flight=1, write_batch=1, stop_grace=5.0) as ctx:
             await steps.plan_due_runs(ctx, _my_turn)
-            await shards.collect_shard(ctx, RUN, Stage.PROBE, lambda: len(collector.looked_at) > 3)
+            await shards.collect_shard(ctx, RUN, Stage.PROBE, lambda: len(collector.probed) > 3)
             collector.delay = 0.0
             done = ctx.store.read_progress(RUN).done[Stage.COLLECT]
             assert 3 < done < 50
             await shards.collect_shard(ctx, RUN, Stage.PROBE)
             assert ctx.store.read_progress(RUN).done[Stage.COLLECT] == 50
-            assert len(collector.looked_at) == 50
+            assert len(collector.probed) == 50
 
     asyncio.run(main())
 

@@ -136,10 +136,10 @@ def test_the_app_as_deployed_sees_a_worker_as_deployed(tmp_path: Path, postgres:
 @pytest.mark.soak
 def test_status_sees_the_same_worker(tmp_path: Path, postgres: PostgresServer) -> None:
     with listening_worker(tmp_path, postgres) as env:
-        assert "probe" in told(env)["broker"]["workers"][f"celery@{gethostname()}"]
+        assert "probe" in read_cli_status(env)["broker"]["workers"][f"celery@{gethostname()}"]
 
 
-def told(env: Mapping[str, str]) -> dict[str, Any]:
+def read_cli_status(env: Mapping[str, str]) -> dict[str, Any]:
     """What `hallmark status --json` says of the same deployment."""
     command = [sys.executable, "-c", "from workers.cli import main; main()", "status", "--json"]
     done = subprocess.run(command, env=env, capture_output=True, check=True)

@@ -75,7 +75,7 @@ def test_a_night_that_waits_for_an_operator_is_not_under_way(state: RunState) ->
     assert value(series, "hallmark_runs_unfinished", "nightly") == 1
 
 
-def test_a_night_under_way_is_told_in_numbers() -> None:
+def test_a_running_night_has_metrics() -> None:
     series = read(OVERVIEW)
     assert value(series, "hallmark_run_servers_planned") == 100
     assert value(series, "hallmark_run_servers_done", "collect") == 40

@@ -110,7 +110,7 @@ def test_a_night_under_way_is_counted_by_stage_lease_and_outcome(url: str) -> No
     assert any(outcome == OBSERVED_LABEL for _, outcome in shown.outcomes)
 
 
-def test_servers_that_wait_for_later_are_not_failing_and_carried_ones_are_told(url: str) -> None:
+def test_postponed_servers_do_not_fail_and_carried_servers_are_counted(url: str) -> None:
     dossiers = samples.dossiers(6)
     store = open_store(url)
     store.migrate()
@@ -264,7 +264,7 @@ def test_the_age_of_a_queue_is_that_of_its_oldest_message(valkey: ValkeyServer) 
 
 
 @pytest.mark.parametrize("message", [b"\xff", b"[]", b'{"headers": null}', b'{"headers": {"hallmark_sent": "soon"}}'])
-def test_a_message_of_somebody_else_has_no_age(valkey: ValkeyServer, message: bytes) -> None:
+def test_a_foreign_message_has_no_age(valkey: ValkeyServer, message: bytes) -> None:
     with Redis.from_url(valkey.url) as redis:
         redis.flushall()
         redis.lpush(schedule.PROBE_QUEUE, message)
@@ -289,7 +289,7 @@ def test_waits_at_hosts_are_summed_over_all_processes(valkey: ValkeyServer) -> N
     assert seen.hosts <= 1
 
 
-def test_githubs_quota_is_what_it_told_the_workers(valkey: ValkeyServer) -> None:
+def test_the_github_quota_is_the_one_that_github_reported(valkey: ValkeyServer) -> None:
     async def ask(*answers: tuple[Resource, int, float]) -> None:
         async with AsyncRedis.from_url(valkey.url) as redis:
             await redis.flushall()

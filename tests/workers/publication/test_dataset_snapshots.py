@@ -128,30 +128,30 @@ def test_beat_asks_only_when_there_is_a_place() -> None:
     assert schedule.TASK_QUEUES[schedule.EXPORT_DATASETS] == schedule.PUBLISH_QUEUE
 
 
-def test_a_snapshot_that_tells_of_a_reopened_finding_is_taken_back(tmp_path: Path) -> None:
+def test_a_snapshot_with_a_reopened_finding_is_withdrawn(tmp_path: Path) -> None:
     made = open_store(f"sqlite:///{tmp_path}/night.db")
     made.migrate()
     store = nights.fill(made, [poisoned()], NIGHT)
     *_, card = store.read_scorecards(NIGHT.id, rubric="enterprise")
-    told = find_private_findings(poisoned(), [receipt.decode_scorecard(card.body)])[0]
-    store.put_findings([told], samples.AS_OF)
+    finding = find_private_findings(poisoned(), [receipt.decode_scorecard(card.body)])[0]
+    store.put_findings([finding], samples.AS_OF)
 
     def move(before: FindingState, after: FindingState, at: datetime) -> None:
         change = Disclosure(at=at, who="operator", before=before, after=after, note="why", recipient="vendor")
-        store.transition_finding(told.id, change)
+        store.transition_finding(finding.id, change)
 
     move(FindingState.PRIVATE_TRIAGE, FindingState.PUBLIC_DISCLOSED, samples.AS_OF)
     ctx = context(store, tmp_path)
     keep(ctx)
     folder = tmp_path / "place" / NIGHT.id
 
-    def is_told() -> bool:
-        return any(row["rule"] == told.rule for row in nights.rows(folder, "lines"))
+    def is_published() -> bool:
+        return any(row["rule"] == finding.rule for row in nights.rows(folder, "lines"))
 
-    assert is_told()
+    assert is_published()
     report = verify_snapshot(folder, processes=0)
     assert report.problems == [], "a disclosed finding is found again"
     move(FindingState.PUBLIC_DISCLOSED, FindingState.PRIVATE_TRIAGE, datetime(2099, 1, 1, tzinfo=UTC))
     keep(ctx)
-    assert not is_told()
+    assert not is_published()
     assert verify_snapshot(folder, processes=0).problems == []

@@ -32,7 +32,7 @@ FIRST = RunOptions(registries=("first",))
 
 
 class Sent:
-    """Queues that nobody empties, or that somebody just emptied."""
+    """Queues without consumers, or queues that were just emptied."""
 
     def __init__(self, waiting: int = 0) -> None:
         self.tasks: list[tuple[str, str]] = []
@@ -84,17 +84,17 @@ def test_a_request_becomes_a_run_of_one_server_that_is_scored_and_not_published(
     asyncio.run(main())
 
 
-def test_a_second_delivery_asks_nobody_again(tmp_path: Path) -> None:
+def test_a_second_delivery_sends_no_request(tmp_path: Path) -> None:
     async def main() -> None:
         async with known(tmp_path) as (ctx, servers):
-            looked_at = (await ctx.wiring.collectors())[0]
-            assert isinstance(looked_at, ScriptedCollector)
-            looked_at.delay = 0.2
+            collector = (await ctx.wiring.collectors())[0]
+            assert isinstance(collector, ScriptedCollector)
+            collector.delay = 0.2
             retest = waiting(ctx, servers[0])
             assert await execution.admit_retest(ctx, retest)
             await asyncio.gather(*(execution.run_retest(ctx, retest.id) for _ in range(3)))
             await execution.run_retest(ctx, retest.id)
-            assert looked_at.looked_at == [servers[0]]
+            assert collector.probed == [servers[0]]
             assert state(ctx, retest).state is RetestState.DONE
 
     asyncio.run(main())
@@ -212,12 +212,12 @@ def test_what_is_private_is_compared_for_the_operator_only(tmp_path: Path) -> No
             looking.answer = lambda _: Observed(LISTING.replace(b"Searches the catalogue.", orders))
             found = await finished(ctx, waiting(ctx, servers[0]))
             for operator in (True, False):
-                told = retest_requests.report_retest(ctx.store, ctx.settings, found.id, operator=operator)
-                assert told is not None
-                assert told.comparisons
-                rules = {rule for one in told.comparisons for rule in one.rules}
+                report = retest_requests.report_retest(ctx.store, ctx.settings, found.id, operator=operator)
+                assert report is not None
+                assert report.comparisons
+                rules = {rule for one in report.comparisons for rule in one.rules}
                 assert bool(rules & private_rule_ids()) is operator
-                assert ("id_rsa" in repr(told)) <= operator
+                assert ("id_rsa" in repr(report)) <= operator
 
     asyncio.run(main())
 
@@ -252,9 +252,9 @@ def test_a_repair_shows_after_at_most_thirty_requests(tmp_path: Path) -> None:
             found = await finished(ctx, waiting(ctx, one))
             assert found.state is RetestState.DONE
             assert 7 < len(server.arrived) <= 30
-            told = retest_requests.report_retest(ctx.store, ctx.settings, found.id)
-            assert told is not None
-            tier = next(one for one in told.comparisons if one.rubric == "sdk_tier")
+            report = retest_requests.report_retest(ctx.store, ctx.settings, found.id)
+            assert report is not None
+            tier = next(one for one in report.comparisons if one.rubric == "sdk_tier")
             assert "exchanges/legacy/ping" in {line.at for line in tier.gone}
             assert tier.points is not None
             assert tier.points > 0
@@ -267,10 +267,10 @@ def test_an_unchanged_server_gets_the_same_receipts(tmp_path: Path) -> None:
     async def main() -> None:
         async with real_server(tmp_path) as (ctx, server, one):
             found = await finished(ctx, waiting(ctx, one))
-            told = retest_requests.report_retest(ctx.store, ctx.settings, found.id)
-            assert told is not None
-            assert told.comparisons
-            assert [comparison.name for comparison in told.comparisons if comparison.changed] == []
+            report = retest_requests.report_retest(ctx.store, ctx.settings, found.id)
+            assert report is not None
+            assert report.comparisons
+            assert [comparison.name for comparison in report.comparisons if comparison.changed] == []
             assert len(server.arrived) <= 30
 
     asyncio.run(main())
@@ -286,11 +286,11 @@ def test_the_next_night_remembers_the_repair_and_asks_everything(tmp_path: Path)
             clock.step(timedelta(hours=22))
             night = Run(id=f"{clock.now():%Y%m%dT%H%M%SZ}-nightly", trigger=Trigger.NIGHTLY, as_of=clock.now(), pins={})
             ctx.store.add_run(night)
-            told = earlier_evidence.read_earlier_evidence(ctx.store, night, [one], clock.now())[one]
+            earlier = earlier_evidence.read_earlier_evidence(ctx.store, night, [one], clock.now())[one]
             assert retest.run is not None
             (again,) = ctx.store.read_dossiers(retest.run, [one])
-            assert told.records["exchanges"] == again.records["exchanges"]
-            assert told.records["samples"] != again.records["samples"]
+            assert earlier.records["exchanges"] == again.records["exchanges"]
+            assert earlier.records["samples"] != again.records["samples"]
 
             server.arrived.clear()
             await embedded.run_embedded(ctx, RunOptions(registries=ctx.settings.registry_names))

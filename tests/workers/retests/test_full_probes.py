@@ -55,7 +55,7 @@ def probes(ctx: Context) -> list[RunRow]:
 
 
 def night(ctx: Context, server: str, suffix: str = "") -> str:
-    """A night for which nobody has done anything yet."""
+    """A night without any work done yet."""
     run = Run(id=make_run_id(ctx.clock.wall()) + suffix, trigger=Trigger.NIGHTLY, as_of=ctx.clock.now(), pins=ctx.pins)
     ctx.store.add_run(run)
     ctx.store.plan_run(run.id, [server], ctx.clock.wall(), first={server: Stage.PROBE})
@@ -68,7 +68,7 @@ async def retested(ctx: Context, server: str) -> Retest:
     return found
 
 
-def test_what_a_re_test_left_is_asked_when_nobody_else_waits(tmp_path: Path) -> None:
+def test_a_full_probe_completes_a_retest_when_no_other_work_waits(tmp_path: Path) -> None:
     async def main() -> None:
         async with real_server(tmp_path) as (ctx, server, one):
             server.inner.overrides["ping"] = pong
@@ -102,12 +102,13 @@ def test_the_night_after_a_full_probe_need_not_ask_everything_again(tmp_path: Pa
             run = night(ctx, one)
             row = ctx.store.find_run(run)
             assert row is not None
-            told = earlier_evidence.read_earlier_evidence(ctx.store, row.run, [one], ctx.clock.now())[one]
+            earlier = earlier_evidence.read_earlier_evidence(ctx.store, row.run, [one], ctx.clock.now())[one]
             [probe] = probes(ctx)
             assert (
-                told.records[exchanges.KIND] == ctx.store.read_dossiers(probe.run.id, [one])[0].records[exchanges.KIND]
+                earlier.records[exchanges.KIND]
+                == ctx.store.read_dossiers(probe.run.id, [one])[0].records[exchanges.KIND]
             )
-            assert "full_due" not in told.records[exchanges.KIND].observation
+            assert "full_due" not in earlier.records[exchanges.KIND].observation
             server.arrived.clear()
             await embedded.run_embedded(ctx, RunOptions(registries=ctx.settings.registry_names))
             assert 0 < len(server.arrived) <= 30

@@ -1,4 +1,4 @@
-"""Asking for a re-test: who may, how often, and what is told of it. Nobody is contacted."""
+"""Requests for a re-test: who may ask, how often, and what the report shows. No server is contacted."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ HOUR = timedelta(hours=1)
 async def known(
     home: Path, count: int = 3, *, following: Sequence[Follower] = (), **changes: object
 ) -> AsyncIterator[tuple[Context, list[str]]]:
-    """A store that knows some servers, whose ids are told."""
+    """A store that knows some servers, and their ids."""
     world = World([ScriptedRegistry("first", [[ref(number) for number in range(count)]])], following=following)
     async with context(home, world, registries=("first",), **changes) as ctx:
         run = pipeline.start_run(ctx, Trigger.LOCAL, RunOptions(registries=("first",)))
@@ -51,7 +51,7 @@ def visited(store: Store, server: str, run_id: str = "20261121T030000Z-retest-1"
     assert store.retests.finish_retest(waiting.id, RetestState.DONE, NIGHT)
 
 
-def test_whoever_asks_second_gets_the_request_that_is_open(tmp_path: Path) -> None:
+def test_a_second_request_gets_the_open_one(tmp_path: Path) -> None:
     async def main() -> None:
         async with known(tmp_path) as (ctx, servers):
             first, second = ask(ctx, servers[0]), ask(ctx, servers[0], "ben")
@@ -63,7 +63,7 @@ def test_whoever_asks_second_gets_the_request_that_is_open(tmp_path: Path) -> No
     asyncio.run(main())
 
 
-def test_only_what_a_registry_lists_is_looked_at(tmp_path: Path) -> None:
+def test_only_a_registered_server_is_retested(tmp_path: Path) -> None:
     async def main() -> None:
         async with known(tmp_path) as (ctx, _):
             refused = ask(ctx, "0123456789abcdef")
@@ -109,7 +109,7 @@ def test_the_cooldown_depends_on_who_asks(tmp_path: Path, standing: RequesterRol
     asyncio.run(main())
 
 
-def test_a_stranger_who_asked_first_keeps_nobody_waiting(tmp_path: Path) -> None:
+def test_an_earlier_request_of_a_stranger_delays_no_owner(tmp_path: Path) -> None:
     async def main() -> None:
         async with known(tmp_path) as (ctx, servers):
             ask(ctx, servers[0])
@@ -131,7 +131,7 @@ def test_a_stranger_who_asked_first_keeps_nobody_waiting(tmp_path: Path) -> None
     asyncio.run(main())
 
 
-def test_who_asks_is_told_apart_and_not_kept(tmp_path: Path) -> None:
+def test_clients_are_distinguished_and_not_stored(tmp_path: Path) -> None:
     async def main() -> None:
         async with known(tmp_path) as (ctx, servers):
             one, other = (retest_requests.identify_asker(ctx.settings, who) for who in ("203.0.113.9", "203.0.113.10"))
@@ -151,8 +151,8 @@ def test_an_unknown_request_has_no_report(tmp_path: Path) -> None:
             assert retest_requests.report_retest(ctx.store, ctx.settings, "nothing") is None
             asked = ask(ctx, servers[0])
             assert isinstance(asked, RetestAccepted)
-            told = retest_requests.report_retest(ctx.store, ctx.settings, asked.retest.id)
-            assert told is not None
-            assert (told.retest, told.comparisons) == (asked.retest, ())
+            report = retest_requests.report_retest(ctx.store, ctx.settings, asked.retest.id)
+            assert report is not None
+            assert (report.retest, report.comparisons) == (asked.retest, ())
 
     asyncio.run(main())

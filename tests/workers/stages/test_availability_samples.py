@@ -139,7 +139,7 @@ def test_a_bug_of_ours_does_not_cost_a_server_its_window(tmp_path: Path) -> None
     asyncio.run(main())
 
 
-def test_nobody_is_visited_before_it_is_due_again(tmp_path: Path) -> None:
+def test_no_server_is_sampled_before_it_is_due_again(tmp_path: Path) -> None:
     async def main() -> None:
         async with scene(tmp_path, *map(ref, range(5))) as at:
             assert (await availability_samples.sample_due_servers(at.ctx)).due == 5

@@ -39,7 +39,7 @@ def test_cases_are_read_in_bulk_but_for_those_who_wait(tmp_path: Path, monkeypat
             await pipeline.discover(ctx, run)
             monkeypatch.setattr(Store, "find_refs", watched)
             await pipeline.collect(ctx, run, ctx.store.list_pending_servers(run.id, Stage.COLLECT))
-            assert len(collector.looked_at) == 35
+            assert len(collector.probed) == 35
 
     asyncio.run(main())
     assert sorted(reads, reverse=True) == [31, 1, 1, 1, 1]

@@ -1,4 +1,4 @@
-"""How a night is laid out over hosts: everybody has a turn, nobody crowds, and no night is like the other."""
+"""The host schedule of a run: every server has a turn, no host is crowded, and each run has another order."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def test_every_server_of_a_host_that_is_too_big_comes_round(window: timedelta) -
         assert set().union(*turns[first : first + rounds]) == everybody
 
 
-def test_newcomers_have_their_turn_first_and_those_who_left_hold_nobody_up() -> None:
+def test_new_servers_have_their_turn_first_and_removed_servers_delay_none() -> None:
     pace = HostPace(gap=0.6, requests=8.0, window=timedelta(seconds=72))
     crowd = [_server(number, "big.example") for number in range(30)]
     seen = {server.id: NIGHT - timedelta(days=number) for number, server in enumerate(crowd)}

@@ -1,4 +1,4 @@
-"""Nights over a host that is too big for one: everybody comes round, and nobody is without evidence meanwhile."""
+"""Runs over a host that is too big for one run: every server gets its turn, and keeps its evidence until then."""
 
 from __future__ import annotations
 
@@ -61,25 +61,25 @@ def test_every_server_of_a_big_host_comes_round_and_keeps_its_evidence_meanwhile
                 row = ctx.store.find_run(name)
                 assert row is not None
                 assert row.state is RunState.PUBLISHED
-                assert len(collector.looked_at) == SHARE
-                seen |= set(collector.looked_at)
+                assert len(collector.probed) == SHARE
+                seen |= set(collector.probed)
                 with_evidence = {one.server.id for one in ctx.store.read_dossiers(name, sorted(seen)) if one.records}
                 assert with_evidence == seen, "what was seen once is never missing again"
-                collector.looked_at.clear()
+                collector.probed.clear()
                 clock.step(timedelta(days=1))
             assert seen == set(ctx.store.list_planned_servers("20261120"))
 
     asyncio.run(main())
 
 
-def test_a_server_that_was_never_looked_at_is_in_the_night_without_a_score(tmp_path: Path) -> None:
+def test_a_server_that_was_never_probed_is_in_the_run_without_a_score(tmp_path: Path) -> None:
     async def main() -> None:
         collector = ScriptedCollector()
         async with context(tmp_path, _world(collector), host_window=PACE.window) as ctx:
             clock = SteppingClock(NIGHT)
             ctx.clock = clock
             await _night(ctx, clock, "20261120")
-            waiting = sorted(set(ctx.store.list_planned_servers("20261120")) - set(collector.looked_at))
+            waiting = sorted(set(ctx.store.list_planned_servers("20261120")) - set(collector.probed))
             assert len(waiting) == SERVERS - SHARE
             assert {card.score for card in ctx.store.read_scorecards("20261120", servers=waiting)} == {None}
 

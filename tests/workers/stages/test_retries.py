@@ -1,4 +1,4 @@
-"""What failed in passing is looked at again later in the same night, and only then said of a server."""
+"""A passing failure is probed again later in the same run, and only then recorded for the server."""
 
 from __future__ import annotations
 
@@ -216,7 +216,7 @@ def test_a_collector_that_breaks_is_asked_again_too(tmp_path: Path) -> None:
     asyncio.run(main())
 
 
-def test_nobody_is_looked_at_again_when_that_would_be_after_the_deadline(tmp_path: Path) -> None:
+def test_no_server_is_probed_again_after_the_deadline(tmp_path: Path) -> None:
     async def main() -> None:
         answers = {_name(0): _never(Reason.TIMEOUT)}
         async with _over(tmp_path, answers, run_deadline=30 * MINUTE) as night:

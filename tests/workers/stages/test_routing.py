@@ -53,16 +53,16 @@ def _refs() -> list[ServerRef]:
 
 
 class Looks:
-    """Followers that say what they were told, and who looked at whom."""
+    """Followers that record their inputs, and the servers that each of them read."""
 
     def __init__(self) -> None:
         self.seen: Counter[tuple[str, str]] = Counter()
-        self.told: dict[tuple[str, str], frozenset[str]] = {}
+        self.inputs: dict[tuple[str, str], frozenset[str]] = {}
 
     def follower(self, kind: str) -> ScriptedFollower:
         def answer(found: Dossier) -> Observed | Absent:
             self.seen[found.server.id, kind] += 1
-            self.told[found.server.id, kind] = frozenset(found.records)
+            self.inputs[found.server.id, kind] = frozenset(found.records)
             return Absent(Reason.NO_SOURCE, ",".join(sorted(found.records)))
 
         return ScriptedFollower(kind, answer)
@@ -118,7 +118,7 @@ def test_parts_find_what_one_task_finds_that_does_all(tmp_path: Path) -> None:
             return _export(ctx, run)
 
     assert asyncio.run(in_parts()) == asyncio.run(at_once())
-    assert parts.told == whole.told
+    assert parts.inputs == whole.inputs
     assert set(parts.seen.values()) == {1}
 
 
@@ -132,7 +132,7 @@ def test_a_server_is_in_the_queues_of_what_it_has(tmp_path: Path) -> None:
             collected = set(ctx.store.list_planned_servers(run)) - set(
                 ctx.store.list_pending_servers(run, Stage.COLLECT)
             )
-            assert len(collected) == 1, "the remote without a repository has nothing else to be looked at"
+            assert len(collected) == 1, "the remote without a repository has nothing else to be collected"
 
     asyncio.run(main())
 
@@ -180,7 +180,7 @@ def test_a_repository_that_githubs_quota_did_not_suffice_for_is_asked_about_agai
             clock.step(timedelta(minutes=1))
             await _in_parts(ctx, run)
             assert len(ctx.store.list_pending_servers(run, Stage.GITHUB)) == 4
-            assert len(ctx.store.list_pending_servers(run, Stage.COLLECT)) == 4, "nobody else waits for GitHub"
+            assert len(ctx.store.list_pending_servers(run, Stage.COLLECT)) == 4, "no other server waits for GitHub"
             clock.step(2 * ctx.settings.retry_after)
             await _in_parts(ctx, run)
             assert ctx.store.list_pending_servers(run, Stage.COLLECT) == []

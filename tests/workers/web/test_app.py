@@ -81,7 +81,7 @@ def test_a_page_is_never_rendered_from_an_older_list_of_opt_outs_than_its_revisi
     assert backend.opted_out(SERVER) is not None
 
 
-def test_a_client_is_a_digest_that_leads_back_to_nobody(settings: Settings, store: Store, tmp_path: Path) -> None:
+def test_a_client_is_a_digest_that_identifies_no_person(settings: Settings, store: Store, tmp_path: Path) -> None:
     backend = SiteServices(settings, store, SteppingClock(START))
     asker = backend.client("192.0.2.7", RequesterRole.OWNER)
     assert "192.0.2.7" not in asker.client
@@ -151,6 +151,6 @@ def test_proxies_are_networks(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_the_command_explains_itself() -> None:
     from workers.cli.results.web import app
 
-    told = CliRunner().invoke(app, ["--help"], env={"COLUMNS": "120"}).output
+    help_text = CliRunner().invoke(app, ["--help"], env={"COLUMNS": "120"}).output
     for said in ("hallmark run", "HALLMARK_WEB_URL", "HALLMARK_WEB_PROXIES", "--port", "127.0.0.1"):
-        assert said in told
+        assert said in help_text

@@ -1,4 +1,4 @@
-"""The mirror of advisories of a machine is kept fresh by whoever works there, and never by two at once."""
+"""The mirror of advisories of a machine is kept fresh by the processes of that machine, and never by two at once."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def test_the_mirror_is_made_first_and_refreshed_when_its_time_has_come(mine: Set
     assert again.refreshed_at > first.refreshed_at
 
 
-def test_nobody_works_without_a_mirror_that_another_process_is_making(mine: Settings) -> None:
+def test_no_process_works_without_a_mirror_that_another_process_is_making(mine: Settings) -> None:
     clock = SteppingClock(NIGHT)
     mine.advisories_file.parent.mkdir(parents=True, exist_ok=True)
     with _alone(Path(f"{mine.advisories_file}.lock")):

@@ -58,7 +58,7 @@ EVERYTHING = ("package", "repository", "source", "advisories")
         ((), ["protocol"]),
     ],
 )
-def test_what_is_looked_at_besides_the_server_is_what_the_settings_ask_for(
+def test_the_settings_choose_the_sources_besides_the_server(
     tmp_path: Path, sources: tuple[str, ...], names: list[str]
 ) -> None:
     async def main() -> None:

@@ -16,7 +16,7 @@ from workers.wiring.package_cache import GIGABYTE, evict_unused_packages
 
 @pytest.fixture
 def cache(tmp_path: Path) -> Path:
-    """A cache with ten bytes that nobody used for forty days, and ten that were used today."""
+    """A cache with ten bytes unused for forty days, and ten that were used today."""
     for name, days in (("old", 40), ("young", 0)):
         tree = tmp_path / "cache" / "layers" / name
         tree.mkdir(parents=True)

@@ -56,7 +56,7 @@ def export(world: OsvWorld, tmp_path: Path) -> Path:
     return folder
 
 
-def test_a_mirror_is_made_and_told(hallmark: Hallmark, osv: OsvWorld) -> None:
+def test_a_mirror_is_made_and_reported(hallmark: Hallmark, osv: OsvWorld) -> None:
     assert hallmark("advisories", "status").code == 3
     done = hallmark("advisories", "refresh")
     assert (done.code, "PyPI: loaded, 3 advisories written" in done.err) == (0, True)
@@ -65,7 +65,7 @@ def test_a_mirror_is_made_and_told(hallmark: Hallmark, osv: OsvWorld) -> None:
     assert (row["ecosystem"], row["records"], row["whole"], row["bad_total"]) == ("PyPI", 3, True, 0)
 
 
-def test_an_ecosystem_that_cannot_be_had_is_told_and_fails_the_command(hallmark: Hallmark, osv: OsvWorld) -> None:
+def test_an_unavailable_ecosystem_is_reported_and_fails_the_command(hallmark: Hallmark, osv: OsvWorld) -> None:
     done = hallmark("advisories", "refresh", "--ecosystem", "Maven", "--ecosystem", "PyPI", "--json")
     assert done.code == 1
     assert [(row["ecosystem"], row["how"]) for row in done.rows] == [("Maven", "failed"), ("PyPI", "loaded")]

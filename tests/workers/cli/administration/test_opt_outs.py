@@ -40,7 +40,7 @@ def test_what_cannot_be_heeded_is_refused(hallmark: Hallmark, stored: Sequence[s
     assert hallmark("opt-out", "add", said, "--note", "x", "--by", "ann").code == 2
 
 
-def test_nobody_decides_without_saying_why(hallmark: Hallmark, stored: Sequence[str]) -> None:
+def test_a_decision_needs_a_reason(hallmark: Hallmark, stored: Sequence[str]) -> None:
     refused = hallmark("opt-out", "add", "example.com", "--by", "ann")
     assert refused.code == 2
     assert "--note" in refused.err

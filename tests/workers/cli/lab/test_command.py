@@ -17,7 +17,7 @@ def shelf(folder: Path) -> Path:
     return folder
 
 
-def test_every_lockfile_of_a_folder_is_told(hallmark: Hallmark, tmp_path: Path) -> None:
+def test_every_lockfile_of_a_folder_is_reported(hallmark: Hallmark, tmp_path: Path) -> None:
     result = hallmark("lab", "lockfiles", str(shelf(tmp_path)))
     assert result.code == 0
     assert "uv.lock" in result.out

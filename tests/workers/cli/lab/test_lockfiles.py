@@ -39,14 +39,14 @@ def quality(hallmark: Hallmark, folder: Path, *rows: str) -> dict[str, Any]:
 
 
 def test_what_is_labelled_in_full_is_all_right(hallmark: Hallmark, tmp_path: Path) -> None:
-    told = quality(
+    report = quality(
         hallmark,
         tmp_path,
         row("oak", "1.0.0", relation="direct", scopes=[]),
         row("acorn", "2.0.0", relation="transitive"),
         row("elm", None, relation="direct", scopes=["dev"]),
     )
-    assert told["all"] == {
+    assert report["all"] == {
         "files": 1,
         "labelled": 3,
         "found": 3,
@@ -56,21 +56,21 @@ def test_what_is_labelled_in_full_is_all_right(hallmark: Hallmark, tmp_path: Pat
         "relations": 1.0,
         "scopes": 1.0,
     }
-    assert told["formats"]["package-lock"] == told["all"]
-    assert told["disagreements"] == []
+    assert report["formats"]["package-lock"] == report["all"]
+    assert report["disagreements"] == []
 
 
-def test_what_is_missing_extra_or_otherwise_related_is_told(hallmark: Hallmark, tmp_path: Path) -> None:
-    told = quality(
+def test_missing_extra_and_otherwise_related_packages_are_reported(hallmark: Hallmark, tmp_path: Path) -> None:
+    report = quality(
         hallmark,
         tmp_path,
         row("oak", "1.0.1"),
         row("acorn", "2.0.0", relation="direct", scopes=["optional"]),
         row("elm"),
     )
-    assert (told["all"]["precision"], told["all"]["recall"]) == (0.6667, 0.6667)
-    assert (told["all"]["relations"], told["all"]["scopes"]) == (0.0, 0.0)
-    assert [(one["package"], one["what"], one["labelled"], one["found"]) for one in told["disagreements"]] == [
+    assert (report["all"]["precision"], report["all"]["recall"]) == (0.6667, 0.6667)
+    assert (report["all"]["relations"], report["all"]["scopes"]) == (0.0, 0.0)
+    assert [(one["package"], one["what"], one["labelled"], one["found"]) for one in report["disagreements"]] == [
         ("acorn", "relation", "direct", "transitive"),
         ("acorn", "scopes", "optional", "none"),
         ("oak", "extra", "no", "yes"),
@@ -93,15 +93,15 @@ def test_what_has_no_version_may_be_labelled_by_any_text_that_is_none(hallmark: 
 
 
 def test_a_labelled_file_that_is_not_there_was_missed(hallmark: Hallmark, tmp_path: Path) -> None:
-    told = quality(hallmark, tmp_path, row("oak", "1.0.0", file="gone/yarn.lock"))
-    assert told["formats"]["yarn"]["recall"] == 0.0
-    assert told["disagreements"][0]["found"] == "no such file"
+    report = quality(hallmark, tmp_path, row("oak", "1.0.0", file="gone/yarn.lock"))
+    assert report["formats"]["yarn"]["recall"] == 0.0
+    assert report["disagreements"][0]["found"] == "no such file"
 
 
 def test_files_without_labels_have_no_figures(hallmark: Hallmark, tmp_path: Path) -> None:
-    told = quality(hallmark, tmp_path, row(None, file="other/go.sum"))
-    assert told["all"]["found"] == 0
-    assert told["all"]["precision"] is None
+    report = quality(hallmark, tmp_path, row(None, file="other/go.sum"))
+    assert report["all"]["found"] == 0
+    assert report["all"]["precision"] is None
 
 
 def test_a_label_tells_how_to_read_a_file_of_another_name(hallmark: Hallmark, tmp_path: Path) -> None:

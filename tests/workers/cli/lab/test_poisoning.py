@@ -68,7 +68,7 @@ def test_labels_give_precision_and_recall_overall_by_set_and_by_category(hallmar
     assert "50.0%" in hallmark("lab", "poisoning", path).out
 
 
-def test_bad_rows_are_told_and_do_not_end_it(hallmark: Hallmark, tmp_path: Path) -> None:
+def test_bad_rows_are_reported_and_do_not_end_the_command(hallmark: Hallmark, tmp_path: Path) -> None:
     path = corpus(tmp_path, "{", "[1]", '{"name": 7}', "", row("a", OVERT), "{" * 100_000)
     result = hallmark("lab", "poisoning", path, "--json")
     assert result.code == 0

@@ -25,7 +25,7 @@ def tree(folder: Path) -> Path:
     return folder
 
 
-def test_findings_are_told_without_the_secret(hallmark: Hallmark, tmp_path: Path) -> None:
+def test_findings_are_reported_without_the_secret(hallmark: Hallmark, tmp_path: Path) -> None:
     result = hallmark("lab", "secrets", str(tree(tmp_path)))
     assert result.code == 0
     assert "src/app.py" in result.out and "github-token" in result.out

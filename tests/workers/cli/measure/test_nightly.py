@@ -1,4 +1,4 @@
-"""`hallmark night`: whoever runs a fleet can steer its nights, and is told why something cannot be done."""
+"""`hallmark night`: an operator controls the nightly runs of a fleet, and sees the reason of each refusal."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ OLDER = "20261120T030000Z-nightly"
 
 
 @pytest.fixture(autouse=True)
-def _somebody(monkeypatch: pytest.MonkeyPatch) -> None:
+def _operator(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("workers.cli.operator.read_login_name", lambda: "operator")
 
 
@@ -118,12 +118,12 @@ def test_a_beginning_that_fits_several_nights_names_them(hallmark: Hallmark, hom
     assert f"{RUN}, {OLDER}" in both.err
 
 
-def test_nobody_decides_nothing(hallmark: Hallmark, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_decision_without_a_name_is_refused(hallmark: Hallmark, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     _nights(home, RUN)
     monkeypatch.setattr("workers.cli.operator.read_login_name", lambda: "")
-    nobody = hallmark("night", "cancel")
-    assert nobody.code == 2
-    assert "--by" in nobody.err
+    refused = hallmark("night", "cancel")
+    assert refused.code == 2
+    assert "--by" in refused.err
     assert _state(home) is RunState.PLANNED
 
 
@@ -153,9 +153,9 @@ def test_a_night_tells_since_when_its_carried_servers_wait(hallmark: Hallmark, h
         new = build.server(11)
         store.put_registry_page(RUN, "first", [(new, build.ref(new))], cursor=None, done=True, at=world.NIGHT)
         store.plan_run(RUN, [*ids, new.id], world.NIGHT, carried=[*ids[:3], new.id])
-    (told,) = hallmark("night", "show", RUN, "--json").rows
+    (row,) = hallmark("night", "show", RUN, "--json").rows
     since = world.NIGHT.isoformat(timespec="seconds")
-    assert (told["carried"], told["carried_since"], told["carried_unseen"]) == (4, since, 1)
+    assert (row["carried"], row["carried_since"], row["carried_unseen"]) == (4, since, 1)
     assert "1 of the carried servers; they are scheduled first next time" in hallmark("night", "show", RUN).out
 
 
@@ -213,9 +213,9 @@ def test_a_night_started_by_hand_is_one_of_the_fleet(hallmark: Hallmark, monkeyp
         url = postgres.create_database()
         monkeypatch.setenv("HALLMARK_DATABASE_URL", url)
         done = hallmark("night", "start", "--registry", "starter", "--limit", "3", "--reason", "to see it", "--json")
-        (told,) = done.rows
+        (shown,) = done.rows
         store = open_store(url)
-        row = store.find_run(str(told["run"]))
+        row = store.find_run(str(shown["run"]))
         assert row is not None
         assert (row.run.trigger, row.state) == (Trigger.NIGHTLY, RunState.DISCOVERING)
         assert (row.options["registries"], row.options["limit"]) == (["starter"], 3)
@@ -228,6 +228,6 @@ def test_a_night_started_by_hand_is_one_of_the_fleet(hallmark: Hallmark, monkeyp
 
 
 def test_help_says_what_the_states_mean(hallmark: Hallmark) -> None:
-    told = " ".join(hallmark("night", "--help").out.split())
+    help_text = " ".join(hallmark("night", "--help").out.split())
     for word in ("paused", "withheld", "cancel", "--anyway", "Exit codes"):
-        assert word in told
+        assert word in help_text

@@ -37,13 +37,13 @@ def test_a_retest_shows_every_rubric_before_and_after(hallmark: Hallmark, known:
 
 
 def test_programs_get_one_object_and_the_list_tells_the_same(hallmark: Hallmark, known: str) -> None:
-    (told,) = hallmark("retest", known, "--json").rows
-    assert told["state"] == "done"
-    changes = told["changes"]
+    (row,) = hallmark("retest", known, "--json").rows
+    assert row["state"] == "done"
+    changes = row["changes"]
     assert isinstance(changes, Sequence)
     assert {"adaptive", "lint", "sdk_tier"} <= {change["rubric"] for change in changes}
     (listed,) = hallmark("retests", "--json").rows
-    assert {name: value for name, value in told.items() if name != "changes"} == listed
+    assert {name: value for name, value in row.items() if name != "changes"} == listed
     assert "done" in hallmark("retests", known).out
 
 
@@ -55,11 +55,11 @@ def test_a_retest_is_not_the_newest_run(hallmark: Hallmark, known: str) -> None:
 
 def test_its_receipts_are_the_newest_of_its_server(hallmark: Hallmark, known: str) -> None:
     (shown,) = hallmark("show", known, "--json").rows
-    (told,) = hallmark("retest", known, "--json").rows
-    assert shown["run"] == told["before"]
+    (row,) = hallmark("retest", known, "--json").rows
+    assert shown["run"] == row["before"]
     (again,) = hallmark("show", known, "--json").rows
-    assert again["run"] == told["run"]
+    assert again["run"] == row["run"]
 
 
-def test_what_nobody_knows_is_not_tested(hallmark: Hallmark, known: str) -> None:
+def test_an_unknown_server_is_not_tested(hallmark: Hallmark, known: str) -> None:
     assert hallmark("retest", "io.example/other").code == 3

@@ -92,7 +92,7 @@ def test_a_run_that_measures_nothing_says_so(hallmark: Hallmark, registry: Path)
     ],
     ids=str,
 )
-def test_a_failure_of_ours_is_never_told_as_nothing_to_measure(changes: dict[str, Any], code: ExitCode) -> None:
+def test_a_failure_of_ours_is_never_reported_as_nothing_to_measure(changes: dict[str, Any], code: ExitCode) -> None:
     whole: dict[str, Any] = {"planned": 3, "collected": 3, "scored": 3, "published": True}
     common: dict[str, Any] = {"run": samples.RUN, "resumed": False, "interrupted": False, "seconds": 1.0}
     assert find_exit_code(RunResult(**{**common, **whole, **changes})) is code

@@ -24,9 +24,9 @@ def test_what_was_sampled_counts_in_the_next_run(hallmark: Hallmark, home: Path,
     assert hallmark(*first, env=env).code == 0
 
     wait_for_next_second()
-    [told] = hallmark("samples", "--json", env=env).rows
-    assert told["due"] == 20
-    assert told["taken"] == 18, "one is no MCP server and one asks for patience, which says nothing of stability"
+    [row] = hallmark("samples", "--json", env=env).rows
+    assert row["due"] == 20
+    assert row["taken"] == 18, "one is no MCP server and one asks for patience, which says nothing of stability"
     assert hallmark("samples", "--json", env=env).rows == [{"due": 0, "taken": 0, "failed": 0}]
 
     wait_for_next_second()

@@ -137,9 +137,9 @@ def test_a_locked_server_is_not_zero(hallmark: Hallmark, fleet: str, tmp_path: P
     assert row["evidence"]["listing"]["absent"]["reason"] == Reason.OAUTH_REQUIRED.value  # type: ignore[index]
     lint = next(card for card in row["scorecards"] if card["rubric"] == "lint")  # type: ignore[attr-defined]
     assert (lint["score"], lint["reason"]) == (None, "oauth_required")
-    told = hallmark("scan", "--from", str(saved)).out
-    assert "AUTH-01" in told and "gated at connect" in told
-    assert "HTTP-01" not in told and "Tool calls" not in told
+    text = hallmark("scan", "--from", str(saved)).out
+    assert "AUTH-01" in text and "gated at connect" in text
+    assert "HTTP-01" not in text and "Tool calls" not in text
 
 
 def test_a_private_address_needs_to_be_allowed(hallmark: Hallmark, fleet: str) -> None:

@@ -106,8 +106,8 @@ def test_nothing_that_scan_prints_or_saves_holds_the_secret(
     result = hallmark("scan", f"{base}/mcp?api_key={SECRET}", *words)
     assert result.code == 3, result.err
     assert any(SECRET in path for path in asked), "the probe uses the real address"
-    told = [result.out, result.err, saved.read_text(), findings.read_text()]
-    assert not any(SECRET in text for text in told)
+    texts = [result.out, result.err, saved.read_text(), findings.read_text()]
+    assert not any(SECRET in text for text in texts)
     assert "api_key=***" in result.out
 
 
@@ -123,7 +123,7 @@ def test_a_measured_server_is_saved_without_the_secret(hallmark: Hallmark, fleet
     assert again.rows[0]["scorecards"] == result.rows[0]["scorecards"]
 
 
-def test_a_refused_address_is_told_without_its_password(hallmark: Hallmark) -> None:
+def test_a_refused_address_is_shown_without_its_password(hallmark: Hallmark) -> None:
     result = hallmark("scan", f"https://me:{SECRET}@a.example/mcp")
     assert result.code == 2
     assert SECRET not in result.out + result.err

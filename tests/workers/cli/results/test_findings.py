@@ -1,4 +1,4 @@
-"""Findings are looked after from the command line: who decides, in which order, and what a vendor is told."""
+"""Findings on the command line: who decides, in which order, and what the report to a vendor contains."""
 
 from __future__ import annotations
 
@@ -51,10 +51,10 @@ def state(store: Store) -> FindingState:
 
 
 def test_the_list_names_everything_and_says_what_waits(hallmark: Hallmark, shelf: Store, finding: str) -> None:
-    told = hallmark("findings", "list")
-    assert finding[:12] in told.out
-    assert "private_triage" in told.out
-    assert "1 in private_triage" in told.err
+    result = hallmark("findings", "list")
+    assert finding[:12] in result.out
+    assert "private_triage" in result.out
+    assert "1 in private_triage" in result.err
     (row,) = hallmark("findings", "list", "--json").rows
     assert (row["finding"], row["state"], row["embargo_until"]) == (finding, "private_triage", None)
 
@@ -78,9 +78,9 @@ def test_the_list_is_filtered(hallmark: Hallmark, shelf: Store, finding: str, wo
 
 @pytest.mark.parametrize("words", [["--state", "open"], ["--rule", "nonsense"]])
 def test_a_filter_that_means_nothing_names_what_there_is(hallmark: Hallmark, shelf: Store, words: list[str]) -> None:
-    told = hallmark("findings", "list", *words)
-    assert told.code == 2
-    assert "public_known" in told.err or "hallmark explain" in told.err
+    result = hallmark("findings", "list", *words)
+    assert result.code == 2
+    assert "public_known" in result.err or "hallmark explain" in result.err
 
 
 def test_advisories_are_listed_without_triage(hallmark: Hallmark, shelf: Store) -> None:
@@ -115,14 +115,14 @@ def test_the_whole_way_of_a_finding_is_in_its_trail(hallmark: Hallmark, shelf: S
     ]
     assert {entry["by"] for entry in trail} == {"ana"}
     assert [entry["recipient"] for entry in trail] == [None, TO, None, None, None]
-    told = hallmark("findings", "show", finding).out
-    assert TO in told
-    assert "a quotation" in told
+    result = hallmark("findings", "show", finding).out
+    assert TO in result
+    assert "a quotation" in result
 
 
 def test_the_report_to_the_vendor_is_all_of_stdout(hallmark: Hallmark, shelf: Store, finding: str) -> None:
-    told = hallmark("findings", "disclose", finding, "--to", TO, *BY)
-    assert told.out.startswith("Subject: ")
+    result = hallmark("findings", "disclose", finding, "--to", TO, *BY)
+    assert result.out.startswith("Subject: ")
     row = shelf.read_findings()[0]
     assert row.told_at is not None
     for part in (
@@ -132,8 +132,8 @@ def test_the_report_to_the_vendor_is_all_of_stdout(hallmark: Hallmark, shelf: St
         row.finding.content,
         f"{row.told_at + timedelta(90):%Y-%m-%d}",
     ):
-        assert part in told.out
-    assert "Leave decisions to the user" in " ".join(told.out.split())
+        assert part in result.out
+    assert "Leave decisions to the user" in " ".join(result.out.split())
 
 
 @pytest.mark.parametrize(
@@ -155,13 +155,15 @@ def test_what_is_out_of_order_is_refused_with_what_is_expected(
     if before:
         assert hallmark("findings", before[0], finding, *before[1:], *BY).code == 0
     was = state(shelf)
-    told = hallmark("findings", words[0], finding, *words[1:], *BY)
-    assert told.code == 2
-    assert expected in " ".join(told.err.split())
+    result = hallmark("findings", words[0], finding, *words[1:], *BY)
+    assert result.code == 2
+    assert expected in " ".join(result.err.split())
     assert state(shelf) is was
 
 
-def test_publishing_before_the_vendor_was_told_keeps_the_reason(hallmark: Hallmark, shelf: Store, finding: str) -> None:
+def test_publishing_before_disclosure_to_the_vendor_keeps_the_reason(
+    hallmark: Hallmark, shelf: Store, finding: str
+) -> None:
     assert hallmark("findings", "publish", finding, "--reason", "abandoned, no address", *BY).code == 0
     assert shelf.read_finding_trail([finding])[finding][0].note == "abandoned, no address"
 
@@ -172,9 +174,9 @@ def test_the_end_of_an_embargo_is_reminded_of(
     hallmark("findings", "disclose", finding, "--to", TO, *BY)
     assert hallmark("findings", "list", "--overdue").out == ""
     monkeypatch.setenv("HALLMARK_EMBARGO", "0")
-    told = hallmark("findings", "list", "--overdue")
-    assert finding[:12] in told.out
-    assert "the embargo of 1 has ended" in told.err
+    result = hallmark("findings", "list", "--overdue")
+    assert finding[:12] in result.out
+    assert "the embargo of 1 has ended" in result.err
 
 
 @pytest.fixture
@@ -201,44 +203,44 @@ def test_a_changed_listing_is_approved_with_a_reason_and_stays_approved(
     assert hallmark("findings", "approve", changed, *BY).code == 2
     assert shelf.read_approvals() == []
 
-    told = hallmark("findings", "approve", changed, "--note", "a quotation in the manual", *BY)
+    result = hallmark("findings", "approve", changed, "--note", "a quotation in the manual", *BY)
 
-    assert (told.code, "is approved" in told.err) == (0, True)
-    assert "tools/" in told.out
+    assert (result.code, "is approved" in result.err) == (0, True)
+    assert "tools/" in result.out
     (approval,) = shelf.read_approvals(changed)
     assert (approval.who, approval.note) == ("ana", "a quotation in the manual")
     (dossier,) = shelf.read_dossiers(f"{samples.RUN.id}-later", [changed])
     earlier = Dossier(server=dossier.server, as_of=dossier.as_of, records=dossier.records)
-    assert told_of(derive_drift(dossier, earlier, no_approval)).alarm
-    approved = told_of(derive_drift(dossier, earlier, read_approvals(shelf)))
+    assert parse_drift(derive_drift(dossier, earlier, no_approval)).alarm
+    approved = parse_drift(derive_drift(dossier, earlier, read_approvals(shelf)))
     assert (approved.alarm, approved.baseline) == (False, approval.listing)
 
     hallmark("findings", "approve", changed, "--note", "again", *BY)
     assert len(shelf.read_approvals()) == 1
 
 
-def told_of(content: Observed | Absent) -> Drift:
+def parse_drift(content: Observed | Absent) -> Drift:
     assert isinstance(content, Observed)
     return Drift.parse(content.body)
 
 
 def test_there_is_nothing_to_approve_of_a_server_that_was_not_compared(hallmark: Hallmark, shelf: Store) -> None:
-    told = hallmark("findings", "approve", server(INJECTION).server.id, "--note", "fine", *BY)
-    assert (told.code, "nothing to approve" in told.err) == (3, True)
+    result = hallmark("findings", "approve", server(INJECTION).server.id, "--note", "fine", *BY)
+    assert (result.code, "nothing to approve" in result.err) == (3, True)
 
 
-def test_who_decides_has_to_be_said_where_the_account_says_nobody(
+def test_the_deciding_person_must_be_named_when_the_account_has_no_name(
     hallmark: Hallmark, shelf: Store, finding: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("workers.cli.operator.read_login_name", str)
-    told = hallmark("findings", "triage", finding)
-    assert (told.code, "--by" in told.err) == (2, True)
+    result = hallmark("findings", "triage", finding)
+    assert (result.code, "--by" in result.err) == (2, True)
     monkeypatch.setattr("workers.cli.operator.read_login_name", lambda: "bo")
     assert hallmark("findings", "triage", finding).code == 0
     assert shelf.read_finding_trail([finding])[finding][0].who == "bo"
 
 
-def test_root_says_nobody(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_root_has_no_login_name(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("workers.publication.finding_disclosure.os.getuid", lambda: 0)
     assert disclosure.read_login_name() == ""
     monkeypatch.setattr("workers.publication.finding_disclosure.os.getuid", lambda: 4_000_000_000)
@@ -263,8 +265,8 @@ def test_of_several_findings_all_are_changed_or_none(hallmark: Hallmark, shelf: 
 def test_each_vendor_gets_a_report_of_its_own(hallmark: Hallmark, shelf: Store, finding: str) -> None:
     other = _another(shelf)
     shelf.put_findings([other], samples.AS_OF)
-    told = hallmark("findings", "disclose", finding, other.id, "--to", TO, *BY)
-    assert (told.code, told.out) == (2, "")
+    result = hallmark("findings", "disclose", finding, other.id, "--to", TO, *BY)
+    assert (result.code, result.out) == (2, "")
     assert {row.state for row in shelf.read_findings()} == {FindingState.PRIVATE_TRIAGE}
 
 

@@ -29,7 +29,7 @@ from workers.web.processes import SiteStartFailed, serve_by_processes
 
 @contextmanager
 def _site(home: Path, *options: str) -> Iterator[tuple[subprocess.Popen[str], str]]:
-    """The site of an empty database at a free port, and its address; killed at the end if nobody ended it."""
+    """The site of an empty database at a free port, and its address; killed at the end if it still runs."""
     settings = {"HALLMARK_HOME": str(home), "HALLMARK_LOG_FORMAT": "json", "HALLMARK_WEB_PREPARED": "0"}
     environment = {**os.environ, **settings}
     command = [sys.executable, "-c", "from workers.cli import main; main()", "web", "--port", "0", *options]
@@ -94,7 +94,7 @@ def test_processes_end_with_the_one_that_started_them(tmp_path: Path) -> None:
             os.close(pidfd)
 
 
-def test_several_processes_share_their_port_with_nobody_else(tmp_path: Path) -> None:
+def test_several_processes_refuse_a_port_that_another_process_uses(tmp_path: Path) -> None:
     with socket.socket() as other:
         other.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
         other.bind(("127.0.0.1", 0))
@@ -124,7 +124,7 @@ def test_a_site_whose_processes_end_at_once_gives_up(monkeypatch: pytest.MonkeyP
     fork = multiprocessing.get_context("fork")
     monkeypatch.setattr(processes.multiprocessing, "get_context", lambda _: fork)
     monkeypatch.setattr(processes, "_serve_while_parent_lives", lambda *_: os._exit(3))
-    told: list[str] = []
+    messages: list[str] = []
     with socket.create_server(("127.0.0.1", 0)) as listener, pytest.raises(SiteStartFailed, match="ended 3 times"):
-        serve_by_processes(Settings(), [listener], told.append)
-    assert told == ["a process of the site ended with exit code 3 and was restarted"] * 2
+        serve_by_processes(Settings(), [listener], messages.append)
+    assert messages == ["a process of the site ended with exit code 3 and was restarted"] * 2
