@@ -35,6 +35,7 @@ def states(store: Store, retests: Sequence[Retest]) -> set[RetestState]:
     return {one.state for one in found if one is not None}
 
 
+@pytest.mark.soak  # tests/workers/retests/test_execution.py does so in one process in every run
 def test_rows_become_results_and_the_night_stays_what_it_was(cluster: Cluster, tmp_path: Path) -> None:
     cluster.change("HALLMARK_RETEST_EVERY", "1")
     cluster.start_worker()

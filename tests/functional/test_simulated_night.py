@@ -20,6 +20,7 @@ SERVERS = 50
 SEED = 175  # of every kind but those that hang or answer just in time, which cost their timeouts
 
 
+@pytest.mark.soak  # tests/workers/coordination/test_shared_host_pacing.py paces in every run
 def test_a_night_over_simulated_remotes_crowds_no_host(tmp_path: Path) -> None:
     if why := network.why_not(tmp_path):
         if "sandbox" in os.environ.get("HALLMARK_REQUIRE", "").split(","):

@@ -16,6 +16,7 @@ from tests.functional.processes import NIGHTLY, comparable, differing, opened, u
 pytestmark = pytest.mark.xdist_group("functional-celery-nights")
 
 
+@pytest.mark.soak  # tests/workers/test_operator_actions.py pauses one in every run
 def test_a_night_that_is_paused_and_resumed_ends_as_an_undisturbed_one(cluster: Cluster, undisturbed: bytes) -> None:
     gate = cluster.gated(seconds=2)  # those under way end before the run is paused
     cluster.start_worker(concurrency=1, app="tests.functional.gated_servers")

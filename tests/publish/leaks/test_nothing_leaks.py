@@ -152,6 +152,7 @@ def test_the_crawl_notices_what_is_not_withheld(tmp_path: Path, monkeypatch: pyt
         assert any(FOUND in names for address, names in found.items() if part in address), part
 
 
+@pytest.mark.soak  # tests/functional/test_site_behind_cache.py opts out in every run
 def test_who_opts_out_vanishes_at_once(tmp_path: Path) -> None:
     """From everything but the files of snapshots that are out already, which are signed and copied as they are."""
     with built(tmp_path) as house:

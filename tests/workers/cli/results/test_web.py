@@ -84,6 +84,7 @@ def test_a_process_of_the_site_that_dies_is_replaced_and_all_end_together(tmp_pa
         assert not any(Path(f"/proc/{pid}").exists() for pid in now)
 
 
+@pytest.mark.soak  # the test above ends them in every run
 def test_processes_end_with_the_one_that_started_them(tmp_path: Path) -> None:
     with _site(tmp_path, "--processes", "2") as (process, address):
         _front(address)
