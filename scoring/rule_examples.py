@@ -57,7 +57,7 @@ def _members(thing: base.Scope) -> dict[str, Any]:
     return {name: value for name in names if (value := getattr(thing, name)) is not UNDEFINED}
 
 
-def _said(conversation: Conversation) -> dict[str, Any]:
+def _exchanges_by_step(conversation: Conversation) -> dict[str, Any]:
     """The exchanges by step."""
     return {exchange.at.removeprefix("exchanges/"): _exchange(exchange) for exchange in conversation.recorded.exchanges}
 
@@ -71,26 +71,26 @@ def _exchange(exchange: Exchange) -> dict[str, Any]:
     return status | ({"headers": kept} if kept else {}) | failed | answered
 
 
-def _called(trial: Trial) -> dict[str, Any]:
+def _trial_members(trial: Trial) -> dict[str, Any]:
     tried = asdict(trial.tried)
     wanted = ("tool", "kind", "outcome", "code", "reason", "structured", "text", "complaint")
     return {name: tried[name] for name in wanted if tried[name] not in {None, ""}}
 
 
-def _told(**views: Any) -> dict[str, Any]:
+def _without_empty(**views: Any) -> dict[str, Any]:
     """The members of views of evidence without empty values."""
-    return {name: plain for name, view in views.items() if (plain := _kept(view)) not in _NOTHING}
+    return {name: plain for name, view in views.items() if (plain := _plain_value(view)) not in _NOTHING}
 
 
-def _kept(value: Any) -> Any:
+def _plain_value(value: Any) -> Any:
     if isinstance(value, Source):
         return dict(value.body)
     if is_dataclass(value):
-        return _told(**{part.name: getattr(value, part.name) for part in fields(value)})
+        return _without_empty(**{part.name: getattr(value, part.name) for part in fields(value)})
     if isinstance(value, frozenset):
         return sorted(value)
     if isinstance(value, tuple | list):
-        return [_kept(part) for part in value]
+        return [_plain_value(part) for part in value]
     return value
 
 
@@ -101,22 +101,27 @@ _FORMS: Final[tuple[tuple[type[base.Scope], Callable[[Any], Any]], ...]] = (
     (base.Param, lambda thing: {thing.name: thing.raw}),
     (base.Toolset, lambda thing: [tool.item.raw for tool in thing.tools]),
     (base.Server, lambda thing: thing.listing.body.get("opening")),
-    (Conversation, _said),
+    (Conversation, _exchanges_by_step),
     (Access, lambda thing: thing.seen.body),
-    (Trial, _called),
+    (Trial, _trial_members),
     (HandedOutText, lambda thing: thing.handed.text),
     (Attempt, lambda thing: {"failure": thing.failure or None}),
     (Encounter, lambda thing: asdict(thing.seen)),
-    (Project, lambda thing: _told(repository=thing.repository, source=thing.source, package=thing.package)),
-    (Published, lambda thing: _told(registered=thing.registered, package=thing.package)),
-    (Publisher, lambda thing: _told(name=thing.registration.text("name"), repository=thing.repository)),
-    (Variable, lambda thing: _told(variable=thing.variable, readme=thing.seen.readme, declared=sorted(thing.declared))),
+    (Project, lambda thing: _without_empty(repository=thing.repository, source=thing.source, package=thing.package)),
+    (Published, lambda thing: _without_empty(registered=thing.registered, package=thing.package)),
+    (Publisher, lambda thing: _without_empty(name=thing.registration.text("name"), repository=thing.repository)),
+    (
+        Variable,
+        lambda thing: _without_empty(
+            variable=thing.variable, readme=thing.seen.readme, declared=sorted(thing.declared)
+        ),
+    ),
     (Code, lambda thing: thing.seen.body),
     (Readme, lambda thing: thing.seen.body),
     (Locked, lambda thing: thing.seen.body),
-    (Audit, lambda thing: _told(seen=thing.seen)),
-    (Searched, lambda thing: _told(seen=thing.seen)),
-    (Drifted, lambda thing: _told(seen=thing.seen)),
+    (Audit, lambda thing: _without_empty(seen=thing.seen)),
+    (Searched, lambda thing: _without_empty(seen=thing.seen)),
+    (Drifted, lambda thing: _without_empty(seen=thing.seen)),
     (base.RegistryObject, lambda thing: dict(thing.raw)),
     (base.Registered, lambda thing: [ref.get("entry") for ref in thing.registration.refs]),
 )

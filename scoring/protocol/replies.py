@@ -56,9 +56,9 @@ def list_read_by_server(exchanges: Iterable[Exchange], recorded: Exchanges) -> t
 
 
 def is_session_lost(exchange: Exchange, recorded: Exchanges) -> bool:
-    """Whether this refusal tells of the session only: HTTP 400 or 404, and nothing served on the connection after it.
+    """Whether this refusal concerns only the session: HTTP 400 or 404, and no later success on the connection.
 
-    Servers that run in many instances, or are put to sleep, forget sessions.
+    Servers with several instances, and servers that are suspended, lose their sessions.
     """
     if exchange.connection.session is None or exchange.status not in (BAD_REQUEST, NOT_FOUND):
         return False

@@ -180,7 +180,7 @@ def _unrecorded(assessment: Assessment) -> str | None:
 
 
 def _destructive_to_strangers(assessment: Assessment) -> str | None:
-    """Tools that destroy or administer on a remote that asks nobody for credentials."""
+    """Tools that destroy or administer on a remote that requires no credentials."""
     content = assessment.dossier.read(access.KIND)
     if isinstance(content, Absent) or isinstance(assessment.dossier.read(listing.KIND), Absent):
         return None

@@ -77,9 +77,9 @@ class Conversation(Scope):
 
     @cached_property
     def is_dual_era(self) -> bool:
-        """True for a server that opens in both eras, and for one whose legacy era could not be looked at.
+        """True for a server that opens in both eras, and for one whose legacy era could not be probed.
 
-        What only a server of the modern era owes is not asked of one that may speak an older revision too.
+        Requirements that hold only for modern servers are not applied to a server that may speak an older revision.
         """
         if MODERN not in self.recorded.eras:
             return False

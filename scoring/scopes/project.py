@@ -76,7 +76,7 @@ class Project(Scope):
         hosted = self.repository
         if hosted is None:
             return None
-        if file == "licence":  # null is unknown, unless the host told of the other files
+        if file == "licence":  # null is unknown, unless the host listed the other files
             return bool(hosted.licence) if hosted.licence or hosted.readme is not None else None
         if file == "security_policy":
             return hosted.community.security
@@ -85,10 +85,10 @@ class Project(Scope):
         return {"ci": hosted.ci, "changelog": hosted.changelog, "readme": hosted.readme}[file]
 
     def _own_file(self, file: ProjectFile, *, beside_host: bool) -> bool | None:
-        """What source and package tell.
+        """Whether source or package have the file; None when unknown.
 
-        A package leaves out files that its repository holds. So from one a find counts only beside what the host says:
-        alone, what is found would count and what is missing would not. Its licence is told either way.
+        A package omits files that its repository has. So a file found in a package counts only with `beside_host`:
+        otherwise present files would count and missing files would not. A licence counts in both cases.
         """
         if file == "licence" and self.package and self.package.licence:
             return True

@@ -85,18 +85,19 @@ return {{1, starts - now, users}}
 # The smallest number of a window is the newest; an answer about an older window is ignored (as in `TokenBudget.hear`).
 _SETTLE: Final = """
 local token, field = ARGV[1], ARGV[1] .. ':' .. ARGV[2]
-local ticket, said, resets_in, spent, rest = ARGV[3], tonumber(ARGV[4]), tonumber(ARGV[5]), ARGV[6], tonumber(ARGV[7])
+local ticket, reported, resets_in = ARGV[3], tonumber(ARGV[4]), tonumber(ARGV[5])
+local spent, rest = ARGV[6], tonumber(ARGV[7])
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
 local left = tonumber(redis.call('HGET', KEYS[1], field .. ':left'))
 local reset = tonumber(redis.call('HGET', KEYS[1], field .. ':reset')) or 0
 local held = redis.call('ZREM', KEYS[2], ticket)
-if said then
+if reported then
   local ends = now + resets_in
   if not left or reset <= now or ends > reset + 60000 then
-    redis.call('HSET', KEYS[1], field .. ':left', said, field .. ':reset', ends)
+    redis.call('HSET', KEYS[1], field .. ':left', reported, field .. ':reset', ends)
   elseif ends >= reset - 60000 then
-    redis.call('HSET', KEYS[1], field .. ':left', math.min(left, said))
+    redis.call('HSET', KEYS[1], field .. ':left', math.min(left, reported))
   end
 elseif left and held == 1 then
   redis.call('HSET', KEYS[1], field .. ':left', left - spent)
@@ -175,8 +176,8 @@ class SharedGitHubBudgets:
             if self._alone is not None:
                 await self._alone.settle(granted, reported=reported, spent=spent, rest=rest)
             return
-        told = ("", "") if reported is None else (reported.remaining, _milliseconds(reported.resets_in))
-        numbers = (granted.ticket, *told, spent, _milliseconds(rest), _KEPT)
+        remaining_and_reset = ("", "") if reported is None else (reported.remaining, _milliseconds(reported.resets_in))
+        numbers = (granted.ticket, *remaining_and_reset, spent, _milliseconds(rest), _KEPT)
         await self._ask(_SETTLE, granted.token, granted.resource, *numbers)
 
     async def affords(self, token: str, resource: Resource, cost: int) -> bool:

@@ -47,10 +47,10 @@ def dependency_vulnerable(audit: Audit) -> Iterator[Answer]:
     for group, cost in zip(groups, advisory_costs.compute_advisory_costs(groups, audit.days_since), strict=True):
         if cost:
             where = (group.ecosystem, f"{group.package} {group.version}", group.id)
-            yield PartialFailure(_told(group), min(Decimal(1), cost / advisory_costs.MAX_TOTAL_COST), where)
+            yield PartialFailure(_describe_group(group), min(Decimal(1), cost / advisory_costs.MAX_TOTAL_COST), where)
 
 
-def _told(group: Group) -> str:
+def _describe_group(group: Group) -> str:
     package, fix = f"{group.package} {group.version}", f"fixed in {group.fixed}" if group.fixed else "no fix is known"
     where = f"{clip_text(package)} ({group.relation})"
     return f"{group.severity} severity in {where}: {clip_text(group.id)}, {clip_text(fix)}"

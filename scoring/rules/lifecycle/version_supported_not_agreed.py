@@ -14,7 +14,7 @@ from scoring.scopes.conversation import Conversation
 from scoring.text.evidence_path import clip_text
 
 
-def _said(step: str, offered: str, answered: str) -> dict[str, Any]:
+def _exchange(step: str, offered: str, answered: str) -> dict[str, Any]:
     return legacy_exchange(step, revision=answered, offered=offered, result={"protocolVersion": answered})
 
 
@@ -29,20 +29,21 @@ def _said(step: str, offered: str, answered: str) -> dict[str, Any]:
     checks=must("LIFE-02", "ABCD", "basic/lifecycle#version-negotiation"),
     good=[
         build_conversation(
-            _said("initialize", "2025-11-25", "2025-06-18"), _said("initialize-2025-06-18", "2025-06-18", "2025-06-18")
+            _exchange("initialize", "2025-11-25", "2025-06-18"),
+            _exchange("initialize-2025-06-18", "2025-06-18", "2025-06-18"),
         ),
-        build_conversation(_said("initialize-2025-03-26", "2025-03-26", "2025-06-18")),
+        build_conversation(_exchange("initialize-2025-03-26", "2025-03-26", "2025-06-18")),
     ],
     bad=[
         build_conversation(
-            _said("initialize-2024-11-05", "2024-11-05", "2024-11-05"),
-            _said("initialize-2025-06-18", "2025-06-18", "2024-11-05"),
-            _said("initialize-unknown", "1900-01-01", "2025-06-18"),
+            _exchange("initialize-2024-11-05", "2024-11-05", "2024-11-05"),
+            _exchange("initialize-2025-06-18", "2025-06-18", "2024-11-05"),
+            _exchange("initialize-unknown", "1900-01-01", "2025-06-18"),
         ),
         build_conversation(
-            _said("initialize", "2025-11-25", "2025-06-18"),
-            _said("initialize-2025-06-18", "2025-06-18", "2025-06-18"),
-            _said("initialize-unknown", "1900-01-01", "2025-11-25"),
+            _exchange("initialize", "2025-11-25", "2025-06-18"),
+            _exchange("initialize-2025-06-18", "2025-06-18", "2025-06-18"),
+            _exchange("initialize-unknown", "1900-01-01", "2025-11-25"),
         ),
         build_conversation(
             stdio_exchange("initialize", revision="2025-11-25", result={"protocolVersion": "2025-11-25"}),

@@ -17,7 +17,7 @@ from scoring.text.evidence_path import clip_text
 _TELLING: Final = frozenset({-32602, -32022})
 
 
-def _asked(**members: Any) -> Conversation:
+def _handshake(**members: Any) -> Conversation:
     return build_conversation(
         legacy_exchange("initialize", result={}),
         legacy_exchange("initialize-unknown", **{"offered": "1900-01-01", "revision": "", **members}),
@@ -33,14 +33,14 @@ def _asked(**members: Any) -> Conversation:
     since="2026.2",
     version=1,
     checks=must("LIFE-03", "ABCD", "basic/lifecycle#version-negotiation"),
-    good=[_asked(result={"protocolVersion": "2025-06-18"})],
+    good=[_handshake(result={"protocolVersion": "2025-06-18"})],
     bad=[
-        _asked(result={"protocolVersion": "1900-01-01"}, revision="1900-01-01"),
-        _asked(result={}),
-        _asked(result={"protocolVersion": "2025-01-01"}, revision="2025-01-01"),
-        _asked(error={"code": -32602}, opened=False),
-        _asked(error={"code": -32000}, opened=False),
-        _asked(status=400, opened=False),
+        _handshake(result={"protocolVersion": "1900-01-01"}, revision="1900-01-01"),
+        _handshake(result={}),
+        _handshake(result={"protocolVersion": "2025-01-01"}, revision="2025-01-01"),
+        _handshake(error={"code": -32602}, opened=False),
+        _handshake(error={"code": -32000}, opened=False),
+        _handshake(status=400, opened=False),
         build_conversation(
             stdio_exchange("initialize", result={}),
             stdio_exchange(
@@ -49,8 +49,8 @@ def _asked(**members: Any) -> Conversation:
         ),
     ],
     unjudged=[
-        _asked(status=429, opened=False),
-        _asked(status=404, opened=False),
+        _handshake(status=429, opened=False),
+        _handshake(status=404, opened=False),
         build_conversation(legacy_exchange("initialize", result={}), depth="core"),
         build_conversation(stdio_exchange("initialize", result={})),
         build_conversation(

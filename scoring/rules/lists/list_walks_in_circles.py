@@ -53,7 +53,7 @@ def list_walks_in_circles(conversation: Conversation) -> Iterator[Answer]:
     judged = False
     for walk in list_pages.list_page_exchanges(conversation.results(*list_pages.LIST_STEPS)):
         cursors = [cursor for one in walk if isinstance(cursor := one.fields.get("nextCursor"), str)]
-        met, fresh = _met(walk)
+        met, fresh = _count_repeated_entries(walk)
         if len(set(cursors)) < len(cursors):
             yield walk[-1], "a cursor is repeated"
         elif "nextCursor" in walk[-1].fields and len(cursors) == len(walk):
@@ -68,7 +68,7 @@ def list_walks_in_circles(conversation: Conversation) -> Iterator[Answer]:
         raise Undecided("the list was not read to its end")
 
 
-def _met(walk: Sequence[Exchange]) -> tuple[int, int]:
+def _count_repeated_entries(walk: Sequence[Exchange]) -> tuple[int, int]:
     """How many entries of the later pages were on an earlier one, and how many were not."""
     met = fresh = 0
     known: set[str] = set()

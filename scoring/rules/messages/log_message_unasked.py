@@ -11,7 +11,7 @@ from scoring.results.outcome import Inapplicable, Severity, Undecided
 from scoring.scopes.conversation import Conversation
 
 
-def _heard(what: str) -> dict[str, Json]:
+def _notification(what: str) -> dict[str, Json]:
     return {"message": {"jsonrpc": "2.0", "method": f"notifications/{what}"}, "event": "message", "id": False}
 
 
@@ -26,9 +26,9 @@ def _heard(what: str) -> dict[str, Json]:
     checks=must("LOG-02", "E", "server/utilities/logging#per-request-log-level"),
     good=[
         build_conversation(modern_exchange("discover", result={})),
-        build_conversation(modern_exchange("list-tools", received=[_heard("progress")])),
+        build_conversation(modern_exchange("list-tools", received=[_notification("progress")])),
     ],
-    bad=[build_conversation(modern_exchange("list-tools", received=[_heard("message")]))],
+    bad=[build_conversation(modern_exchange("list-tools", received=[_notification("message")]))],
     unjudged=[
         build_conversation(legacy_exchange("initialize", result={})),
         build_conversation(modern_exchange("discover", status=503)),

@@ -19,7 +19,7 @@ _CHANGING: Final = modern_exchange("discover", result={"capabilities": {"tools":
 _SENT: Final = {"jsonrpc": "2.0", "id": 9, "method": "subscriptions/listen"}
 
 
-def _heard(method: str, meta: Json) -> dict[str, Json]:
+def _notification(method: str, meta: Json) -> dict[str, Json]:
     return {"message": {"jsonrpc": "2.0", "method": method, "params": {"_meta": meta, "notifications": {}}}}
 
 
@@ -34,21 +34,24 @@ def _heard(method: str, meta: Json) -> dict[str, Json]:
     checks=must("SUB-01", "E", "basic/patterns/subscriptions#acknowledgment"),
     good=[
         build_conversation(
-            _CHANGING, modern_exchange("listen", sent=_SENT, received=[_heard(_METHOD, {_ID: 9})], form="stream")
+            _CHANGING, modern_exchange("listen", sent=_SENT, received=[_notification(_METHOD, {_ID: 9})], form="stream")
         )
     ],
     bad=[
         build_conversation(
-            _CHANGING, modern_exchange("listen", sent=_SENT, received=[_heard(_METHOD, {})], form="stream")
+            _CHANGING, modern_exchange("listen", sent=_SENT, received=[_notification(_METHOD, {})], form="stream")
         ),
         build_conversation(
             _CHANGING,
-            modern_exchange("listen", sent=_SENT, received=[_heard(_METHOD, {_ID: "another"})], form="stream"),
+            modern_exchange("listen", sent=_SENT, received=[_notification(_METHOD, {_ID: "another"})], form="stream"),
         ),
         build_conversation(
             _CHANGING,
             modern_exchange(
-                "listen", sent=_SENT, received=[_heard("notifications/tools/list_changed", {_ID: 9})], form="stream"
+                "listen",
+                sent=_SENT,
+                received=[_notification("notifications/tools/list_changed", {_ID: 9})],
+                form="stream",
             ),
         ),
         build_conversation(_CHANGING, modern_exchange("listen", sent=_SENT, status=404, error={"code": -32601})),

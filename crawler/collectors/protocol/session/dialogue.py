@@ -145,7 +145,7 @@ class Dialogue:
     def note_access_reply(self, step: str, era: Era, reply: Reply) -> None:
         self.access_replies[step, era.value] = AccessRequest(step=step, era=era.value, reply=_slim(reply))
 
-    async def tell(self, method: str) -> None:
+    async def notify(self, method: str) -> None:
         self._budget.spend()
         since = len(self.transcript.exchanges)
         await self.channel.send_notification(method)

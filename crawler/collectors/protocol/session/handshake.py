@@ -76,7 +76,7 @@ async def initialize(dialogue: Dialogue, client_version: str, *, link: int | Non
     version = named[:_LONGEST_VERSION] if isinstance(named, str) else None
     dialogue.channel.set_protocol_version(version if version and _VERSION.fullmatch(version) else None)
     dialogue.opened(Era.LEGACY, version)
-    await dialogue.tell("notifications/initialized")
+    await dialogue.notify("notifications/initialized")
     return Opened(dialogue, Era.LEGACY, version, reply.result)
 
 
