@@ -82,7 +82,7 @@ def create_app(store: Store, backend: SiteBackend) -> FastAPI:
     app.state.templates = site.jinja
     api = create_api(site)
     app.state.openapi = api.openapi
-    app.mount(BASE_PATH, api)  # before all pages, since each route is asked whether it is meant
+    app.mount(BASE_PATH, api)  # before all pages, since routes are matched in order
     for routes in ROUTES:
         app.include_router(routes(site), include_in_schema=False)
     errors.install_error_handlers(app, site)

@@ -30,8 +30,8 @@ PRIVATE_KINDS: Final = kinds_where(lambda traits: traits.private)
 """Kinds with findings of Hallmark's own scans, data that only the operator's token may read, or third-party texts."""
 
 PUBLIC_KINDS: Final = kinds_where(lambda traits: not traits.private)
-"""What a score is made from, so that anybody can check it (docs/decisions/0030); and what everybody would
-see who ran the server in a box (docs/decisions/0035)."""
+"""The input of a score, so that it can be verified (docs/decisions/0030), and observations that anyone can repeat by
+running the server in a sandbox (docs/decisions/0035)."""
 
 UNSANDBOXED: Final = "none"
 
@@ -127,20 +127,20 @@ def _why_withheld(content: Observed | Absent) -> str:
 def redact_receipt(card: Scorecard, reviewed: ReviewedFindings = NOT_REVIEWED) -> Scorecard:
     """The public receipt: undisclosed findings are one neutral line in each place, and one for all caps by them.
 
-    While a cap is hidden, so is what components without weight say: their findings only cause caps. Points, other
-    results and bounds stay, so the lines still add up to the same score. Rule, criterion, place, words and evidence of
-    the replaced lines are gone, and so are caveats, facts and reasons that repeat them, and the digests of evidence
-    that is not public. A finding that was disclosed is a line like any other.
+    While a cap is hidden, so are the results of components without weight: their findings only cause caps. Points,
+    other results and bounds stay, so the lines still add up to the same score. Rule, criterion, place, text and
+    evidence of the replaced lines are removed, with caveats, facts and reasons that repeat them, and with the digests
+    of evidence that is not public. The line of a disclosed finding is not changed.
     """
-    kept = {kind: digest for kind, digest in card.evidence.items() if kind in PUBLIC_KINDS}
-    if len(kept) < len(card.evidence):
-        card = replace(card, evidence=kept)
+    public_digests = {kind: digest for kind, digest in card.evidence.items() if kind in PUBLIC_KINDS}
+    if len(public_digests) < len(card.evidence):
+        card = replace(card, evidence=public_digests)
     if not any(_is_private(card, line) for line in receipt_lines(card)):
         return card
-    hidden = [line for line in receipt_lines(card) if _instead(card, line, reviewed)]
+    hidden = [line for line in receipt_lines(card) if _replacement_reason(card, line, reviewed)]
     words = frozenset(word for line in hidden for word in _words_of(line))
     caps_hidden = any(_is_cap(line) for line in hidden)
-    caveats = tuple(dict.fromkeys(NOT_DISCLOSED if _tells(text, words) else text for text in card.caveats))
+    caveats = tuple(dict.fromkeys(NOT_DISCLOSED if _contains_any(text, words) else text for text in card.caveats))
     return replace(
         card,
         score=_without_words(card.score, words),
@@ -150,7 +150,7 @@ def redact_receipt(card: Scorecard, reviewed: ReviewedFindings = NOT_REVIEWED) -
             for public in (_public_dimension(card, part, words, reviewed) for part in card.dimensions)
         ),
         caveats=caveats,
-        facts={name: fact for name, fact in card.facts.items() if not _tells(f"{name} {fact}", words)},
+        facts={name: fact for name, fact in card.facts.items() if not _contains_any(f"{name} {fact}", words)},
     )
 
 
@@ -232,11 +232,11 @@ def _is_private(card: Scorecard, line: Line) -> bool:
     )
 
 
-def _instead(card: Scorecard, line: Line, reviewed: ReviewedFindings) -> str:
+def _replacement_reason(card: Scorecard, line: Line, reviewed: ReviewedFindings) -> str:
     """The reason that replaces a line; empty if the line is public.
 
-    A line without a rule, the price of several findings, goes with those that it is about. One that folds findings
-    away, or whose rule is gone, stays private, since no review can cover it.
+    A line without a rule that prices several findings is replaced like these findings. A line that folds findings, or
+    whose rule no longer exists, stays private, since no review can cover it.
     """
     if not _is_private(card, line):
         return ""
@@ -248,8 +248,8 @@ def _instead(card: Scorecard, line: Line, reviewed: ReviewedFindings) -> str:
     about = [one for one in receipt_lines(card) if one.cites == line.cites and one.rule in private_rule_ids()]
     if line.rule or _FOLDED.fullmatch(line.why) or not about:
         return NOT_DISCLOSED
-    said = {_instead(card, one, reviewed) for one in about}
-    return next((why for why in (NOT_DISCLOSED, SET_ASIDE) if why in said), "")
+    reasons = {_replacement_reason(card, one, reviewed) for one in about}
+    return next((why for why in (NOT_DISCLOSED, SET_ASIDE) if why in reasons), "")
 
 
 def _spot(line: Line) -> Spot:
@@ -277,7 +277,7 @@ def _public_lines(card: Scorecard, lines: Sequence[Line], reviewed: ReviewedFind
     shown: list[Line] = []
     hidden: dict[tuple[str, bool], tuple[int, list[Line]]] = {}
     for line in lines:
-        if not (why := _instead(card, line, reviewed)):
+        if not (why := _replacement_reason(card, line, reviewed)):
             shown.append(_public_line(line))
         elif (why, _is_cap(line)) in hidden:
             hidden[why, _is_cap(line)][1].append(line)
@@ -320,7 +320,7 @@ def _public_component(
 
 
 def _hide_gates(part: DimensionScore) -> DimensionScore:
-    """The dimension without what its components of no weight say: which of them has the finding stays private."""
+    """The dimension without the results of components without weight: which of them has the finding stays private."""
     components = tuple(_hide_gate(one) if is_gate(one) else one for one in part.components)
     if components == part.components:
         return part
@@ -355,12 +355,12 @@ def _with_public_digests(body: bytes) -> bytes:
         return body
     end = body.index(b"}", start) + 1
     digests: dict[str, Json] = json.loads(body[start:end])
-    kept = {kind: digest for kind, digest in digests.items() if kind in PUBLIC_KINDS}
-    return body if len(kept) == len(digests) else body[:start] + canonical_json(kept) + body[end:]
+    public_digests = {kind: digest for kind, digest in digests.items() if kind in PUBLIC_KINDS}
+    return body if len(public_digests) == len(digests) else body[:start] + canonical_json(public_digests) + body[end:]
 
 
 def _without_words(result: Decimal | NotMeasured, words: frozenset[str]) -> Decimal | NotMeasured:
-    if isinstance(result, NotMeasured) and _tells(result.detail, words):
+    if isinstance(result, NotMeasured) and _contains_any(result.detail, words):
         return NotMeasured(result.reason, NOT_DISCLOSED)
     return result
 
@@ -370,5 +370,5 @@ def _words_of(line: Line) -> tuple[str, ...]:
     return tuple(word for word in (line.rule, line.why) if word) if line.rule else ()
 
 
-def _tells(text: str, words: frozenset[str]) -> bool:
+def _contains_any(text: str, words: frozenset[str]) -> bool:
     return any(word in text for word in words)

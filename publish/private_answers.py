@@ -1,7 +1,7 @@
 """Removes answers from public bodies that may reveal an unknown vulnerability.
 
-A record without it has a digest of its own. That of the whole body is not published anywhere: what is left out has few
-possible values, and whoever has the rest could try them all.
+The shortened record has its own digest. The digest of the whole body is not published anywhere: a removed answer has
+few possible values, and a reader of the rest could try them all.
 """
 
 from __future__ import annotations

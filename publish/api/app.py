@@ -116,32 +116,34 @@ def _complete(api: FastAPI) -> None:
 def _handle(api: FastAPI) -> None:
     """Answer every failure with a problem document."""
 
-    def told(_: Request, error: Exception) -> Response:
+    def answer_problem(_: Request, error: Exception) -> Response:
         assert isinstance(error, Problem)
         return error.answer()
 
-    def refused(request: Request, error: Exception) -> Response:
+    def answer_http_error(request: Request, error: Exception) -> Response:
         assert isinstance(error, HTTPException)
         return problem_response(error.status_code, _words(request, error), error.headers)
 
-    def unreadable(_: Request, error: Exception) -> Response:
+    def answer_invalid_request(_: Request, error: Exception) -> Response:
         assert isinstance(error, RequestValidationError)
         return invalid_request_problem(error)
 
-    def away(_: Request, __: Exception) -> Response:
-        again = {"Retry-After": str(RETRY_SECONDS)}
-        return problem_response(503, f"The database does not answer. Ask again in {RETRY_SECONDS} seconds.", again)
+    def answer_unavailable(_: Request, __: Exception) -> Response:
+        retry_after = {"Retry-After": str(RETRY_SECONDS)}
+        return problem_response(
+            503, f"The database does not answer. Ask again in {RETRY_SECONDS} seconds.", retry_after
+        )
 
-    def failed(_: Request, __: Exception) -> Response:
+    def answer_internal_error(_: Request, __: Exception) -> Response:
         return problem_response(500, "The request could not be answered because of a mistake of ours. It is logged.")
 
-    api.add_exception_handler(Problem, told)
-    api.add_exception_handler(HTTPException, refused)
-    api.add_exception_handler(RequestValidationError, unreadable)
-    api.add_exception_handler(StoreUnavailable, away)
-    api.add_exception_handler(NotMigrated, away)
-    api.add_exception_handler(StoreError, failed)
-    api.add_exception_handler(Exception, failed)
+    api.add_exception_handler(Problem, answer_problem)
+    api.add_exception_handler(HTTPException, answer_http_error)
+    api.add_exception_handler(RequestValidationError, answer_invalid_request)
+    api.add_exception_handler(StoreUnavailable, answer_unavailable)
+    api.add_exception_handler(NotMigrated, answer_unavailable)
+    api.add_exception_handler(StoreError, answer_internal_error)
+    api.add_exception_handler(Exception, answer_internal_error)
 
 
 def _words(request: Request, error: HTTPException) -> str:

@@ -41,7 +41,7 @@ def routes(site: SiteContext) -> APIRouter:
 @cache
 def make_openapi_document() -> dict[str, Any]:
     """The OpenAPI document; it is the same for every site."""
-    return create_api(cast("SiteContext", None)).openapi()  # operations keep their site until somebody asks
+    return create_api(cast("SiteContext", None)).openapi()  # operations use their site only in requests
 
 
 @cache

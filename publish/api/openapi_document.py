@@ -33,7 +33,7 @@ def complete_document(document: dict[str, Any]) -> dict[str, Any]:
     schemas |= schema.pop("$defs", {}) | {ProblemDocument.__name__: schema}
     for operation in _operations(document):
         if "requestBody" in operation:
-            operation["responses"] |= {str(status): told for status, told in OF_BODIES.items()}
+            operation["responses"] |= {str(status): response for status, response in OF_BODIES.items()}
         bodies = [operation.get("requestBody", {}), *operation["responses"].values()]
         for content in (body.get("content", {}).get(_JSON) for body in bodies):
             if content and "example" not in content and "examples" not in content:

@@ -107,11 +107,11 @@ def draw_badge(listed: ListedServer | None, name: str, now: datetime) -> Badge:
     drawn = made(listed)
     shown = make_visible(listed.server.name, limit=_NAME_LIMIT)
     day = listed.as_of.date().isoformat()
-    told = replace(drawn, title=f"{shown}: {drawn.title}, as of {day}")
+    titled = replace(drawn, title=f"{shown}: {drawn.title}, as of {day}")
     if now - listed.as_of <= STALE_AFTER:
-        return told
+        return titled
     return replace(
-        told, message=f"{drawn.message} (stale)", tone=BadgeColour.NEUTRAL, title=f"{told.title}, which is stale"
+        titled, message=f"{drawn.message} (stale)", tone=BadgeColour.NEUTRAL, title=f"{titled.title}, which is stale"
     )
 
 

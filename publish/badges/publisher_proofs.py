@@ -48,18 +48,21 @@ def _is_linked(look: EvidenceReader, entry: Registration, name: str) -> bool:
     A name of an account has to be of the account that the repository belongs to.
     """
     found = look.parsed(package.KIND, Package.parse)
-    kept = look.parsed(repository.KIND, Repository.parse)
-    if found is None or kept is None or not found.exists or found.mcp_name != name or found.repository is None:
+    hosted = look.parsed(repository.KIND, Repository.parse)
+    if found is None or hosted is None or not found.exists or found.mcp_name != name or found.repository is None:
         return False
     declared = entry.text("repository.url", "repository")
-    if _path(found.repository.url) != _path(declared) or _path(declared) not in {kept.name.lower(), _asked(kept)}:
+    if _path(found.repository.url) != _path(declared) or _path(declared) not in {
+        hosted.name.lower(),
+        _requested_name(hosted),
+    }:
         return False
     account = name.partition("/")[0].lower()
-    return not account.startswith(_ACCOUNTS) or account == _ACCOUNTS + kept.owner.login.lower()
+    return not account.startswith(_ACCOUNTS) or account == _ACCOUNTS + hosted.owner.login.lower()
 
 
-def _asked(kept: Repository) -> str:
-    return (kept.asked or "").lower()
+def _requested_name(hosted: Repository) -> str:
+    return (hosted.asked or "").lower()
 
 
 def _path(url: str) -> str:

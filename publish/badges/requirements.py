@@ -1,7 +1,7 @@
 """Requirements of the quality gate and of the badges. Pure; the thresholds are Hallmark's own.
 
-Every requirement is a number that evidence guarantees: what was not seen counts as 0, as in a score's floor. So hiding
-evidence never passes the gate and never earns a badge (docs/decisions/0034).
+Every requirement is a number that evidence guarantees: what was not seen counts as 0, as in a score's floor. So a
+server cannot pass the gate or earn a badge by hiding evidence (docs/decisions/0034).
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ SECURITY_SCANNED: Final = "security-scanned"
 class Requirement:
     """One number that is needed. `unit` is `share` (0 to 1), `of 10`, `of 100` or `count`; at least `needs` is enough.
 
-    `looks_at` says in words what is counted.
+    `looks_at` describes what is counted.
     """
 
     id: str

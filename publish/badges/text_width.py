@@ -1,4 +1,4 @@
-"""How wide a line of text is in the typeface of the badges, so that boxes fit without asking a browser."""
+"""Computes the width of a line of text in the typeface of the badges, without a browser."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Claims to control a server: the places of proofs, and the token that becomes valid with the proof.
 
-A proof counts only where whoever is responsible for the server's identity decides what stands there, not where its
-registration says (docs/decisions/0033). It names the server, so that whoever serves many proves each of them.
+A proof counts only at an address that the owner of the server's identity controls, not at one that the registration
+names (docs/decisions/0033). It names the server, so that an owner of several servers proves each of them.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Files disputes of single lines, and decides them.
 
-asked = file_dispute(store, limits, now, DisputeText(server="...", rubric="lint", cites="LLM-001", ...), filer)
-match asked:
+outcome = file_dispute(store, limits, now, DisputeText(server="...", rubric="lint", cites="LLM-001", ...), filer)
+match outcome:
     case FiledDispute(dispute=dispute, again=again): ...
     case DisputeRefused(why=why, message=message): ...
 """
@@ -80,9 +80,9 @@ class DisputeDecider:
 class Verdict(StrEnum):
     """What an operator decides about a dispute.
 
-    `accept`: the line is wrong, a false alarm to be mended in its rule. `reject`: it is right, as the answer says.
-    `reopen`: a decision is taken back, with its answer. `show` and `hide`: whether everybody reads the reason before
-    anything is decided. `drop`: it is something else than a dispute, and nobody learns that it was there.
+    `accept`: the line is wrong, a false alarm to be corrected in its rule. `reject`: the line is right, as the answer
+    explains. `reopen`: the decision and its answer are withdrawn. `show` and `hide`: whether the reason is public
+    before the decision. `drop`: the entry is no dispute, and is not published.
     """
 
     ACCEPT = "accept"
@@ -153,16 +153,16 @@ def decide_dispute(
     """
     if max(len(answer), len(note)) > MAX_ANSWER:
         raise IncompleteVerdict(f"expected an answer and a note of at most {MAX_ANSWER} characters each")
-    said = answer.strip()
+    public_answer = answer.strip()
     match verdict:
         case Verdict.ACCEPT:
-            changed = replace(known, state=DisputeState.ACCEPTED, is_shown=True, answer=said)
-        case Verdict.REJECT if not said:
+            changed = replace(known, state=DisputeState.ACCEPTED, is_shown=True, answer=public_answer)
+        case Verdict.REJECT if not public_answer:
             raise IncompleteVerdict(
                 "expected an answer that states why the line is right: it is shown to the disputant"
             )
         case Verdict.REJECT:
-            changed = replace(known, state=DisputeState.REJECTED, is_shown=True, answer=said)
+            changed = replace(known, state=DisputeState.REJECTED, is_shown=True, answer=public_answer)
         case Verdict.DROP:
             changed = replace(known, state=DisputeState.DROPPED, is_shown=False, answer="")
         case Verdict.REOPEN if known.state is DisputeState.OPEN:

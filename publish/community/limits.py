@@ -20,8 +20,8 @@ class CommunityLimits:
     """Disputes and claims of a client count within 24 hours; those of a server and a line while they are open.
 
     `claim_time` is how long a proof may take, `failures` how often a client may present a token that is none within
-    `failures_within`. `cooldown` is the least time between two re-tests, `owner_cooldown` that of whoever
-    controls the server. `plain_http` lets proofs and webhooks be at addresses without TLS: for a network of one's own.
+    `failures_within`. `cooldown` is the least time between two re-tests, `owner_cooldown` that of the
+    server's owner. `plain_http` lets proofs and webhooks be at addresses without TLS: for a network of one's own.
     """
 
     disputes_of_client: int = 10

@@ -1,7 +1,8 @@
 """API tokens: shown once, stored as a salted digest.
 
-A token is `hmk_ID_SECRET`. The secret has 256 random bits, so nobody can guess it from its digest however fast a digest
-is: a slow one, which passwords need, would only let strangers keep us busy. The salt keeps two databases incomparable.
+A token is `hmk_ID_SECRET`. The secret has 256 random bits, so it cannot be guessed from a fast digest. A slow
+digest, as for passwords, would only let clients use up processor time. The salt makes the digests of two databases
+incomparable.
 """
 
 from __future__ import annotations
@@ -54,7 +55,7 @@ class TokenBearer:
 
     @property
     def name(self) -> str:
-        """Who it is, for the trail."""
+        """The name of the bearer, for the audit trail."""
         return self.token.name
 
     def may(self, scope: str) -> bool:

@@ -36,7 +36,7 @@ def find_private_findings(dossier: Dossier, cards: Iterable[Scorecard]) -> tuple
     """
     seen = _Seen(dossier)
     found = {
-        one.id: one for card in cards for line in find_private_lines(card) if (one := seen.spotted(line)) is not None
+        one.id: one for card in cards for line in find_private_lines(card) if (one := seen.identify(line)) is not None
     }
     return tuple(found.values())
 
@@ -52,7 +52,7 @@ def match_reviews(dossier: Dossier, cards: Iterable[Scorecard], rows: Sequence[F
         ((line.rule or "", line.at, line.why), states.get(one.id))
         for card in cards
         for line in find_private_lines(card)
-        if (one := seen.spotted(line)) is not None
+        if (one := seen.identify(line)) is not None
     ]
     return ReviewedFindings(
         disclosed=frozenset(spot for spot, state in decided if state is FindingState.PUBLIC_DISCLOSED),
@@ -66,7 +66,7 @@ class _Seen:
     def __init__(self, dossier: Dossier) -> None:
         self._dossier = dossier
 
-    def spotted(self, line: Line) -> DetectedFinding | None:
+    def identify(self, line: Line) -> DetectedFinding | None:
         """The finding of a line; None if the line has none."""
         declared = discover_rules().get(line.rule or "")
         if declared is None or declared.id not in private_rule_ids() or declared.reads == alerts.KIND:
@@ -85,7 +85,7 @@ class _Seen:
         elif reads == listing.KIND:
             place, words = self._place(line)
             content = self._text(place) or line.evidence
-        else:  # what the words say is all there is, or else every change of the evidence makes it another finding
+        else:  # no digest of access: each change of it would make another finding
             place, words, content = line.at, line.why, "" if reads == access.KIND else line.evidence
         identity = canonical_json([self._dossier.server.id, declared.id, place, words, content])
         return DetectedFinding(
@@ -138,7 +138,7 @@ class _Seen:
 
     @cached_property
     def _handouts(self) -> Mapping[str, str]:
-        """What was handed out, by its place."""
+        """The texts that the server handed out, by their place."""
         body = self._body(handouts.KIND)
         try:
             things = (

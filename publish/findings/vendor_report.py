@@ -28,7 +28,8 @@ def _lines(server: Server, rows: Sequence[FindingRow], deadline: datetime, conta
     yield ""
     yield "Hello,"
     yield ""
-    yield f"we measure MCP servers, and an automatic check of your server found the following. {_nobody(len(rows))}"
+    confidential = _confidentiality_note(len(rows))
+    yield f"we measure MCP servers, and an automatic check of your server found the following. {confidential}"
     yield ""
     yield f"- Server: {make_visible(server.ref)}"
     if server.repository:
@@ -41,7 +42,7 @@ def _lines(server: Server, rows: Sequence[FindingRow], deadline: datetime, conta
     yield f"welcome too: we then correct the check. You reach us {f'at {contact}' if contact else _NO_CONTACT}."
 
 
-def _nobody(number: int) -> str:
+def _confidentiality_note(number: int) -> str:
     return f"We have not informed any other party of {'it' if number == 1 else 'them'}."
 
 
@@ -55,7 +56,7 @@ def _finding(number: int, row: FindingRow) -> Iterator[str]:
     yield f"- What was found: {make_visible(finding.message)}"
     if finding.severity:
         yield f"- Severity: {finding.severity}"
-    yield f"- Evidence: {_seen(row)}{_kept(row, declared)}"
+    yield f"- Evidence: {_seen_dates(row)}{_digest_note(row, declared)}"
     if declared:
         yield ""
         yield "Why it matters and how to fix it:"
@@ -65,13 +66,13 @@ def _finding(number: int, row: FindingRow) -> Iterator[str]:
             yield f"\nSee {declared.spec}"
 
 
-def _kept(row: FindingRow, declared: Rule | None) -> str:
-    """What of it the vendor can compare; the hash of a secret is salted and tells nobody anything."""
+def _digest_note(row: FindingRow, declared: Rule | None) -> str:
+    """The digest of the evidence, for comparison; a secret's digest is salted and left out."""
     if declared and declared.reads == secrets.KIND:
         return "; the place is all that was kept, and nothing of the secret"
     return f"; SHA-256 of what was read: {row.finding.content}" if row.finding.content else ""
 
 
-def _seen(row: FindingRow) -> str:
+def _seen_dates(row: FindingRow) -> str:
     first, last = f"{row.first_seen:%Y-%m-%d %H:%M} UTC", f"{row.last_seen:%Y-%m-%d %H:%M} UTC"
     return f"seen on {first}" if first == last else f"first seen on {first}, last on {last}"

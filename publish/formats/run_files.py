@@ -93,9 +93,9 @@ def describe_record(record: Record, *, comparable: bool = False) -> dict[str, An
 
 def mask_secrets(document: bytes) -> bytes:
     """A JSON document with secrets masked; the same bytes if it has none. Repeated texts are scanned once."""
-    said: set[str] = set()
-    _gather(json.loads(document), said)
-    return document if are_free_of_secrets(said) else scrub_body(document)
+    texts: set[str] = set()
+    _gather(json.loads(document), texts)
+    return document if are_free_of_secrets(texts) else scrub_body(document)
 
 
 class _Sheet:
@@ -132,28 +132,28 @@ class _Sheet:
 
     @cached_property
     def _is_clean(self) -> bool:
-        """Whether no form of this server holds a secret. Receipts say most of what they say several times."""
+        """Whether no form of this server holds a secret. Receipts repeat most of their texts."""
         around = _json(describe_server(self._dossier))
-        said: set[str] = set()
+        texts: set[str] = set()
         for card in self._values:
-            _gather(card, said)
-        return scrub_body(around) == around and are_free_of_secrets(said)
+            _gather(card, texts)
+        return scrub_body(around) == around and are_free_of_secrets(texts)
 
 
-def _gather(value: Any, said: set[str], name: str = "") -> None:
+def _gather(value: Any, texts: set[str], name: str = "") -> None:
     """Add every text in a JSON value, also with the name that it has, if it is not that of a receipt's line."""
     if isinstance(value, str):
-        said |= {value, f"{name}: {value}"}
+        texts |= {value, f"{name}: {value}"}
     elif isinstance(value, dict):
         for each, inner in value.items():
             if each == _LINES:
                 for line in inner:
-                    said.update(value for value in line.values() if isinstance(value, str))
+                    texts.update(value for value in line.values() if isinstance(value, str))
             else:
-                _gather(inner, said, each)
+                _gather(inner, texts, each)
     elif isinstance(value, list):
         for inner in value:
-            _gather(inner, said, name)
+            _gather(inner, texts, name)
 
 
 def _run_member(run: Run) -> bytes:

@@ -9,7 +9,7 @@ from typing_extensions import TypedDict
 
 
 class Verdict(TypedDict):
-    """What one version of a rubric says of a server. No score is not a zero: `not_measured` says why there is none."""
+    """Result of one version of a rubric for a server. No score is not a zero: `not_measured` has the reason."""
 
     rubric: Annotated[str, Field(description="The methodology, such as adaptive or lint.")]
     version: Annotated[int, Field(description="Its version; scores of different versions do not compare.")]
@@ -28,7 +28,7 @@ class Verdict(TypedDict):
 
 
 class FoundServer(TypedDict):
-    """One published server. Its name is its publisher's word, not ours."""
+    """One published server. Its name is chosen by its publisher and not verified."""
 
     id: Annotated[str, Field(description="Stable id; every other tool takes it.")]
     name: Annotated[str, Field(description="Name as registered by its publisher.")]
@@ -114,7 +114,7 @@ class ExplainedRule(TypedDict):
 
 
 class Explanation(TypedDict):
-    """What a finding means, and where one server has it."""
+    """The meaning of a finding, and its places on one server."""
 
     rules: Annotated[list[ExplainedRule], Field(description="Rules behind the id: one for a rule, else one or more.")]
     server: Annotated[str | None, Field(description="Id of the server asked about; null when none was named.")]

@@ -161,7 +161,7 @@ def _add_tools(server: MCPServer, answers: McpAnswers) -> None:
         include: Annotated[
             list[Member],
             Field(description="What to return beside the verdict: any of parts, lines and caveats.", max_length=3),
-        ] = ["parts", "lines", "caveats"],  # noqa: B006 -- a default of the schema, which nobody changes
+        ] = ["parts", "lines", "caveats"],  # noqa: B006 -- a default of the schema, never mutated
         limit: Annotated[
             int,
             Field(description="Lines to return, those that cost most first; at least 0, at most 200.", ge=0, le=200),

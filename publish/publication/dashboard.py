@@ -49,7 +49,7 @@ class ScoreCounter:
         else:
             self.comparable[score.score] += 1
 
-    def tell(self) -> dict[str, Any]:
+    def as_json(self) -> dict[str, Any]:
         """Number of scores, median, and a histogram of ten equal bins."""
         bins = [0] * HISTOGRAM_BINS
         for score, count in self.comparable.items():
@@ -64,12 +64,12 @@ class GroupCounter:
     states: Counter[str] = field(default_factory=Counter)
     scores: ScoreCounter = field(default_factory=ScoreCounter)
 
-    def tell(self, name: str) -> dict[str, Any]:
-        return {"name": name, "servers": self.states.total(), **_states(self.states), **self.scores.tell()}
+    def as_json(self, name: str) -> dict[str, Any]:
+        return {"name": name, "servers": self.states.total(), **_states(self.states), **self.scores.as_json()}
 
 
 class DashboardCounter:
-    """Counts the servers of one run; then `tell`."""
+    """Counts the servers of one run; then `as_json` returns the counts."""
 
     def __init__(self, movers: MoverCounter) -> None:
         self.tally = ReceiptCounts()
@@ -95,14 +95,14 @@ class DashboardCounter:
                     group.scores.add(main)
         self._movers.add(listed)
 
-    def tell(self) -> dict[str, Any]:
+    def as_json(self) -> dict[str, Any]:
         """The numbers as JSON values: decimals are strings, unknown values are null."""
         return {
             "servers": self._states.total(),
             "states": _states(self._states),
             "reasons": [{"reason": name, "servers": count} for name, count in _most(self._reasons)],
             "rubrics": [self._rubric(*name) for name in self._newest()],
-            "movers": self._movers.tell(),
+            "movers": self._movers.as_json(),
             "registries": _groups(self._registries),
             "ecosystems": _groups(self._ecosystems),
         }
@@ -119,7 +119,7 @@ class DashboardCounter:
         return {
             "rubric": rubric,
             "version": version,
-            **scores.tell(),
+            **scores.as_json(),
             "thin": scores.thin,
             "unscored": scores.unscored,
             "grades": [{"grade": grade, "servers": count} for grade, count in sorted(scores.grades.items())],
@@ -141,11 +141,11 @@ class DashboardCounter:
 
 @dataclass(frozen=True, slots=True)
 class _Move:
-    """Sorts by the size of a score change; among equal ones, the lowest id is the greatest."""
+    """One score change. Sorts by its size; among equal ones, the lowest id is the greatest."""
 
     points: Decimal
     server: ServerId
-    told: dict[str, Any]
+    mover: dict[str, Any]
 
     def __lt__(self, other: _Move) -> bool:
         return (self.points, other.server) < (other.points, self.server)
@@ -158,7 +158,7 @@ class MoverCounter:
         whole = (row.run for row in store.listing.list_published_runs() if not row.is_partial)
         earlier = (one for one in whole if one.id < run.id and one.trigger is run.trigger)
         self._store, self._run, self._before = store, run, next(earlier, None)
-        self._waiting: list[ListedServer] = []
+        self._batch: list[ListedServer] = []
         self._counts: Counter[str] = Counter()
         self._versions: set[int] = set()
         self._most: list[_Move] = []
@@ -166,27 +166,29 @@ class MoverCounter:
     def add(self, listed: ListedServer) -> None:
         if self._before is None:
             return
-        self._waiting.append(listed)
-        if len(self._waiting) == _BATCH:
+        self._batch.append(listed)
+        if len(self._batch) == _BATCH:
             self._compare()
 
-    def tell(self) -> dict[str, Any]:
-        """The movers as JSON values; `since` is null, and nothing counted, where there is no run to compare with."""
+    def as_json(self) -> dict[str, Any]:
+        """The movers as JSON values; without a previous run `since` is null and all counts are 0."""
         self._compare()
-        told = {"since": None if self._before is None else self._before.id, "rubric": _default()}
+        reference = {"since": None if self._before is None else self._before.id, "rubric": _default()}
         counts = {name: self._counts[name] for name in ("up", "down", "same", "new", "unscored")}
         counts |= {turn.name.lower(): self._counts[turn] for turn in Turn}
         compared = counts["up"] + counts["down"] + counts["same"]
         known = self._store.listing.read_dashboard(self._before.id) if self._before else None
         gone = None if known is None else max(0, int(str(known[1]["servers"])) - self._counts["known"])
-        most = [move.told for move in sorted(self._most, reverse=True)]
+        most = [move.mover for move in sorted(self._most, reverse=True)]
         version = max(self._versions, default=None)
         return (
-            told | counts | {"version": version, "compared": compared, "gone": gone, "most": most, "why": self._why()}
+            reference
+            | counts
+            | {"version": version, "compared": compared, "gone": gone, "most": most, "why": self._why()}
         )
 
     def _compare(self) -> None:
-        batch, self._waiting = self._waiting, []
+        batch, self._batch = self._batch, []
         if self._before is None or not batch:
             return
         rubric = _default()
@@ -204,17 +206,17 @@ class MoverCounter:
                     self._counts[turn] += 1
                 continue
             self._versions |= {version, score.version}
-            self._moved(listed, before, score.score)
+            self._add_move(listed, before, score.score)
 
-    def _moved(self, listed: ListedServer, before: Decimal, after: Decimal) -> None:
+    def _add_move(self, listed: ListedServer, before: Decimal, after: Decimal) -> None:
         points = after - before
         self._counts["up" if points > 0 else "down" if points < 0 else "same"] += 1
         if not points:
             return
         name, ref = (scrub_text(text[:_NAME]) for text in (listed.server.name, listed.server.ref))
-        told = {"server": listed.server.id, "name": name, "ref": ref, "before": _plain(before), "after": _plain(after)}
-        # Of equal ones the first by id stay, whatever the order in which servers come.
-        heapq.heappush(self._most, _Move(abs(points), listed.server.id, told))
+        mover = {"server": listed.server.id, "name": name, "ref": ref, "before": _plain(before), "after": _plain(after)}
+        # Of equal changes those with the lowest ids stay, independently of the order of servers.
+        heapq.heappush(self._most, _Move(abs(points), listed.server.id, mover))
         if len(self._most) > MAX_MOVERS:
             heapq.heappop(self._most)
 
@@ -234,7 +236,7 @@ def _default() -> str:
 def _groups(groups: Mapping[str, GroupCounter]) -> list[dict[str, Any]]:
     """The largest first."""
     ordered = sorted(groups.items(), key=lambda item: (-item[1].states.total(), item[0]))
-    return [group.tell(name) for name, group in ordered]
+    return [group.as_json(name) for name, group in ordered]
 
 
 def _most(counts: Counter[str]) -> list[tuple[str, int]]:
@@ -251,7 +253,7 @@ def _bin(share: Decimal) -> int:
 
 
 def _median(counts: Counter[Decimal]) -> Decimal | None:
-    """The median of what was counted, None of nothing."""
+    """The median of the counted values; None without values."""
     total, passed = counts.total(), 0
     if not total:
         return None

@@ -33,9 +33,9 @@ class ExportWorkerFailed(RuntimeError):
 
 @dataclass(frozen=True, slots=True)
 class RunExporter:
-    """Up to so many processes that read the store at a URL; one prints here, in this process.
+    """Exports with up to `processes` processes, which read the store at a URL; with one, in this process.
 
-    With `listing` the pages tell what the listing needs of their servers.
+    With `listing` the pages have the listing rows of their servers.
     """
 
     url: str
@@ -76,7 +76,7 @@ class _ExportProcess:
     """One export process. It blocks while its pipe is full, so memory is bounded."""
 
     def __init__(self, module: str, order: Mapping[str, Any]) -> None:
-        # Without the working directory in its path, which may be a stranger's. The URL may hold a password.
+        # Without the working directory in its path, which may belong to another user. The URL may hold a password.
         self._process = subprocess.Popen(  # noqa: S603  a module of ours
             [sys.executable, "-P", "-m", module], stdin=subprocess.PIPE, stdout=subprocess.PIPE
         )
@@ -104,12 +104,15 @@ class _ExportProcess:
 
 def serve_worker(order: IO[bytes], out: IO[bytes]) -> None:
     """The work of an export process: read one order, write its batches and an end mark."""
-    asked = json.loads(order.read())
-    store = open_store(asked["url"])
+    options = json.loads(order.read())
+    store = open_store(options["url"])
     try:
-        forms = [FileForm(**form) for form in asked["forms"]]
+        forms = [FileForm(**form) for form in options["forms"]]
         write_pages(
-            _export(store, asked["run"], forms, WorkerShare(**asked["share"]), listing=asked.get("listing", False)), out
+            _export(
+                store, options["run"], forms, WorkerShare(**options["share"]), listing=options.get("listing", False)
+            ),
+            out,
         )
     finally:
         store.close()

@@ -34,7 +34,7 @@ def summarize_batch(servers: Sequence[PublicServer], run: str, controlled: froze
         one = count_server(server, run, controlled=server.dossier.server.id in controlled)
         tally.add(one.newest)
         rows.append(_row(one.listed))
-    return json.dumps({"rows": rows, "tally": tally.tell()}).encode()  # names may hold what is not Unicode
+    return json.dumps({"rows": rows, "tally": tally.as_json()}).encode()  # names may contain lone surrogates
 
 
 def list_controlled_servers(store: Store) -> frozenset[str]:
@@ -55,7 +55,7 @@ class ListingWriter:
     def join(self, page: bytes) -> None:
         """Add the servers of a batch."""
         batch = json.loads(page)
-        self._dashboard.tally.join(batch["tally"])
+        self._dashboard.tally.merge(batch["tally"])
         for row in batch["rows"]:
             listed = _listed(row, self._run)
             self._edition.add(listed)
@@ -63,7 +63,7 @@ class ListingWriter:
 
     def finish(self) -> None:
         """Complete the edition, which is shown when its run is published."""
-        self._edition.finish(json.dumps(self._dashboard.tell()).encode())
+        self._edition.finish(json.dumps(self._dashboard.as_json()).encode())
 
 
 def write_listing_meanwhile(store: Store, run: Run, pages: Iterable[ExportedBatch]) -> Iterator[ExportedBatch]:

@@ -36,14 +36,14 @@ class ReceiptCounts:
             for part in values["dimensions"]:
                 self._count(rubric, version, part["name"], part["status"], 1)
 
-    def join(self, told: Mapping[str, Any]) -> None:
+    def merge(self, counts: Mapping[str, Any]) -> None:
         """Add the counts of another instance."""
-        for rubric, version, cites, rule, servers, times, points in told["failures"]:
+        for rubric, version, cites, rule, servers, times, points in counts["failures"]:
             self.failures.add(FailureCount(rubric, version, cites, rule, servers, times, Decimal(points), ""))
-        for each in told["dimensions"]:
+        for each in counts["dimensions"]:
             self._count(*each)
 
-    def tell(self) -> dict[str, Any]:
+    def as_json(self) -> dict[str, Any]:
         return {
             "failures": [
                 [one.rubric, one.version, one.cites, one.rule, one.servers, one.times, str(one.points)]

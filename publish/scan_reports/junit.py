@@ -1,7 +1,7 @@
 """Renders the verdicts of one scan as JUnit XML: a test suite per section, a test case per check.
 
 A failed MUST is a failure. A warning is a passed case with its message in `system-out`, so that a build does not break
-over what the specification only recommends. What did not apply or could not be settled is skipped, with the reason.
+over what the specification only recommends. Inapplicable and inconclusive checks are skipped, with the reason.
 """
 
 from __future__ import annotations
@@ -36,15 +36,17 @@ def _case(section: CheckSection, result: CheckResult, server: str) -> ET.Element
     requirement = result.check.requirement
     name = f"{requirement.id} {result.check.rule.title}"
     case = ET.Element("testcase", name=name, classname=_text(f"{server}.{section.title}"))
-    told = "\n".join(f"{finding.at}: {finding.message}" for finding in result.findings)
+    findings_text = "\n".join(f"{finding.at}: {finding.message}" for finding in result.findings)
     if result.verdict is Verdict.FAIL:
         first = result.findings[0].message
         failure = ET.SubElement(case, "failure", type=requirement.level.value, message=_text(first))
-        failure.text = _text(f"{told}\n{requirement.link}")
+        failure.text = _text(f"{findings_text}\n{requirement.link}")
     elif result.verdict in _SKIPPED:
         ET.SubElement(case, "skipped", message=_text(": ".join(filter(None, (_SKIPPED[result.verdict], result.why)))))
-    elif told:
-        ET.SubElement(case, "system-out").text = _text(f"{requirement.level} (warning)\n{told}\n{requirement.link}")
+    elif findings_text:
+        ET.SubElement(case, "system-out").text = _text(
+            f"{requirement.level} (warning)\n{findings_text}\n{requirement.link}"
+        )
     return case
 
 
@@ -55,5 +57,5 @@ def _totals(results: tuple[CheckResult, ...]) -> dict[str, str]:
 
 
 def _text(text: str) -> str:
-    """Text from strangers without what XML 1.0 cannot hold."""
+    """Untrusted text without characters that XML 1.0 forbids."""
     return make_visible(text, multiline=True)

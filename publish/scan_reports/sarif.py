@@ -38,7 +38,7 @@ def render_sarif(dossier: Dossier, cards: Sequence[Scorecard], *, code: str, loc
 
     A place that several rubrics charge for is one result; its properties have the points of each rubric.
     """
-    found = list(_found(cards))
+    found = list(_ruled_lines(cards))
     rules = sorted({line.rule or "" for _, line in found} & discover_rules().keys())
     uri = quote(location or dossier.server.ref, safe=":/@#?&=+,;~%!$'()*")
     driver = {
@@ -67,7 +67,7 @@ def render_sarif(dossier: Dossier, cards: Sequence[Scorecard], *, code: str, loc
     )
 
 
-def _found(cards: Sequence[Scorecard]) -> Iterator[tuple[Scorecard, Line]]:
+def _ruled_lines(cards: Sequence[Scorecard]) -> Iterator[tuple[Scorecard, Line]]:
     """Every line with a rule: bonus, clamp and rounding have no location."""
     for card in cards:
         for line in receipt_lines(card):
@@ -77,13 +77,13 @@ def _found(cards: Sequence[Scorecard]) -> Iterator[tuple[Scorecard, Line]]:
 
 def _rule(rule: Rule) -> dict[str, Any]:
     cited = [f"{rubric.name} as {criterion.cites}" for rubric, criterion in list_citations(rule)]
-    told = f"{rule.rationale}\n\nCited by {', '.join(cited) or 'no rubric'}."
+    help_text = f"{rule.rationale}\n\nCited by {', '.join(cited) or 'no rubric'}."
     return {
         "id": rule.id,
         "name": "".join(part.capitalize() for part in rule.id.split("-")),
         "shortDescription": {"text": rule.title},
         "fullDescription": {"text": rule.rationale},
-        "help": {"text": told, "markdown": f"**{rule.title}.** {told}"},
+        "help": {"text": help_text, "markdown": f"**{rule.title}.** {help_text}"},
         "defaultConfiguration": {"level": LEVELS.get(rule.severity.value, LEVEL_NOTE)},
         "properties": {"tags": [rule.family], "version": rule.version},
         **({"helpUri": rule.spec} if rule.spec and rule.spec.startswith("https://") else {}),
@@ -140,18 +140,18 @@ def _fingerprint(dossier: Dossier, rule: str, at: str, nth: int) -> str:
 def _invocation(dossier: Dossier, cards: Sequence[Scorecard]) -> Mapping[str, Any]:
     """Evidence that could not be collected, so that a missing result is not mistaken for "no finding"."""
     absent = [(kind, record.content) for kind, record in sorted(dossier.records.items())]
-    told = [
+    notifications = [
         _notification(f"{kind} could not be collected: {content.reason.value} {content.detail}".strip(), "warning")
         for kind, content in absent
         if isinstance(content, Absent)
     ]
     for card in cards:
         if isinstance(card.score, NotMeasured):
-            told.append(
+            notifications.append(
                 _notification(f"{_name(card)} has no score: {card.score.detail or card.score.reason}", "warning")
             )
-        told += [_notification(f"{_name(card)}: {caveat}", LEVEL_NOTE) for caveat in card.caveats]
-    return {"executionSuccessful": True, "toolExecutionNotifications": told}
+        notifications += [_notification(f"{_name(card)}: {caveat}", LEVEL_NOTE) for caveat in card.caveats]
+    return {"executionSuccessful": True, "toolExecutionNotifications": notifications}
 
 
 def _notification(text: str, level: str) -> dict[str, Any]:

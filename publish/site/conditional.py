@@ -39,13 +39,13 @@ class Conditional:
         if scope["type"] != "http" or scope["method"] != "GET":
             await self._app(scope, receive, send)
             return
-        asked = Headers(scope=scope)
+        headers = Headers(scope=scope)
         tag = ""
-        # The answer to a token may show what is private to its holder: it gets no tag of the edition.
-        if "authorization" not in asked and not scope["path"].startswith(_UNTAGGED):
-            # Asked for before the page is rendered: a page may be newer than its tag, and never older.
+        # The answer to a token may show private data of its holder: it gets no tag of the edition.
+        if "authorization" not in headers and not scope["path"].startswith(_UNTAGGED):
+            # Read before the page is rendered: a page may be newer than its tag, and never older.
             tag = await self._editions.tag(scope)
-        if tag and tag in _tags(asked.get("if-none-match", "")):
+        if tag and tag in _tags(headers.get("if-none-match", "")):
             await _send_unchanged(scope, send, tag)
         else:
             await self._app(scope, receive, _Answer(scope, send, tag).take)
@@ -98,8 +98,8 @@ def _is_held(headers: Headers) -> bool:
 
 async def _send_whole(scope: Scope, send: Send, start: Message, body: bytes, tag: str) -> None:
     headers = MutableHeaders(raw=list(start["headers"]))
-    asked = Headers(scope=scope)
-    coding = choose_encoding(asked.get("accept-encoding", "")) if len(body) >= MIN_BYTES else IDENTITY
+    request_headers = Headers(scope=scope)
+    coding = choose_encoding(request_headers.get("accept-encoding", "")) if len(body) >= MIN_BYTES else IDENTITY
     headers.add_vary_header("Accept-Encoding")
     status = start["status"]
     if status == 200 and headers.get("cache-control", "").startswith(_PUBLIC):
@@ -107,7 +107,7 @@ async def _send_whole(scope: Scope, send: Send, start: Message, body: bytes, tag
         headers["etag"] = _etag(tag, coding)
         if headers["cache-control"] == CACHE_PUBLIC:
             headers["x-accel-expires"] = _ALWAYS_EXPIRED
-        if {tag, "*"} & _tags(asked.get("if-none-match", "")):
+        if {tag, "*"} & _tags(request_headers.get("if-none-match", "")):
             status = 304
     if status == 304:
         body = b""
@@ -124,8 +124,8 @@ async def _send_whole(scope: Scope, send: Send, start: Message, body: bytes, tag
 
 async def _send_unchanged(scope: Scope, send: Send, tag: str) -> None:
     """Send 304: the client has the page in the encoding of its entity tag."""
-    asked = Headers(scope=scope).get("if-none-match", "")
-    known = next(text.strip() for text in asked.split(",") if tag in _tags(text))
+    named = Headers(scope=scope).get("if-none-match", "")
+    known = next(text.strip() for text in named.split(",") if tag in _tags(text))
     headers = MutableHeaders(
         {
             "cache-control": CACHE_PUBLIC,

@@ -41,7 +41,7 @@ class Edition:
     changed: frozenset[ServerId] = frozenset()
 
     def of(self, path: str, query: bytes) -> str:
-        """What determines the page at a path: the run alone, or the revision."""
+        """The state that determines the page at a path: the run alone, or the revision."""
         match = _SERVER_PAGE.fullmatch(path)
         is_of_run = match is not None and bool(self.run) and not query and match[1] not in self.changed
         return f"run {self.run}" if is_of_run else f"revision {self.revision}"
@@ -92,7 +92,7 @@ def read_edition(site: SiteContext, known: Edition | None = None) -> Edition:
         shown = site.store.listing.read_revision()
         changes = site.store.changed_servers.read_revision()
     settings = site.backend.mark(shown)
-    # Pages name what is old by the day.
+    # Pages state ages in days.
     revision = f"{shown} {changes} {site.backend.now():%Y%m%d} {settings}"
     if known is not None and known.revision == revision:
         return known

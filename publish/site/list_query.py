@@ -126,5 +126,5 @@ def _least(text: str | None) -> Decimal | None:
 
 
 def _address(parameters: Mapping[str, str]) -> str:
-    said = {name: value for name, value in parameters.items() if value}
-    return f"{LIST_PATH}?{urlencode(said)}" if said else LIST_PATH
+    given = {name: value for name, value in parameters.items() if value}
+    return f"{LIST_PATH}?{urlencode(given)}" if given else LIST_PATH

@@ -63,7 +63,7 @@ def _mark(score: ListedScore | None) -> str:
 
 
 def _bounds(score: ListedScore) -> str:
-    """Within which complete evidence would lie, where there is no score."""
+    """The bounds of the score under complete evidence, for a server without a score."""
     return " to ".join(format_number(bound) for bound in (score.floor, score.ceiling) if bound is not None)
 
 
@@ -92,5 +92,5 @@ def _date(at: datetime) -> str:
 
 @lru_cache(1_000)
 def _shown(text: str) -> str:
-    """Escapes one of a few words of ours, such as states and reasons."""
+    """Escapes one of few fixed words, such as states and reasons; cached."""
     return str(escape(make_visible(text)))

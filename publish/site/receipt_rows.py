@@ -1,6 +1,6 @@
 """Renders the rows of receipts and histories without a template, which would take most of a server page's time.
 
-A page has hundreds of them. Every text of a stranger goes through `shown`.
+A page has hundreds of them. Every untrusted text is escaped by `escape_text`.
 """
 
 from __future__ import annotations
@@ -50,12 +50,12 @@ def render_group_rows(
     for group in groups:
         every = asks and len(group.lines) == 1
         named = [line for line in group.lines if every or (rubric, line.cites, line.at) in disputed]
-        told = "".join(objections(rubric, line) for line in named) if objections else ""
-        rows.append(_group(group, rule_page(group.rule), told))
+        disputes = "".join(objections(rubric, line) for line in named) if objections else ""
+        rows.append(_group(group, rule_page(group.rule), disputes))
     return _safe(rows)
 
 
-def _group(group: LineGroup, page: str, told: str) -> str:
+def _group(group: LineGroup, page: str, disputes: str) -> str:
     first = group.lines[0]
     cites = f"<code>{escape_text(first.cites)}</code>"
     cited = f'<a href="{escape_text(page)}">{cites}</a>' if page else cites
@@ -67,7 +67,7 @@ def _group(group: LineGroup, page: str, told: str) -> str:
     return (
         f'<tr><td class="num {_CLASSES[(points > 0) - (points < 0)]}">{format_signed(points)}</td>\n'
         f'<th scope="row">{cited}{rule}</th>\n'
-        f"<td>{at}{more}</td><td>{why}{told}</td></tr>\n"
+        f"<td>{at}{more}</td><td>{why}{disputes}</td></tr>\n"
     )
 
 

@@ -79,11 +79,11 @@ def _finalize(value: object) -> object:
         return value
     if isinstance(value, MultilineText):
         return make_visible(value, limit=2 * RAW_LIMIT, multiline=True)
-    return _remembered(value) if len(value) <= NAME_LIMIT else make_visible(value)
+    return _show_cached(value) if len(value) <= NAME_LIMIT else make_visible(value)
 
 
 @lru_cache(maxsize=8_192)
-def _remembered(text: str) -> str:
+def _show_cached(text: str) -> str:
     """Cached, since ids and messages repeat on every line of a receipt."""
     return make_visible(text)
 

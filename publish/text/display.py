@@ -25,10 +25,10 @@ _SHAPING_JOINER = re.compile("(?<=[^\x00-\x7f\u200c\u200d])[\u200c\u200d](?=[^\x
 def make_visible(text: str, *, limit: int = TEXT_LIMIT, multiline: bool = False, clean: bool = False) -> str:
     """The text with control, format and bidirectional characters as `⟨U+202E⟩`, at most `limit` characters of it.
 
-    What looks like a secret is masked, since listings are kept as they were received (docs/decisions/0020). Nothing
-    that comes back can move a cursor, reorder a line or hide a word. Tabs and line ends become spaces, unless
-    `multiline` keeps line feeds. What was cut is said at the end. `clean` says that scrubbing leaves every beginning of
-    the text as it is: who shows many of them asks once for all.
+    What looks like a secret is masked, since listings are kept as they were received (docs/decisions/0020). The
+    result cannot move a cursor, reorder a line or hide a word. Tabs and line ends become spaces, unless
+    `multiline` keeps line feeds. A note at the end counts the cut characters. `clean` states that no beginning
+    of the text needs scrubbing: a caller with many texts checks them together.
     """
     kept = (text if clean else scrub_text(text[: limit + _AHEAD]))[:limit]
     shown = kept if kept.isascii() and kept.isprintable() else _spelled_out(kept.replace("\r\n", "\n"), multiline)

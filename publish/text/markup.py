@@ -40,7 +40,7 @@ def parse_blocks(text: str) -> tuple[TextBlock, ...]:
 def parse_inline(text: str) -> tuple[TextPiece, ...]:
     """The pieces of one line; code stands between backticks."""
     parts = text.split("`")
-    if len(parts) % 2 == 0:  # a backtick without its other one is a character
+    if len(parts) % 2 == 0:  # an unpaired backtick is a character
         return ((text, False),)
     return tuple((part, position % 2 == 1) for position, part in enumerate(parts) if part)
 

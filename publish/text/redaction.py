@@ -30,7 +30,7 @@ def redact_json(document: dict[str, Any]) -> dict[str, Any]:
 def redact_text(text: str) -> str:
     """The text with `[removed]` for whatever looks like a credential; linear in its length.
 
-    A transcript holds messages as they were sent, and an error may quote what its server should have kept to itself.
+    A transcript holds messages as they were sent, and an error message may quote credentials.
     """
     shown = _BEARER.sub(
         rf"\1 {REMOVED_TEXT}",

@@ -52,23 +52,27 @@ def rank_costs(cards: Sequence[Scorecard]) -> tuple[RuleCost, ...]:
         for line, points in _charged(card):
             found.setdefault(line.rule or "", {}).setdefault(card.rubric, []).append((line, points))
     order = [card.rubric for card in cards]
-    told = [_cost(rule, {name: by[name] for name in order if name in by}) for rule, by in found.items()]
+    costs = [_cost(rule, {name: by[name] for name in order if name in by}) for rule, by in found.items()]
     main = order[0] if order else ""
-    return tuple(sorted(told, key=lambda cost: (-_worth(cost, main), -sum(p.points for p in cost.prices), cost.rule)))
+    return tuple(sorted(costs, key=lambda cost: (-_worth(cost, main), -sum(p.points for p in cost.prices), cost.rule)))
 
 
 def predict_public_fixes(dossier: Dossier, rubric: Rubric, reviewed: ReviewedFindings) -> FixPlan:
     """The gains of fixing public findings under one rubric, judged again by the rules of this code.
 
-    The whole dossier is judged, also what is private of it; a remedy that tells of an undisclosed finding is left out,
+    The whole dossier is judged, with its private records; a remedy that reveals an undisclosed finding is left out,
     and the sum of all remedies with it.
     """
     found = plan_fixes(assess_dossier(dossier, [rubric]), rubric)
-    told = tuple(remedy for remedy in found.remedies if _is_told(remedy, reviewed))
-    return found if len(told) == len(found.remedies) else replace(found, remedies=told, everything=None)
+    public_remedies = tuple(remedy for remedy in found.remedies if _is_public(remedy, reviewed))
+    return (
+        found
+        if len(public_remedies) == len(found.remedies)
+        else replace(found, remedies=public_remedies, everything=None)
+    )
 
 
-def _is_told(remedy: Remedy, reviewed: ReviewedFindings) -> bool:
+def _is_public(remedy: Remedy, reviewed: ReviewedFindings) -> bool:
     """Whether all findings of a remedy are public."""
     spots = ((remedy.rule, spot.at, why) for spot in remedy.spots for why in spot.why)
     return remedy.rule not in private_rule_ids() or all(spot in reviewed.disclosed for spot in spots)

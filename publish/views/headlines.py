@@ -1,4 +1,4 @@
-"""What happened to a server whose score appeared or disappeared: that is no movement, and is never a number."""
+"""Detects scores that appeared or disappeared; such a turn is never shown as a number of points."""
 
 from __future__ import annotations
 

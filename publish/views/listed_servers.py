@@ -1,7 +1,7 @@
 """The rows of the listing index: one for each server of a run, with its receipts for counting.
 
-Nothing on the board depends on what anybody decides about findings of our own: scores count them either way, and what
-fails most is told without them. So a finding that is disclosed, or made private again, changes nothing here.
+No row depends on the review of private findings: scores count them either way, and the counts of failures leave them
+out. So disclosing a finding, or making it private again, changes no row.
 """
 
 from __future__ import annotations

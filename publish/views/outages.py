@@ -1,4 +1,4 @@
-"""Says what a run could not collect because its machine was offline."""
+"""Describes which evidence a run could not collect because its machine was offline."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _COUNTED: Final = (
     (source.KIND, "source"),
     (advisories.KIND, "advisories"),
 )
-"""One kind for each service that is asked: the others are absent with it."""
+"""One kind for each service: the other kinds of the service are absent with it."""
 
 
 def describe_outage(absent: Mapping[tuple[str, str], int]) -> str:

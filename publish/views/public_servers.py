@@ -88,15 +88,15 @@ def _public(
     dossier: Dossier, shown: PublicRecords, cards: Sequence[StoredScorecard], rows: Sequence[FindingRow]
 ) -> PublicServer:
     ordered = sorted(cards, key=lambda card: (card.rubric, card.version))
-    told = NOT_REVIEWED
+    reviewed = NOT_REVIEWED
     if rows:
         receipts = [receipt.decode_scorecard(card.body) for card in ordered if may_name_private(card.body)]
-        told = match_reviews(dossier, receipts, rows)
+        reviewed = match_reviews(dossier, receipts, rows)
         here = {one.id for one in find_private_findings(dossier, receipts)}
         rows = [row for row in rows if row.finding.id in here and row.state is FindingState.PUBLIC_DISCLOSED]
     changed = [(dossier.records[kind], record) for kind, record in shown.records.items()]
     public = [
-        replace(card, body=cite_public_digests(redact_receipt_body(card.body, told), changed)) for card in ordered
+        replace(card, body=cite_public_digests(redact_receipt_body(card.body, reviewed), changed)) for card in ordered
     ]
     return PublicServer(replace(dossier, records=shown.records), public, tuple(rows))
 

@@ -28,9 +28,9 @@ def render_rubric_page(members: Sequence[Rubric]) -> Iterator[str]:
 def describe_changes(earlier: Rubric, later: Rubric) -> Iterator[str]:
     """The differences between two versions of a rubric in words; never empty."""
     old, new = _charges(earlier), _charges(later)
-    yield from _told("added", [cites for cites in new if cites not in old])
-    yield from _told("removed", [cites for cites in old if cites not in new])
-    yield from _told("changed", [cites for cites in new if cites in old and new[cites] != old[cites]])
+    yield from _describe_citations("added", [cites for cites in new if cites not in old])
+    yield from _describe_citations("removed", [cites for cites in old if cites not in new])
+    yield from _describe_citations("changed", [cites for cites in new if cites in old and new[cites] != old[cites]])
     if earlier.bands != later.bands:
         yield "other grades"
     if _weights(earlier) != _weights(later):
@@ -65,8 +65,8 @@ def rule_link(criterion: Criterion) -> str:
 
 def describe_parameters(criterion: Criterion) -> str:
     """The parameters of a criterion in one table cell, and whether it reads the source."""
-    told = [f"`{name}` = {format_value(value)}" for name, value in criterion.params.items()]
-    return ", ".join([*told, "tools of the source"] if criterion.pages is Pages.SOURCE else told)
+    parameters = [f"`{name}` = {format_value(value)}" for name, value in criterion.params.items()]
+    return ", ".join([*parameters, "tools of the source"] if criterion.pages is Pages.SOURCE else parameters)
 
 
 def format_value(value: object) -> str:
@@ -129,17 +129,17 @@ def _dimensions(rubric: Rubric) -> Iterator[str]:
 
 def _checks(component: Component) -> str:
     uneven = len({check.weight for check in component.checks}) > 1
-    checks = (_asked(check) + (f" ×{check.weight}" if uneven else "") for check in component.checks)
+    checks = (_describe_check(check) + (f" ×{check.weight}" if uneven else "") for check in component.checks)
     return "; ".join(checks) or "computed"
 
 
-def _asked(check: Check) -> str:
+def _describe_check(check: Check) -> str:
     """The rules of a check, and its fallback if they have nothing to check."""
-    asked = " + ".join(_named(part) for part in check.criteria) + (" (beside others)" if check.supplementary else "")
+    words = " + ".join(_named(part) for part in check.criteria) + (" (beside others)" if check.supplementary else "")
     if check.otherwise is None:
-        return asked
+        return words
     same = [part.rule for part in check.criteria] == [part.rule for part in check.otherwise.criteria]
-    return f"{asked} (or {'the same in the source' if same else _asked(check.otherwise)})"
+    return f"{words} (or {'the same in the source' if same else _describe_check(check.otherwise)})"
 
 
 def _named(criterion: Criterion) -> str:
@@ -163,7 +163,7 @@ def _weights(rubric: Rubric) -> list[tuple[str, Decimal]]:
     return [(part.name, part.weight) for part in rubric.dimensions]
 
 
-def _told(what: str, cites: Sequence[str]) -> Iterator[str]:
+def _describe_citations(what: str, cites: Sequence[str]) -> Iterator[str]:
     if cites:
         shown = ", ".join(cites[:_LONG])
         yield f"{what}: {shown}" + (f" and {len(cites) - _LONG} more" if len(cites) > _LONG else "")

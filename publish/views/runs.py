@@ -94,7 +94,7 @@ def _night(store: Store, row: RunRow) -> RunView:
         planned_at=row.planned_at,
         published_at=row.published_at,
         counts=read_run_counts(store, row.run.id) if is_counted else None,
-        # What an operator wrote beside a run is for operators.
+        # Notes of operators are not public.
         withheld=tuple((event.at, event.note) for event in events if event.what is RunAction.WITHHELD),
         thinned=thinned.record_sets if thinned else 0,
         versions=row.run.pins,
@@ -140,8 +140,8 @@ def _by_kind_and_reason(absent: Mapping[str, int]) -> Iterator[tuple[tuple[str, 
 
 def _outcomes(absent: Mapping[str, int]) -> Iterator[AbsenceCount]:
     for reason, servers in sorted(absent.items(), key=_most_first):
-        told = advise_on_absence(Reason(reason))
-        yield AbsenceCount(reason, servers, told.means, told.ours)
+        advice = advise_on_absence(Reason(reason))
+        yield AbsenceCount(reason, servers, advice.means, advice.ours)
 
 
 def _most_first(item: tuple[str, int]) -> tuple[int, str]:

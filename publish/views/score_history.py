@@ -30,7 +30,7 @@ class PlotDot:
 
     `turn`: the score disappeared or appeared.
 
-    `because` says why the previous run cannot be compared with it; empty if it can.
+    `because`: why the previous run cannot be compared with it; empty if it can.
     """
 
     run: str
@@ -96,7 +96,7 @@ def _series(rubric: str, title: str, points: Sequence[HistoryPoint], limit: int)
         strokes=tuple(_strokes(dots)),
         marks=tuple(_marks(dots)),
         ticks=_ticks(shown),
-        said=_said(dots),
+        said=_describe_dots(dots),
         earlier=len(nights) - len(shown),
     )
 
@@ -173,7 +173,7 @@ def _ticks(points: Sequence[HistoryPoint]) -> tuple[tuple[float, str], ...]:
     return tuple((across(moment), moment.strftime("%Y-%m-%d")) for moment in moments)
 
 
-def _said(dots: Sequence[PlotDot]) -> str:
+def _describe_dots(dots: Sequence[PlotDot]) -> str:
     scores = [dot.score for dot in dots if dot.score is not None]
     nights = f"{len(dots)} night{'' if len(dots) == 1 else 's'}"
     if not scores:

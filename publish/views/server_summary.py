@@ -96,7 +96,7 @@ class FailureCounter:
         """Count the lines of one receipt."""
         here: dict[tuple[str, str], list[Line]] = {}
         for line in lines:
-            if line.points < 0 and line.rule is not None:  # rounding and the like are nobody's failure
+            if line.points < 0 and line.rule is not None:  # lines such as rounding have no rule and are no failure
                 here.setdefault((line.cites, line.rule), []).append(line)
         for (cites, rule), found in here.items():
             points = sum((line.points for line in found), Decimal(0))

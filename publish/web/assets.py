@@ -39,10 +39,10 @@ class Assets:
     files: Mapping[str, Asset] = field(default_factory=_read)
 
     def url(self, name: str) -> str:
-        """The path of a file; KeyError for one that does not exist, which is a mistake in a template."""
+        """The path of a file; raise KeyError for an unknown file, which is an error in a template."""
         return f"/static/{self.files[name].version}/{name}"
 
     def find(self, version: str, name: str) -> Asset | None:
-        """The file of a path; None when its content is no longer that one."""
+        """The file of a path; None if the path is of other content."""
         found = self.files.get(name)
         return found if found and found.version == version else None

@@ -106,7 +106,7 @@ class SiteBackend(Protocol):
 
     @property
     def community(self) -> CommunityLimits:
-        """How much one client may dispute and claim."""
+        """The limits of a client's disputes and claims."""
         ...
 
     def sealed(self, purpose: str) -> bytes:
@@ -125,7 +125,7 @@ class SiteBackend(Protocol):
         ...
 
     def opted_out(self, server: Server) -> str | None:
-        """Why a server has opted out, so that nothing public names it; None if it has not.
+        """The reason of a server's opt-out, after which nothing public names it; None without an opt-out.
 
         The answer may be a second old.
         """

@@ -47,7 +47,7 @@ class SiteContext:
     lifespans: list[Lifespan] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        self.jinja.auto_reload = False  # templates are as old as the code that fills them
+        self.jinja.auto_reload = False  # templates are deployed together with the code
         self.jinja.filters["breakable"] = break_name
         self.jinja.globals |= {"asset": self.assets.url, "operator": self.backend.operator}
 
@@ -63,7 +63,7 @@ class SiteContext:
     ) -> Response:
         """A page. `here` is its entry of the navigation; `index` lets search engines list it.
 
-        `keep` says that it is the same for everybody until something is published, disclosed, disputed or asked for.
+        `keep`: the page is the same for all visitors until the next publication, disclosure, dispute or request.
         """
         headers = {"cache-control": CACHE_PUBLIC if keep and status == 200 else CACHE_PRIVATE}
         if not index:
@@ -72,29 +72,29 @@ class SiteContext:
         return HTMLResponse(body, status, headers)
 
     def absolute(self, path: str) -> str:
-        """The address of a path as the world sees it; nothing that a request says is in it."""
+        """The public URL of a path, independent of the request's headers."""
         return self.backend.base_url + path
 
     def is_hidden(self, server: Server) -> bool:
-        """Whether a server has opted out: it is as unknown as one that never was."""
+        """Whether a server has opted out; it is then treated as unknown."""
         return self.backend.opted_out(server) is not None
 
     def client(self, request: Request, standing: RequesterRole = RequesterRole.ANYONE) -> Requester:
-        """Who sent a request, as a digest that leads back to nobody."""
+        """The requester as a digest that cannot be reversed to an address."""
         return self.backend.client(client_address(request.scope, self.backend.limits.proxies), standing)
 
 
 def break_name(text: str) -> Markup:
-    """A name of a stranger, which may be long, with places to break it: behind what joins its parts."""
-    return _remembered(text) if len(text) <= NAME_LIMIT else Markup(break_text(text))  # noqa: S704  it is escaped
+    """A name from a registry, which may be long, with line-break opportunities after its separators."""
+    return _break_short_name(text) if len(text) <= NAME_LIMIT else Markup(break_text(text))  # noqa: S704  it is escaped
 
 
 def break_text(text: str, *, clean: bool = False) -> str:
-    """The HTML of the same; one of no more than NAME_LIMIT characters may be `clean` (`publish.text.display`)."""
+    """The HTML of a text with line-break opportunities; `clean` as in `publish.text.display.make_visible`."""
     return _JOINTS.sub("<wbr>", str(escape(make_visible(text, limit=NAME_LIMIT, clean=clean))))
 
 
 @lru_cache(20_000)
-def _remembered(text: str) -> Markup:
-    """A short name: the same servers are on many pages."""
+def _break_short_name(text: str) -> Markup:
+    """Cached for short names, since the same servers are on many pages."""
     return Markup(break_text(text))  # noqa: S704  it is escaped

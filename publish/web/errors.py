@@ -32,7 +32,7 @@ _WORDS: Final[Mapping[int, tuple[str, str]]] = {
     413: ("The request is too large", "Nothing that this site takes is that long."),
     414: ("The address is too long", "No page of this site has one of that length."),
     429: ("Too many requests", "Wait for a moment, then go on. The dataset and the API have everything in one go."),
-    500: ("Hallmark failed", "This is our failure, and it is logged. No score has changed by it."),
+    500: ("Hallmark answer_internal_error", "This is our failure, and it is logged. No score has changed by it."),
     503: (
         "The site is not ready",
         "Its database does not answer, which is our failure and will pass. Try again shortly.",
@@ -43,7 +43,7 @@ _WORDS: Final[Mapping[int, tuple[str, str]]] = {
 def failure_response(
     site: SiteContext, path: str, status: int, detail: str = "", headers: Mapping[str, str] | None = None
 ) -> Response:
-    """The answer to a request that failed: `detail` says what was expected and found, in place of the usual words."""
+    """The answer to a request that failed: `detail` replaces the default text."""
     if path.startswith(_FOR_PROGRAMS):
         return problem_response(status, detail, headers)
     title, usual = _WORDS.get(status, (HTTPStatus(status).phrase, ""))
@@ -56,27 +56,27 @@ def failure_response(
 
 def install_error_handlers(app: FastAPI, site: SiteContext) -> None:
 
-    def told(request: Request, error: Exception) -> Response:
+    def answer_http_error(request: Request, error: Exception) -> Response:
         assert isinstance(error, HTTPException)
         usual = HTTPStatus(error.status_code).phrase
         detail = "" if error.detail == usual else str(error.detail)
         return failure_response(site, request.url.path, error.status_code, detail, error.headers)
 
-    def unreadable(request: Request, error: Exception) -> Response:
+    def answer_invalid_request(request: Request, error: Exception) -> Response:
         assert isinstance(error, RequestValidationError)
         wrong = "; ".join(f"{'.'.join(map(str, item['loc'][1:]))}: {item['msg']}" for item in error.errors())
         return failure_response(site, request.url.path, 400, wrong)
 
-    def away(request: Request, _: Exception) -> Response:
+    def answer_unavailable(request: Request, _: Exception) -> Response:
         return failure_response(site, request.url.path, 503, headers={"retry-after": str(RETRY_SECONDS)})
 
-    def failed(request: Request, _: Exception) -> Response:
+    def answer_internal_error(request: Request, _: Exception) -> Response:
         # Starlette answers these outside of every middleware.
         return add_security_headers(failure_response(site, request.url.path, 500), site.backend.limits)
 
-    app.add_exception_handler(HTTPException, told)
-    app.add_exception_handler(RequestValidationError, unreadable)
-    app.add_exception_handler(StoreUnavailable, away)
-    app.add_exception_handler(NotMigrated, away)
-    app.add_exception_handler(StoreError, failed)
-    app.add_exception_handler(Exception, failed)
+    app.add_exception_handler(HTTPException, answer_http_error)
+    app.add_exception_handler(RequestValidationError, answer_invalid_request)
+    app.add_exception_handler(StoreUnavailable, answer_unavailable)
+    app.add_exception_handler(NotMigrated, answer_unavailable)
+    app.add_exception_handler(StoreError, answer_internal_error)
+    app.add_exception_handler(Exception, answer_internal_error)

@@ -25,7 +25,7 @@ _ALWAYS: Final = {
 
 
 class SecurityHeaders:
-    """Adds the headers to every answer; one that a route set itself stays."""
+    """Adds the headers to every answer; headers that a route set itself are kept."""
 
     def __init__(self, app: ASGIApp, limits: RequestLimits) -> None:
         self._app = app
@@ -45,7 +45,7 @@ class SecurityHeaders:
 
 
 def add_security_headers(response: Response, limits: RequestLimits) -> Response:
-    """An answer that no middleware sees, with the same headers."""
+    """Add the headers to an answer that bypasses the middleware."""
     _add(response.headers, limits)
     return response
 

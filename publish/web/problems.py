@@ -144,7 +144,7 @@ class ProblemDocument(TypedDict):
 
 @dataclass
 class Problem(Exception):
-    """Raised by a route in order to be answered as a problem document; `kind` is one of KINDS."""
+    """Raised by a route and answered as a problem document; `kind` is a slug of PROBLEM_TYPES."""
 
     kind: str
     detail: str
@@ -161,9 +161,9 @@ def make_problem(kind: str, detail: str, headers: Mapping[str, str] | None = Non
 
 
 def problem_response(status: int, detail: str, headers: Mapping[str, str] | None = None, **members: Any) -> Response:
-    """The problem document of a status, for whoever knows nothing else; other statuses than ours have no type.
+    """The problem document of a status, when no kind is known; statuses outside PROBLEM_TYPES have no type.
 
-    Without a detail it says what the type means.
+    The default detail is the meaning of the type.
     """
     kind = next((slug for slug, known in PROBLEM_TYPES.items() if known.status == status), None)
     if kind is not None:
@@ -173,7 +173,7 @@ def problem_response(status: int, detail: str, headers: Mapping[str, str] | None
 
 
 def describe_problems(*kinds: str) -> dict[int | str, dict[str, Any]]:
-    """What the OpenAPI document says of the problems that an operation may answer, by status."""
+    """The OpenAPI responses of the problems that an operation may return, by status."""
     found: dict[int | str, dict[str, Any]] = {}
     for kind in kinds:
         known = PROBLEM_TYPES[kind]
@@ -201,7 +201,7 @@ def _document(kind: str, detail: str, members: Mapping[str, Any]) -> dict[str, A
 
 
 def show_found(value: object) -> str:
-    """What was found, as a problem document may repeat it: short, and without control characters."""
+    """A found value for a problem document: short, and without control characters."""
     text = "".join(letter if letter.isprintable() else "?" for letter in str(value)[:_SHOWN])
     return text.encode("utf-8", "replace").decode()
 

@@ -13,11 +13,11 @@ from publish.web.context import SiteContext
 from publish.web.errors import failure_response
 
 MAX_CLIENTS: Final = 50_000
-"""Buckets that are kept; the one that was not used for longest goes first, and is full by then."""
+"""Maximum number of buckets; the least recently used one is removed first, and is full by then."""
 
 _PROBES: Final = frozenset({"/healthz", "/readyz"})
 FREE_PATHS: Final = ("/static/", "/badges/")
-"""Badges too: a few proxies ask for those of everybody's pages."""
+"""Badges too: a few proxies request the badges of all README pages."""
 
 
 class TokenBuckets:
@@ -29,7 +29,7 @@ class TokenBuckets:
         self._left: OrderedDict[str, tuple[float, float]] = OrderedDict()
 
     def take(self, client: str, now: float) -> float:
-        """Take a token; 0.0 when there was one, else the seconds until there is."""
+        """Take a token; 0.0 if one was available, else the seconds until the next one."""
         if not self._rate:
             return 0.0
         tokens, then = self._left.pop(client, (float(self._burst), now))
@@ -42,7 +42,7 @@ class TokenBuckets:
 
 
 class RateLimiter:
-    """Answers 429 with Retry-After to a client that asks too often."""
+    """Answers 429 with Retry-After to a client that exceeds its rate."""
 
     def __init__(self, app: ASGIApp, site: SiteContext) -> None:
         self._app = app

@@ -14,7 +14,7 @@ _TAKEN: Final = frozenset({"*/*", "application/*", "application/json"})
 
 
 async def refuse_unknown_parameters(request: Request) -> None:
-    """Refuse a query parameter that is not in the OpenAPI document, or is there twice: it would change the answer."""
+    """Refuse a query parameter that is not in the OpenAPI document, or occurs twice."""
     given = [name for name, _ in request.query_params.multi_items()]
     if not given:
         return
@@ -39,7 +39,7 @@ def invalid_request_problem(error: RequestValidationError) -> Response:
 
 
 def _documented(request: Request) -> frozenset[str]:
-    """The query parameters of the operation that was asked for."""
+    """The query parameters of the requested operation."""
     paths = request.app.openapi()["paths"]
     operation = paths.get(request.scope["route"].path, {}).get(request.method.lower(), {})
     return frozenset(one["name"] for one in operation.get("parameters", []) if one["in"] == "query")

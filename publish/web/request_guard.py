@@ -16,13 +16,13 @@ from publish.web.request_checks import accepts_json_media
 
 _CLOSE: Final = {"connection": "close"}
 _LARGE: Final = "/datasets/"
-"""Below it are files whose routes answer HEAD themselves: nobody reads a file to throw it away."""
+"""Routes of files below this path answer HEAD themselves, so that no file is read only to be discarded."""
 
 _BODILESS: Final = frozenset({"GET", "HEAD", "OPTIONS", "DELETE"})
 
 
 class RequestGuard:
-    """Refuses what is too long or too slow, takes off slashes at the end of paths, and answers HEAD."""
+    """Refuses requests that are too long or too slow, strips trailing slashes of paths, and answers HEAD."""
 
     def __init__(self, app: ASGIApp, site: SiteContext) -> None:
         self._app = app
@@ -58,12 +58,12 @@ class RequestGuard:
         return None
 
     def _bounded(self, receive: Receive) -> Receive:
-        """The body of a request, as long as it is short and arrives in time; else HTTPException where it is read."""
+        """The body of a request; reading it raises HTTPException if it is too long or too slow."""
         limits, taken, complete = self._site.backend.limits, 0, False
 
         async def take() -> Message:
             nonlocal taken, complete
-            if complete:  # what comes now is that the client has gone
+            if complete:  # the next message is the disconnect of the client
                 return await receive()
             try:
                 message = await asyncio.wait_for(receive(), limits.body_seconds)
@@ -86,7 +86,7 @@ def _bodiless(send: Send) -> Send:
 
 
 def _without_slash(scope: Scope) -> str:
-    """The same address without slashes at its end, and with one at its beginning: two would name another host."""
+    """The path without trailing slashes, and with one leading slash: two would name another host."""
     raw = str(scope.get("raw_path") or scope["path"].encode(), "latin-1")
     query = str(scope["query_string"], "latin-1")
     return "/" + raw.strip("/\\") + (f"?{query}" if query else "")

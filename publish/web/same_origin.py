@@ -1,4 +1,4 @@
-"""Forms are taken from pages of this site only."""
+"""Accepts forms only from pages of this site."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ def require_same_origin(
 ) -> None:
     """A dependency of routes that take forms: 403 for one that a browser sent from another site.
 
-    There are no cookies to abuse; this keeps strangers from spending a visitor's requests. What is no browser says
-    neither header, and may ask: its own address is what counts against it.
+    There are no cookies to abuse; the check prevents other sites from using up a visitor's request limits. Clients
+    other than browsers send neither header and are accepted: the limits of their own address apply.
     """
     if sec_fetch_site and sec_fetch_site not in _OURS:
         raise HTTPException(403)
-    ours = {host, urlsplit(request.app.state.base_url).netloc}  # a proxy may have another name for this process
+    ours = {host, urlsplit(request.app.state.base_url).netloc}  # a proxy may use another name for this process
     if origin and not sec_fetch_site and _host_of(origin) not in ours:
         raise HTTPException(403)
 

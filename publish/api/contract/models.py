@@ -46,7 +46,7 @@ Digest: TypeAlias = Annotated[str, Field(pattern=DIGEST, description="SHA-256 in
 
 @with_config(STRICT)
 class NotMeasured(TypedDict):
-    """Stands where a number would be if there were anything to measure. It is not a zero."""
+    """Replaces a number that was not measured. It is not a zero."""
 
     not_measured: Annotated[str, Field(description="The reason, from a closed list.", examples=["oauth_required"])]
     detail: NotRequired[Annotated[str, Field(description="The reason in words.", examples=["answered 401"])]]

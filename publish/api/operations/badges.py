@@ -22,7 +22,7 @@ _UNSEEN = {"not_measured": "nothing_to_count"}
 
 @with_config(STRICT)
 class Needed(TypedDict):
-    """One number that is needed, and what the server has of it."""
+    """One required number, and the server's value."""
 
     id: Annotated[str, Field(examples=["coverage"])]
     title: Annotated[str, Field(examples=["Coverage of the methodology"])]

@@ -1,4 +1,4 @@
-"""Control of a server: claiming and proving it, being told of changes, and opting out."""
+"""Control of a server: claiming and proving it, subscribing to changes, and opting out."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ def routes(site: SiteContext) -> APIRouter:
         response_model=PlaceList, responses=describe_problems("unknown-server"),
     )  # fmt: skip
     def list_ways(server: ServerPath) -> Response:
-        """Each way that this server has, the surest one first."""
+        """Each way that is possible for this server, the most reliable one first."""
         listed = find_visible_server(site, server)
         found = claims.list_proof_places(site.store, site.backend.community, listed.server)
         return bytes_response(encode_json({"places": [{"way": one.way.value, "place": one.place} for one in found]}))
@@ -102,22 +102,24 @@ def routes(site: SiteContext) -> APIRouter:
         The token counts from then on, for as long as the challenge stays there.
         """
         listed, client = find_visible_server(site, server), site.client(request).client
-        asked = claims.start_claim(
+        outcome = claims.start_claim(
             site.store, site.backend.community, site.backend.now(), listed.server, way=new.way, client=client
         )
-        if not isinstance(asked, ClaimWithToken):
-            if asked.why is ClaimRefusal.TOO_MANY:
-                raise make_problem("too-many-requests", asked.message, headers={"Retry-After": "3600"})
-            raise make_problem("conflict", asked.message)
-        headers = {"Location": f"/api/v1/claims/{asked.claim.id}"}
-        return bytes_response(encode_json(_claim(asked.claim) | {"token": asked.token}), status=201, headers=headers)
+        if not isinstance(outcome, ClaimWithToken):
+            if outcome.why is ClaimRefusal.TOO_MANY:
+                raise make_problem("too-many-requests", outcome.message, headers={"Retry-After": "3600"})
+            raise make_problem("conflict", outcome.message)
+        headers = {"Location": f"/api/v1/claims/{outcome.claim.id}"}
+        return bytes_response(
+            encode_json(_claim(outcome.claim) | {"token": outcome.token}), status=201, headers=headers
+        )
 
     @router.get(
         "/claims/{claim}", operation_id="getClaim", summary="One claim", response_model=ClaimItem,
         responses=describe_problems("unknown", *MAY_LACK),
     )  # fmt: skip
     def get_claim(claim: ClaimPath) -> Response:
-        """How far its proof has come, and what the last look said."""
+        """The state of the claim, and the result of the last check of its proof."""
         return bytes_response(encode_json(_claim(_known(site, claim))))
 
     @router.post(
@@ -125,7 +127,7 @@ def routes(site: SiteContext) -> APIRouter:
         response_model=ClaimItem, responses=describe_problems("unknown", "conflict"),
     )  # fmt: skip
     def check_claim(claim: ClaimPath) -> Response:
-        """Have it looked for within a minute or two, at most once in a minute."""
+        """Check the proof within two minutes; at most one check per minute."""
         known = _known(site, claim)
         if not site.store.claims.schedule_check(claim, site.backend.now()):
             raise make_problem("conflict", f"The claim is {known.state.value}: make another one.")

@@ -22,7 +22,7 @@ from publish.web.problems import describe_problems, make_problem
 
 @with_config(STRICT)
 class Side(TypedDict):
-    """What one receipt says in the end."""
+    """The result of one receipt."""
 
     score: Annotated[Exact | None, Field(description="Null where there is no score.")]
     grade: Annotated[str | None, Field(examples=["B"])]
@@ -99,7 +99,7 @@ def routes(site: SiteContext) -> APIRouter:
             str | None, Query(alias="to", pattern=RUN_ID, description="The later run; the newest if not given.")
         ] = None,
     ) -> Response:
-        """Per methodology the score before and after, the parts that differ, and the lines that went and came."""
+        """Per methodology the score before and after, the parts that differ, and the removed and added lines."""
         later = after or find_visible_server(site, server).run
         earlier = before or _find_earlier_run(site, server, later)
         old, new = (find_public_server(site, server, run).public.scorecards for run in (earlier, later))

@@ -1,4 +1,4 @@
-"""Disputes: of one line of a receipt, with a reason; decided by an operator, whose token says so."""
+"""Disputes: of one line of a receipt, with a reason; decided by an operator with a token."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ DisputePath: TypeAlias = Annotated[
 
 @with_config(STRICT)
 class DisputeItem(TypedDict):
-    """A dispute of one line. The words of its reason are a stranger's."""
+    """A dispute of one line. The text of its reason is untrusted."""
 
     id: Annotated[str, Field(examples=["dsp_0123456789abcdef"])]
     server: ServerKey
@@ -128,13 +128,15 @@ def routes(site: SiteContext) -> APIRouter:
         owns = bearer is not None and bearer.owns(server)
         client = bearer.token.id if bearer and owns else site.client(request).client
         words = DisputeText(server=server, **new.model_dump())
-        asked = disputing.file_dispute(
+        outcome = disputing.file_dispute(
             site.store, site.backend.community, site.backend.now(), words, DisputeFiler(client=client, owns=owns)
         )
-        if not isinstance(asked, FiledDispute):
-            raise _not_filed(asked)
-        headers = {"Location": f"/api/v1/disputes/{asked.dispute.id}"}
-        return _told(_shown(site.store, asked.dispute.id), status=200 if asked.again else 201, headers=headers)
+        if not isinstance(outcome, FiledDispute):
+            raise _not_filed(outcome)
+        headers = {"Location": f"/api/v1/disputes/{outcome.dispute.id}"}
+        return _dispute_response(
+            _shown(site.store, outcome.dispute.id), status=200 if outcome.again else 201, headers=headers
+        )
 
     @router.get(
         "/servers/{server}/disputes", operation_id="listDisputes", summary="Disputes of a server",
@@ -155,16 +157,16 @@ def routes(site: SiteContext) -> APIRouter:
         """The public part of a dispute."""
         view = _shown(site.store, dispute)
         find_visible_server(site, view.server)
-        return _told(view)
+        return _dispute_response(view)
 
     @router.post(
         "/disputes/{dispute}/{verdict}", operation_id="decideDispute", summary="Decide about a dispute",
         status_code=204, responses=describe_problems("unknown", "conflict", *MAY_LACK),
     )  # fmt: skip
     def decide_dispute(
-        dispute: DisputePath, verdict: VerdictPath, said: Deciding, bearer: TokenBearer = require
+        dispute: DisputePath, verdict: VerdictPath, decision: Deciding, bearer: TokenBearer = require
     ) -> Response:
-        """Accept it (a false alarm), reject it with an answer, reopen it, let its words be read or not, or drop it.
+        """Accept it (a false alarm), reject it with an answer, reopen it, show or hide its text, or drop it.
 
         Needs a token with the scope admin:disputes. Every decision is in the audit trail.
         """
@@ -174,7 +176,7 @@ def routes(site: SiteContext) -> APIRouter:
             raise _unknown()
         try:
             by, now = bearer_as_decider(bearer), site.backend.now()
-            disputing.decide_dispute(site.store, known, verdict, by, at=now, answer=said.answer, note=said.note)
+            disputing.decide_dispute(site.store, known, verdict, by, at=now, answer=decision.answer, note=decision.note)
         except (IncompleteVerdict, IllegalTransition) as error:
             raise make_problem("conflict", str(error)) from error
         return Response(status_code=204)
@@ -182,15 +184,17 @@ def routes(site: SiteContext) -> APIRouter:
     return router
 
 
-def _not_filed(asked: disputing.DisputeRefused) -> Exception:
-    match asked.why:
+def _not_filed(outcome: disputing.DisputeRefused) -> Exception:
+    match outcome.why:
         case DisputeRefusal.TOO_MANY:
-            return make_problem("too-many-requests", asked.message, headers={"Retry-After": str(AGAIN_SECONDS)})
+            return make_problem("too-many-requests", outcome.message, headers={"Retry-After": str(AGAIN_SECONDS)})
         case DisputeRefusal.UNKNOWN_LINE:
-            return make_problem("unknown", asked.message)
+            return make_problem("unknown", outcome.message)
         case _:
-            where = "contact" if asked.why is DisputeRefusal.UNFIT_CONTACT else "reason"
-            return make_problem("invalid-request", asked.message, errors=[{"where": where, "expected": asked.message}])
+            where = "contact" if outcome.why is DisputeRefusal.UNFIT_CONTACT else "reason"
+            return make_problem(
+                "invalid-request", outcome.message, errors=[{"where": where, "expected": outcome.message}]
+            )
 
 
 def _shown(store: Store, dispute: str) -> DisputeView:
@@ -206,7 +210,7 @@ def _unknown() -> Exception:
     )
 
 
-def _told(view: DisputeView, **how: Any) -> Response:
+def _dispute_response(view: DisputeView, **how: Any) -> Response:
     return bytes_response(mask_secrets(encode_json(_item(view))), **how)
 
 

@@ -1,4 +1,4 @@
-"""Evidence: what was seen of a server and what could not be seen, as far as everybody may read it."""
+"""Evidence: the public records of a server, including absent ones with their reasons."""
 
 from __future__ import annotations
 
@@ -107,7 +107,7 @@ def routes(site: SiteContext) -> APIRouter:
         response_model=Evidence, responses=describe_problems(*OF_SERVER, "unknown-evidence"),
     )  # fmt: skip
     def get_evidence(server: ServerPath, kind: KindPath, run: RunQuery = None) -> Response:
-        """What was recorded of one kind. The words in it are those of strangers: show them as text, and run nothing."""
+        """What was recorded of one kind. Its texts are untrusted: show them as text, and run nothing."""
         seen = find_public_server(site, server, run)
         run_id, records = seen.run.run.id, seen.public.dossier.records
         if kind not in records:
@@ -117,7 +117,7 @@ def routes(site: SiteContext) -> APIRouter:
                 f"/api/v1/servers/{server}/evidence lists the kinds.",
             )
         about = {"server": server, "run": run_id, "kind": kind, "record": describe_record(records[kind])}
-        # A body is free of secrets already, and looking for them is what costs most.
+        # Bodies are scrubbed already, and scanning for secrets is the most expensive step.
         return bytes_response(
             mask_secrets(encode_json(about))[:-1] + b"," + encode_json(_body(records, kind))[1:], keep=True
         )
@@ -130,10 +130,10 @@ def _body(records: Mapping[str, Record], kind: str) -> dict[str, Any]:
     content = records[kind].content
     if isinstance(content, Observed) and len(content.body) > LARGEST:
         return {"not_shown": f"It has {len(content.body)} bytes, and at most {LARGEST} are shown here: see /datasets."}
-    told = publish_bodies({name: record for name, record in records.items() if name in {kind, *_LICENSING}})[kind]
-    if told.content is None:
-        return {"not_shown": told.why or "Nothing was observed; `absent` says why."}
-    return {"body": _value(told.content), "body_state": told.state.value, "body_digest": told.digest}
+    published = publish_bodies({name: record for name, record in records.items() if name in {kind, *_LICENSING}})[kind]
+    if published.content is None:
+        return {"not_shown": published.why or "Nothing was observed; `absent` says why."}
+    return {"body": _value(published.content), "body_state": published.state.value, "body_digest": published.digest}
 
 
 def _value(body: bytes) -> Json:

@@ -21,7 +21,7 @@ _NO_SCORE: Final = {"not_measured": "no_score", "detail": "the scorecard of this
 
 @with_config(STRICT)
 class Point(TypedDict):
-    """What one version of a methodology said of the server in one run."""
+    """The result of one version of a methodology for the server in one run."""
 
     run: RunKey
     as_of: Time

@@ -1,4 +1,4 @@
-"""Re-tests: asking for one, following it, and its result beside what was before."""
+"""Re-tests: the request, its progress, and its result compared with the earlier one."""
 
 from __future__ import annotations
 
@@ -82,22 +82,24 @@ def routes(site: SiteContext) -> APIRouter:
         """
         find_visible_server(site, server)
         standing = _standing(bearer, server)
-        # A token that proves nothing here counts as where it comes from: else each new one would be a new client.
+        # A token without a right here counts for the address: otherwise each new token would be a new client.
         known = bearer is not None and standing is not RequesterRole.ANYONE
         who = site.backend.client(bearer.token.id, standing) if bearer and known else site.client(request, standing)
-        asked = site.backend.ask_retest(server, who)
-        if not isinstance(asked, RetestAccepted):
-            match asked.why:
+        outcome = site.backend.ask_retest(server, who)
+        if not isinstance(outcome, RetestAccepted):
+            match outcome.why:
                 case RetestRefusal.TOO_MANY:
-                    raise make_problem("too-many-requests", asked.message, headers={"Retry-After": str(AGAIN_SECONDS)})
+                    raise make_problem(
+                        "too-many-requests", outcome.message, headers={"Retry-After": str(AGAIN_SECONDS)}
+                    )
                 case RetestRefusal.OPTED_OUT:
-                    raise make_problem("conflict", asked.message)
+                    raise make_problem("conflict", outcome.message)
                 case RetestRefusal.UNKNOWN_SERVER:
-                    raise make_problem("unknown-server", asked.message)
-        headers = {"Location": f"/api/v1/retests/{asked.retest.id}", "Retry-After": str(POLL_SECONDS)}
-        report = RetestProgress(retest=asked.retest, ready_at=asked.ready_at)
+                    raise make_problem("unknown-server", outcome.message)
+        headers = {"Location": f"/api/v1/retests/{outcome.retest.id}", "Retry-After": str(POLL_SECONDS)}
+        report = RetestProgress(retest=outcome.retest, ready_at=outcome.ready_at)
         return bytes_response(
-            mask_secrets(encode_json(_item(report))), status=200 if asked.again else 202, headers=headers
+            mask_secrets(encode_json(_item(report))), status=200 if outcome.again else 202, headers=headers
         )
 
     @router.get(
@@ -120,16 +122,16 @@ def routes(site: SiteContext) -> APIRouter:
             str, Path(max_length=80, description="Id of a re-test.", examples=["20260301T090000Z-0123456789ab"])
         ],
     ) -> Response:
-        """How far it has come; when it is done, each receipt before and after. `Retry-After`: when to ask again."""
+        """The progress; when it is done, each receipt before and after. `Retry-After`: seconds until the next poll."""
         found = site.backend.retest(retest)
         known = None if found is None else site.store.find_server(found.retest.server)
         if found is None or known is None or site.is_hidden(known):
             raise make_problem(
                 "unknown", "There is no re-test with this id; the answer to a request for one has its id."
             )
-        told = _item(found) | {"comparisons": [comparison_as_json(one) for one in found.comparisons]}
+        document = _item(found) | {"comparisons": [comparison_as_json(one) for one in found.comparisons]}
         headers = {"Retry-After": str(POLL_SECONDS)} if found.retest.is_open else {}
-        return bytes_response(mask_secrets(encode_json(told)), headers=headers)
+        return bytes_response(mask_secrets(encode_json(document)), headers=headers)
 
     return router
 

@@ -1,4 +1,4 @@
-"""Rubrics: every version of every methodology, with criteria, weights, grades, and what we settled."""
+"""Rubrics: every version of every methodology, with criteria, weights, grades, and settled questions."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class RubricDimension(TypedDict):
 
 @with_config(STRICT)
 class Band(TypedDict):
-    """A grade, and the least score that has it."""
+    """A grade, and its minimum score."""
 
     grade: Annotated[str, Field(examples=["A"])]
     least: Exact

@@ -1,4 +1,4 @@
-"""Rules: what is asked about a server, why, with examples, and what each methodology makes of the answer."""
+"""Rules: the question about a server, its reason, examples, and the methodologies that cite it."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class RuleItem(TypedDict):
 
 @with_config(STRICT)
 class Citation(TypedDict):
-    """What a methodology makes of the rule."""
+    """The use of the rule in a methodology."""
 
     rubric: Annotated[str, Field(examples=["lint@1"])]
     cites: Annotated[str, Field(description="The id under which it stands on receipts.", examples=["LLM-001"])]

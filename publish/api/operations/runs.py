@@ -1,4 +1,4 @@
-"""Runs: the nights that were published, with everything that they were judged with."""
+"""Runs: published nights, with the versions of code, rules and methodologies."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class RunItem(TypedDict):
 
 @with_config(STRICT)
 class Run(RunItem):
-    """A run with how many servers it was about."""
+    """A run with its number of servers."""
 
     planned: Annotated[int, Field(description="Servers that it was about.")]
     carried: Annotated[int, Field(description="Those of them that kept their last evidence: it was not their turn.")]

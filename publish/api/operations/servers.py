@@ -27,7 +27,7 @@ _UNREAD: Final = "list_not_read"
 
 @with_config(STRICT)
 class Score(TypedDict):
-    """What one version of a methodology says of a server in the end; the scorecard has every line."""
+    """The result of one version of a methodology for a server; the scorecard has every line."""
 
     rubric: Annotated[str, Field(examples=["adaptive"])]
     version: Annotated[int, Field(examples=[1])]
@@ -50,9 +50,7 @@ class ServerItem(TypedDict):
     """A server as it was in its newest run."""
 
     id: ServerKey
-    name: Annotated[
-        str, Field(description="Its name in the registry: a stranger's words.", examples=["com.example/notes"])
-    ]
+    name: Annotated[str, Field(description="Its name in the registry: untrusted text.", examples=["com.example/notes"])]
     ref: Annotated[
         str, Field(description="Canonical reference: an address, or a package.", examples=["npm:@example/notes"])
     ]
@@ -178,8 +176,8 @@ def _score(one: ListedScore) -> dict[str, Any]:
 def _items(site: SiteContext, listed: Sequence[ListedServer]) -> list[Fragment]:
     """Each server as JSON; servers that have opted out are left out."""
     shown = [one for one in listed if not site.is_hidden(one.server)]
-    said = [text for one in shown for text in (one.server.name, one.server.ref, one.server.repository) if text]
-    mask = str if are_free_of_secrets(said) else mask_secrets  # one scan of all texts is cheaper than one of each
+    texts = [text for one in shown for text in (one.server.name, one.server.ref, one.server.repository) if text]
+    mask = str if are_free_of_secrets(texts) else mask_secrets  # one scan of all texts is cheaper than one of each
     return [Fragment(encode_json(make_server_item(site, one, mask))) for one in shown]
 
 
@@ -196,9 +194,9 @@ def _page(page: ListingPage, items: Sequence[Fragment]) -> dict[str, Any]:
 
 def _links(site: SiteContext, request: Request, page: ListingPage) -> dict[str, str]:
     """The header that leads to the pages around this one (RFC 8288)."""
-    kept = [(name, value) for name, value in request.query_params.multi_items() if name != "after"]
+    parameters = [(name, value) for name, value in request.query_params.multi_items() if name != "after"]
     found = [
-        f'<{site.absolute("/api/v1/servers")}?{urlencode([*kept, ("after", cursor)])}>; rel="{relation}"'
+        f'<{site.absolute("/api/v1/servers")}?{urlencode([*parameters, ("after", cursor)])}>; rel="{relation}"'
         for relation, cursor in (("next", page.after), ("prev", page.before))
         if cursor is not None
     ]

@@ -28,7 +28,7 @@ WebhookPath: TypeAlias = Annotated[
 
 @with_config(STRICT)
 class WebhookItem(TypedDict):
-    """Whom we tell when a score or grade of a server changes at a publication."""
+    """A webhook: the receiver of messages about changed scores and grades of a server."""
 
     id: Annotated[str, Field(examples=["whk_0123456789abcdef"])]
     server: ServerKey
@@ -64,7 +64,7 @@ class DeliveryItem(TypedDict):
     attempts: Annotated[int, Field(examples=[1])]
     tried_at: Time | None
     due_at: Annotated[Time | None, Field(description="When it is tried again.")]
-    said: Annotated[str, Field(description="What the last attempt came to.", examples=["HTTP 200"])]
+    said: Annotated[str, Field(description="The result of the last attempt.", examples=["HTTP 200"])]
 
 
 @with_config(STRICT)
@@ -119,7 +119,7 @@ def routes(site: SiteContext) -> APIRouter:
         responses=describe_problems("unknown", *MAY_LACK),
     )  # fmt: skip
     def end_webhook(webhook: WebhookPath, bearer: TokenBearer = require) -> Response:
-        """Nothing more is sent, also not what waits for another attempt."""
+        """Stop all messages of the webhook, including those that wait for another attempt."""
         webhooks.end_webhook(site.store, site.backend.now(), _known(site, webhook, bearer), bearer)
         return Response(status_code=204)
 

@@ -126,14 +126,14 @@ def _batches(servers: Sequence[ServerId], hidden: Collection[ServerId]) -> list[
 
 def serve_worker(order: IO[bytes], out: IO[bytes]) -> None:
     """The work of an export process: read one order, write its batches and an end mark."""
-    asked = json.loads(order.read())
-    store = open_store(asked["url"])
+    options = json.loads(order.read())
+    store = open_store(options["url"])
     try:
-        row = store.find_run(asked["run"])
+        row = store.find_run(options["run"])
         if row is None:
-            raise UnknownRun(f"no run {asked['run']}")
+            raise UnknownRun(f"no run {options['run']}")
         servers = store.list_planned_servers(row.run.id)
-        batches = islice(_batches(servers, asked["hidden"]), asked["number"], None, asked["of"])
-        write_pages(_pages(store, row, batches, comparable=asked["comparable"]), out)
+        batches = islice(_batches(servers, options["hidden"]), options["number"], None, options["of"])
+        write_pages(_pages(store, row, batches, comparable=options["comparable"]), out)
     finally:
         store.close()

@@ -84,8 +84,8 @@ def format_decimal(value: Decimal) -> str:
 
 def mask_secrets(sheet: dict[str, list[Row]]) -> dict[str, list[Row]]:
     """The rows with secrets masked and lone surrogates escaped."""
-    said = {value for rows in sheet.values() for row in rows for value in row.values() if isinstance(value, str)}
-    if are_free_of_secrets(said) and not any(_is_broken(text) for text in said):
+    texts = {value for rows in sheet.values() for row in rows for value in row.values() if isinstance(value, str)}
+    if are_free_of_secrets(texts) and not any(_is_broken(text) for text in texts):
         return sheet
     return {
         name: [_masked(row, _TEXTS[name]) for row in rows] if name in TABLES_BY_NAME else rows

@@ -46,7 +46,7 @@ class ParquetRows:
                 raise UnreadableFile(self.name, f"row groups of at most {2 * GROUP_ROWS} rows expected")
         except _FAILURES as error:
             self._stream.close()
-            raise _told(self.name, error) from error
+            raise _unreadable_file(self.name, error) from error
 
     def __iter__(self) -> Iterator[pa.RecordBatch]:
         """Its rows; none if its columns are not those of the table."""
@@ -59,7 +59,7 @@ class ParquetRows:
                         raise UnreadableFile(self.name, f"at most {self.limit} bytes in {_ROWS} rows expected")
                     yield batch
         except _FAILURES as error:
-            raise _told(self.name, error) from error
+            raise _unreadable_file(self.name, error) from error
 
     def close(self) -> None:
         self._stream.close()
@@ -110,7 +110,7 @@ def _why(error: BaseException) -> str:
             raise error
 
 
-def _told(name: str, error: Exception) -> UnreadableFile:
+def _unreadable_file(name: str, error: Exception) -> UnreadableFile:
     match error:
         case UnreadableFile():
             return error

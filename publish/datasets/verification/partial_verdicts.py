@@ -1,6 +1,6 @@
 """Checks a receipt with caps of which some components rest on evidence that is not public.
 
-Those components are taken as published, and they tell whether their gates are shut. All other components and gates
+Those components are taken as published, and determine whether their gates are shut. All other components and gates
 are recomputed, and the rubric itself assembles value, grade, bounds, coverage and lines from both.
 """
 
@@ -130,8 +130,13 @@ class VerdictSplicer:
     def _with_published_words(self, lines: Sequence[Line], published: ReceiptRows) -> tuple[Line, ...]:
         """The lines, where caps by a private finding that was disclosed have the published words and place."""
         rules = {question.rule for question in self._gate_questions}
-        told = {row["cites"]: read_line(row) for row in published.places.get(WHOLE_RECEIPT, ()) if row["rule"] in rules}
-        return tuple(replace(told[line.cites], points=line.points) if line.cites in told else line for line in lines)
+        published_lines = {
+            row["cites"]: read_line(row) for row in published.places.get(WHOLE_RECEIPT, ()) if row["rule"] in rules
+        }
+        return tuple(
+            replace(published_lines[line.cites], points=line.points) if line.cites in published_lines else line
+            for line in lines
+        )
 
     def _splice_dimension(self, mine: DimensionScore, published: ReceiptRows) -> DimensionScore:
         """The dimension with its open components as published, under the base weights of the methodology."""

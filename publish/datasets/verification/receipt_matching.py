@@ -93,16 +93,16 @@ def compare_rows(at: str, mine: Row, published: Row) -> Iterator[Mismatch]:
 
 def compare_lines(place: Place, mine: Sequence[Row], published: Sequence[Row]) -> Iterator[Mismatch]:
     """The differences of the lines of one place; of withheld lines only the sum of points is compared."""
-    ours, theirs = _told(mine), _told(published)
+    recomputed, stated = _line_values(mine), _line_values(published)
     at = f"{_at(place)} lines".strip()
-    for number, (one, other) in enumerate(zip(ours, theirs, strict=False)):
+    for number, (one, other) in enumerate(zip(recomputed, stated, strict=False)):
         if one != other:
             name = next(name for name, left, right in zip(_OF_LINE, one, other, strict=True) if left != right)
             index = _OF_LINE.index(name)
             yield f"{at} {number} {name}", one[index], other[index]
             return
-    if len(ours) != len(theirs):
-        yield at, f"{len(ours)} lines", f"{len(theirs)} lines"
+    if len(recomputed) != len(stated):
+        yield at, f"{len(recomputed)} lines", f"{len(stated)} lines"
     if (here := sum_withheld(mine)) != (there := sum_withheld(published)):
         yield f"{at} withheld points", here, there
 
@@ -112,7 +112,7 @@ def sum_withheld(lines: Sequence[Row]) -> Decimal:
     return sum((Decimal(line["points"]) for line in lines if line["cites"] == WITHHELD), Decimal(0))
 
 
-def _told(lines: Sequence[Row]) -> list[tuple[Any, ...]]:
+def _line_values(lines: Sequence[Row]) -> list[tuple[Any, ...]]:
     return [tuple(line[name] for name in _OF_LINE) for line in lines if line["cites"] != WITHHELD]
 
 

@@ -95,7 +95,7 @@ class ServerVerifier:
         assessment: Assessment,
         judged: ServerVerdicts,
     ) -> None:
-        mine = _mine(rubric, assessment, receipt)
+        mine = _recompute(rubric, assessment, receipt)
         wrong = find_first_difference(mine, receipt)
         if wrong is None:
             judged.verdicts[receipt.name, ReceiptVerdict.RECOMPUTED] += 1
@@ -154,16 +154,18 @@ class ServerVerifier:
             judged.problems.append(_differs(receipt, *wrong))
 
 
-def _mine(rubric: Rubric, assessment: Assessment, published: ReceiptRows) -> ReceiptRows:
-    """The receipt as this code makes and publishes it. Disclosed findings are known from the published lines."""
+def _recompute(rubric: Rubric, assessment: Assessment, published: ReceiptRows) -> ReceiptRows:
+    """The receipt as this code computes and publishes it. Disclosed findings are known from the published lines."""
     card = redact_receipt(rubric.score(assessment), _read_reviews(published))
     return group_receipts(mask_secrets(make_receipt_rows([card])))[0]
 
 
 def _read_reviews(published: ReceiptRows) -> ReviewedFindings:
     """The disclosed findings, from the published lines that name them."""
-    told = ((line["rule"], line["at"], line["why"]) for line in published.lines if line["rule"] in private_rule_ids())
-    return ReviewedFindings(disclosed=frozenset(told))
+    disclosed = (
+        (line["rule"], line["at"], line["why"]) for line in published.lines if line["rule"] in private_rule_ids()
+    )
+    return ReviewedFindings(disclosed=frozenset(disclosed))
 
 
 def _is_consistent(published: ReceiptRows, rubric: Rubric, lacking: Sequence[Question], assessment: Assessment) -> bool:
@@ -179,7 +181,7 @@ def _is_consistent(published: ReceiptRows, rubric: Rubric, lacking: Sequence[Que
             walks=assessment.walks,
             versions=assessment.versions,
         )
-        if find_first_difference(_mine(rubric, guessed, published), published) is None:
+        if find_first_difference(_recompute(rubric, guessed, published), published) is None:
             return True
     return False
 

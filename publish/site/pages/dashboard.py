@@ -79,13 +79,13 @@ def _states(counts: Mapping[str, int]) -> list[dict[str, Any]]:
 def _reasons(found: Sequence[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
     most = max((one["servers"] for one in found), default=0)
     for one in found:
-        told = advise_on_absence(Reason(one["reason"]))
+        advice = advise_on_absence(Reason(one["reason"]))
         yield {
             "name": one["reason"],
             "count": one["servers"],
             "length": plot_geometry.bar_length(one["servers"], most),
-            "means": told.means,
-            "ours": told.ours,
+            "means": advice.means,
+            "ours": advice.ours,
         }
 
 

@@ -79,8 +79,8 @@ def _answer(stream: BufferedReader, file: SnapshotFile, request: Request) -> Res
     if tag in request.headers.get("if-none-match", ""):
         stream.close()
         return Response(status_code=304, headers=headers)
-    asked, status = request.headers.get("range", ""), 200
-    found = _RANGE.fullmatch(asked.replace(" ", ""))
+    range_header, status = request.headers.get("range", ""), 200
+    found = _RANGE.fullmatch(range_header.replace(" ", ""))
     start, end = 0, size
     # What is no single range, or of another content, is answered with the whole file (RFC 9110, 14.2).
     if found and (found[1] or found[2]) and request.headers.get("if-range", tag) == tag:

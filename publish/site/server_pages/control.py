@@ -28,14 +28,14 @@ def routes(site: SiteContext) -> APIRouter:
     def claim(request: Request, server: str, way: Annotated[ProofMethod, Form()]) -> Response:
         seen, client = find_server_in_run(site, server), site.client(request).client
         backend = site.backend
-        asked = claims.start_claim(
+        outcome = claims.start_claim(
             site.store, backend.community, backend.now(), seen.listed.server, way=way, client=client
         )
-        if isinstance(asked, ClaimWithToken):
+        if isinstance(outcome, ClaimWithToken):
             # Shown once, so there is no redirect: nothing but this answer holds the token.
-            return _page(site, seen, claim=asked.claim, token=asked.token, status=201)
-        status = 429 if asked.why is ClaimRefusal.TOO_MANY else 409
-        return _page(site, seen, refused=asked.message, status=status)
+            return _page(site, seen, claim=outcome.claim, token=outcome.token, status=201)
+        status = 429 if outcome.why is ClaimRefusal.TOO_MANY else 409
+        return _page(site, seen, refused=outcome.message, status=status)
 
     @router.get("/servers/{server}/control/{claim}")
     def status(server: str, claim: str) -> Response:

@@ -63,13 +63,13 @@ def routes(site: SiteContext) -> APIRouter:
         contact: Annotated[str, Form()] = "",
     ) -> Response:
         seen = find_server_in_run(site, server)
-        said = reason.replace("\r\n", "\n")
-        words = DisputeText(server=seen.id, rubric=rubric, cites=cites, at=at, reason=said, contact=contact)
+        text = reason.replace("\r\n", "\n")
+        dispute_text = DisputeText(server=seen.id, rubric=rubric, cites=cites, at=at, reason=text, contact=contact)
         who = DisputeFiler(client=site.client(request).client)
-        asked = disputes.file_dispute(site.store, site.backend.community, site.backend.now(), words, who)
-        if isinstance(asked, FiledDispute):
-            return RedirectResponse(f"/servers/{seen.id}/disputes#{asked.dispute.id}", 303)
-        return _form(site, seen, words, refused=asked)
+        outcome = disputes.file_dispute(site.store, site.backend.community, site.backend.now(), dispute_text, who)
+        if isinstance(outcome, FiledDispute):
+            return RedirectResponse(f"/servers/{seen.id}/disputes#{outcome.dispute.id}", 303)
+        return _form(site, seen, dispute_text, refused=outcome)
 
     return router
 

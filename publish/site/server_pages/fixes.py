@@ -48,12 +48,12 @@ def _outlook(site: SiteContext, seen: ServerInRun, card: Scorecard) -> dict[str,
     if rubric is None or not seen.public.dossier.records:
         return {"outlook": None, "judged_otherwise": False}
     whole = site.store.read_dossiers(seen.run.run.id, [seen.id])[0]
-    outlook = predict_public_fixes(whole, rubric, _told(site.store, seen, whole))
+    outlook = predict_public_fixes(whole, rubric, _match_disclosed(site.store, seen, whole))
     return {"outlook": outlook, "judged_otherwise": outlook.card.score != card.score}
 
 
-def _told(store: Store, seen: ServerInRun, whole: Dossier) -> ReviewedFindings:
-    """The disclosed findings of the server, as they stand on its receipts."""
+def _match_disclosed(store: Store, seen: ServerInRun, whole: Dossier) -> ReviewedFindings:
+    """The disclosed findings of the server, matched with its receipts."""
     if not seen.public.disclosed:
         return NOT_REVIEWED
     cards = [receipt.decode_scorecard(card.body) for card in store.read_scorecards(seen.run.run.id, servers=[seen.id])]

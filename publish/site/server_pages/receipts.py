@@ -90,7 +90,7 @@ def list_disputed_lines(store: Store, seen: ServerInRun) -> Mapping[Line, Sequen
 
 def _overview(site: SiteContext, seen: ServerInRun) -> dict[str, Any]:
     main = seen.main
-    told = rank_costs([] if main is None else [main])
+    costs = rank_costs([] if main is None else [main])
     of_lines = list_disputed_lines(site.store, seen)
     newest = {one.rubric: one.version for one in sorted(seen.scores, key=lambda one: one.version)}
     return {
@@ -99,8 +99,8 @@ def _overview(site: SiteContext, seen: ServerInRun) -> dict[str, Any]:
         "retest": _retest(site.store, seen) if seen.newest else None,
         "earlier": _in_order([one for one in seen.scores if one.version != newest[one.rubric]]),
         "lines_shown": LINES_SHOWN,
-        "costs": told[:FIXES_SHOWN],
-        "more_costs": max(0, len(told) - FIXES_SHOWN),
+        "costs": costs[:FIXES_SHOWN],
+        "more_costs": max(0, len(costs) - FIXES_SHOWN),
         "disclosed": seen.public.disclosed,
         "disputed": of_lines,
     }

@@ -142,16 +142,16 @@ def _differences(old: Outline, new: Outline) -> Iterator[tuple[str, ChangeType]]
         if old.digests.get(at) == new.digests.get(at):
             continue
         if at not in old.digests:
-            if _was_looked_at(at, old):
+            if _was_read(at, old):
                 yield at, ChangeType.ADDED
         elif at not in new.digests:
-            if _was_looked_at(at, new):
+            if _was_read(at, new):
                 yield at, ChangeType.REMOVED
         else:
             yield at, ChangeType.CHANGED
 
 
-def _was_looked_at(at: str, seen: Outline) -> bool:
+def _was_read(at: str, seen: Outline) -> bool:
     """Whether absence is certain: the list was read to its end, or the item itself was listed."""
     name, _, rest = at.partition("/")
     met = f"{name}/{rest.partition('/')[0]}" in seen.digests
@@ -163,7 +163,7 @@ def _item(name: str, item: str, members: Mapping[str, ChangeType], old: Outline,
     shown = unescape_segment(item) if name != SERVER else _NAMES[SERVER]
     if "" in members:  # the item itself came or went, and everything in it
         return ItemChange(shown, members[""])
-    told = tuple(
+    changes = tuple(
         MemberChange(
             unescape_segment(member.replace("/properties/", ": ")),
             what,
@@ -172,7 +172,7 @@ def _item(name: str, item: str, members: Mapping[str, ChangeType], old: Outline,
         )
         for member, what in list(members.items())[:MAX_MEMBERS]
     )
-    return ItemChange(shown, ChangeType.CHANGED, told, max(0, len(members) - MAX_MEMBERS))
+    return ItemChange(shown, ChangeType.CHANGED, changes, max(0, len(members) - MAX_MEMBERS))
 
 
 def unescape_segment(segment: str) -> str:

@@ -21,8 +21,8 @@ def view_behaviour(dossier: Dossier) -> EvidenceSection | None:
     content = dossier.read(behaviour.KIND)
     if isinstance(content, Absent):
         listed = dossier.read("listing")
-        said = isinstance(listed, Absent) and listed.reason is content.reason
-        return None if said or content.reason in _SAID_ELSEWHERE else EvidenceSection(content)
+        is_repeated = isinstance(listed, Absent) and listed.reason is content.reason
+        return None if is_repeated or content.reason in _SAID_ELSEWHERE else EvidenceSection(content)
     try:
         return EvidenceSection(facts=tuple(_facts(Behaviour.parse(content.body))))
     except NotJson:

@@ -90,7 +90,7 @@ class Conformance:
 
 
 def view_conformance(dossier: Dossier) -> Conformance | None:
-    """The verdicts about the public part of a dossier, under the rules of today; None when nobody asked anything.
+    """The verdicts about the public part of a dossier, under the rules of today; None without any question.
 
     The verdict of a check whose findings are withheld is shown of no server, so that none stands out.
     """

@@ -177,8 +177,8 @@ def view_interop(dossier: Dossier) -> EvidenceSection | None:
         ("Listed", listed or "nothing"),
     ]
     if seen.error:
-        said = f"{seen.error}{'' if seen.code is None else f' {seen.code}'}: {seen.message}"
-        rows.append((f"Refused at {seen.asked}", said))
+        refusal = f"{seen.error}{'' if seen.code is None else f' {seen.code}'}: {seen.message}"
+        rows.append((f"Refused at {seen.asked}", refusal))
     return EvidenceSection(facts=tuple(rows))
 
 
@@ -188,8 +188,8 @@ def _body(dossier: Dossier, kind: str) -> bytes | Absent | None:
     if not isinstance(content, Absent):
         return content.body
     listed = dossier.read("listing")
-    said = isinstance(listed, Absent) and listed.reason is content.reason
-    return None if said or content.reason is Reason.NOT_COLLECTED else content
+    is_repeated = isinstance(listed, Absent) and listed.reason is content.reason
+    return None if is_repeated or content.reason is Reason.NOT_COLLECTED else content
 
 
 def _access_facts(seen: Access) -> Iterator[tuple[str, str]]:
@@ -197,8 +197,8 @@ def _access_facts(seen: Access) -> Iterator[tuple[str, str]]:
     if gate := seen.gate:
         status = f"HTTP {gate.status}" if gate.status is not None else ""
         because = gate.detail or gate.reason.replace("_", " ")
-        said = because if because.startswith(status) else f"{status}: {because}"
-        yield "Stopped at", f"{gate.step} ({gate.era}), {said}"
+        response = because if because.startswith(status) else f"{status}: {because}"
+        yield "Stopped at", f"{gate.step} ({gate.era}), {response}"
     for challenge in seen.challenges:
         given = ", ".join(f"{name}={value}" for name, value in challenge.parameters.items())
         yield "Challenge", f"{challenge.scheme} {given}".strip()

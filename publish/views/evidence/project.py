@@ -100,8 +100,8 @@ def _repository(seen: Repository) -> Iterator[FactPair]:
     flags = {"archived": seen.archived, "disabled": seen.disabled, "a fork": seen.fork, "a template": seen.template}
     yield "State", ", ".join(word for word, on in flags.items() if on) or ("active" if seen.archived is False else "")
     kind = {"Organization": "organisation", "User": "user"}.get(seen.owner.type or "", "")
-    said = [kind, "verified by the host" if seen.owner.verified else ""]
-    yield "Owner", " ".join([seen.owner.login, *(f"({word})" for word in said if word)]).strip()
+    notes = [kind, "verified by the host" if seen.owner.verified else ""]
+    yield "Owner", " ".join([seen.owner.login, *(f"({word})" for word in notes if word)]).strip()
     year = "" if seen.commits_year is None else f"; {format_count(seen.commits_year)} commits in the last year"
     yield "Last commit by a person", f"{_day(seen.last_commit_at)}{year}" if seen.last_commit_at else ""
     yield "Exists since", _day(seen.created_at)
@@ -110,13 +110,13 @@ def _repository(seen: Repository) -> Iterator[FactPair]:
     yield "Issues", _threads(seen.issues)
     yield "Pull requests", _threads(seen.pulls)
     yield "Licence", seen.licence or ""
-    yield from _kept(seen)
+    yield from _community_files(seen)
     counts = {"stars": seen.stars, "forks": seen.forks, "open issues": seen.open_issues}
     yield "Numbers", ", ".join(f"{format_count(count)} {name}" for name, count in counts.items() if count is not None)
     yield "Topics", _names(seen.topics)
 
 
-def _kept(seen: Repository) -> Iterator[FactPair]:
+def _community_files(seen: Repository) -> Iterator[FactPair]:
     files = {
         "README": seen.readme,
         "changelog": seen.changelog,
@@ -217,10 +217,10 @@ def _dependencies(seen: Dependencies) -> Iterator[FactPair]:
     words = {"lockfile": "lockfiles", "sbom": "the list of the repository's host", "installed": "the installed package"}
     yield "Known from", words.get(seen.taken_from, seen.taken_from)
     relations = Counter(one.relation for one in seen.dependencies)
-    told = ", ".join(
+    relation_counts = ", ".join(
         f"{format_count(relations[name])} {name}" for name in ("direct", "transitive", "unknown") if relations[name]
     )
-    yield "Packages", f"{format_count(len(seen.dependencies))}" + (f": {told}" if told else "")
+    yield "Packages", f"{format_count(len(seen.dependencies))}" + (f": {relation_counts}" if relation_counts else "")
     yield "Needed to develop only", format_count(sum("dev" in one.scopes for one in seen.dependencies))
     ecosystems = Counter(one.ecosystem for one in seen.dependencies)
     yield "Ecosystems", ", ".join(f"{name} {format_count(count)}" for name, count in sorted(ecosystems.items()))
