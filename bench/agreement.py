@@ -59,8 +59,14 @@ def render(servers: Mapping[str, Mapping[str, Scorecard]]) -> Iterator[str]:
     scored = [card for card in main if isinstance(card.score, Decimal)]
     spread = statistics.stdev(float(card.score) for card in scored if isinstance(card.score, Decimal))
     letters = Counter(card.grade for card in scored)
-    told = ", ".join(f"{grade} {count}" for grade, count in sorted(letters.items(), key=lambda item: str(item[0])))
-    yield from ("", f"{DEFAULT.name}: {len(scored)} scored, standard deviation {spread:.1f}; letters: {told}.", "")
+    letter_counts = ", ".join(
+        f"{grade} {count}" for grade, count in sorted(letters.items(), key=lambda item: str(item[0]))
+    )
+    yield from (
+        "",
+        f"{DEFAULT.name}: {len(scored)} scored, standard deviation {spread:.1f}; letters: {letter_counts}.",
+        "",
+    )
     constant = ", ".join(_constant_components(scored)) or "none"
     yield f"Components with more than {LARGE:.0%} of the weight that are equal for all: {constant}."
     yield from ("", "| methodology | servers | rank correlation |", "|---|--:|--:|")

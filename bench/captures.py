@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from bench.launching import Stopwatch, look, plain, target_of
+from bench.launching import Stopwatch, plain, probe_once, target_of
 from crawler.sandbox import Sandbox
 from evidence.canonical import Json
 from evidence.kinds.listing import LISTS, Listing
@@ -33,17 +33,19 @@ def entry_of(capture: Mapping[str, Any], declared: Sequence[Mapping[str, Any]]) 
 
 async def compare(box: Sandbox, capture: Mapping[str, Any], entry: Mapping[str, Any]) -> str:
     """A row of the table for one capture: what the sandbox lists, and every difference."""
-    found = (await look(Stopwatch(box), target_of(entry))).content
+    found = (await probe_once(Stopwatch(box), target_of(entry))).content
     name = f"| `{entry['registryType']}:{capture['package']}` | {capture['version']} |"
     if isinstance(found, Absent):
         return f"{name} {len(capture['tools'])} | – | `{found.reason.value}`: {plain(found.detail)} |"
     listing = Listing.parse(found.body)
-    said = [text for kind in LISTS for text in differences(kind, capture[kind], listing.list_of(kind).items)]
-    return f"{name} {len(capture['tools'])} | {len(listing.tools.items)} | {'; '.join(map(plain, said)) or 'equal'} |"
+    changes = [text for kind in LISTS for text in differences(kind, capture[kind], listing.list_of(kind).items)]
+    return (
+        f"{name} {len(capture['tools'])} | {len(listing.tools.items)} | {'; '.join(map(plain, changes)) or 'equal'} |"
+    )
 
 
 def differences(kind: str, before: Sequence[Json], now: Sequence[Any]) -> Iterator[str]:
-    """What differs between two versions of one list, item by item and member by member."""
+    """The differences between two versions of one list, item by item and member by member."""
     old, new = by_name(before), by_name([item.raw for item in now])
     for what, names in (("only recorded", old.keys() - new.keys()), ("only in the sandbox", new.keys() - old.keys())):
         if names:

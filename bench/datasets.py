@@ -1,4 +1,4 @@
-"""What datasets cost: `python -m bench.datasets [--servers 1000] [--runs 30] [--processes 2] [--database X]`.
+"""The cost of datasets: `python -m bench.datasets [--servers 1000] [--runs 30] [--processes 2] [--database X]`.
 
 Copies of the recorded servers under all versions of all rubrics in SQLite or PostgreSQL, written as a snapshot and
 verified, each in a process of its own. CPU is that of all processes together, PostgreSQL's apart; memory is the peak
@@ -83,7 +83,7 @@ def measure(url: str, meter: Meter, options: argparse.Namespace, place: Path) ->
 def _of_each(servers: int, meter: Meter, work: Callable[..., None], *what: Any) -> dict[str, float]:
     meter.sample()
     before = meter.seconds.get("database", 0.0)
-    figures = _alone(work, *what)
+    figures = _measure_in_process(work, *what)
     meter.sample()
     return {
         **figures,
@@ -111,7 +111,7 @@ def fill(url: str, number: int) -> None:
 
 
 def _copy(url: str, run: Run) -> None:
-    """A night before, in which all servers were as they are."""
+    """An earlier night with the same servers."""
     store, database = open_store(url), Database(url)
     store.add_run(run)
     with database.writing() as connection:
@@ -154,21 +154,21 @@ def _verify(place: Path, processes: int) -> None:
     assert not report.problems, report.problems[:3]
 
 
-def _alone(work: Callable[..., None], *what: Any) -> dict[str, float]:
+def _measure_in_process(work: Callable[..., None], *what: Any) -> dict[str, float]:
     context = multiprocessing.get_context("spawn")
-    told = context.SimpleQueue()
-    process = context.Process(target=_measured, args=(told, work, what))
+    results = context.SimpleQueue()
+    process = context.Process(target=_send_figures, args=(results, work, what))
     process.start()
     process.join()
-    found: dict[str, float] = told.get()
+    found: dict[str, float] = results.get()
     return found
 
 
-def _measured(told: Any, work: Callable[..., None], what: Sequence[Any]) -> None:
+def _send_figures(results: Any, work: Callable[..., None], what: Sequence[Any]) -> None:
     began = time.monotonic()
     work(*what)
     own, others = (resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
-    told.put(
+    results.put(
         {
             "seconds": round(time.monotonic() - began, 1),
             "CPU seconds": round(own.ru_utime + own.ru_stime + others.ru_utime + others.ru_stime, 1),

@@ -1,4 +1,4 @@
-"""How many servers a second one process probes: `python -m bench.fleet [--json FILE]`.
+"""Servers that one process probes per second: `python -m bench.fleet [--json FILE]`.
 
 A fleet of scripted servers that take 300 ms for every answer, over HTTPS, in a process of its own. One process of ours
 core-probes them with 1 to 1,000 probes in flight, every guard on; of each level the rate, the CPU and the resident
@@ -44,7 +44,7 @@ def main() -> None:
     if options.level:
         sys.stdout.write(json.dumps(level(options.level)))
         return
-    rows = [_apart(count) for count in LEVELS]
+    rows = [_measure_in_process(count) for count in LEVELS]
     for row in rows:
         print(
             f"{row['in_flight']:5} in flight  {row['servers']:5} servers  {row['per_second']:7.1f} a second  "
@@ -123,7 +123,7 @@ def _resident() -> int:
     return pages * resource.getpagesize() // 1024
 
 
-def _apart(in_flight: int) -> dict[str, Any]:
+def _measure_in_process(in_flight: int) -> dict[str, Any]:
     """One level in a fresh process, so that its peak of memory is its own."""
     command = [sys.executable, "-m", "bench.fleet", "--level", str(in_flight)]
     done = subprocess.run(command, capture_output=True, text=True, check=True)

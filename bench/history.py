@@ -27,7 +27,7 @@ from typing import Any
 
 import psycopg
 
-from bench.history_counts import Work, count, counting
+from bench.history_counts import Work, count, open_work_counter
 from bench.simulation.metering import Meter
 from bench.store import make_bodies, ref, sqlite_bytes
 from bench.visits import observations
@@ -51,7 +51,7 @@ KINDS = ("access", "drift", "exchanges", "listing", "registration", "samples", "
 
 @dataclass(frozen=True)
 class Remote:
-    """A made-up server and all that it is made of; `changed` counts how often its tools have changed."""
+    """A synthetic server with its evidence; `changed` counts how often its tools have changed."""
 
     server: Server
     open: bool
@@ -61,16 +61,16 @@ class Remote:
     changed: int = 0
 
     def body(self, kind: str) -> Observed | Absent:
-        """What there is of a kind other than samples."""
+        """The content of a record, for every kind but samples."""
         if kind == "registration":
             return Observed(canonical_json({"entries": [{"name": self.server.name}]}))
         if kind == "access" and self.absent.reason in {Reason.OAUTH_REQUIRED, Reason.NOT_COLLECTED}:
             return Observed(b'{"class":"open"}' if self.open else b'{"class":"oauth","metadata":{"issuer":"x"}}')
         if not self.open:
             return self.absent
-        told = {"drift": b'{"alarm":false}', "trials": b'{"policy":"read","trials":[]}'}
+        bodies = {"drift": b'{"alarm":false}', "trials": b'{"policy":"read","trials":[]}'}
         numbered = b'{"changed":%d,' % self.changed
-        return Observed(told.get(kind) or numbered + (self.listing if kind == "listing" else self.listing[:700]))
+        return Observed(bodies.get(kind) or numbered + (self.listing if kind == "listing" else self.listing[:700]))
 
 
 def make_remotes(count: int, seed: int = 1) -> list[Remote]:
@@ -120,7 +120,7 @@ class History:
             self.remotes = [self._changed(remote) for remote in self.remotes]
         seconds = {"plan": _timed(lambda: self._plan(run))}
         for step in (self._records, self._receipts):
-            seconds[step.__name__.strip("_")] = _timed(lambda step=step: self._each(run, step))  # type: ignore[misc]
+            seconds[step.__name__.strip("_")] = _timed(lambda step=step: self._run_step(run, step))  # type: ignore[misc]
         self.store.set_run_state(run.id, RunState.PUBLISHED, run.as_of)
         return seconds
 
@@ -131,7 +131,7 @@ class History:
             self.store.put_registry_page(run.id, "official", page, cursor=None, done=False, at=run.as_of)
         self.store.plan_run(run.id, [remote.server.id for remote in self.remotes], run.as_of)
 
-    def _each(self, run: Run, step: Callable[[Run, Sequence[Remote]], None]) -> None:
+    def _run_step(self, run: Run, step: Callable[[Run, Sequence[Remote]], None]) -> None:
         for batch in _batches(self.remotes):
             step(run, batch)
 
@@ -163,7 +163,7 @@ class History:
             yield scrub_record(record) if is_sampled else record
 
     def _window(self, remote: Remote, at: datetime, known: Mapping[str, Record]) -> Sequence[Sample]:
-        """The attempts of 30 days: that of tonight, and those of the light checks since last night."""
+        """The attempts of 30 days: that of tonight, and the availability samples since last night."""
         record = known.get(samples.KIND)
         taken = list(samples.read_samples(record.observation)) if record else []
         fails = remote.absent.reason is Reason.UNREACHABLE
@@ -196,14 +196,14 @@ class History:
 
 
 def _reworded(card: StoredScorecard, number: int) -> StoredScorecard:
-    """A receipt that says something else of as many things."""
+    """The receipt with other texts in the same number of lines."""
     text = card.body.replace(b'"caveats":[', b'"caveats":["changed %d times",' % number, 1)
     return replace(card, body=text.replace(b',],"ceiling"', b'],"ceiling"', 1))
 
 
 def measure(url: str, size: Callable[[], dict[str, int]], options: argparse.Namespace) -> list[dict[str, Any]]:
     """The nights one after the other; what each took and by how much each table grew."""
-    with counting(url) as work:
+    with open_work_counter(url) as work:
         return _nights(url, size, options, work)
 
 
@@ -224,7 +224,7 @@ def _nights(
         seconds: dict[str, float] = {}
         counts: dict[str, int] = {}
         if options.count and number % options.count == 0:
-            store.close()  # PostgreSQL says what a session did when it is over
+            store.close()  # PostgreSQL reports the statistics of a session when it ends
             counts = count(partial(_whole_night, history, number), work, url.startswith("sqlite"))
         else:
             seconds = history.night(number)
@@ -274,8 +274,7 @@ def _line(number: int, night: Mapping[str, Mapping[str, float]]) -> str:
 
 
 def _yardstick() -> float:
-    """Seconds of CPU that a fixed piece of work takes now: machines change their pace, and a night is to be compared
-    with one of weeks ago."""
+    """CPU seconds that a fixed piece of work takes now, to compare nights although machines vary in speed."""
     began = time.process_time()
     for number in range(300):
         text = canonical_json({f"{word}": [word, number] for word in range(200)})

@@ -16,18 +16,18 @@ _EVERY: Final = 20
 _FLUSHED: Final = 5.0
 
 Work = Callable[[], int]
-"""What a database has done so far, in its own unit."""
+"""The work of a database so far, in its own unit."""
 
 
 @contextmanager
-def counting(url: str) -> Iterator[Work]:
-    """The work of a database: steps of SQLite, rows and pages of PostgreSQL; to be entered before it is opened."""
+def open_work_counter(url: str) -> Iterator[Work]:
+    """The work of a database: steps of SQLite, rows and pages of PostgreSQL; enter it before the database is opened."""
     with _sqlite_steps() if url.startswith("sqlite") else _postgresql_rows(url) as work:
         yield work
 
 
 def count(night: Callable[[], object], work: Work, is_sqlite: bool) -> dict[str, int]:
-    """Functions that a night calls, built-in ones included, and what the database did for it."""
+    """Function calls of one night, built-in functions included, and the work of the database."""
     before = work()
     profile = cProfile.Profile()
     profile.runcall(night)
@@ -58,7 +58,7 @@ def _sqlite_steps() -> Iterator[Work]:
 
 @contextmanager
 def _postgresql_rows(url: str) -> Iterator[Work]:
-    """Rows that PostgreSQL returned or fetched and pages that it looked at, of sessions that have ended."""
+    """Rows that PostgreSQL returned or fetched, and pages that it read, in sessions that have ended."""
     query = (
         "SELECT tup_returned + tup_fetched + blks_hit + blks_read FROM pg_stat_database"
         " WHERE datname = current_database()"

@@ -17,7 +17,7 @@ DESCENDANTS = (1, 10, 25)  # each comes into being by two forks, and a box may h
 
 
 async def kills(box: Sandbox, rounds: int) -> dict[str, float]:
-    """Milliseconds to the last death, for boxes with few and many daemons that ignore every signal they can."""
+    """Milliseconds until the last process has ended, for boxes with few and many daemons that ignore signals."""
     result: dict[str, float] = {}
     for descendants in DESCENDANTS:
         deaths, returns = zip(*[await kill(box, descendants) for _ in range(rounds)], strict=True)
@@ -30,11 +30,11 @@ async def kills(box: Sandbox, rounds: int) -> dict[str, float]:
 
 
 async def kill(box: Sandbox, descendants: int) -> tuple[float, float]:
-    """Start daemons, then kill: milliseconds until the last of them is dead, and until `stop` returned."""
+    """Start daemons, then kill: milliseconds until the last of them has ended, and until `stop` returned."""
     arguments = ("python", "attack.py", "daemons", str(descendants))
     launched = await box.launch(Target(type=TargetType.COMMAND, identifier=str(HOSTILE), arguments=arguments))
     assert not isinstance(launched, Absent), launched
-    await launched.read(4096)  # it speaks when all of them are there
+    await launched.read(4096)  # it writes when all of them have started
     handles = [os.pidfd_open(pid) for pid in list_descendants(os.getpid())[1:]]
     assert len(handles) > descendants
     watched = asyncio.get_running_loop().run_in_executor(None, last_death, handles)
@@ -46,7 +46,7 @@ async def kill(box: Sandbox, descendants: int) -> tuple[float, float]:
 
 
 def last_death(handles: list[int]) -> float:
-    """When the last of these processes was dead."""
+    """When the last of these processes ended."""
     waiting = select.poll()
     for handle in handles:
         waiting.register(handle, select.POLLIN)

@@ -20,18 +20,17 @@ from evidence.model import Absent, Dossier, Observed, Server, Target
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Look:
-    """The listing, or why there is none; seconds to the first answer; the end of what it wrote to stderr;
-    names and kinds of the placeholders that it was given."""
+class ProbeResult:
+    """The listing or its absence, seconds to the first answer, the end of stderr, and the given placeholders."""
 
     content: Observed | Absent
     seconds: float | None
-    said: str
+    stderr_tail: str
     given: Any
 
 
 class Stopwatch:
-    """A launcher that notes how long the first process it starts takes to answer."""
+    """A launcher that measures the time until its first process answers."""
 
     def __init__(self, launcher: Launcher) -> None:
         self._launcher = launcher
@@ -46,7 +45,7 @@ class Stopwatch:
 
 
 class _Timed:
-    """A launched server whose first JSON-RPC answer stops the watch; all else is the server's own."""
+    """A launched server whose first JSON-RPC answer stops the watch; everything else is delegated."""
 
     def __init__(self, launched: LaunchedServer, began: float, watch: Stopwatch) -> None:
         self._launched, self._began, self._watch = launched, began, watch
@@ -66,33 +65,33 @@ class _Timed:
 
 def _is_answer(line: bytes) -> bool:
     try:
-        said = json.loads(line)
+        message = json.loads(line)
     except ValueError:
         return False
-    return isinstance(said, dict) and "id" in said and ("result" in said or "error" in said)
+    return isinstance(message, dict) and "id" in message and ("result" in message or "error" in message)
 
 
 def target_of(entry: Mapping[str, Any]) -> Target:
-    """What a registry entry with this package is probed as."""
+    """The target for a registry entry with this package."""
     found = find_reachable_targets({"packages": [entry]})
     assert found.targets, found.unusable
     return found.targets[0]
 
 
-async def look(watch: Stopwatch, target: Target) -> Look:
+async def probe_once(watch: Stopwatch, target: Target) -> ProbeResult:
     """Probe a target once, calling no tool."""
     engine = HttpEngine(user_agent="Hallmark/bench", guard=AddressGuard())
     collector = ProtocolCollector(engine, watch, HostRateLimiter(), lambda: datetime.now(UTC), policy=CallPolicy.OFF)
     server = Server(ref=target.identifier, name=target.identifier, targets=(target,))
     listed, *_ = await collector.collect(server, Dossier(server=server, as_of=datetime.now(UTC)))
-    return Look(
+    return ProbeResult(
         content=listed.content,
         seconds=watch.seconds,
-        said=str(listed.observation.get("stderr", ""))[-1500:],
+        stderr_tail=str(listed.observation.get("stderr", ""))[-1500:],
         given=listed.observation.get("placeholders"),
     )
 
 
 def plain(text: str) -> str:
-    """A server's words in a cell."""
+    """Text of a server for a table cell."""
     return " ".join(text.replace("|", "/").replace("`", "'").replace("<", "&lt;").split())[:160]

@@ -1,4 +1,4 @@
-"""What handing out work costs as a run grows: `python -m bench.leasing [--open 10000 100000 1000000]`.
+"""The cost of leasing work as a run grows: `python -m bench.leasing [--open 10000 100000 1000000]`.
 
 A run with so many open servers on a real PostgreSQL, as planned: each waits in `probe` and `collect`, and to be scored
 when it is collected. Measured are the calls of one worker, in milliseconds, the quickest of several.
@@ -50,7 +50,7 @@ def measure(store: Store, number: int) -> dict[str, float]:
     now = store.read_database_time(AS_OF)
     began = time.perf_counter()
     first = dict.fromkeys(servers, Stage.PROBE)
-    # As a night is laid out: half of it waits for its time.
+    # As a night is scheduled: half of the servers are not yet due.
     starts = {server: now + timedelta(hours=8) * (place % 2) for place, server in enumerate(servers)}
     store.plan_run(run.id, servers, now, first=first, starts=starts)
     found = {"plan a server": (time.perf_counter() - began) * 1000 / number}

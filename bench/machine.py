@@ -1,4 +1,4 @@
-"""What the kernel counted: processor time and memory of everything below us, and how busy the machine was beside it."""
+"""Counters of the kernel: processor time and memory of this process's descendants, and the load of the machine."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ class Machine:
         self._load = os.getloadavg()[0]
 
     def busy_seconds(self) -> float:
-        """Processor seconds that anybody used since."""
+        """Processor seconds that all processes of the machine used since."""
         return (_busy_ticks() - self._before) / TICK
 
-    def said(self) -> dict[str, float]:
-        """Prints and returns the load before and now, and the share of all processors that was in use meanwhile."""
+    def report(self) -> dict[str, float]:
+        """Print and return the load before and now, and the share of all processors that was in use meanwhile."""
         seconds = time.perf_counter() - self._began
         share = self.busy_seconds() / seconds / (os.cpu_count() or 1)
         now = os.getloadavg()[0]
@@ -33,17 +33,17 @@ class Machine:
 
 
 class Meter:
-    """Processor seconds of us and of every process below us from now on, killed ones as they were when last looked at.
+    """Processor seconds of this process and its descendants from now on; a killed one counts as of its last sample.
 
-    What the kernel adds up for a parent that waits leaves out whoever is killed together with its namespace.
+    The kernel's total for waited-for children leaves out processes that were killed together with their namespace.
     """
 
     def __init__(self) -> None:
         self._own = time.process_time()
         self._below: dict[str, int] = {}
 
-    def look(self) -> None:
-        """Note what the living have used so far; best called right before one of them is stopped."""
+    def sample(self) -> None:
+        """Sample every live descendant; call this right before one of them is stopped."""
         for pid in list_descendants(os.getpid())[1:]:
             for path in Path(f"/proc/{pid}/task").glob("*/schedstat"):
                 try:
@@ -53,12 +53,12 @@ class Meter:
 
     @property
     def seconds(self) -> float:
-        """What was noted, and what we used ourselves."""
+        """The sampled seconds of the descendants, and those of this process."""
         return sum(self._below.values()) / 1e9 + time.process_time() - self._own
 
 
 def proportional_memory() -> int:
-    """Bytes of every descendant of ours; a page that several share counts once among them."""
+    """Bytes of all descendants; a page that several of them share counts once."""
     found = 0
     for pid in list_descendants(os.getpid())[1:]:
         try:

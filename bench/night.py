@@ -53,7 +53,7 @@ def main() -> None:
 
 
 def measure(options: argparse.Namespace, folder: Path) -> dict[str, Any]:
-    """The nights one after the other on one database, and what the fleet saw of them."""
+    """The nights one after the other on one database, and the fleet's access log of them."""
     population = Population(options.servers, options.seed, options.largest, options.pace)
     plan = Plan(
         population=population,
@@ -68,7 +68,7 @@ def measure(options: argparse.Namespace, folder: Path) -> dict[str, Any]:
         nights = []
         for number in range(options.nights):
             nights.append(night(deployment, number, options))
-            print(json.dumps(nights[-1]), flush=True)  # what is measured is not lost when a later night is given up
+            print(json.dumps(nights[-1]), flush=True)  # keeps the results when a later night is aborted
         deployment.close_world()
         accesses = access_log.read(deployment.logs)
         verdict = access_log.check(accesses, plan.gap, access_log.read_stalls(deployment.logs))
@@ -111,7 +111,7 @@ def night(deployment: Deployment, number: int, options: argparse.Namespace) -> d
         "load after": round(os.getloadavg()[0], 1),
         "seconds until": {"planned": round((row.planned_at - wall).total_seconds(), 1), **reached},
         "cpu by phase": spent,
-        "cpu ms a server": _each(spent, options.servers),
+        "cpu ms a server": _cpu_per_server(spent, options.servers),
         "peak MiB of a process": meter.peak_mib(),
         "planned": progress.planned,
         "scored": progress.done[Stage.SCORE],
@@ -120,7 +120,7 @@ def night(deployment: Deployment, number: int, options: argparse.Namespace) -> d
         },
         "own failures": sum(count for (_, reason), count in progress.absent.items() if reason == "collector_error"),
         "looked up": deployment.looked_up(run_id),
-        "records unlike the night before": unlike(deployment.url, run_id),
+        "records unlike the night before": count_changed_records(deployment.url, run_id),
         "bytes of a row": row_bytes(deployment.url, run_id),
         "tables": after,
         "growth": {
@@ -141,7 +141,7 @@ def _follow(
     phase, base = "plan", dict(meter.seconds)
     while "published" not in reached:
         if time.monotonic() - began > options.deadline:
-            raise SystemExit(f"not published within {options.deadline:.0f} s: {reached}\n{deployment.said()}")
+            raise SystemExit(f"not published within {options.deadline:.0f} s: {reached}\n{deployment.tail_logs()}")
         time.sleep(POLL_SECONDS)
         meter.sample()
         state, progress = _state(deployment.url, run_id)
@@ -153,21 +153,21 @@ def _follow(
             spent[phase] = {role: round(used - base.get(role, 0), 2) for role, used in meter.seconds.items()}
             base = dict(meter.seconds)
             _stop_spies(spies)
-            spies = _spy(deployment, options, next_phase)
+            spies = _start_profilers(deployment, options, next_phase)
             phase = next_phase
     _stop_spies(spies)
     spent[phase] = {role: round(used - base.get(role, 0), 2) for role, used in meter.seconds.items()}
     return reached, spent
 
 
-def _each(spent: dict[str, dict[str, float]], servers: int) -> dict[str, float]:
+def _cpu_per_server(spent: dict[str, dict[str, float]], servers: int) -> dict[str, float]:
     """Milliseconds of CPU a server by role, all phases together."""
     roles = sorted({role for used in spent.values() for role in used})
     return {role: round(1000 * sum(used.get(role, 0) for used in spent.values()) / servers, 2) for role in roles}
 
 
 def _milestones(state: RunState | None, progress: RunProgress | None) -> list[tuple[str, float | None]]:
-    """What is reached by now; the value None means now."""
+    """The milestones reached so far, each with its time; None: now."""
     if progress is None or not progress.planned:
         return []
     found: list[tuple[str, float | None]] = [("collecting", None)]
@@ -193,7 +193,7 @@ def _state(url: str, run_id: str) -> tuple[RunState | None, RunProgress | None]:
 
 
 class _opened:  # noqa: N801 - used as a statement
-    """A store for a moment."""
+    """A store that is closed at the end of the `with` block."""
 
     def __init__(self, url: str) -> None:
         self._store = open_store(url)
@@ -206,7 +206,7 @@ class _opened:  # noqa: N801 - used as a statement
 
 
 def sizes(url: str) -> dict[str, list[int]]:
-    """Rows and bytes of every table, indexes included, with nothing dead in them."""
+    """Rows and bytes of every table after a vacuum, indexes included."""
     with psycopg.connect(url.replace("+psycopg", ""), autocommit=True) as connection:
         connection.execute("VACUUM FULL")
         names = connection.execute("SELECT relname::text FROM pg_stat_user_tables ORDER BY 1").fetchall()
@@ -219,8 +219,8 @@ def sizes(url: str) -> dict[str, list[int]]:
     return found
 
 
-def unlike(url: str, run_id: str) -> dict[str, int]:
-    """How many records of each kind say something else than the night before."""
+def count_changed_records(url: str, run_id: str) -> dict[str, int]:
+    """Number of records of each kind whose content differs from that of the night before."""
     with _opened(url) as store:
         changes = store.read_changes(run_id, store.list_planned_servers(run_id)).values()
     return dict(sorted(Counter(kind for change in changes for kind in change.kinds).items()))
@@ -239,8 +239,8 @@ def row_bytes(url: str, run_id: str) -> dict[str, int]:
     return found
 
 
-def _spy(deployment: Deployment, options: argparse.Namespace, phase: str) -> list[subprocess.Popen[bytes]]:
-    """A sampling profiler at every process of the pool, when one is given."""
+def _start_profilers(deployment: Deployment, options: argparse.Namespace, phase: str) -> list[subprocess.Popen[bytes]]:
+    """Attach a sampling profiler to every process of the pool, if one is given."""
     if options.py_spy is None:
         return []
     options.profiles.mkdir(parents=True, exist_ok=True)

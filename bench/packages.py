@@ -29,7 +29,7 @@ from pathlib import Path
 from typing import Any
 
 from bench import captures
-from bench.launching import Look, Stopwatch, look, plain, target_of
+from bench.launching import ProbeResult, Stopwatch, plain, probe_once, target_of
 from crawler.sandbox import Sandbox, SandboxError, open_sandbox
 from evidence.kinds.listing import Listing
 from evidence.model import Absent, Reason, Target
@@ -39,7 +39,7 @@ DECLARED = Path(__file__).with_name("packages.json")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Row:
-    """What became of one package; times in seconds, None where it was not reached."""
+    """The outcome of one package; times in seconds, None for steps that were not reached."""
 
     package: str
     credentials: bool
@@ -161,10 +161,10 @@ async def measure(box: Sandbox, clock: Clock, entry: Mapping[str, Any], warm_sta
     row = dataclasses.replace(
         row, version=found.version, install_cold=cold, install_warm=warm, layer_mib=round(size / (1 << 20), 1)
     )
-    looks = [await look(Stopwatch(box), target)]
-    if looks[0].seconds is not None:
-        looks += [await look(Stopwatch(box), target) for _ in range(warm_starts)]
-    return summed(row, looks)
+    probes = [await probe_once(Stopwatch(box), target)]
+    if probes[0].seconds is not None:
+        probes += [await probe_once(Stopwatch(box), target) for _ in range(warm_starts)]
+    return add_results(row, probes)
 
 
 async def prepared(box: Sandbox, target: Target) -> tuple[float, Any]:
@@ -177,17 +177,17 @@ async def prepared(box: Sandbox, target: Target) -> tuple[float, Any]:
     return round(time.perf_counter() - began, 2), found
 
 
-def summed(row: Row, looks: Sequence[Look]) -> Row:
-    """The row with what the looks at the server found."""
-    first, *later = looks
+def add_results(row: Row, probes: Sequence[ProbeResult]) -> Row:
+    """The row with the results of the probes."""
+    first, *later = probes
     warm = [one.seconds for one in later if one.seconds is not None]
     row = dataclasses.replace(
         row,
         start_cold=first.seconds and round(first.seconds, 2),
         start_warm=round(statistics.median(warm), 2) if warm else None,
-        said=first.said,
+        said=first.stderr_tail,
         given=first.given,
-        same=len({one.content.digest for one in looks}) == 1 if later else None,
+        same=len({one.content.digest for one in probes}) == 1 if later else None,
     )
     if isinstance(first.content, Absent):
         return dataclasses.replace(row, reason=first.content.reason.value, detail=first.content.detail)

@@ -1,4 +1,4 @@
-"""What one core probe costs: `python -m bench.probe [--servers N] [--json FILE]`.
+"""The cost of one core probe: `python -m bench.probe [--servers N] [--json FILE]`.
 
 A fleet of scripted servers runs in its own process on loopback, over HTTP and HTTPS. Three clients read the same
 servers in the same run: our collector (all guards on, all records built), the default client of the official SDK, and
@@ -72,7 +72,7 @@ def measure(options: argparse.Namespace, folder: Path, *, secure: bool) -> list[
     certificate, key = authority.issue()
     bundle = folder / "bundle.pem"
     bundle.write_bytes(_public_authorities() + authority.file.read_bytes())
-    os.environ["SSL_CERT_FILE"] = str(bundle)  # the SDK's default client has no other door
+    os.environ["SSL_CERT_FILE"] = str(bundle)  # the SDK's default client has no other option
     port_file = folder / f"port-{secure}"
     tls = ["--tls-cert", str(certificate), "--tls-key", str(key)] if secure else []
     count = options.servers * 2
@@ -201,14 +201,14 @@ async def _sdk(url: str) -> None:
             wanted = [declared.tools, declared.resources, declared.resources, declared.prompts]
             for ask, has in zip(asked, wanted, strict=True):
                 if has is not None:
-                    with contextlib.suppress(ValidationError):  # one bad tool loses the SDK its list
+                    with contextlib.suppress(ValidationError):  # one invalid tool makes the SDK reject the list
                         await ask()
     except* MCPError as failure:
         raise SystemExit(f"the SDK did not open {url}") from failure
 
 
 def port_of(file: Path) -> int:
-    """The port that a starting fleet wrote down; exits when it does not start within 20 s."""
+    """The port that a starting fleet wrote to a file; exits when it does not start within 20 s."""
     deadline = time.monotonic() + 20
     while not file.exists():
         if time.monotonic() > deadline:

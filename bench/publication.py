@@ -1,4 +1,4 @@
-"""What it costs to publish a run: `python -m bench.publication [--servers 4000] [--processes 1 2] [--json FILE]`.
+"""The cost of publishing a run: `python -m bench.publication [--servers 4000] [--processes 1 2] [--json FILE]`.
 
 Copies of the recorded servers under all versions of all rubrics in a SQLite database, printed into a manifest by one
 process and by several. CPU is that of all processes together, their start included.

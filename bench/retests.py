@@ -58,7 +58,7 @@ def main() -> None:
 
 
 def measure(options: argparse.Namespace, folder: Path) -> dict[str, Any]:
-    """One night, then the re-tests, and what the fleet saw of them."""
+    """One night, then the re-tests, and the fleet's access log of them."""
     population = Population(options.servers, options.seed)
     numbers = {remote.url("https"): remote.number for remote in population.remotes if remote.kind is Kind.OPEN}
     changes = {"HALLMARK_DEPTH": "full", "HALLMARK_INTEROP": "off", "HALLMARK_RETESTS_AT_ONCE": "100"}
@@ -97,12 +97,12 @@ def _wait_for_night(store: Store, deployment: Deployment) -> None:
     deadline = time.monotonic() + DEADLINE_SECONDS
     while (row := store.find_run(NIGHT)) is None or row.state is not RunState.PUBLISHED:
         if time.monotonic() > deadline:
-            raise SystemExit(f"the night was not published\n{deployment.said()}")
+            raise SystemExit(f"the night was not published\n{deployment.tail_logs()}")
         time.sleep(1)
 
 
 def _retest(store: Store, servers: Sequence[ServerId], together: int, folder: Path) -> list[dict[str, Any]]:
-    """Ask for one after the other, with so many under way; what became of each."""
+    """Request the re-tests one after the other, a limited number at a time; return their outcomes."""
     settings = Settings(home=folder, retests_per_client=10_000)
     waiting, under_way, done = list(servers), dict[str, float](), list[dict[str, Any]]()
     while waiting or under_way:
@@ -122,11 +122,11 @@ def _retest(store: Store, servers: Sequence[ServerId], together: int, folder: Pa
 
 
 def _outcome(store: Store, settings: Settings, retest: str, seconds: float) -> dict[str, Any]:
-    told = retest_requests.report_retest(store, settings, retest)
-    assert told is not None
-    one = told.retest
+    report = retest_requests.report_retest(store, settings, retest)
+    assert report is not None
+    one = report.retest
     admitted = (one.admitted_at - one.asked_at).total_seconds() if one.admitted_at else 0.0
-    changed = any(each.changed for each in told.comparisons)
+    changed = any(each.changed for each in report.comparisons)
     return {"state": one.state.value, "seconds": seconds, "admitted": admitted, "changed": changed}
 
 

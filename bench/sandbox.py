@@ -80,7 +80,7 @@ async def measure(cache: Path, rounds: int, counts: dict[str, int]) -> dict[str,
                 cache, ecosystem, target, at_once, counts[ecosystem]
             )
     result["kill"] = await kills(box, rounds)
-    result["machine"] = machine.said()
+    result["machine"] = machine.report()
     return result
 
 
@@ -102,10 +102,10 @@ async def overhead(box: Sandbox, target: Target, name: str, rounds: int) -> dict
                 start = await one_start(launcher, what)
                 if turn:  # the first fills the page cache
                     taken[which].append(start)
-    return told(name, taken)
+    return summarize_starts(name, taken)
 
 
-def told(name: str, taken: dict[str, list[Start]]) -> dict[str, float]:
+def summarize_starts(name: str, taken: dict[str, list[Start]]) -> dict[str, float]:
     pairs = list(zip(taken["bare"], taken["box"], strict=True))
     bare, box = (
         {part: statistics.median(getattr(start, part) for start in taken[which]) for part in ("answer", "end", "cpu")}
@@ -154,7 +154,7 @@ async def one_start(launcher: Launcher, target: Target) -> Start:
     assert not isinstance(launched, Absent), launched
     await ask(launched, INITIALIZE)
     answered = time.perf_counter()
-    meter.look()
+    meter.sample()
     stopping = time.perf_counter()
     await launched.stop()
     ended = time.perf_counter()
@@ -169,7 +169,7 @@ async def throughput(cache: Path, ecosystem: str, target: Target, at_once: int, 
     async def work() -> None:
         for _ in numbers:
             launched = await listed(box, target)
-            meter.look()
+            meter.sample()
             await launched.stop()
 
     await together(work for _ in range(at_once))
@@ -216,13 +216,13 @@ async def listed(box: Sandbox, target: Target) -> LaunchedServer:
 async def ask(launched: LaunchedServer, message: dict[str, object]) -> None:
     """Send a request and wait for its answer, whatever notifications come before it."""
     await launched.write(json.dumps(message).encode() + b"\n")
-    said = b""
+    received = b""
     while not any(
-        line.startswith(b"{") and json.loads(line).get("id") == message["id"] for line in said.split(b"\n")[:-1]
+        line.startswith(b"{") and json.loads(line).get("id") == message["id"] for line in received.split(b"\n")[:-1]
     ):
         data = await launched.read(65536)
         assert data, (await launched.stop()).stderr
-        said += data
+        received += data
 
 
 if __name__ == "__main__":

@@ -86,7 +86,9 @@ def measure(dossiers: Sequence[Dossier], rounds: int) -> dict[str, dict[str, flo
         "servers a second through the database": _nights(dossiers),
         "slowest ten rules, microseconds a server": _slowest(dossiers, rounds),
         "milliseconds for one tool with so many parameters": {
-            f"{name} {size}": round(_fastest(partial(_score, _wide(size), [catalogue.get_rubric(name)]), 3) * 1e3, 1)
+            f"{name} {size}": round(
+                _fastest(partial(_score, _make_wide_dossier(size), [catalogue.get_rubric(name)]), 3) * 1e3, 1
+            )
             for name in ("lint", "tool_design", "adaptive")
             for size in SIZES
         },
@@ -95,7 +97,7 @@ def measure(dossiers: Sequence[Dossier], rounds: int) -> dict[str, dict[str, flo
 
 @cache
 def _fully_probed() -> Dossier:
-    """A server of the official SDK that was asked everything over loopback; none of its tools was called."""
+    """A server of the official SDK after a full probe over loopback; none of its tools was called."""
     with control("streamable-http", Era.DUAL) as target:
         return probed(target).dossier
 
@@ -115,7 +117,7 @@ def _score(evidence: Dossier, rubrics: Sequence[Rubric]) -> None:
 
 
 def _nights(dossiers: Sequence[Dossier]) -> dict[str, float]:
-    """Copies of the servers on three nights: the second looks receipts of the first up, the third has other pins."""
+    """Copies of the servers on three nights: the second reuses receipts of the first, the third has other pins."""
     servers = [
         replace(each, server=Server(ref=f"npm:copy-{n}-{each.server.id}", name="copy"))
         for each in dossiers
@@ -138,7 +140,7 @@ def _nights(dossiers: Sequence[Dossier]) -> dict[str, float]:
 
 
 def _night(store: Store, servers: Sequence[Dossier], number: int, pins: dict[str, str]) -> tuple[float, int]:
-    """How many servers a second were judged and written, and how many were looked up."""
+    """Servers per second: scored and written, and reused."""
     run = Run(id=f"night-{number}", trigger=Trigger.NIGHTLY, as_of=AS_OF + timedelta(days=number), pins=pins)
     ids = [each.server.id for each in servers]
     store.add_run(run)
@@ -147,7 +149,7 @@ def _night(store: Store, servers: Sequence[Dossier], number: int, pins: dict[str
     store.plan_run(run.id, ids, run.as_of)
     records = [replace(record, server=each.server.id) for each in servers for record in each.records.values()]
     store.put_records(run.id, records, done=ids, at=run.as_of)
-    _forget()
+    _clear_caches()
     started, known = time.process_time(), 0
     for start in range(0, len(ids), CHUNK):
         chunk = ids[start : start + CHUNK]
@@ -161,7 +163,7 @@ def _ref(server: Server) -> ServerRef:
     return ServerRef(registry="bench", name=server.ref, version="1.0.0", status=Status.ACTIVE, entry=b"{}")
 
 
-def _forget() -> None:
+def _clear_caches() -> None:
     """Empty the caches of texts.
 
     Smaller and unbounded caches hold declarations and compiled patterns, which a process makes once.
@@ -175,7 +177,7 @@ def _forget() -> None:
 def _fastest(work: Callable[[], object], rounds: int) -> float:
     taken = []
     for _ in range(rounds):
-        _forget()
+        _clear_caches()
         started = time.process_time()
         work()
         taken.append(time.process_time() - started)
@@ -208,7 +210,7 @@ def _slowest(dossiers: Sequence[Dossier], rounds: int) -> dict[str, float]:
     return {name: round(value, 1) for name, value in rules.most_common(10)}
 
 
-def _wide(size: int) -> Dossier:
+def _make_wide_dossier(size: int) -> Dossier:
     properties = {f"p{index}": {"type": "string", "description": "A word."} for index in range(size)}
     return dossier(listed=listed({**GOOD_TOOL, "inputSchema": {"type": "object", "properties": properties}}))
 

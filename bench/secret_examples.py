@@ -28,7 +28,7 @@ UNCLAIMED = frozenset({"generic", "hashed"})
 
 @dataclass
 class Family:
-    """What came of the examples of one rule file."""
+    """The results of the examples of one rule file."""
 
     name: str
     counts: Counter[str] = field(default_factory=Counter)
@@ -84,7 +84,7 @@ def judge(path: Path, strict: Scanner, loose: Scanner, *, everything: bool) -> F
 
 
 def outcome(text: str, strict: Scanner, loose: Scanner) -> str:
-    """What becomes of one example; `placeholder` is one that is found once placeholders are."""
+    """The scan result of one example; `placeholder`: found only when placeholders count as secrets."""
     found = strict.scan(text, "src/settings", salt=b"bench")
     if any(not one.generic for one in found):
         return "found"

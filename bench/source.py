@@ -88,7 +88,7 @@ def timed(run: Callable[[io.BytesIO], object], data: bytes) -> float:
 
 
 def unpack(file: io.BytesIO) -> None:
-    """What others do: everything to a disk."""
+    """The common way: unpack everything to a disk."""
     with tempfile.TemporaryDirectory() as folder, tarfile.open(fileobj=file, mode="r:gz") as tar:
         tar.extractall(folder, filter="data")
 

@@ -1,4 +1,4 @@
-"""How fast the store writes and reads, and what an unchanged night costs: `python -m bench.store [--records N]`.
+"""Speed of the store's writes and reads, and the cost of an unchanged night: `python -m bench.store [--records N]`.
 
 Everything is measured in one run on this machine; the plain way (one SQLModel object and one commit per row) is the
 yardstick. Bodies are listings of random words of about 8 KB, which compress worse than real ones.
@@ -125,7 +125,7 @@ def earlier(store: Store, run_id: str, ids: Sequence[str]) -> None:
 
 
 def write_plainly(url: str, bodies: Sequence[bytes]) -> None:
-    """The way one writes at first: an object per row and a commit per object. It does not even hash or compress."""
+    """The naive way: an object per row and a commit per object, without hashing and compression."""
     engine = create_engine(url)
     for body in bodies:
         digest = bytes.fromhex(Observed(body).digest)

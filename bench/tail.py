@@ -76,7 +76,7 @@ def night(population: Population, options: argparse.Namespace, folder: Path) -> 
             store.migrate()
             while (row := store.find_run(RUN)) is None or row.state is not RunState.PUBLISHED:
                 if time.monotonic() > ends:
-                    raise SystemExit(f"not published within {options.deadline:.0f} s\n{deployment.said()}")
+                    raise SystemExit(f"not published within {options.deadline:.0f} s\n{deployment.tail_logs()}")
                 time.sleep(4 * POLL_SECONDS)
             assert row.planned_at is not None
             carried = len(store.list_carried_servers(RUN))
@@ -90,7 +90,7 @@ def night(population: Population, options: argparse.Namespace, folder: Path) -> 
 
 
 def reached(url: str, since: datetime, population: Population, *, others: bool) -> dict[str, float]:
-    """When shares of some servers had passed a stage, those left out whose turn it was not."""
+    """When shares of some servers had passed a stage, without servers that were not scheduled."""
     query = (
         "SELECT server.name, run_item.stage, run_item.done_at FROM run_item JOIN run ON run.key = run_item.run_key"
         " JOIN server ON server.key = run_item.server_key WHERE run.id = %s AND NOT carried AND done_at IS NOT NULL"
@@ -111,7 +111,7 @@ def reached(url: str, since: datetime, population: Population, *, others: bool) 
 
 
 def quarantined(url: str) -> int:
-    """How many servers were set aside because workers died of them."""
+    """Number of servers in quarantine because they crashed workers."""
     with closing(open_store(url)) as store:
         found = store.read_absences(RUN, "listing").values()
     return sum(why.reason.value == "quarantined" for why in found)

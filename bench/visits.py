@@ -26,7 +26,7 @@ _STEPS = ("ping", "tools/list", "resources/list", "prompts/list", "logging/setLe
 
 
 def observations(chance: random.Random, at: datetime, *, open_: bool = True) -> dict[str, Mapping[str, Json]]:
-    """What one visit of a remote was like, by kind; `open_` is False where it asked for credentials."""
+    """The observations of one probe of a remote, by kind; `open_` is False if it required credentials."""
     methods = ["server/discover", "initialize"]
     if open_:
         methods += ["notifications/initialized", "tools/list", "tools/call"]
@@ -81,24 +81,24 @@ def main() -> None:
         at = datetime(2026, 1, 1, tzinfo=UTC) + timedelta(hours=number, microseconds=chance.randrange(10**9))
         seen = observations(chance, at, open_=number % 3 > 0)
         if number % 4 == 0:
-            seen |= _beside(chance, at)
+            seen |= _project_observations(chance, at)
         texts.append(write_notes(at, [RecordNote(at, seen[kind]) for kind in sorted(seen)]))
     options.file.write_bytes(zstandard.train_dictionary(DICTIONARY_BYTES, texts).as_bytes())
 
 
-def _beside(chance: random.Random, at: datetime) -> dict[str, Mapping[str, Json]]:
-    """What is looked at besides the server itself."""
-    looked_at = at.isoformat()
+def _project_observations(chance: random.Random, at: datetime) -> dict[str, Mapping[str, Json]]:
+    """Observations of sources other than the server itself."""
+    fetched_at = at.isoformat()
     tags: dict[str, Json] = {
         name: f'W/"{chance.getrandbits(256):064x}"' for name in ("repository", "commits", "issues")
     }
     return {
-        "advisories": {"looked_at": looked_at, "by": "mirror"},
-        "dependencies": {"looked_at": looked_at, "carried": True},
-        "package": {"looked_at": looked_at, "documents": {}},
-        "repository": {"looked_at": looked_at, "full_at": looked_at, "etags": tags, "way": "graphql"},
-        "secrets": {"looked_at": looked_at},
-        "source": {"looked_at": looked_at, "carried": True},
+        "advisories": {"looked_at": fetched_at, "by": "mirror"},
+        "dependencies": {"looked_at": fetched_at, "carried": True},
+        "package": {"looked_at": fetched_at, "documents": {}},
+        "repository": {"looked_at": fetched_at, "full_at": fetched_at, "etags": tags, "way": "graphql"},
+        "secrets": {"looked_at": fetched_at},
+        "source": {"looked_at": fetched_at, "carried": True},
     }
 
 

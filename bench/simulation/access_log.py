@@ -2,9 +2,9 @@
 
 A line is `HOST START END NUMBER METHOD STATUS`: times are seconds of the machine's monotonic clock, which all of its
 processes share, from the first byte of the request to just before the last one of the answer, or until the fleet sees
-that a visitor gave up (status 0). That is later than when it did, so after such a request less of the gap is seen.
-When the fleet itself stood still, on a machine whose cores are all taken, is in its log as well: a visitor that gave
-up in such a moment may have done so at its beginning.
+that the client disconnected (status 0). The fleet sees it late, so the measured gap after such a request is too small.
+The log also has the stalls of the fleet itself, on a machine whose cores are all busy: a client that disconnected
+during a stall may have done so at its beginning.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from typing import Final
 # A timer of the event loop counts in whole milliseconds and may fire one early; the log rounds as well.
 TOLERANCE: Final = 0.003
 SEEN_LATE: Final = 0.05
-"""Seconds until a fleet that does not stand still sees that a visitor gave up."""
+"""Seconds until a fleet without a stall sees that a client disconnected."""
 
 STALL: Final = "STALL"
 _LINE: Final = re.compile(r"(\S+) (\d+\.\d+) (\d+\.\d+) (-?\d+) (\S+) (\d+)")
@@ -64,7 +64,7 @@ class Crowding:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What the log says: requests, hosts, and every pair that was too close."""
+    """The check of a log: requests, hosts, and every pair that was too close."""
 
     requests: int
     hosts: int
@@ -75,19 +75,19 @@ class Verdict:
 
 
 def read(paths: Iterable[Path]) -> list[Access]:
-    """All requests of some logs; ValueError for a line that is none."""
+    """All requests of some logs; ValueError for a malformed line."""
     return [access for access in _lines(paths) if access.method != STALL]
 
 
 def read_stalls(paths: Iterable[Path]) -> list[Stall]:
-    """When the processes that wrote some logs stood still."""
+    """The stalls of the processes that wrote some logs."""
     return [Stall(access.start, access.end) for access in _lines(paths) if access.method == STALL]
 
 
 def check(accesses: Sequence[Access], gap: float, stalls: Sequence[Stall] = ()) -> Verdict:
     """Every pair of neighbours at one host must be at least `gap` seconds apart, end to start.
 
-    `seen_late` of them are so only because the visitor before had given up while the fleet stood still.
+    `seen_late` counts pairs that are too close only because the earlier client disconnected during a stall.
     """
     by_host: dict[str, list[Access]] = defaultdict(list)
     for access in accesses:
@@ -103,7 +103,7 @@ def check(accesses: Sequence[Access], gap: float, stalls: Sequence[Stall] = ()) 
             if last.status:
                 closest = distance if closest is None else min(closest, distance)
             if distance < gap - (TOLERANCE if last.status else SEEN_LATE):
-                if not last.status and distance + _blind(last, stalls) >= gap - SEEN_LATE:
+                if not last.status and distance + _unseen_seconds(last, stalls) >= gap - SEEN_LATE:
                     late += 1
                 else:
                     crowded.append(Crowding(last, visit, distance))
@@ -111,10 +111,10 @@ def check(accesses: Sequence[Access], gap: float, stalls: Sequence[Stall] = ()) 
     return Verdict(len(accesses), len(by_host), len(accesses) - len(by_host), closest, tuple(crowded), late)
 
 
-def _blind(given_up: Access, stalls: Sequence[Stall]) -> float:
-    """Seconds before it was seen in which nobody could have seen that a visitor gave up."""
-    before = (stall for stall in stalls if stall.start < given_up.end <= stall.end + SEEN_LATE)
-    return max((given_up.end - max(stall.start, given_up.start) for stall in before), default=0.0)
+def _unseen_seconds(disconnected: Access, stalls: Sequence[Stall]) -> float:
+    """Seconds by which a stall may have delayed the end that the log has for a disconnected client."""
+    before = (stall for stall in stalls if stall.start < disconnected.end <= stall.end + SEEN_LATE)
+    return max((disconnected.end - max(stall.start, disconnected.start) for stall in before), default=0.0)
 
 
 def _lines(paths: Iterable[Path]) -> Iterator[Access]:

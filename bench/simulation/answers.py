@@ -1,4 +1,4 @@
-"""What each virtual server answers to one request, and after how long."""
+"""The answer of each virtual server to one request, and its delay."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class Asked:
 
 
 class World:
-    """All virtual servers; `seed` and number of a server decide what it says, waking and waiting depend on the time."""
+    """All virtual servers; `seed` and number of a server determine its answers, the time its delay."""
 
     def __init__(self, population: Population) -> None:
         self._population = population

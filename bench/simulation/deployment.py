@@ -1,4 +1,4 @@
-"""A whole deployment beside the simulated world: fleet, registry, databases, beat and workers, each a process."""
+"""A deployment with simulated servers: fleet, registry, databases, beat and workers, each a process."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class Plan:
 
 
 class Deployment:
-    """Everything that runs; leaving the context ends all of it."""
+    """All processes of the deployment; leaving the context ends them."""
 
     def __init__(self, plan: Plan, folder: Path) -> None:
         self.plan = plan
@@ -105,12 +105,12 @@ class Deployment:
         self._ours = {}
 
     def close_world(self) -> None:
-        """Stop fleet and registry, so that the access log is whole."""
+        """Stop fleet and registry, so that the access log is complete."""
         _stop([one for some in self._world.values() for one in some])
         self._world = {}
 
-    def said(self) -> str:
-        """The end of the logs, for a failure that can be read."""
+    def tail_logs(self) -> str:
+        """The last lines of the logs, for the message of a failure."""
         files = sorted(self.folder.glob("*.out"))
         return "\n".join(f"--- {file.stem}\n{file.read_text(errors='replace')[-2000:]}" for file in files)
 
@@ -131,7 +131,7 @@ class Deployment:
         port = self.folder / "registry-port"
         command = ["-m", "tests.servers.registry", "--entries", str(entries), "--port-file", str(port)]
         self._world["registry"] = [self._spawn("registry", command)]
-        wait_until(lambda: all(path.exists() for path in [*ready, port]), "the world to start", self.said)
+        wait_until(lambda: all(path.exists() for path in [*ready, port]), "the world to start", self.tail_logs)
         self._registry = f"http://127.0.0.1:{port.read_text()}"
 
     def _environment(self, clock: str) -> dict[str, str]:
@@ -185,7 +185,7 @@ class Deployment:
 
 
 def wait_until(condition: Callable[[], bool], what: str, explain: Callable[[], str]) -> None:
-    """Ask again and again; SystemExit with the reason when it does not become true."""
+    """Poll until a condition holds; SystemExit with the reason at the deadline."""
     deadline = time.monotonic() + _START_SECONDS
     while not condition():
         if time.monotonic() > deadline:
@@ -194,7 +194,7 @@ def wait_until(condition: Callable[[], bool], what: str, explain: Callable[[], s
 
 
 def _stop(processes: Sequence[subprocess.Popen[bytes]]) -> None:
-    """Ask each to stop, and kill its group when it does not."""
+    """Send SIGTERM to each process, and kill its group after the timeout."""
     for process in processes:
         process.send_signal(signal.SIGTERM)
     for process in processes:

@@ -2,7 +2,7 @@
 
 It listens on every address of this machine, so it belongs into a network of its own (bench.simulation.network), where
 every host of the population has an address. Several processes may serve one population: they share the port. The first
-(`--index 0`) is also the name server, and accepts connections on the port of those that never say a word.
+(`--index 0`) is also the name server, and accepts connections on the port of servers that never answer.
 """
 
 from __future__ import annotations
@@ -86,7 +86,7 @@ class Silence(asyncio.Protocol):
 
 
 async def serve(options: argparse.Namespace) -> None:
-    """Serve until told to stop; the log is complete then."""
+    """Serve until SIGTERM or SIGINT; then the log is complete."""
     loop, stop = asyncio.get_running_loop(), asyncio.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, stop.set)
@@ -108,7 +108,7 @@ async def serve(options: argparse.Namespace) -> None:
             await loop.create_server(Silence, "0.0.0.0", SILENT_PORT, backlog=4096)
             await loop.create_datagram_endpoint(lambda: NameServer(address_of), local_addr=("127.0.0.1", 53))
         assert population.remotes
-        beating = asyncio.create_task(_beat(log.write))
+        stall_logger = asyncio.create_task(_log_stalls(log.write))
         options.ready.touch()
         while not stop.is_set():
             log.flush()
@@ -117,11 +117,11 @@ async def serve(options: argparse.Namespace) -> None:
                     await stop.wait()
             except TimeoutError:
                 continue
-        beating.cancel()
+        stall_logger.cancel()
 
 
-async def _beat(write: Callable[[str], object]) -> None:
-    """Note when this loop stood still."""
+async def _log_stalls(write: Callable[[str], object]) -> None:
+    """Log the stalls of this event loop."""
     before = time.monotonic()
     while True:
         await asyncio.sleep(_BEAT_SECONDS)

@@ -15,14 +15,14 @@ _PROC: Final = Path("/proc")
 
 @dataclass
 class Meter:
-    """Trees of processes by role; `sample` must be called now and then, since a process leaves no trace of its peak."""
+    """Trees of processes by role; call `sample` regularly, since the peak of an ended process is lost."""
 
     trees: Mapping[str, list[int]]
     seconds: dict[str, float] = field(default_factory=dict)
     peaks: dict[str, dict[int, int]] = field(default_factory=lambda: defaultdict(dict))
 
     def sample(self) -> None:
-        """Take the figures of everything that is alive."""
+        """Read the figures of all live processes."""
         children = _children()
         for role, roots in self.trees.items():
             pids = [pid for root in roots for pid in descendants(root, children)]

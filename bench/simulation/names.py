@@ -1,4 +1,4 @@
-"""The name server of the simulated world: knows its hosts, and nothing else."""
+"""The name server of the simulation: it resolves only the simulated hosts."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _TTL: Final = 60
 
 
 class NameServer(asyncio.DatagramProtocol):
-    """Answers DNS questions over UDP; `address_of` says where a name is, or that there is none."""
+    """Answers DNS questions over UDP; `address_of` maps a name to its address or None."""
 
     def __init__(self, address_of: Callable[[str], str | None]) -> None:
         self._address_of = address_of
@@ -30,7 +30,7 @@ class NameServer(asyncio.DatagramProtocol):
 
 
 def respond(question: bytes, address_of: Callable[[str], str | None]) -> bytes | None:
-    """The answer to one question (RFC 1035, 4.1); None for what is no question."""
+    """The answer to one question (RFC 1035, 4.1); None for an invalid question."""
     try:
         name, end = _name(question)
         number, kind = _HEADER.unpack_from(question)[0], struct.unpack_from("!H", question, end)[0]
@@ -47,7 +47,7 @@ def respond(question: bytes, address_of: Callable[[str], str | None]) -> bytes |
 
 
 def _name(question: bytes) -> tuple[str, int]:
-    """The name asked for and where it ends."""
+    """The requested name and its end."""
     labels, at = [], _HEADER.size
     while length := question[at]:
         labels.append(question[at + 1 : at + 1 + length].decode("ascii"))

@@ -1,4 +1,4 @@
-"""Who lives in the simulated world: servers, their hosts and how each behaves; a pure function of size and seed."""
+"""The simulated servers, their hosts and their behaviour: a pure function of size and seed."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from typing import Any, Final
 
 DOMAIN: Final = "fleet.example"
 NETWORK: Final = ipaddress.ip_network("44.128.0.0/12")
-# The ports on which nobody listens, and on which somebody accepts and never says a word.
+# A port without a listener, and a port that accepts connections and never answers.
 CLOSED_PORT: Final = 8444
 SILENT_PORT: Final = 8445
 
@@ -24,7 +24,7 @@ _SMALL: Final = {14: 1, 13: 2, 12: 1, 11: 2, 8: 3, 7: 8, 6: 7, 5: 6, 4: 9, 3: 25
 
 
 class Kind(StrEnum):
-    """What a visitor meets."""
+    """The behaviour of a server."""
 
     OPEN = "open"
     GATED = "gated"
@@ -67,11 +67,11 @@ class Remote:
 
     @property
     def host_name(self) -> str:
-        """The name in the URL; that of an unnamed one resolves to nothing."""
+        """The name in the URL; the name of an unnamed server does not resolve."""
         return f"{'gone' if self.kind is Kind.UNNAMED else 'h'}{self.host}.{DOMAIN}"
 
     def url(self, scheme: str) -> str:
-        """Where the registry says that it is."""
+        """The URL in the registry."""
         port = _PORTS.get(self.kind)
         return f"{scheme}://{self.host_name}{f':{port}' if port else ''}/{self.number}/mcp"
 
@@ -80,8 +80,8 @@ class Remote:
 class Population:
     """`size` servers of a seed, no host with more than `largest` of them; `pace` scales all latencies.
 
-    After them come those that might delay the others: a host with a `crowd` of open servers, some that are `sluggish`,
-    each on a host of its own, and one more by itself for whoever looks for a `loner`.
+    After them come servers that might delay the others: a host with a `crowd` of open servers, some `sluggish` servers,
+    each on a host of its own, and with `loner` one open server on a host of its own.
     """
 
     size: int
@@ -94,7 +94,7 @@ class Population:
 
     @cached_property
     def remotes(self) -> tuple[Remote, ...]:
-        """All of them, by number."""
+        """All servers, by number."""
         return tuple(self._remotes())
 
     def documents(self, scheme: str) -> list[dict[str, Any]]:
@@ -134,7 +134,7 @@ def host_sizes(servers: int, largest: int) -> list[int]:
 
 
 def address_of(name: str) -> str | None:
-    """The address of a host of this world; None for a name that nobody has."""
+    """The address of a simulated host; None for an unknown name."""
     label, _, domain = name.lower().rstrip(".").partition(".")
     if domain != DOMAIN or label[:1] != "h" or not label[1:].isdigit():
         return None

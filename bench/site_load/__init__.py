@@ -1,1 +1,1 @@
-"""Load on the site: a database of made-up servers and nights, and clients that ask all the time."""
+"""Load on the site: a database of synthetic servers and nights, and clients that send requests continuously."""

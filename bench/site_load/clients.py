@@ -1,6 +1,6 @@
 """Clients of a site: `python -m bench.site_load.clients` reads an order from standard input and writes figures.
 
-So many connections ask one after the other for addresses of a list by chance, each as soon as it has its answer, or
+Each connection requests random addresses of a list one after the other, as soon as it has its answer, or
 after a pause of so many seconds on average. Not a client library: an event loop that spends its time in one measures
 itself.
 """
@@ -21,7 +21,7 @@ _WORD: Final = b"content-length:"
 
 @dataclass
 class Seen:
-    """What came back: seconds of every answer, and how many of each status."""
+    """The responses: seconds of each one, and their number by status."""
 
     seconds: list[float] = field(default_factory=list)
     statuses: Counter[int] = field(default_factory=Counter)
@@ -29,7 +29,7 @@ class Seen:
 
 
 async def run(order: dict[str, Any]) -> dict[str, Any]:
-    """Ask for so many seconds; figures in milliseconds."""
+    """Send requests for so many seconds; figures in milliseconds."""
     seen = Seen()
     ends = time.monotonic() + order["seconds"]
     dice = random.Random(order["seed"])

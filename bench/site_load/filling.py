@@ -41,7 +41,7 @@ COMMON: Final = ("mcp", "server", "api", "tools", "search", "data", "agent", "do
 
 @dataclass(frozen=True)
 class Filled:
-    """What was stored: ids of servers, words of names from the commonest to the rarest, and runs, oldest first."""
+    """Ids of the stored servers, words of names from the commonest to the rarest, and runs, oldest first."""
 
     servers: Sequence[str]
     words: Sequence[str]
@@ -49,7 +49,7 @@ class Filled:
 
 
 def fill(store: Store, database: Database, servers: int, runs: int) -> Filled:
-    """Store so many servers in so many published runs, and put the last run on the board."""
+    """Store the servers in the given number of published runs, and write the listing index of the last run."""
     models = _models()
     _store_models(store, models)
     words = _words(random.Random(1))
@@ -117,7 +117,7 @@ def _store_models(store: Store, models: Sequence[Dossier]) -> None:
 
 
 def _words(dice: random.Random) -> list[str]:
-    """Words of names: ten are in many of them, and three thousand in few."""
+    """Words of names: ten occur in many names, three thousand in few."""
     rare = {"".join(dice.choices(_SYLLABLES, k=dice.randint(2, 4))) for _ in range(3_000)}
     return [*COMMON, *sorted(rare)]
 
@@ -143,7 +143,7 @@ _MODEL: Final = f"(CAST(:first AS integer) + (s.key + CASE WHEN :number >= s.key
 
 
 def _copy_night(connection: Connection, run: str, number: int, *, plan: bool) -> None:
-    """Every server's visit and receipts are those of its model that night; the newest nights have their progress."""
+    """Copy a night's records and receipts of every server's model; the newest nights also have work items."""
     if connection.dialect.name == "postgresql":
         connection.execute(text("SET LOCAL session_replication_role = replica"))  # the keys are right: spare the checks
     keys = {
@@ -177,13 +177,13 @@ def _copy_night(connection: Connection, run: str, number: int, *, plan: bool) ->
 def _post(
     store: Store, database: Database, run: Run, number: int, made: tuple[Sequence[Server], Sequence[CountedServer]]
 ) -> None:
-    """Put a run on the board, with what publication makes of the model that each server is that night."""
+    """Write the listing index of a run from the published form of each server's model of that night."""
     servers, models = made
     with database.reading() as connection:
         keys = find_known_server_keys(connection, [server.id for server in servers])
-    front, posting = DashboardCounter(MoverCounter(store, run)), store.listing.write_edition(run.id)
+    dashboard, posting = DashboardCounter(MoverCounter(store, run)), store.listing.write_edition(run.id)
     for model in models:
-        front.tally.add(model.newest)
+        dashboard.tally.add(model.newest)
     for server in servers:
         key = keys[server.id]
         model = models[(key + (7 if number >= key % 50 else 0)) % MODELS]
@@ -195,6 +195,6 @@ def _post(
             ecosystem=find_ecosystem(server),
             registries=server.seen_in,
         )
-        front.add(row)
+        dashboard.add(row)
         posting.add(row)
-    posting.finish(json.dumps(front.tell()).encode())
+    posting.finish(json.dumps(dashboard.as_json()).encode())
