@@ -44,7 +44,7 @@ class ProofNotChecked:
     note: str
 
 
-Sight: TypeAlias = ProofFound | ProofMissing | ProofNotChecked
+ProofResult: TypeAlias = ProofFound | ProofMissing | ProofNotChecked
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +55,7 @@ class ProofPlace:
     where: str
     unread: str = ""
 
-    def sight(self, challenge: str) -> Sight:
+    def judge(self, challenge: str) -> ProofResult:
         """The result for a challenge, which must be a separate line: a page that quotes its request proves nothing."""
         if challenge in self.lines:
             return ProofFound()
@@ -64,7 +64,7 @@ class ProofPlace:
         return ProofMissing(f"{self.where} does not hold the challenge on a line of its own")
 
 
-View: TypeAlias = ProofPlace | ProofMissing | ProofNotChecked
+ProofContent: TypeAlias = ProofPlace | ProofMissing | ProofNotChecked
 """The content of a place, for all claims about it: many claims of one place cost one request."""
 
 
@@ -111,12 +111,7 @@ class ProofFinder:
         self._files = files
         self._records = records or DnsRecords()
 
-    async def look(self, way: ProofMethod, place: str, challenge: str) -> Sight:
-        """Whether the challenge is a line of its own at a place."""
-        view = await self.read(way, place)
-        return view.sight(challenge) if isinstance(view, ProofPlace) else view
-
-    async def read(self, way: ProofMethod, place: str) -> View:
+    async def read(self, way: ProofMethod, place: str) -> ProofContent:
         """The content at a place."""
         match way:
             case ProofMethod.WELL_KNOWN:
@@ -128,7 +123,7 @@ class ProofFinder:
             case ProofMethod.SERVER:
                 raise ValueError("what a server says of itself is in its evidence")
 
-    async def _well_known(self, url: str) -> View:
+    async def _well_known(self, url: str) -> ProofContent:
         try:
             async with self._engine.open_session(seconds=LIMITS.total) as visit:
                 answer = await visit.fetch(Request("GET", parse_url(url), (("accept", "text/plain"),), limits=LIMITS))
@@ -140,13 +135,13 @@ class ProofFinder:
             return ProofMissing(f"{url} answered HTTP {answer.status}, expected 200; redirects are not followed")
         return ProofPlace(_lines(answer.body), url)
 
-    async def _dns(self, name: str) -> View:
+    async def _dns(self, name: str) -> ProofContent:
         texts = await self._records.texts(name)
         if texts is None:
             return ProofNotChecked(f"the TXT records of {name} could not be asked for")
         return ProofPlace(frozenset(texts), f"{name}, which has {len(texts)} TXT records,")
 
-    async def _repository(self, name: str) -> View:
+    async def _repository(self, name: str) -> ProofContent:
         """The lines of the proof file and of the README."""
         lines: set[str] = set()
         unread = ""

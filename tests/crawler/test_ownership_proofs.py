@@ -13,7 +13,15 @@ import pytest
 from crawler.collectors.repository import GitHub
 from crawler.http.address_guard import AddressGuard
 from crawler.http.engine import HttpEngine
-from crawler.ownership_proofs import DnsRecords, ProofFinder, ProofFound, ProofMissing, ProofNotChecked, Sight
+from crawler.ownership_proofs import (
+    DnsRecords,
+    ProofFinder,
+    ProofFound,
+    ProofMissing,
+    ProofNotChecked,
+    ProofPlace,
+    ProofResult,
+)
 from evidence.model import Absent, Reason
 from evidence.store.community.claim_values import ProofMethod
 from tests.servers.github.server import serve
@@ -39,8 +47,9 @@ def engine(*, allow_private: bool = True) -> HttpEngine:
     return HttpEngine(user_agent="hallmark/test", guard=AddressGuard(allow_private=allow_private))
 
 
-def look(way: ProofMethod, place: str, grounds: ProofFinder | None = None) -> Sight:
-    return asyncio.run((grounds or ProofFinder(engine(), Kept())).look(way, place, CHALLENGE))
+def look(way: ProofMethod, place: str, grounds: ProofFinder | None = None) -> ProofResult:
+    content = asyncio.run((grounds or ProofFinder(engine(), Kept())).read(way, place))
+    return content.judge(CHALLENGE) if isinstance(content, ProofPlace) else content
 
 
 @pytest.mark.parametrize(
@@ -58,7 +67,7 @@ def look(way: ProofMethod, place: str, grounds: ProofFinder | None = None) -> Si
         (200, "x" * 70_000 + "\n" + CHALLENGE, ProofNotChecked),
     ],
 )
-def test_a_file_proves_control_on_a_line_of_its_own(status: int, body: str, expected: type[Sight]) -> None:
+def test_a_file_proves_control_on_a_line_of_its_own(status: int, body: str, expected: type[ProofResult]) -> None:
     with website() as site:
         site.pages[WELL_KNOWN] = (status, body.encode())
         assert isinstance(look(ProofMethod.WELL_KNOWN, site.url + WELL_KNOWN), expected)
@@ -96,7 +105,7 @@ def test_a_record_proves_control_of_exactly_its_name() -> None:
 
 
 def test_a_repository_proves_control_by_its_file_or_its_readme() -> None:
-    def sight(**files: bytes | Absent) -> Sight:
+    def sight(**files: bytes | Absent) -> ProofResult:
         known = {("o/r", {"file": ".well-known/hallmark.txt", "readme": ""}[name]): one for name, one in files.items()}
         return look(ProofMethod.REPOSITORY, "o/r", ProofFinder(engine(), Kept(known)))
 

@@ -14,7 +14,15 @@ from crawler.collectors.repository import GitHub
 from crawler.http.address_guard import AddressGuard
 from crawler.http.engine import HttpEngine
 from crawler.identity import target_ref
-from crawler.ownership_proofs import ProofFinder, ProofFound, ProofMissing, ProofNotChecked, ProofPlace, Sight, View
+from crawler.ownership_proofs import (
+    ProofContent,
+    ProofFinder,
+    ProofFound,
+    ProofMissing,
+    ProofNotChecked,
+    ProofPlace,
+    ProofResult,
+)
 from evidence.canonical import Json, NotJson
 from evidence.json_members import object_or_empty, text_or_empty
 from evidence.kinds import listing
@@ -62,10 +70,10 @@ async def check_due_claims(ctx: Context) -> int:
 
 
 async def _check(ctx: Context, finder: ProofFinder, due: list[Claim]) -> None:
-    views: dict[tuple[ProofMethod, str], View] = {}
+    views: dict[tuple[ProofMethod, str], ProofContent] = {}
     for claim in due:
         server = await asyncio.to_thread(ctx.store.find_server, claim.server)
-        result: Sight = ProofMissing("no registry lists this server")
+        result: ProofResult = ProofMissing("no registry lists this server")
         if server:
             result = await _find_proof(ctx, finder, claim, server, views)
         at = ctx.clock.wall()
@@ -84,8 +92,8 @@ def _audit_entry(claim: Claim, at: datetime) -> AuditEntry:
 
 
 async def _find_proof(
-    ctx: Context, finder: ProofFinder, claim: Claim, server: Server, views: dict[tuple[ProofMethod, str], View]
-) -> Sight:
+    ctx: Context, finder: ProofFinder, claim: Claim, server: Server, views: dict[tuple[ProofMethod, str], ProofContent]
+) -> ProofResult:
     if claim.way is ProofMethod.SERVER:
         return await asyncio.to_thread(_find_in_evidence, ctx, claim, server)
     if claim.way is ProofMethod.WELL_KNOWN and (why := load_opt_outs(ctx.settings, ctx.store).why(server)):
@@ -94,10 +102,10 @@ async def _find_proof(
     if where not in views:
         views[where] = await finder.read(*where)
     view = views[where]
-    return view.sight(claim.challenge) if isinstance(view, ProofPlace) else view
+    return view.judge(claim.challenge) if isinstance(view, ProofPlace) else view
 
 
-def update_claim(settings: Settings, claim: Claim, result: Sight, at: datetime) -> Claim:
+def update_claim(settings: Settings, claim: Claim, result: ProofResult, at: datetime) -> Claim:
     """The claim after a check, with its new state and the time of the next check."""
     if isinstance(result, ProofFound):
         again = at + settings.claim_again
@@ -112,7 +120,7 @@ def update_claim(settings: Settings, claim: Claim, result: Sight, at: datetime) 
     return replace(changed, state=state) if over else changed
 
 
-def _find_in_evidence(ctx: Context, claim: Claim, server: Server) -> Sight:
+def _find_in_evidence(ctx: Context, claim: Claim, server: Server) -> ProofResult:
     """Search the server's instructions and serverInfo in the newest evidence from the address that names the server."""
     for run in list_shown_runs(ctx.store, server.id):
         (dossier,) = ctx.store.read_dossiers(run, [server.id])
