@@ -104,8 +104,15 @@ def _scale_and_caps(rubric: Rubric, method: VerdictMethod) -> Iterator[str]:
 def _cap_row(rubric: Rubric, cap: CapTerms) -> str:
     rules = [rule_link(one) for one in rubric.criteria if one.cites in cap.rules]
     caused = ", ".join(dict.fromkeys(rules)) or "evidence that could not be examined, or what it shows"
-    cost = f"-{format_number(cap.cost)}" if cap.cost else "none"
+    cost = describe_cost(cap)
     return f"| `{cap.cites}` | {cap.grade} | {caused} | {cap.lifted_by} | {cost} |"
+
+
+def describe_cost(cap: CapTerms) -> str:
+    """The points that a cap takes besides."""
+    cost = f"-{format_number(cap.cost)}" if cap.cost else ""
+    withheld = f"{' and '.join(cap.withholds)} count 0" if cap.withholds else ""
+    return ", ".join(filter(None, (withheld, cost))) or "none"
 
 
 def _criteria(rubric: Rubric) -> Iterator[str]:

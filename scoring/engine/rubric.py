@@ -95,11 +95,13 @@ class Cap:
     """The highest value that a gate which is shut allows, and its line of the receipt, with 0 points.
 
     `cost`: points taken before, so that a value below the ceiling loses too; of several caps the highest cost counts.
+    `withholds` are dimensions that count nothing under the cap.
     """
 
     ceiling: Decimal
     line: Line
     cost: Decimal = Decimal(0)
+    withholds: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -116,8 +118,8 @@ class CapTerms:
     """The published terms of a cap.
 
     `cites` is the id of its line in receipts, `grade` the highest grade under it, `cost` the points that it takes
-    besides, once for all caps. `rules` are those whose findings cause it; without rules, evidence that could not be
-    examined does.
+    besides, once for all caps, `withholds` are dimensions that count nothing under it. `rules` are those whose findings
+    cause it; without rules, evidence that could not be examined does.
     """
 
     cites: str
@@ -125,6 +127,7 @@ class CapTerms:
     lifted_by: str
     rules: tuple[str, ...] = ()
     cost: Decimal = Decimal(0)
+    withholds: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,7 +7,7 @@ hiding the evidence would lift the cap.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from itertools import chain
 from typing import Final
@@ -38,10 +38,15 @@ _POISONING: Final = (
 )
 
 
-HARM: Final = Decimal(10)
+HARM: Final = Decimal(3)
 """Points of poisoning, of a credential, and of code and lists that were not searched for them.
 
 All the same, and once however many there are: a value must not tell which gate an undisclosed finding shut.
+"""
+
+WITHHELD: Final = ("documentation", "compatibility")
+"""Dimensions that count nothing under those caps: what a server says of itself, where poison adds to descriptions,
+titles and output schemas. Otherwise twice the poison would cost less.
 """
 
 
@@ -70,7 +75,7 @@ def list_caps(assessment: Assessment, ceilings: dict[str, Decimal]) -> Iterator[
             severity="error",
             evidence=finding.evidence if finding else "",
         )
-        yield Cap(ceiling=ceilings[terms.grade], line=line, cost=terms.cost)
+        yield Cap(ceiling=ceilings[terms.grade], line=line, cost=terms.cost, withholds=terms.withholds)
 
 
 def merge_caps(*several: Iterable[Cap]) -> tuple[Cap, ...]:
@@ -199,24 +204,26 @@ def _gate(
     find: Callable[[Assessment], Finding | str | None],
     *rules: str,
     lifted_by: str,
-    cost: Decimal = Decimal(0),
+    harm: bool = False,
 ) -> Gate:
-    terms = CapTerms(cites=f"{CAP}{name}", grade=grade, lifted_by=lifted_by, rules=rules, cost=cost)
+    terms = CapTerms(cites=f"{CAP}{name}", grade=grade, lifted_by=lifted_by, rules=rules)
+    if harm:
+        terms = replace(terms, cost=HARM, withholds=WITHHELD)
     return Gate(terms=terms, find=find)
 
 
 GATES: Final = (
-    _gate("poisoning", "D", _poisoned, *_POISONING, lifted_by="texts without instructions to the model", cost=HARM),
-    _gate("unlisted", "D", _unlisted, lifted_by="a server that lists its tools", cost=HARM),
+    _gate("poisoning", "D", _poisoned, *_POISONING, lifted_by="texts without instructions to the model", harm=True),
+    _gate("unlisted", "D", _unlisted, lifted_by="a server that lists its tools", harm=True),
     _gate(
         "secrets",
         "D",
         _leaked,
         "source-holds-secret",
         lifted_by="revoking the credential and removing it from the code",
-        cost=HARM,
+        harm=True,
     ),
-    _gate("unsearched_code", "D", _unsearched_code, lifted_by="code that can be read", cost=HARM),
+    _gate("unsearched_code", "D", _unsearched_code, lifted_by="code that can be read", harm=True),
     _gate("closed_code", "C", _closed_code, lifted_by="published code"),
     _gate(
         "open_destruction",

@@ -55,7 +55,7 @@ _SETTLED: Final = (
     "Protocol checks saturate together, in units of a MUST; a check that was not decided counts as failed.",
     "Stability, answers to calls and answered issues guarantee n / (n + k) of their points after n observations.",
     "Poisoning and secrets have weight 0: their absence earns no points, and a finding caps the grade.",
-    "Poisoning, a credential, unsearched code and unlisted tools also take 10 points, once, below the cap too.",
+    "Poisoning, a credential, unsearched code and unlisted tools take documentation, compatibility and 3 points.",
     "Where a gate could not be examined although there is something to examine, the cap is at least as low.",
     "There is no score without a complete tool list or readable source, without anything offered, or if we failed.",
 )
@@ -181,13 +181,14 @@ def _explain_low_coverage(coverage: Decimal) -> NotMeasured | None:
 
 def _build_lines(dimensions: Sequence[DimensionScore], low: Decimal, caps: Sequence[Cap]) -> Iterator[Line]:
     """What each dimension brings, what the scale, the lowest cap and rounding do; the points sum to the score."""
-    total = Decimal(0)
-    for line in _list_contributions(dimensions):
-        total += line.points
-        yield line
-    scaled = arithmetic.round_to_quantum(arithmetic.interpolate(low, SCALE))
+    contributions = {line.cites: line for line in _list_contributions(dimensions)}
+    yield from contributions.values()
+    total = sum((line.points for line in contributions.values()), Decimal(0))
+    scaled = _scale(low)
     yield Line(cites=SCALE_LINE, points=scaled - total, why=f"{low:.1f} guaranteed points on the published scale")
+    withheld = {name for cap in caps for name in cap.withholds} & contributions.keys()
     cost = max((cap.cost for cap in caps), default=Decimal(0))
+    cost += scaled - _scale(low - sum((contributions[name].points for name in withheld), Decimal(0)))
     for cap in caps:
         left = max(Decimal(0), scaled - (cost if cap.cost else 0))
         cost = Decimal(0) if cap.cost else cost
@@ -196,6 +197,10 @@ def _build_lines(dimensions: Sequence[DimensionScore], low: Decimal, caps: Seque
         yield replace(cap.line, points=points)
     if rounding := arithmetic.round_half_up(scaled) - scaled:
         yield Line(cites=ROUNDING_LINE, points=rounding, why="Rounded once, half up")
+
+
+def _scale(points: Decimal) -> Decimal:
+    return arithmetic.round_to_quantum(arithmetic.interpolate(max(Decimal(0), points), SCALE))
 
 
 def _list_contributions(dimensions: Sequence[DimensionScore]) -> Iterator[Line]:

@@ -24,8 +24,7 @@ D_OR_WORSE: Final = ("D", "E", "F")
 class Step:
     """One way to damage a server. `least`: points that the second degree costs at least, where the value is 30 or more.
 
-    `worst`: harm that has to end at D or worse, or in no headline. How much of it there is does not count, since the
-    value must not tell what an undisclosed finding is.
+    `worst`: harm that has to end at D or worse, or in no headline.
     """
 
     damage: Damage
@@ -125,7 +124,7 @@ def _say(body: dict[str, Any], tool: dict[str, Any], place: str, text: str) -> N
         case "description":
             tool["description"] = f"{tool.get('description') or ''} {text}"
         case "parameter":
-            _add_parameter(tool, "note", {"type": "string", "description": text})
+            _say_in_parameter(tool, text)
         case "title":
             tool["title"] = text
         case "default":
@@ -134,6 +133,15 @@ def _say(body: dict[str, Any], tool: dict[str, Any], place: str, text: str) -> N
             tool["outputSchema"] = {"type": "object", "description": text, "properties": {}}
         case "instructions":
             body["opening"]["instructions"] = text
+
+
+def _say_in_parameter(tool: dict[str, Any], text: str) -> None:
+    whole = tool.get("inputSchema")
+    known = whole.get("properties") if isinstance(whole, dict) else None
+    if isinstance(known, dict) and known and isinstance(first := next(iter(known.values())), dict):
+        first["description"] = f"{first.get('description') or ''} {text}"
+    else:
+        _add_parameter(tool, "note", {"type": "string", "description": text})
 
 
 def _add_parameter(tool: dict[str, Any], name: str, schema: dict[str, Any]) -> None:

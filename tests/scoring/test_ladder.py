@@ -89,9 +89,8 @@ def check_step(name: str, evidence: Dossier, step: Step) -> None:
     least = step.least if value(before) >= RELIABLE else 0
     assert value(once) <= value(before)
     assert value(twice) <= value(before) - least
-    if not step.worst:
-        assert value(twice) <= value(once)
-    else:
+    assert value(twice) <= value(once)
+    if step.worst:
         assert {read_verdict(once).grade, read_verdict(twice).grade} <= {*D_OR_WORSE, None}
 
 

@@ -3,7 +3,8 @@
 A helper process imports the product once for each test process, and forks for every start. What it starts is a child of
 the test process with its own arguments, environment, folder and streams: it can be waited for, signalled and killed
 like any other. It differs from a fresh interpreter in the modules that are loaded already and in `/proc/PID/cmdline`: a
-test about imports, memory or the command line uses `subprocess`. Linux only; elsewhere every start is a fresh one.
+test about imports, memory or the command line uses `subprocess`. Elsewhere than on Linux, and with a variable that only
+a new interpreter reads, every start is a fresh one.
 """
 
 from __future__ import annotations
@@ -40,23 +41,23 @@ class Popen(subprocess.Popen[Any]):
     """`subprocess.Popen` of `[sys.executable, "-m" or "-c", ...]` or `[HALLMARK, ...]`; raise ValueError for others."""
 
     def _execute_child(self, args: Any, executable: Any, preexec_fn: Any, *more: Any) -> None:
-        if sys.platform != "linux":
+        variables = more[3] if more[3] is not None else os.environ
+        odd = {name for name in variables if name.startswith(("PYTHON", "LD_"))} - _KNOWN_VARIABLES
+        if sys.platform != "linux" or odd:
             super()._execute_child(args, executable, preexec_fn, *more)  # type: ignore[misc]
             return
-        _, _, cwd, env, _, _, shell, p2cread, p2cwrite, c2pread, c2pwrite, errread, errwrite, *_, session, group = more
+        _, _, cwd, _, _, _, shell, p2cread, p2cwrite, c2pread, c2pwrite, errread, errwrite, *_, session, group = more
         words = [os.fspath(word) for word in args]
         known = words[:2] in ([sys.executable, "-m"], [sys.executable, "-c"]) or words[0] == str(HALLMARK)
         if not known or shell or preexec_fn is not None:
             raise ValueError(f"expected a module, code or the hallmark command, found {words[:3]}")
         request = {
             "words": words[1:] if words[0] == sys.executable else words,
-            "env": dict(os.environ if env is None else env),
+            "env": dict(variables),
             "cwd": os.fspath(cwd or Path.cwd()),
             "session": bool(session),
             "group": -1 if group is None else group,
         }
-        if odd := {name for name in request["env"] if name.startswith(("PYTHON", "LD_"))} - _KNOWN_VARIABLES:
-            raise ValueError(f"{', '.join(sorted(odd))} only counts for a fresh interpreter: use subprocess")
         streams = [own if given == -1 else given for own, given in enumerate((p2cread, c2pwrite, errwrite))]
         self.pid = _helper().start(request, streams)
         self._child_created = True

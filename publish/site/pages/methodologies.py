@@ -13,6 +13,7 @@ from starlette.responses import RedirectResponse, Response
 from publish.text.markup import describe_family, parse_blocks, parse_inline
 from publish.views.rubrics import (
     describe_changes,
+    describe_cost,
     describe_formula,
     describe_parameters,
     describe_redistribution,
@@ -82,6 +83,7 @@ def _method(rubric: Rubric) -> dict[str, Any]:
         "is_newest": rubric.version == versions[-1].version,
         "formula": parse_blocks("\n".join(describe_formula(rubric))),
         "redistribution": describe_redistribution(rubric),
+        "describe_cost": describe_cost,
     }
 
 
