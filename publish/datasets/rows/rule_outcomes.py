@@ -23,7 +23,7 @@ def make_outcome_rows(server: ServerId, assessment: Assessment) -> Iterator[Row]
     A question over other pages than all has a row only if its outcome differs.
     """
     absent = {kind for kind in _kinds() if isinstance(assessment.dossier.read(kind), Absent)}
-    for question, reads, params in _shown():
+    for question, reads, params in list_public_questions():
         outcome = assessment.outcomes[question]
         if _is_shown(question, outcome, reads in absent, assessment):
             pages = question.pages.value
@@ -31,7 +31,7 @@ def make_outcome_rows(server: ServerId, assessment: Assessment) -> Iterator[Row]
 
 
 @cache
-def _shown() -> tuple[tuple[Question, str, str], ...]:
+def list_public_questions() -> tuple[tuple[Question, str, str], ...]:
     """The public questions, each with the kind that its rule reads and its parameters as JSON."""
     return tuple(
         (question, discover_rules()[question.rule].reads, canonical_json(dict(question.params)).decode())
@@ -42,7 +42,7 @@ def _shown() -> tuple[tuple[Question, str, str], ...]:
 
 @cache
 def _kinds() -> frozenset[str]:
-    return frozenset(reads for _, reads, _ in _shown())
+    return frozenset(reads for _, reads, _ in list_public_questions())
 
 
 def _is_shown(question: Question, outcome: Outcome, is_absent: bool, assessment: Assessment) -> bool:

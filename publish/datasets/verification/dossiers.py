@@ -11,7 +11,7 @@ from datetime import datetime
 from evidence.canonical import sha256
 from evidence.model import Absent, Dossier, Observed, Reason, Record, Server, Target, TargetType, server_id
 from publish.datasets.format.columns import Row
-from publish.datasets.format.tables import BODIES, EVIDENCE, JSONL, SERVERS, Table, table_file_name
+from publish.datasets.format.tables import BODIES, EVIDENCE, JSONL, OUTCOMES, SERVERS, Table, table_file_name
 from publish.datasets.rows.evidence_bodies import PRIVATE, BodyState
 from publish.datasets.verification.problems import Problem, ProblemKind, show_value
 from publish.disclosure import PRIVATE_KINDS, PRIVATE_RULES
@@ -29,12 +29,14 @@ _REASONS = {reason.value: reason for reason in Reason}
 class RebuiltDossier:
     """A dossier from published rows. `missing` are observed kinds whose original body is not published.
 
-    `left_out`: answers that private rules read are removed from a published body.
+    `left_out`: answers that private rules read are removed from a published body. `failed`: the public rules with
+    findings in the table of outcomes.
     """
 
     dossier: Dossier
     missing: frozenset[str]
     left_out: bool
+    failed: frozenset[str]
     problems: list[Problem] = field(default_factory=list)
 
     def lacks(self, question: Question) -> bool:
@@ -72,6 +74,7 @@ def rebuild_dossier(rows: Mapping[str, Sequence[Row]], as_of: datetime) -> Rebui
         Dossier(server=server, as_of=as_of),
         frozenset(one["kind"] for one in evidence if _is_missing(one)),
         any(one["body"] == BodyState.REDACTED and one["body_reason"] == PRIVATE for one in evidence),
+        frozenset(row["rule"] for row in rows.get(OUTCOMES.name, ()) if row["findings"]),
     )
     records: dict[str, Record] = {}
     for one in evidence:

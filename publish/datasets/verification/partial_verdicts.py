@@ -93,8 +93,7 @@ class VerdictSplicer:
     def _guess_outcomes(self, question: Question, published: ReceiptRows) -> Iterator[Outcome]:
         place = self._component_of(question)
         if place is None:
-            capped = any(row["rule"] == question.rule for row in published.places.get(WHOLE_RECEIPT, ()))
-            yield Measured(1, (Finding(question.rule, "", _FOUND, ""),) if capped else ())
+            yield Measured(1, (Finding(question.rule, "", _FOUND, ""),) if question.rule in self.rebuilt.failed else ())
             return
         if place not in published.by_part:
             yield from _list_outcomes(question)

@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from publish.datasets.format.columns import Row
 from publish.datasets.format.tables import JSONL, OUTCOMES, SCORECARDS, SERVERS, Table, table_file_name
-from publish.datasets.rows.rule_outcomes import make_outcome_rows
+from publish.datasets.rows.rule_outcomes import list_public_questions, make_outcome_rows
 from publish.datasets.rows.server_rows import make_receipt_rows, make_server_row, mask_secrets
 from publish.datasets.verification.dossiers import RebuiltDossier, rebuild_dossier
 from publish.datasets.verification.partial_receipts import splice_receipt
@@ -227,7 +227,7 @@ def _wrong_server(rows: Mapping[str, Sequence[Row]], rebuilt: RebuiltDossier) ->
 def _wrong_outcomes(
     rows: Mapping[str, Sequence[Row]], rebuilt: RebuiltDossier, assessment: Assessment
 ) -> Iterator[Problem]:
-    """Differences in the table of rule outcomes, for rules whose evidence is public."""
+    """Differences in the table of rule outcomes: values where the evidence is public, missing rows elsewhere too."""
     lacking = {question.rule for question in assessment.outcomes if rebuilt.lacks(question)}
     server = rows[SERVERS.name][0]["server"]
     made = mask_secrets({OUTCOMES.name: list(make_outcome_rows(server, assessment))})[OUTCOMES.name]
@@ -240,6 +240,10 @@ def _wrong_outcomes(
         if one != other:
             words = (_answer(one), _answer(other))
             yield _of_table(OUTCOMES, server, " ".join(key), words, ProblemKind.SCORE)
+    answered = {row["rule"] for row in rows.get(OUTCOMES.name, ())}
+    observed = {question.rule for question, reads, _ in list_public_questions() if reads in rebuilt.missing}
+    for rule in sorted(observed - answered):
+        yield _of_table(OUTCOMES, server, rule, ("a row", None), ProblemKind.SCORE)
 
 
 def _answer(row: Row | None) -> str | None:

@@ -90,12 +90,12 @@ def rows(folder: Path, table: str) -> list[dict[str, Any]]:
 
 
 def forge(folder: Path, table: str, change: Callable[[dict[str, Any]], None]) -> None:
-    """Change rows of a table in all of its files, and let manifest and SHA256SUMS fit again."""
+    """Change rows of a table in all of its files, drop those that are emptied, and let manifest and SHA256SUMS fit."""
     found = rows(folder, table)
     for row in found:
         change(row)
     with TableFiles(TABLES_BY_NAME[table], folder, comparable=False) as files:
-        files.write(encode_block(TABLES_BY_NAME[table], found, comparable=False))
+        files.write(encode_block(TABLES_BY_NAME[table], [row for row in found if row], comparable=False))
         fit(folder, files.finish())
 
 

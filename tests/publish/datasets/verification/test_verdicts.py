@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -12,13 +13,17 @@ from typing import Any
 
 import pytest
 
-from evidence.model import Dossier, Server
+from evidence.kinds import exchanges
+from evidence.model import Dossier, Observed, Server
+from evidence.patterns.secrets.samples import write_sample
 from evidence.store import Store, open_store
 from publish.datasets.export import ExportOrder, export_snapshot
 from publish.datasets.verification import verify as verifying
 from publish.datasets.verification.problems import ProblemKind
 from publish.datasets.verification.rescoring import ReceiptVerdict
 from publish.disclosure import WITHHELD_CAP
+from scoring.results import arithmetic
+from scoring.rubrics.adaptive_verdict import BANDS
 from tests.publish import capped
 from tests.publish.datasets import nights
 
@@ -33,11 +38,22 @@ def named(dossier: Dossier, name: str, **members: Any) -> Dossier:
     return replace(dossier, server=server, records=records)
 
 
+def with_token(dossier: Dossier) -> Dossier:
+    """The dossier with a token in an answer, so that the published body is masked and no rule can be recomputed."""
+    record = dossier.records[exchanges.KIND]
+    assert isinstance(record.content, Observed)
+    body = json.loads(record.content.body)
+    body["exchanges"][0]["headers"]["x-token"] = write_sample("ghp_<w36>")
+    content = Observed(json.dumps(body).encode())
+    return replace(dossier, records={**dossier.records, exchanges.KIND: replace(record, content=content)})
+
+
 SERVERS = {
     "clean": named(capped.clean(), "clean"),
     "poisoned": named(capped.poisoned(), "poisoned"),
     "leaking": named(capped.leaking(), "leaking"),
     "fallen": named(capped.fallen(), "fallen"),
+    "masked": named(with_token(capped.fallen()), "masked"),
     "broken": named(capped.broken(), "broken"),
     "unsearched": named(capped.unsearched(), "unsearched", repository="https://git.example/notes"),
     "dark": named(capped.dark(), "dark"),
@@ -106,11 +122,46 @@ def test_every_verdict_is_verified_without_the_private_evidence(written: Path) -
 
 
 @pytest.mark.parametrize(
-    ("name", "cap"), [("poisoned", WITHHELD_CAP), ("leaking", WITHHELD_CAP), ("fallen", "cap.fell_over")]
+    ("name", "cap"),
+    [("poisoned", WITHHELD_CAP), ("leaking", WITHHELD_CAP), ("fallen", "cap.fell_over"), ("masked", "cap.fell_over")],
 )
 def test_a_cap_whose_points_were_removed_is_caught(snapshot: Path, name: str, cap: str) -> None:
     uncap(snapshot, name, cap)
     assert is_caught(snapshot, name)
+
+
+def remove_cap(folder: Path, name: str, cites: str) -> None:
+    """Make the receipt that a server without the cap would have: its line becomes the line of rounding."""
+    of_verdict = [row for row in rows(folder, "lines", name) if row["component"] is None]
+    total = sum(Decimal(row["points"]) for row in of_verdict if row["cites"] not in {cites, "rounding"})
+    value = arithmetic.round_half_up(total)
+    (scale,) = (row for row in of_verdict if row["cites"] == "scale")
+
+    def forged(row: Row) -> None:
+        if row["cites"] == cites:
+            words = {name: scale[name] for name in scale.keys() - {"cites", "points", "why", "line"}}
+            row |= words | {"cites": "rounding", "points": format(value - total, "f"), "why": "Rounded once, half up"}
+
+    grade = arithmetic.find_band(value, BANDS, "F")
+    forge(folder, "lines", name, forged)
+    head = {"score": format(value, "f"), "floor": format(value, "f"), "grade": grade}
+    forge(folder, "scorecards", name, lambda row: row.update(head))
+
+
+def test_a_cap_whose_line_was_removed_is_caught_by_the_outcome_of_its_rule(snapshot: Path) -> None:
+    remove_cap(snapshot, "masked", "cap.fell_over")
+    assert is_caught(snapshot, "masked")
+
+
+def test_an_outcome_that_was_removed_with_its_cap_is_caught(snapshot: Path) -> None:
+    def remove(row: Row) -> None:
+        if (row["server"], row["rule"]) == (SERVERS["masked"].server.id, "server-fell-over"):
+            row.clear()
+
+    remove_cap(snapshot, "masked", "cap.fell_over")
+    nights.forge(snapshot, "rule_outcomes", remove)
+    found = {(one.server, one.at) for one in verify(snapshot).problems}
+    assert found == {(SERVERS["masked"].server.id, "server-fell-over")}
 
 
 def test_a_cap_on_code_that_was_not_searched_cannot_be_removed(snapshot: Path) -> None:
