@@ -46,11 +46,14 @@ class Popen(subprocess.Popen[Any]):
         if sys.platform != "linux" or odd:
             super()._execute_child(args, executable, preexec_fn, *more)  # type: ignore[misc]
             return
-        _, _, cwd, _, _, _, shell, p2cread, p2cwrite, c2pread, c2pwrite, errread, errwrite, *_, session, group = more
+        _, inherited, cwd, _, _, _, shell, p2cread, p2cwrite, c2pread, c2pwrite, errread, errwrite, *others = more
+        _, gid, gids, uid, umask, session, group = others
         words = [os.fspath(word) for word in args]
         known = words[:2] in ([sys.executable, "-m"], [sys.executable, "-c"]) or words[0] == str(HALLMARK)
         if not known or shell or preexec_fn is not None:
             raise ValueError(f"expected a module, code or the hallmark command, found {words[:3]}")
+        if inherited or (gid, gids, uid) != (None, None, None) or umask >= 0:
+            raise ValueError("pass_fds, user, group and umask need a fresh interpreter: use subprocess")
         request = {
             "words": words[1:] if words[0] == sys.executable else words,
             "env": dict(variables),

@@ -1,0 +1,77 @@
+"""Processes that are forked from the helper behave as those of `subprocess`."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.servers import preloaded
+from tests.servers.preloaded import HALLMARK
+
+FACTS = """
+import json, os, sys
+facts = [sys.argv[1:], os.getcwd(), os.environ.get("NAME"), os.environ.get("HOME"), os.getsid(0) == os.getpid()]
+print(json.dumps(facts), flush=True)
+print("warning", file=sys.stderr)
+sys.exit(7)
+"""
+WAITING = "print('ready', flush=True); input()"
+
+
+@pytest.mark.parametrize("session", [False, True])
+def test_arguments_folder_environment_and_exit_code_are_those_of_subprocess(tmp_path: Path, session: bool) -> None:
+    command = [sys.executable, "-c", FACTS, "one", "two words"]
+    options = {"cwd": tmp_path, "env": {"NAME": "value", "PATH": os.environ["PATH"]}, "start_new_session": session}
+    forked = preloaded.run(command, capture_output=True, text=True, **options)
+    fresh = subprocess.run(command, capture_output=True, text=True, check=False, **options)  # type: ignore[call-overload]
+    assert (forked.returncode, forked.stdout, forked.stderr) == (fresh.returncode, fresh.stdout, fresh.stderr)
+    assert forked.returncode == 7
+    assert str(tmp_path) in forked.stdout
+
+
+def test_an_exception_ends_with_its_traceback_and_code_1() -> None:
+    done = preloaded.run([sys.executable, "-c", "raise RuntimeError('broken')"], capture_output=True, text=True)
+    assert done.returncode == 1
+    assert done.stderr.endswith("RuntimeError: broken\n")
+
+
+def test_a_module_and_the_command_run() -> None:
+    listed = preloaded.run([sys.executable, "-m", "json.tool", "--help"], capture_output=True, text=True)
+    assert "usage" in listed.stdout
+    assert preloaded.run([HALLMARK, "--version"], capture_output=True, text=True).stdout.startswith("hallmark ")
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
+def test_a_process_is_our_child_and_can_be_signalled(number: signal.Signals) -> None:
+    pipe = subprocess.PIPE
+    with preloaded.Popen([sys.executable, "-c", WAITING], stdin=pipe, stdout=pipe, text=True) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "ready\n"
+        assert Path(f"/proc/{process.pid}/stat").read_text().rpartition(")")[2].split()[1] == str(os.getpid())
+        process.send_signal(number)
+        assert process.wait(20) == -number
+
+
+def test_input_reaches_the_process_and_its_end_too() -> None:
+    with preloaded.Popen(
+        [sys.executable, "-c", "print(input().upper())"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as process:
+        assert process.communicate("words\n", timeout=20) == ("WORDS\n", None)
+
+
+@pytest.mark.parametrize("options", [{"umask": 0o77}, {"pass_fds": [0]}, {"preexec_fn": print}])
+def test_what_needs_a_fresh_interpreter_is_refused(options: dict[str, object]) -> None:
+    with pytest.raises(ValueError, match=r"use subprocess|expected a module"):
+        preloaded.run([sys.executable, "-c", ""], **options)
+
+
+def test_a_variable_for_the_interpreter_makes_a_fresh_one() -> None:
+    code = "import sys; print(sys.flags.dev_mode, 'publish.app' in sys.modules)"
+    env = {"PATH": os.environ["PATH"], "PYTHONDEVMODE": "1"}
+    done = preloaded.run([sys.executable, "-c", code], env=env, stdout=subprocess.PIPE, text=True)
+    assert done.stdout == "True False\n"
