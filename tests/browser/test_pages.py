@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import pytest
 
+from publish.site.pages.sitemap import PAGES as LISTED_PAGES
 from tests.browser.conftest import Open
 
 # The first one waits for the shop to be filled and for Chromium to start, which takes a while on a cold machine.
 pytestmark = pytest.mark.xdist_group("browser")
 
-PAGES = {
-    "dashboard": "/",
-    "servers": "/servers",
+PAGES = {path.strip("/") or "dashboard": path for path in LISTED_PAGES} | {
     "servers found": "/servers?q=example&sort=name",
     "servers none": "/servers?q=nosuchserver",
     "server good": "/servers/{good}",
@@ -32,14 +31,8 @@ PAGES = {
     "control": "/servers/{good}/control",
     "compare": "/compare?a={good}&b={poor}",
     "compare search": "/compare",
-    "methods": "/methods",
     "method": "/methods/adaptive@1",
-    "rules": "/rules",
     "rule": "/rules/tool-description-missing",
-    "datasets": "/datasets",
-    "status": "/status",
-    "about": "/about",
-    "api": "/api",
     "not found": "/servers/srv_00000000000000000000",
 }
 MISSING = {"not found"}

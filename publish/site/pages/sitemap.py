@@ -19,7 +19,7 @@ MOST: Final = 50_000
 
 _DIGITS: Final = "0123456789abcdef"
 PAGES: Final = ("/", "/servers", "/methods", "/rules", "/datasets", "/status", "/api", "/about")
-"""Pages without parameters that a search engine may list."""
+"""Pages without parameters. Search engines may list them; tests crawl them and open them in a browser."""
 
 _SPACE: Final = "http://www.sitemaps.org/schemas/sitemap/0.9"
 _TYPE: Final = "application/xml"

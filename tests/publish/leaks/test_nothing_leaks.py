@@ -14,6 +14,7 @@ from evidence.store import OptOut, OptOutScope
 from publish.api.guide import make_openapi_document
 from publish.badges.images import badge_names
 from publish.disclosure import PublicRecords
+from publish.site.pages.sitemap import PAGES as LISTED_PAGES
 from publish.views import public_servers
 from tests.publish.leaks.conftest import House, built
 from tests.publish.leaks.crawling import Crawl, call_tool, paths_of_api
@@ -23,7 +24,7 @@ pytestmark = pytest.mark.xdist_group("leaks")
 
 AT_ONCE = timedelta(seconds=1)
 """How long a copy may be served before anybody asks whether it still holds."""
-BEGINNINGS = ("/", "/servers", "/methods", "/rules", "/datasets", "/status", "/about", "/api", "/api/v1/openapi.json")
+BEGINNINGS = (*LISTED_PAGES, "/api/v1/openapi.json")
 HANDBOOK = ("/rules", "/methods", "/api/v1/rules", "/api/v1/rubrics", "/static")
 """What is the same in every store."""
 MACHINES = ("/robots.txt", "/sitemap.xml", "/healthz", "/readyz")
