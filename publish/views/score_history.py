@@ -187,4 +187,5 @@ def _describe_dots(dots: Sequence[PlotDot]) -> str:
         if newest is None
         else f"the last one {format_number(newest)}"
     )
-    return f"{nights}, {len(scores)} with a score, between {least} and {most}, {ends}.{broken}"
+    values = f"always {least}" if least == most else f"between {least} and {most}"
+    return f"{nights}, {len(scores)} with a score, {values}, {ends}.{broken}"

@@ -65,7 +65,7 @@ def test_a_night_without_a_score_is_no_zero() -> None:
     assert found.dots[1].y is None
     assert found.dots[2].moved is None
     assert corners(found) == []
-    assert "2 with a score, between 50 and 50" in found.said
+    assert "2 with a score, always 50" in found.said
 
 
 def test_of_two_versions_in_one_night_the_newest_counts() -> None:
@@ -85,4 +85,4 @@ def test_one_night_is_a_point() -> None:
     found = series(night(0, "100"))
     assert found.strokes == ()
     assert len(found.ticks) == 1
-    assert found.said == "1 night, 1 with a score, between 100 and 100, the last one 100."
+    assert found.said == "1 night, 1 with a score, always 100, the last one 100."

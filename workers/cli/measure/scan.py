@@ -223,9 +223,7 @@ def scan(
             print_note(f"verdicts written to {junit_file}")
         match Format.JSON if as_json else form:
             case Format.JSON:
-                print_json(
-                    {"verdicts": list(map(make_verdict_object, cards)), **make_scan_document(dossier, cards, checks)}
-                )
+                print_json(_make_document(dossier, cards, checks))
             case Format.SARIF:
                 print_json(sarif_document)
             case Format.TEXT:
