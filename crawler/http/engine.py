@@ -86,7 +86,7 @@ class HttpEngine:
 
     @cached_property
     def _tls(self) -> ssl.SSLContext:
-        """Made for the first connection that needs it: reading the system's authorities takes 10 to 30 ms."""
+        """Made for the first connection over TLS, since reading the system's authorities is slow."""
         return self._given_tls or create_tls_context()
 
     def open_session(self, *, guard: AddressGuard | None = None, seconds: float | None = None) -> HttpSession:

@@ -109,7 +109,7 @@ def _cap_row(rubric: Rubric, cap: CapTerms) -> str:
 
 
 def describe_cost(cap: CapTerms) -> str:
-    """The points that a cap takes besides."""
+    """What a cap takes from the points, besides limiting the grade."""
     cost = f"-{format_number(cap.cost)}" if cap.cost else ""
     withheld = f"{' and '.join(cap.withholds)} count 0" if cap.withholds else ""
     return ", ".join(filter(None, (withheld, cost))) or "none"

@@ -1,4 +1,4 @@
-"""Processes of the product that start in hundredths of a second instead of two seconds of imports.
+"""Processes of the product that start without the two seconds of imports.
 
 A helper process imports the product once for each test process, and forks for every start. What it starts is a child of
 the test process with its own arguments, environment, folder and streams: it can be waited for, signalled and killed

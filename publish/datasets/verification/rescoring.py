@@ -24,6 +24,7 @@ from scoring.engine import catalogue
 from scoring.engine.assess import assess_dossier
 from scoring.engine.assessment import Assessment, Question
 from scoring.engine.rubric import Rubric
+from scoring.engine.walk import Pages
 from scoring.results.outcome import Finding, Measured, NotMeasured, Outcome, Skipped
 
 _MOST_GUESSES: Final = 1
@@ -241,7 +242,8 @@ def _wrong_outcomes(
             words = (_answer(one), _answer(other))
             yield _of_table(OUTCOMES, server, " ".join(key), words, ProblemKind.SCORE)
     answered = {row["rule"] for row in rows.get(OUTCOMES.name, ())}
-    observed = {question.rule for question, reads, _ in list_public_questions() if reads in rebuilt.missing}
+    asked = (one for one, reads, _ in list_public_questions() if reads in rebuilt.missing and one.pages is Pages.ALL)
+    observed = {question.rule for question in asked}
     for rule in sorted(observed - answered):
         yield _of_table(OUTCOMES, server, rule, ("a row", None), ProblemKind.SCORE)
 
