@@ -18,9 +18,6 @@ from crawler.secret_masking import mask_secrets
 MAX_EVENTS: Final = 2_000  # per stream; each event is parsed
 STREAM_TAIL: Final = 0.25  # seconds in which a stream may end after its response, so that the connection can be reused
 STREAM_WATCH_SECONDS: Final = 3.0  # seconds after which a stream that is still open counts as one that does not end
-BOGUS_BEARER: Final = "hallmark-probe-bogus-token"
-"""A token that no server has issued."""
-
 _STREAM_MARKS: Final = (b"event:", b"data:", b"id:", b":")
 _RECORDED_HEADERS: Final = frozenset({"accept", "content-type", "origin"})
 _MASKED_FROM: Final = 2048  # bytes: a secret that crosses _QUOTED must be seen whole
@@ -166,12 +163,12 @@ def quote_masked(data: bytes) -> str:
 
 
 def select_recorded_headers(headers: Sequence[tuple[str, str]]) -> tuple[tuple[str, str], ...]:
-    """The request headers that rules use; an authorization is recorded as `bogus bearer` or `configured`."""
+    """The request headers that rules use; an authorization is recorded as `configured`."""
     found: list[tuple[str, str]] = []
     for name, value in headers:
         lower = name.lower()
         if lower == "authorization":
-            found.append((name, "bogus bearer" if value == f"Bearer {BOGUS_BEARER}" else "configured"))
+            found.append((name, "configured"))
         elif lower.startswith("mcp-") or lower in _RECORDED_HEADERS:
             found.append((name, value))
     return tuple(found)

@@ -26,6 +26,9 @@ from crawler.mcp.transcript import Exchange, Reply, Transcript, select_kept_head
 from evidence.canonical import Json
 from evidence.model import TargetType
 
+OLDEST_VERSION: Final = "2024-11-05"
+"""The revision before this transport existed."""
+
 _MAX_REDIRECTS: Final = 3
 _METHOD_PRESERVING_REDIRECTS: Final = frozenset({307, 308})
 _SESSION: Final = re.compile(r"[\x21-\x7e]{1,1024}")
@@ -200,9 +203,18 @@ class StreamableHttp:
     async def send_notification(self, method: str) -> None:
         await self.post.send("POST", method, jsonrpc.encode_notification(method), self.legacy_headers(method))
 
+    @property
+    def may_end_session(self) -> bool:
+        """Whether there is a session that a DELETE ends without taking the server down.
+
+        SDK 1.8 is the only one that negotiates 2024-11-05 over this transport. With newer dependencies it serves nobody
+        any more after a DELETE (docs/version-matrix.md).
+        """
+        return self.session is not None and self._version != OLDEST_VERSION
+
     async def close(self) -> None:
-        """DELETE the session, as the specification recommends."""
-        if self.session:
+        """DELETE the session, as the specification recommends, where that is harmless."""
+        if self.may_end_session:
             await self.post.send("DELETE", "DELETE", b"", self.legacy_headers("DELETE"))
             self.session = None
 

@@ -219,6 +219,16 @@ class Transcript:
                 return
         self.rows.append(row)
 
+    def mark(self) -> tuple[int, int, int]:
+        """The place up to which `rewind` keeps exchanges, connections and rows."""
+        return len(self.exchanges), len(self.links), len(self.rows)
+
+    def rewind(self, mark: tuple[int, int, int]) -> None:
+        """Drop everything that was added since the mark."""
+        exchanges, links, rows = mark
+        self.retained -= sum(piece.kept for one in self.exchanges[exchanges:] for piece in one.received)
+        del self.exchanges[exchanges:], self.links[links:], self.rows[rows:]
+
     def forget(self, since: int) -> None:
         """Drop the bodies and pieces of the exchanges from `since` on, to make room for evidence."""
         for at, exchange in enumerate(self.exchanges[since:], since):

@@ -23,14 +23,16 @@ Body, schema 1 (UTF-8 JSON; a MESSAGE is spliced in byte for byte as the server 
 
 `step` names the question (`crawler.collectors.protocol.questions.inquiries`); `redirected` is a redirect to another
 address of the same origin, where the question was asked again. When a question was repeated because its first answer
-failed transiently, only the last answer is included. Request ids are ours and the same in every run; session ids, dates
-and timings are in the record's observation. A session id is written as `session N`, by the connection that it was
-assigned on, or as `another session`. `headers` holds those that rules use; `x-endpoint` is ours and gives the endpoint
-of an HTTP+SSE stream: `same-origin`, `other-origin` or `none`. In `sent` an `authorization` is only `configured` or
-`bogus bearer`. `ended`: whether a stream ended, or a process exited, in good time after its last answer; null when that
-was not observed.
+failed transiently, only the last answer is included. Request ids are ours and the same in every run; names and tokens
+that cannot exist are random on the wire and fixed here; session ids, dates and timings are in the record's observation.
+A session id is written as `session N`, by the connection that it was assigned on, or as `another session`. `headers`
+holds those that rules use; `x-endpoint` is ours and gives the endpoint of an HTTP+SSE stream: `same-origin`,
+`other-origin` or `none`. In `sent` an `authorization` is only `configured`. `ended`: whether a stream ended, or a
+process exited, in good time after its last answer; null when that was not observed.
 
-A question that a full probe could not ask any more has the failure `not_collected`. A core probe of a server that opens
+A question that a full probe could not ask any more has the failure `not_collected`. Risky questions are missing
+altogether for a remote that is known to fall, by its version or an earlier fall (kind `falls`), and for one that fell
+in this probe. A core probe of a server that opens
 unchanged keeps the results of the last full probe, for at most 14 days: `depth` is then `full`, and the observation
 states its time (`full_at`) and the record (`carried_from`). A re-test repeats some questions and states `full_due`: the
 next probe is a full one.

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from evidence.kinds.falls import Fall, Falls
 from evidence.kinds.interop import Interop
 from evidence.kinds.samples import Samples
-from scoring.scopes.samples import Attempt, Encounter
+from scoring.scopes.samples import Attempt, Encounter, Survival
 
 
 def build_attempt(failure: str = "", *, successes: int = 8, **failures: int) -> Attempt:
@@ -42,3 +43,9 @@ def build_client_session(
             message=message,
         ),
     )
+
+
+def build_survival(*survived: str, fell: str = "", state: str = "HTTP 500") -> Survival:
+    """The questions that a server survived, and the one after which it served no fresh client, if any."""
+    falls = (Fall(question=fell, transport="streamable-http", signs=(state, state, state)),) if fell else ()
+    return Survival(at="falls", found=Falls(server=("notes", "1.0.0"), survived=survived, falls=falls))

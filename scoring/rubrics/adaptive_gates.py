@@ -29,6 +29,9 @@ _WITHOUT_PACKAGE: Final = frozenset({TargetType.STREAMABLE_HTTP, TargetType.SSE,
 _OURS: Final = frozenset({Reason.NOT_COLLECTED, Reason.COLLECTOR_ERROR, Reason.COLLECTOR_OFFLINE})
 """Reasons for which nothing was asked: the listing and the exchanges are the records of one probe."""
 
+_HIDING: Final = frozenset({Reason.TIMEOUT, Reason.UNREACHABLE, Reason.TOO_LARGE, Reason.NOT_MCP})
+"""Reasons of the server's side, which never explain a missing record of falls beside a listing."""
+
 _POISONING: Final = (
     "text-injects-instructions",
     "text-commands-other-tools",
@@ -171,17 +174,24 @@ def _repository_unread(assessment: Assessment) -> str | None:
     return "a repository that could not be read" if unread else None
 
 
-def _fell_over(assessment: Assessment) -> Finding | None:
-    return _first_finding(assessment, "server-fell-over")
+def _fell_over(assessment: Assessment) -> Finding | str | None:
+    """A fall, or a server that lists its tools of which a failure of its own hides whether it fell."""
+    (criterion,) = _criteria("server-fell-over")
+    outcome = assessment.outcome(criterion.question)
+    unknown = isinstance(outcome, NotMeasured) and outcome.reason in _HIDING and _is_listed(assessment)
+    return "an unknown fall" if unknown else _first_finding(assessment, "server-fell-over")
 
 
 def _unrecorded(assessment: Assessment) -> str | None:
-    """Answers of a server that lists its tools which could not be recorded: its survival was not examined."""
+    """Answers of a server that lists its tools which could not be recorded."""
     content = assessment.dossier.read(exchanges.KIND)
-    listed = isinstance(assessment.dossier.read(listing.KIND), Observed)
-    if not listed or isinstance(content, Observed) or content.reason in _OURS:
+    if not _is_listed(assessment) or isinstance(content, Observed) or content.reason in _OURS:
         return None
     return "answers that could not be recorded"
+
+
+def _is_listed(assessment: Assessment) -> bool:
+    return isinstance(assessment.dossier.read(listing.KIND), Observed)
 
 
 def _destructive_to_strangers(assessment: Assessment) -> str | None:
@@ -205,8 +215,9 @@ def _gate(
     *rules: str,
     lifted_by: str,
     harm: bool = False,
+    withholds: tuple[str, ...] = (),
 ) -> Gate:
-    terms = CapTerms(cites=f"{CAP}{name}", grade=grade, lifted_by=lifted_by, rules=rules)
+    terms = CapTerms(cites=f"{CAP}{name}", grade=grade, lifted_by=lifted_by, rules=rules, withholds=withholds)
     if harm:
         terms = replace(terms, cost=HARM, withholds=WITHHELD)
     return Gate(terms=terms, find=find)
@@ -231,7 +242,14 @@ GATES: Final = (
         _destructive_to_strangers,
         lifted_by="credentials for tools that destroy or administer",
     ),
-    _gate("fell_over", "D", _fell_over, "server-fell-over", lifted_by="a server that keeps answering"),
+    _gate(
+        "fell_over",
+        "D",
+        _fell_over,
+        "server-fell-over",
+        lifted_by="a server that keeps serving new clients",
+        withholds=("reliability",),
+    ),
     _gate("unrecorded", "D", _unrecorded, lifted_by="answers that can be recorded"),
     _gate("critical_advisory", "C", _critical, "dependency-critical", lifted_by="an upgrade of the dependency"),
     _gate("exploited_advisory", "C", _exploited, "dependency-exploited", lifted_by="an upgrade of the dependency"),

@@ -1,4 +1,6 @@
-"""The scopes `Attempt` and `Encounter`: how connecting went over time, and what the official client saw."""
+"""The scopes `Attempt`, `Encounter` and `Survival`: how connecting went over time, with the official client, and after
+risky questions.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +8,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar, Final
 
-from evidence.kinds import interop, samples
+from evidence.kinds import falls, interop, samples
+from evidence.kinds.falls import Falls
 from evidence.kinds.interop import Interop
 from evidence.kinds.samples import Samples
 from scoring.scopes.base import Scope
@@ -31,13 +34,23 @@ class Encounter(Scope):
     seen: Interop
 
 
-SCOPES: Final[frozenset[type[Scope]]] = frozenset({Attempt, Encounter})
+@dataclass(frozen=True, kw_only=True)
+class Survival(Scope):
+    """Whether a fresh client was served after each risky question."""
+
+    reads: ClassVar[str] = falls.KIND
+    found: Falls
+
+
+SCOPES: Final[frozenset[type[Scope]]] = frozenset({Attempt, Encounter, Survival})
 
 
 def build_sample_scopes(wanted: type[Scope], body: bytes) -> tuple[Scope, ...]:
     """The things of one of SCOPES in a body; raise NotJson for a body that is not JSON."""
     if wanted is Attempt:
         return build_attempts(Samples.parse(body))
+    if wanted is Survival:
+        return (Survival(at=falls.KIND, found=Falls.parse(body)),)
     return (Encounter(at=interop.KIND, seen=Interop.parse(body)),)
 
 

@@ -6,10 +6,9 @@ import json
 from dataclasses import replace
 from functools import cache
 
-from evidence.kinds import access, exchanges, interop, listing, samples, secrets, trials
-from evidence.kinds.exchanges import REVISIONS
+from evidence.kinds import access, advisories, exchanges, falls, interop, listing, samples, secrets, trials
+from evidence.kinds.falls import Fall, Falls
 from evidence.model import Absent, Dossier, Observed, Reason
-from scoring.example_builders.conversation import build_exchanges_body, legacy_exchange
 from tests.dossiers import recorded
 from tests.scoring import rich
 
@@ -45,19 +44,20 @@ def leaking() -> Dossier:
 
 @cache
 def fallen() -> Dossier:
-    """The clean server, which answered nothing more after a question."""
-    opened = legacy_exchange("initialize", result={})
-    body = build_exchanges_body(
-        opened,
-        legacy_exchange("unknown-method", form="stream"),
-        *(
-            legacy_exchange(f"initialize-{REVISIONS[letter]}", revision=letter, status=500, form="other")
-            for letter in "ABC"
-        ),
+    """The clean server, which served no fresh client after a question."""
+    fall = Fall(
+        question="legacy/unknown-method", transport="streamable-http", signs=("no answer", "HTTP 500", "HTTP 500")
     )
-    record = clean().records[exchanges.KIND]
-    content = Observed(json.dumps(body).encode())
-    return replace(clean(), records={**clean().records, exchanges.KIND: replace(record, content=content)})
+    found = Falls(server=("notes", "1.0.0"), survived=("legacy/stream",), falls=(fall,))
+    return rich.adding(clean(), {falls.KIND: found.to_json()})
+
+
+@cache
+def flawed() -> Dossier:
+    """The clean server, with a critical advisory against a dependency."""
+    return rich.changed(
+        clean(), advisories.KIND, groups=[rich.flaw("GHSA-aaaa-aaaa-aaaa", "left", severity="critical")]
+    )
 
 
 @cache

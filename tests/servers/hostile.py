@@ -80,11 +80,18 @@ OPENING: dict[str, Any] = {
 
 @dataclass
 class Mcp:
-    """A well-behaved legacy server whose answers to some methods are replaced by `overrides`."""
+    """A well-behaved legacy server whose answers to some methods are replaced by `overrides`.
+
+    One that answers `server/discover` agrees to the newest legacy version, as every server of both eras does.
+    """
 
     overrides: dict[str, Behaviour] = field(default_factory=dict)
     opening: dict[str, Any] = field(default_factory=lambda: dict(OPENING))
     asked: list[str] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        if "server/discover" in self.overrides:
+            self.opening["protocolVersion"] = "2025-11-25"
 
     async def __call__(self, call: Call) -> None:
         """Answer one request."""

@@ -69,11 +69,12 @@ def sse(answer: Callable[[Any, asyncio.StreamWriter], Any], *, endpoint: str = "
         inner, streams = Upright(modern=False), []
 
         async def behave(call: Call) -> None:
+            path, _, number = call.path.partition("?")
             if call.verb == "GET":
-                await call.send(STREAM + f"event: endpoint\ndata: {endpoint}\n\n".encode())
+                await call.send(STREAM + f"event: endpoint\ndata: {endpoint}?{len(streams)}\n\n".encode())
                 streams.append(call)
                 await asyncio.sleep(30)
-            elif call.path != endpoint or not streams:
+            elif path != endpoint or not number:
                 await call.reply(405)
             else:
                 inner.sessions["only"] = "2025-11-25"
@@ -81,7 +82,7 @@ def sse(answer: Callable[[Any, asyncio.StreamWriter], Any], *, endpoint: str = "
                 _, _, message = await overheard(inner, call)
                 await call.reply(202, b"Accepted", kind="text/plain")
                 if message is not None:
-                    await answer(message, streams[-1])
+                    await answer(message, streams[int(number)])
 
         return behave
 

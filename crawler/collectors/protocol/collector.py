@@ -24,10 +24,10 @@ from crawler.http.engine import HttpEngine
 from crawler.http.rate_limiting import HostRateLimiter
 from crawler.launcher import Launcher
 from evidence.canonical import Json
-from evidence.kinds import access, behaviour, exchanges, handouts, listing, samples, trials
+from evidence.kinds import access, behaviour, exchanges, falls, handouts, listing, samples, trials
 from evidence.model import Absent, Dossier, Observed, Reason, Record, Server, Target, TargetType
 
-VERSION: Final = 4
+VERSION: Final = 5
 _RUNNABLE: Final = frozenset({TargetType.NPM, TargetType.PYPI, TargetType.OCI, TargetType.COMMAND})
 _WEEKLY: Final = "weekly"
 
@@ -43,7 +43,9 @@ class ProtocolCollector:
 
     name: Final = "protocol"
     version: Final = VERSION
-    kinds: Final = tuple(kind.KIND for kind in (listing, exchanges, access, trials, handouts, samples, behaviour))
+    kinds: Final = tuple(
+        kind.KIND for kind in (listing, exchanges, access, trials, handouts, samples, behaviour, falls)
+    )
     needs: Final = Scarce.SERVER
 
     def __init__(
@@ -117,7 +119,8 @@ class ProtocolCollector:
 
     async def _probe(self, target: Target, options: ProbeOptions, earlier: Dossier) -> ProbeResult:
         if target.type.is_remote:
-            return await RemoteProbe(self._engine, self._dependencies, options).run(target)
+            known_falls = earlier.records.get(falls.KIND)
+            return await RemoteProbe(self._engine, self._dependencies, options, known_falls).run(target)
         if target.type not in _RUNNABLE:
             return ProbeResult(listing=Absent(Reason.RUNTIME_UNSUPPORTED, f"{target.type} packages are not run yet"))
         if self._launcher is None:
@@ -152,6 +155,7 @@ class ProtocolCollector:
                 behaviour_content(probed.behaviour, server.targets[position:][:1], listing_absence[0]),
                 {},
             ),
+            falls.KIND: probed.falls or (_known_falls(probed.listing, earlier.records.get(falls.KIND)), {}),
         }
         return [make_record(self, server, kind, *found[kind], at=at) for kind in self.kinds]
 
@@ -186,3 +190,11 @@ def _no_access(targets: Sequence[Target], otherwise: Observed | Absent) -> Obser
     if targets and not targets[0].type.is_remote:
         return Absent(Reason.TRANSPORT_UNSUPPORTED, "access is a question of HTTP")
     return otherwise
+
+
+def _known_falls(listed: Observed | Absent, earlier: Record | None) -> Observed | Absent:
+    """The falls of a target that was not asked over HTTP: what is known of a server outlives that it does not open."""
+    if isinstance(listed, Observed):
+        return Absent(Reason.TRANSPORT_UNSUPPORTED, "a process serves one client only")
+    is_kept = earlier is not None and isinstance(earlier.content, Observed) and listed.reason is not Reason.OPTED_OUT
+    return earlier.content if earlier is not None and is_kept else listed

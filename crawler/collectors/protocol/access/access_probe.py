@@ -16,6 +16,7 @@ timeouts, 429, 5xx or failures of the connection were seen.
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Iterator, Mapping, Sequence
 
 from crawler.collectors.protocol.access.access_body import AccessFindings, access_body
@@ -33,7 +34,6 @@ from crawler.http.engine import HttpSession
 from crawler.http.failures import InvalidTarget
 from crawler.http.rate_limiting import HostRateLimiter
 from crawler.http.url import Url, parse_url
-from crawler.mcp.response_reader import BOGUS_BEARER
 from evidence.canonical import Json, parse_json
 from evidence.kinds.access import AccessClass
 from evidence.model import Absent, Observed, Target, TargetType
@@ -66,7 +66,7 @@ async def collect_access(
     reader = MetadataReader(session, limiter, limits or AccessLimits(), home=server.origin.host)
     resource, issuers = await _metadata(reader, decision, server) if thorough or decision.gate else ((), ())
     gated = decision.gate if decision.access.is_gated else None
-    bogus = await unauthenticated.ask_with_bearer(BOGUS_BEARER, gated) if gated else None
+    bogus = await unauthenticated.ask_with_bearer(secrets.token_urlsafe(24), gated) if gated else None
     findings = AccessFindings(target, decision, tuple(requests), resource, issuers, bogus, metadata_cut=reader.cut)
     return Observed(access_body(findings)), _observation(unauthenticated, reader.requests, credential)
 

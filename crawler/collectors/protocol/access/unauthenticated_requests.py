@@ -38,13 +38,14 @@ class UnauthenticatedRequests:
         """The openings and then tools/list without credentials, until an answer decides."""
         if over_sse:
             return await self._sse("", _TOOLS)
+        legacy = await self._legacy(self._streamable(""), _TOOLS)
+        refusal = legacy[0].refusal
+        if legacy[0].opened or (refusal and refusal.reason in LOCKED_REASONS):
+            return legacy
         channel = self._streamable("")
         modern = await self._discover(channel)
-        if modern.opened:
-            return (modern, await self._list(channel, Era.MODERN, _TOOLS))
-        if modern.refusal and modern.refusal.reason in LOCKED_REASONS:
-            return (modern,)
-        return (modern, *await self._legacy(channel, _TOOLS))
+        listed = (await self._list(channel, Era.MODERN, _TOOLS),) if modern.opened else ()
+        return (*legacy, modern, *listed)
 
     async def ask_with_bearer(self, token: str, gate: AccessRequest) -> AccessRequest:
         """The refused question with a token, or an earlier question that is refused on the way to it."""

@@ -15,6 +15,7 @@ from crawler.collectors.protocol.handouts.handouts_body import handouts_body
 from crawler.collectors.protocol.listing.list_walker import ListResult, ListWalker
 from crawler.collectors.protocol.listing.listing_body import listing_body
 from crawler.collectors.protocol.questions import exchanges_body
+from crawler.collectors.protocol.questions.random_names import RandomNames
 from crawler.collectors.protocol.questions.selection import QuestionSelection
 from crawler.collectors.protocol.session.dialogue import Dialogue, ProbeLimits, QuestionBudget
 from crawler.collectors.protocol.session.handshake import Opened, initialize
@@ -94,6 +95,7 @@ class ProbeResult:
     handouts: Finding | None = None
     attempt: Observed | Absent | None = None
     behaviour: Observed | Absent | None = None
+    falls: Finding | None = None
     cold_ms: float | None = None
     warm_ms: float | None = None
 
@@ -133,6 +135,8 @@ class Probe:
         self.tool_trials: ToolTrials | None = None
         self.handouts: Finding | None = None
         self.attempt: Observed | Absent | None = None
+        self.names = RandomNames() if options.inquires else None
+        self.falls: Finding | None = None
 
     def dialogue(self, channel: Channel, post: JsonRpcPost | None = None) -> Dialogue:
         """A dialogue on this probe's budget. A process has no host, so it gets no second try."""
@@ -247,6 +251,7 @@ class Probe:
             trials=self.trials,
             handouts=self.handouts,
             attempt=self.attempt,
+            falls=self.falls,
             cold_ms=cold,
             warm_ms=warm,
         )
@@ -254,7 +259,7 @@ class Probe:
     def _exchanges(self, target: Target) -> Finding | None:
         if not any(link.opened for link in self.transcript.links):
             return None
-        body = exchanges_body.exchanges_body(target, self.options.depth, self.transcript, self.lists)
+        body = exchanges_body.exchanges_body(target, self.options.depth, self.transcript, self.lists, self.names)
         note: dict[str, Json] = {"requests": len(self.transcript.exchanges)}
         if self.options.is_full:
             note["full_at"] = self.clock().isoformat()

@@ -1,22 +1,40 @@
-"""A probe of a URL: modern, then legacy, then HTTP+SSE; in the opposite order when the registry declares `sse`."""
+"""A probe of a URL: legacy, then modern, then HTTP+SSE, which is first when the registry declares `sse`.
+
+`server/discover` is an unknown method for a legacy server, and released versions of SDKs serve nobody any more after
+one. So it is asked only where `initialize` was refused or answered with the newest legacy version, which all dual-era
+servers know (docs/decisions/0042).
+"""
 
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
 from contextlib import nullcontext
-from typing import Final
+from functools import partial
+from typing import ClassVar, Final
 
 from crawler.collectors.protocol.access.access_probe import collect_access
 from crawler.collectors.protocol.listing.list_walker import find_paged_method
 from crawler.collectors.protocol.probes.probe import Probe, ProbeDependencies, ProbeOptions, ProbeResult
-from crawler.collectors.protocol.questions.http_questions import HttpQuestions, ask_over_sse
-from crawler.collectors.protocol.questions.inquiries import ServerFacts
-from crawler.collectors.protocol.questions.interview import Interview
+from crawler.collectors.protocol.questions.http_questions import (
+    LegacyQuestions,
+    ModernQuestions,
+    Questioning,
+    SseQuestions,
+)
+from crawler.collectors.protocol.questions.inquiries import Risk, ServerFacts
+from crawler.collectors.protocol.questions.interview import Interview, is_harm, make_fall, open_twice
+from crawler.collectors.protocol.questions.known_falls import (
+    continue_falls,
+    has_falling_version,
+    read_falls,
+    read_server_version,
+)
+from crawler.collectors.protocol.questions.random_names import RandomNames
 from crawler.collectors.protocol.session.absence_reasons import explain_reply
-from crawler.collectors.protocol.session.dialogue import is_transient_failure
+from crawler.collectors.protocol.session.dialogue import Dialogue
 from crawler.collectors.protocol.session.handshake import (
     SSE_FALLBACK,
-    UNSUPPORTED_VERSION,
     Opened,
     OpeningRefused,
     discover,
@@ -27,13 +45,16 @@ from crawler.http.credentials import Credential
 from crawler.http.engine import HttpEngine, HttpSession
 from crawler.http.failures import InvalidTarget
 from crawler.http.url import parse_url
-from crawler.mcp.channel import LEGACY_VERSION, Era
+from crawler.mcp.channel import LEGACY_VERSION, Era, initialize_params
 from crawler.mcp.sse import SseChannel
 from crawler.mcp.streamable_http import JsonRpcPost, StreamableHttp
-from crawler.mcp.transcript import Reply, SessionLink
-from evidence.model import Absent, Observed, Reason, Target, TargetType
+from crawler.mcp.transcript import TOO_MANY_REQUESTS, Reply, SessionLink, Transcript
+from evidence.kinds.falls import Fall
+from evidence.model import Absent, Observed, Reason, Record, Target, TargetType
 
 _RESERVED_SHARE: Final = 0.1  # share of the server's time in which no inquiry begins, so that sessions can be ended
+DISCOVER: Final = "modern/discover"
+"""The one question of a core probe that a server may not know."""
 _ENDINGS: Final = 2  # requests that end the sessions of both eras
 _DECISIVE: Final = frozenset(
     {Reason.OAUTH_REQUIRED, Reason.CREDENTIALS_REQUIRED, Reason.PAYMENT_REQUIRED, Reason.FORBIDDEN}
@@ -41,11 +62,25 @@ _DECISIVE: Final = frozenset(
 
 
 class RemoteProbe(Probe):
-    """Probes one URL."""
+    """Probes one URL. `known_falls`: the record of kind `falls` of an earlier probe.
 
-    def __init__(self, engine: HttpEngine, dependencies: ProbeDependencies, options: ProbeOptions) -> None:
+    `wants_both_eras`: a server that opens in the legacy era is tested for the modern one.
+    """
+
+    wants_both_eras: ClassVar[bool] = True
+
+    def __init__(
+        self,
+        engine: HttpEngine,
+        dependencies: ProbeDependencies,
+        options: ProbeOptions,
+        known_falls: Record | None = None,
+    ) -> None:
         super().__init__(dependencies, options)
         self._engine = engine
+        self._known_falls = known_falls
+        self._checks = 0
+        self._fell_at_discover: list[Fall] = []
         self._own = False
         self._credential: Credential | None = None
         self._deadline = 0.0
@@ -71,46 +106,99 @@ class RemoteProbe(Probe):
         if isinstance(opened, OpeningRefused):
             await self._collect_access(target, session)
             return explain_reply(opened.reply, opened.asked)
-        content = await self.read_lists(target, opened, "")
-        other = await self._open_other_era(opened)
+        first, *others = opened
+        self.notes["eras"] = [each.era.value for each in opened]
+        content = await self.read_lists(target, first, "")
         await self._collect_access(target, session)
-        await self.try_tools(opened, choose_call_policy(self.options.policy, ""))
-        if self.options.inquires:
-            await self._inquire(opened, other, session.requests)
-        await opened.dialogue.channel.close()
-        if other is not None:
-            await other.dialogue.channel.close()
+        await self.try_tools(first, choose_call_policy(self.options.policy, ""))
+        interview: Interview | None = None
+        if self.names is not None and not self._fell_at_discover:
+            interview = await self._inquire(target, session, opened, self.names)
+        self._record_falls(opened, interview)
+        for each in (first, *others):
+            await each.dialogue.channel.close()
         return content
 
-    async def _inquire(self, opened: Opened, other: Opened | None, requests: int) -> None:
-        """Ask the questions that only a full probe or a re-test asks, after so many `requests`."""
-        ends = self._deadline - self.limits.total * _RESERVED_SHARE
+    async def _inquire(
+        self, target: Target, session: HttpSession, opened: Sequence[Opened], names: RandomNames
+    ) -> Interview:
+        """Ask the questions that only a full probe or a re-test asks: of both eras, in the order of their risk."""
         interview = Interview(
             self.transcript,
-            self.make_question_budget(requests + _ENDINGS),
+            self.make_question_budget(session.requests + _ENDINGS),
             self.limiter,
-            ends=ends,
-            pause=opened.dialogue.limits.retry_pause,
-            hold_back=opened.dialogue.hold_back,
+            ends=self._deadline - self.limits.total * _RESERVED_SHARE,
+            pause=opened[0].dialogue.limits.retry_pause,
+            hold_back=opened[0].dialogue.hold_back,
+            names=names,
             selection=self.options.selection,
+            open_fresh=partial(self._open_fresh, target, session, opened[-1]),
+            recovery=self.limits.recovery_pause,
+            spare=bool(self._find_known_falls(opened)) or has_falling_version(opened),
         )
-        for era in (one for one in (opened, other) if one is not None):
-            channel, link = era.dialogue.channel, era.dialogue.link(era.era)
-            facts = ServerFacts(
-                era=era.era,
-                capabilities=era.capabilities,
-                dual=other is not None,
-                paged=find_paged_method(self.lists),
-                listen=self.options.listen,
-            )
-            if isinstance(channel, SseChannel):
-                await ask_over_sse(channel, interview, link, facts)
-            if not isinstance(channel, StreamableHttp):
-                continue
-            questioning = HttpQuestions(channel.post, interview, self.transcript, self.client_version)
-            ask = questioning.ask_modern if era.era is Era.MODERN else questioning.ask_legacy
-            await ask(channel, link, facts)
-            channel.session = None if interview.is_rate_limited else channel.session
+        eras = [one for each in opened if (one := self._questioning(each, interview, dual=len(opened) > 1))]
+        for risk in Risk:
+            interview.begin_phase()
+            for era in eras:
+                await era.ask(risk)
+        for era in eras:
+            await era.end()
+        if interview.is_rate_limited or interview.falls:
+            for each in opened:
+                if isinstance(each.dialogue.channel, StreamableHttp):
+                    each.dialogue.channel.session = None
+        return interview
+
+    def _find_known_falls(self, opened: Sequence[Opened]) -> frozenset[str]:
+        """The questions under which this version of the server fell in an earlier probe, or before in this one."""
+        known = read_falls(self._known_falls)
+        earlier = known.falls if known.server == read_server_version(opened) else ()
+        return frozenset(fall.question for fall in (*earlier, *self._fell_at_discover))
+
+    def _record_falls(self, opened: Sequence[Opened], interview: Interview | None) -> None:
+        falls, survived = (interview.falls, interview.survived) if interview else ([], [])
+        falls = [*self._fell_at_discover, *falls]
+        content = continue_falls(self._known_falls, read_server_version(opened), falls, survived)
+        self.falls = content, {"checks": self._checks} if interview else {}
+
+    def _questioning(self, opened: Opened, interview: Interview, *, dual: bool) -> Questioning | None:
+        channel, link = opened.dialogue.channel, opened.dialogue.link(opened.era)
+        facts = ServerFacts(
+            era=opened.era,
+            capabilities=opened.capabilities,
+            dual=dual,
+            paged=find_paged_method(self.lists),
+            listen=self.options.listen,
+        )
+        if isinstance(channel, SseChannel):
+            return SseQuestions(channel, interview, link=link, facts=facts)
+        if not isinstance(channel, StreamableHttp):
+            return None
+        questions = ModernQuestions if opened.era is Era.MODERN else LegacyQuestions
+        return questions(channel, interview, self.transcript, self.client_version, link=link, facts=facts)
+
+    async def _open_fresh(self, target: Target, session: HttpSession, opened: Opened) -> Reply:
+        """Open the server in the era and over the transport of `opened` as a client that is new to it, and leave."""
+        unrecorded, seconds = Transcript(), self.limits.discover
+        self._checks += 1
+        if isinstance(opened.dialogue.channel, SseChannel):
+            stream = SseChannel(self._post(target, session, TargetType.SSE, unrecorded))
+            try:
+                reply = await stream.open()
+                if not stream.is_open:
+                    return reply
+                params = initialize_params(self.client_version)
+                return await stream.send_request("initialize", params, Era.LEGACY, seconds=seconds)
+            finally:
+                await stream.close()
+        post = self._post(target, session, TargetType.STREAMABLE_HTTP, unrecorded)
+        channel = StreamableHttp(post, self.client_version)
+        if opened.era is Era.MODERN:
+            return await channel.send_request("server/discover", {}, Era.MODERN, seconds=seconds)
+        params = initialize_params(self.client_version)
+        reply = await channel.send_request("initialize", params, Era.LEGACY, seconds=seconds)
+        await channel.close()
+        return reply
 
     async def _collect_access(self, target: Target, session: HttpSession) -> None:
         self.access = await collect_access(
@@ -124,37 +212,58 @@ class RemoteProbe(Probe):
             thorough=self.options.is_metadata_read,
         )
 
-    async def _open(self, target: Target, session: HttpSession) -> Opened | OpeningRefused:
+    async def _open(self, target: Target, session: HttpSession) -> Sequence[Opened] | OpeningRefused:
+        """The eras in which the server opened, the one to be listed first."""
         if target.type is TargetType.SSE:
-            opened = await self._open_sse(target, session)
-            if isinstance(opened, Opened) or not _may_be_other_transport(opened.reply):
-                return opened
+            sse = await self._open_sse(target, session)
+            if isinstance(sse, Opened):
+                return [sse]
+            if not _may_be_other_transport(sse.reply):
+                return sse
             other = await self._open_streamable(target, session)
-            return other if isinstance(other, Opened) else opened
+            return sse if isinstance(other, OpeningRefused) else other
         opened = await self._open_streamable(target, session)
-        if isinstance(opened, Opened) or opened.reply.status not in SSE_FALLBACK:
+        if not isinstance(opened, OpeningRefused) or opened.reply.status not in SSE_FALLBACK:
             return opened
-        other = await self._open_sse(target, session)
-        is_decisive = isinstance(other, OpeningRefused) and explain_reply(other.reply, other.asked).reason in _DECISIVE
-        return other if isinstance(other, Opened) or is_decisive else opened
+        sse = await self._open_sse(target, session)
+        if isinstance(sse, Opened):
+            return [sse]
+        return sse if explain_reply(sse.reply, sse.asked).reason in _DECISIVE else opened
 
-    async def _open_streamable(self, target: Target, session: HttpSession) -> Opened | OpeningRefused:
-        post = self._post(target, session, TargetType.STREAMABLE_HTTP)
-        dialogue = self.dialogue(StreamableHttp(post, self.client_version), post)
-        modern = await discover(dialogue, retry=True)
-        if isinstance(modern, Opened) or (modern.reply.failure and not modern.reply.failure.connected):
-            return modern
-        legacy = await initialize(dialogue, self.client_version)
-        if isinstance(legacy, Opened) or not is_transient_failure(modern.reply) or is_transient_failure(legacy.reply):
+    async def _open_streamable(self, target: Target, session: HttpSession) -> Sequence[Opened] | OpeningRefused:
+        """Open in the legacy era, and in the modern one unless the legacy version shows that it is not known."""
+        legacy = await initialize(self._streamable_dialogue(target, session), self.client_version)
+        if isinstance(legacy, Opened) and (legacy.version != LEGACY_VERSION or not self.wants_both_eras):
+            return [legacy]
+        if isinstance(legacy, OpeningRefused) and _is_final(legacy.reply):
             return legacy
-        # The first request woke a sleeping server: one that refuses the legacy era may still speak the modern one. One
-        # that answers with a version error speaks MCP and is only slow.
-        speaks_mcp = legacy.reply.answer is not None and legacy.reply.answer.code == UNSUPPORTED_VERSION
-        again = await discover(dialogue, retry=False, link=dialogue.link(Era.MODERN), patient=speaks_mcp)
-        return again if speaks_mcp or isinstance(again, Opened) else legacy
+        if isinstance(legacy, Opened) and DISCOVER in self._find_known_falls([legacy]):
+            return [legacy]
+        mark = self.transcript.mark()
+        modern = await discover(self._streamable_dialogue(target, session), retry=True)
+        if isinstance(legacy, Opened) and isinstance(modern, OpeningRefused) and is_harm(modern.reply):
+            await self._check_after_discover(target, session, legacy, modern.reply, mark)
+        if isinstance(legacy, OpeningRefused):
+            return [modern] if isinstance(modern, Opened) else legacy
+        return [modern, legacy] if isinstance(modern, Opened) else [legacy]
+
+    async def _check_after_discover(
+        self, target: Target, session: HttpSession, legacy: Opened, reply: Reply, mark: tuple[int, int, int]
+    ) -> None:
+        """Note a fall when a server that had opened serves no fresh client after `server/discover`."""
+        open_fresh = partial(self._open_fresh, target, session, legacy)
+        first, second = await open_twice(open_fresh, self.limiter, self.limits.recovery_pause)
+        if second is not None and is_harm(second):
+            self._fell_at_discover.append(make_fall(DISCOVER, reply, first, second))
+            self.transcript.rewind(mark)
+            self.dialogues.pop()
+
+    def _streamable_dialogue(self, target: Target, session: HttpSession) -> Dialogue:
+        post = self._post(target, session, TargetType.STREAMABLE_HTTP, self.transcript)
+        return self.dialogue(StreamableHttp(post, self.client_version), post)
 
     async def _open_sse(self, target: Target, session: HttpSession) -> Opened | OpeningRefused:
-        post = self._post(target, session, TargetType.SSE)
+        post = self._post(target, session, TargetType.SSE, self.transcript)
         channel = SseChannel(post)
         self.budget.spend()
         since, link = len(self.transcript.exchanges), self.transcript.connect(_sse_link())
@@ -167,31 +276,18 @@ class RemoteProbe(Probe):
             return OpeningRefused(reply, "GET")
         return await initialize(dialogue, self.client_version, link=link)
 
-    def _post(self, target: Target, session: HttpSession, transport: TargetType) -> JsonRpcPost:
+    def _post(self, target: Target, session: HttpSession, transport: TargetType, transcript: Transcript) -> JsonRpcPost:
         url = parse_url(target.identifier)
         return JsonRpcPost(
             session,
             url,
             self.limiter,
-            self.transcript,
+            transcript,
             headers=target.headers,
             transport=transport,
             gapless=self._own,
             credential=self._credential,
         )
-
-    async def _open_other_era(self, opened: Opened) -> Opened | None:
-        """Test whether a modern server is dual-era, and open it in the legacy era too when it is."""
-        self.notes["eras"] = [opened.era.value]
-        channel = opened.dialogue.channel
-        if opened.era is not Era.MODERN or not isinstance(channel, StreamableHttp):
-            return None
-        dialogue = self.dialogue(StreamableHttp(channel.post, self.client_version), channel.post)
-        other = await initialize(dialogue, self.client_version)
-        if isinstance(other, OpeningRefused):
-            return None
-        self.notes["eras"] = [opened.era.value, Era.LEGACY.value]
-        return other
 
 
 def _sse_link() -> SessionLink:
@@ -201,3 +297,8 @@ def _sse_link() -> SessionLink:
 def _may_be_other_transport(reply: Reply) -> bool:
     """True when a GET was answered by something that may speak streamable HTTP at the same URL."""
     return reply.status in SSE_FALLBACK or (reply.status == 200 and reply.failure is not None)
+
+
+def _is_final(reply: Reply) -> bool:
+    """True when another opening is pointless: the host was not reached, or it asks for fewer requests."""
+    return reply.status == TOO_MANY_REQUESTS or (reply.failure is not None and not reply.failure.connected)

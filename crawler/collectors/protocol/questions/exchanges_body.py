@@ -10,6 +10,7 @@ from crawler.collectors.protocol.access.authorization_metadata import mask_url
 from crawler.collectors.protocol.json_splicing import encode_json, splice_array, splice_object
 from crawler.collectors.protocol.listing.list_walker import ListResult
 from crawler.collectors.protocol.questions.inquiries import MALFORMED, UNKNOWN_SESSION
+from crawler.collectors.protocol.questions.random_names import RandomNames
 from crawler.mcp.transcript import REDIRECTED, Exchange, NamedExchange, Piece, SessionLink, Transcript
 from crawler.secret_masking import mask_secrets
 from evidence.canonical import Json, NotJson, canonical_digest, parse_json
@@ -29,14 +30,24 @@ _SHORTEST_SESSION: Final = 8  # characters; a shorter id could be part of anothe
 _RESULT_NAME: Final = re.compile(rb'\{?[ \t\r\n]*"result"[ \t\r\n]*:[ \t\r\n]*$')
 
 
-def exchanges_body(target: Target, depth: str, transcript: Transcript, lists: Mapping[str, ListResult]) -> bytes:
-    """The bytes of schema 1 (evidence/kinds/exchanges.py). `lists` are those of the listing of the same probe."""
+def exchanges_body(
+    target: Target,
+    depth: str,
+    transcript: Transcript,
+    lists: Mapping[str, ListResult],
+    names: RandomNames | None = None,
+) -> bytes:
+    """The bytes of schema 1 (evidence/kinds/exchanges.py). `lists` are those of the listing of the same probe.
+
+    `names` are those that were sent; the body holds the fixed ones.
+    """
     about = {"type": target.type.value, "identifier": target.identifier, "version": target.version}
-    writer = _Writer(transcript, lists, find_equal=depth == FULL)
+    writer = _Writer(transcript, lists, names, find_equal=depth == FULL)
+    links = transcript.links
     parts = {
         "target": encode_json(about),
         "depth": encode_json(depth),
-        "connections": splice_array(encode_json(_link(transcript.links, at)) for at in range(len(transcript.links))),
+        "connections": splice_array(encode_json(_link(links, at, names)) for at in range(len(links))),
         "exchanges": splice_array(writer.row(index, row) for index, row in enumerate(transcript.rows)),
     }
     return splice_object(parts)
@@ -45,11 +56,19 @@ def exchanges_body(target: Target, depth: str, transcript: Transcript, lists: Ma
 class _Writer:
     """Writes rows, and refers to results that were already written. `find_equal`: also to those in the listing."""
 
-    def __init__(self, transcript: Transcript, lists: Mapping[str, ListResult], *, find_equal: bool) -> None:
+    def __init__(
+        self,
+        transcript: Transcript,
+        lists: Mapping[str, ListResult],
+        names: RandomNames | None,
+        *,
+        find_equal: bool,
+    ) -> None:
         self._lists = lists
+        self._names = names
         self._find_equal = find_equal
         self._known: dict[str, int] = {}
-        self._assigned = _sessions(transcript)
+        self._assigned = _sessions(transcript, names)
         self._sessions = {one: name for one, name in self._assigned.items() if len(one) >= _SHORTEST_SESSION}
 
     def row(self, index: int, row: NamedExchange) -> bytes:
@@ -85,8 +104,9 @@ class _Writer:
     def _sent(self, step: str, exchange: Exchange) -> bytes:
         # The redirected question may be the malformed one.
         broken = step == MALFORMED or (step == REDIRECTED and not _is_json(exchange.request))
-        text = exchange.request.decode("utf-8", "replace") if broken and exchange.request else None
-        message = b"null" if broken or not exchange.request else exchange.request
+        request = self._restore(exchange.request)
+        text = request.decode("utf-8", "replace") if broken and request else None
+        message = b"null" if broken or not request else request
         headers = encode_json(self._headers(exchange.sent))
         return splice_object({"headers": headers, "message": message, "text": encode_json(text)})
 
@@ -130,8 +150,11 @@ class _Writer:
             return {"listed": encode_json([name, row.page])}
         return {"same_as": encode_json(first)} if first < index else None
 
+    def _restore(self, data: bytes) -> bytes:
+        return self._names.restore_bytes(data) if self._names else data
+
     def _clean(self, data: bytes) -> bytes:
-        cleaned = data
+        data = cleaned = self._restore(data)
         for session, name in self._sessions.items():
             cleaned = cleaned.replace(session.encode("utf-8", "replace"), name.encode())
         return cleaned if cleaned == data or _is_json(cleaned) else data  # a session id may be part of the JSON syntax
@@ -139,10 +162,10 @@ class _Writer:
     def _without_sessions(self, text: str) -> str:
         for session, name in self._sessions.items():
             text = text.replace(session, name)
-        return text
+        return self._names.restore(text) if self._names else text
 
 
-def _sessions(transcript: Transcript) -> dict[str, str]:
+def _sessions(transcript: Transcript, sent: RandomNames | None) -> dict[str, str]:
     """The replacement for each session id: the connection to which it was assigned, if any."""
     names = {
         link.session: f"session {number}"
@@ -151,12 +174,12 @@ def _sessions(transcript: Transcript) -> dict[str, str]:
     }
     for row in transcript.rows:
         session = row.exchange.header(_SESSION)
-        if session and session != UNKNOWN_SESSION:
+        if session and not (sent and sent.restore(session) == UNKNOWN_SESSION):
             names.setdefault(session, "another session")
     return names
 
 
-def _link(links: Sequence[SessionLink], number: int) -> Json:
+def _link(links: Sequence[SessionLink], number: int, names: RandomNames | None) -> Json:
     link = links[number]
     session: Json = None
     if link.session:
@@ -168,7 +191,7 @@ def _link(links: Sequence[SessionLink], number: int) -> Json:
         "era": link.era,
         "opened": link.opened,
         "offered": link.offered,
-        "negotiated": link.negotiated,
+        "negotiated": names.restore(link.negotiated) if names and link.negotiated else link.negotiated,
         "session": session,
     }
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Final
+from typing import Final, Protocol
 
-from crawler.collectors.protocol.questions.inquiries import MALFORMED, Headers, Inquiry, ServerFacts
+from crawler.collectors.protocol.questions.inquiries import MALFORMED, Headers, Inquiry, Risk, ServerFacts
 from crawler.collectors.protocol.questions.interview import Interview
 from crawler.collectors.protocol.questions.legacy import (
     BATCHING_VERSION,
@@ -18,7 +18,7 @@ from crawler.collectors.protocol.questions.legacy import (
     malformed_inquiry,
     session_end_inquiry,
 )
-from crawler.collectors.protocol.questions.modern import ELSEWHERE, modern_inquiries, other_connection_inquiry
+from crawler.collectors.protocol.questions.modern import modern_inquiries, other_connection_inquiry
 from crawler.collectors.protocol.session.handshake import note_negotiation
 from crawler.http.connection import Limits
 from crawler.mcp import jsonrpc
@@ -39,76 +39,27 @@ _WATCH_SECONDS: Final[Mapping[str, float]] = {
 _WITHOUT_ID: Final = frozenset({"GET", "DELETE"})
 
 
+class Questioning(Protocol):
+    """The inquiries of one opened era, asked in the order of their risk."""
+
+    async def ask(self, risk: Risk) -> None:
+        """Ask the inquiries of this risk."""
+        ...
+
+    async def end(self) -> None:
+        """Ask what ends the session."""
+        ...
+
+
 class HttpQuestions:
     """Asks a server the inquiries of a full probe over `post`."""
 
     def __init__(self, post: JsonRpcPost, interview: Interview, transcript: Transcript, client_version: str) -> None:
         self._post = post
+        self._post.tail = STREAM_WATCH_SECONDS
         self._interview = interview
         self._transcript = transcript
         self._client_version = client_version
-
-    async def ask_modern(self, channel: StreamableHttp, link: int, facts: ServerFacts) -> None:
-        """Everything of the modern era, on the connection `link`; the tools once more on another connection."""
-        self._post.tail = STREAM_WATCH_SECONDS
-        for inquiry in modern_inquiries(facts, self._client_version, channel.next_id):
-            await self._interview.ask(link, inquiry, self._send)
-        if facts.declares("tools") and self._interview.wants(Era.MODERN.value, ELSEWHERE):
-            self._post.http_session.close()  # no request is pending: the next one opens a new connection
-            other = SessionLink(channel.transport, Era.MODERN.value, MODERN_VERSION, True, MODERN_VERSION)
-            number = self._transcript.connect(other)
-            await self._interview.ask(
-                number, other_connection_inquiry(self._client_version, channel.next_id), self._send
-            )
-
-    async def ask_legacy(self, channel: StreamableHttp, link: int, facts: ServerFacts) -> None:
-        """Everything of the legacy era; ends the session of `channel`."""
-        self._post.tail = STREAM_WATCH_SECONDS
-        version = self._transcript.links[link].negotiated or ""
-
-        async def send(inquiry: Inquiry) -> Reply:
-            own = tuple(channel.legacy_headers(inquiry.label))
-            return await self._send(inquiry, own)
-
-        for inquiry in legacy_inquiries(facts, channel.next_id, lists=facts.dual):
-            await self._interview.ask(link, inquiry, send)
-        for inquiry in header_inquiries(facts, channel.next_id, channel.legacy_headers(facts.question), version):
-            await self._interview.ask(link, inquiry, send)
-        for offered, inquiry in http_openings(self._client_version):
-            await self._open(channel.transport, offered, inquiry)
-        await self._interview.ask(link, malformed_inquiry(channel.next_id), send)
-        if channel.session is not None:
-            await self._end(channel, link, facts)
-
-    async def _open(self, transport: str, offered: str, inquiry: Inquiry) -> None:
-        """One more opening on a connection of its own, whose session is ended again."""
-        if not self._interview.wants(Era.LEGACY.value, inquiry.step):
-            return
-        link = SessionLink(transport, Era.LEGACY.value, offered)
-        number = self._transcript.connect(link)
-        reply = await self._interview.ask(number, inquiry, self._send)
-        if reply is None or not note_negotiation(link, reply):
-            return
-        link.session = reply.exchange.header("mcp-session-id") or None
-        headers = _headers(link)
-        if link.negotiated == BATCHING_VERSION == offered:
-            notification = jsonrpc.encode_notification("notifications/initialized")
-            await self._interview.ask(
-                number, Inquiry(step="initialized", body=notification, headers=headers), self._send
-            )
-            await self._interview.ask(number, batch_inquiry(headers), self._send)
-        if link.session and is_valid_session_id(link.session):
-            limits = self._limits()
-            await self._interview.end_session(lambda: self._post.send("DELETE", "DELETE", b"", headers, limits=limits))
-
-    async def _end(self, channel: StreamableHttp, link: int, facts: ServerFacts) -> None:
-        headers = channel.legacy_headers(facts.question)
-        reply = await self._interview.ask(link, session_end_inquiry(headers), self._send)
-        if reply is None:
-            return
-        channel.session = None
-        if reply.status is not None and reply.status < 300:
-            await self._interview.ask(link, ended_session_inquiry(facts, channel.next_id, headers), self._send)
 
     async def _send(self, inquiry: Inquiry, own: Headers = CONTENT) -> Reply:
         answered = inquiry.verb not in _WITHOUT_ID and inquiry.step != "initialized"
@@ -129,16 +80,137 @@ class HttpQuestions:
         )
 
 
-async def ask_over_sse(channel: SseChannel, interview: Interview, link: int, facts: ServerFacts) -> None:
+class ModernQuestions(HttpQuestions):
+    """Everything of the modern era, on the connection `link`; the tools once more on another connection."""
+
+    def __init__(
+        self,
+        channel: StreamableHttp,
+        interview: Interview,
+        transcript: Transcript,
+        client_version: str,
+        *,
+        link: int,
+        facts: ServerFacts,
+    ) -> None:
+        super().__init__(channel.post, interview, transcript, client_version)
+        self._channel = channel
+        self._link = link
+        self._facts = facts
+        self._inquiries = list(modern_inquiries(facts, client_version, channel.next_id))
+        self._elsewhere = other_connection_inquiry(client_version, channel.next_id)
+
+    async def ask(self, risk: Risk) -> None:
+        for inquiry in self._inquiries:
+            if inquiry.risk is risk:
+                await self._interview.ask(self._link, inquiry, self._send)
+        is_wanted = risk is self._elsewhere.risk and self._interview.wants(Era.MODERN.value, self._elsewhere)
+        if self._facts.declares("tools") and is_wanted:
+            self._post.http_session.close()  # no request is pending: the next one opens a new connection
+            other = SessionLink(self._channel.transport, Era.MODERN.value, MODERN_VERSION, True, MODERN_VERSION)
+            number = self._transcript.connect(other)
+            await self._interview.ask(number, self._elsewhere, self._send)
+
+    async def end(self) -> None:
+        """Nothing: the era has no sessions."""
+
+
+class LegacyQuestions(HttpQuestions):
+    """Everything of the legacy era; ends the session of `channel`."""
+
+    def __init__(
+        self,
+        channel: StreamableHttp,
+        interview: Interview,
+        transcript: Transcript,
+        client_version: str,
+        *,
+        link: int,
+        facts: ServerFacts,
+    ) -> None:
+        super().__init__(channel.post, interview, transcript, client_version)
+        self._channel = channel
+        self._link = link
+        self._facts = facts
+        headers, version = channel.legacy_headers(facts.question), transcript.links[link].negotiated or ""
+        self._inquiries = [
+            *legacy_inquiries(facts, channel.next_id, lists=facts.dual),
+            *header_inquiries(facts, channel.next_id, headers, version),
+        ]
+        self._openings = list(http_openings(client_version))
+        self._malformed = malformed_inquiry(channel.next_id)
+
+    async def ask(self, risk: Risk) -> None:
+        for inquiry in self._inquiries:
+            if inquiry.risk is risk:
+                await self._interview.ask(self._link, inquiry, self._send_on_session)
+        for offered, inquiry in self._openings:
+            if inquiry.risk is risk:
+                await self._open(offered, inquiry)
+        if self._malformed.risk is risk:
+            await self._interview.ask(self._link, self._malformed, self._send_on_session)
+
+    async def end(self) -> None:
+        """End the session, and ask once more on it."""
+        if not self._channel.may_end_session:
+            return
+        headers = self._channel.legacy_headers(self._facts.question)
+        reply = await self._interview.ask(self._link, session_end_inquiry(headers), self._send)
+        if reply is None:
+            return
+        self._channel.session = None
+        if reply.status is not None and reply.status < 300:
+            inquiry = ended_session_inquiry(self._facts, self._channel.next_id, headers)
+            await self._interview.ask(self._link, inquiry, self._send)
+
+    async def _send_on_session(self, inquiry: Inquiry) -> Reply:
+        return await self._send(inquiry, tuple(self._channel.legacy_headers(inquiry.label)))
+
+    async def _open(self, offered: str, inquiry: Inquiry) -> None:
+        """One more opening on a connection of its own, whose session is ended again."""
+        if not self._interview.wants(Era.LEGACY.value, inquiry):
+            return
+        link = SessionLink(self._channel.transport, Era.LEGACY.value, offered)
+        number = self._transcript.connect(link)
+        reply = await self._interview.ask(number, inquiry, self._send)
+        if reply is None or not note_negotiation(link, reply):
+            return
+        link.session = reply.exchange.header("mcp-session-id") or None
+        headers = _headers(link)
+        if link.negotiated == BATCHING_VERSION == offered:
+            notification = jsonrpc.encode_notification("notifications/initialized")
+            await self._interview.ask(
+                number, Inquiry(step="initialized", body=notification, headers=headers), self._send
+            )
+            await self._interview.ask(number, batch_inquiry(headers), self._send)
+        if link.session and is_valid_session_id(link.session):
+            limits = self._limits()
+            await self._interview.end_session(lambda: self._post.send("DELETE", "DELETE", b"", headers, limits=limits))
+
+
+class SseQuestions:
     """Everything that HTTP+SSE carries, which is the legacy era without headers."""
 
-    async def send(inquiry: Inquiry) -> Reply:
-        seconds = _MALFORMED_SECONDS if inquiry.step == MALFORMED else _FIRST_BYTE_SECONDS
-        return await channel.send_raw(inquiry.label, inquiry.body, seconds=seconds)
+    def __init__(self, channel: SseChannel, interview: Interview, *, link: int, facts: ServerFacts) -> None:
+        self._channel = channel
+        self._interview = interview
+        self._link = link
+        self._inquiries = [
+            *legacy_inquiries(facts, channel.next_id, lists=False),
+            malformed_inquiry(channel.next_id),
+        ]
 
-    for inquiry in legacy_inquiries(facts, channel.next_id, lists=False):
-        await interview.ask(link, inquiry, send)
-    await interview.ask(link, malformed_inquiry(channel.next_id), send)
+    async def ask(self, risk: Risk) -> None:
+        for inquiry in self._inquiries:
+            if inquiry.risk is risk:
+                await self._interview.ask(self._link, inquiry, self._send)
+
+    async def end(self) -> None:
+        """Nothing: closing the stream ends the session."""
+
+    async def _send(self, inquiry: Inquiry) -> Reply:
+        seconds = _MALFORMED_SECONDS if inquiry.step == MALFORMED else _FIRST_BYTE_SECONDS
+        return await self._channel.send_raw(inquiry.label, inquiry.body, seconds=seconds)
 
 
 def _headers(link: SessionLink) -> Headers:

@@ -1,6 +1,6 @@
 """The questions of a full probe as data: requests with chosen headers and bodies, and names that cannot exist.
 
-Every invented value is equal in every run, so that an unchanged server leaves an equal body.
+Every invented value here is the one in the record; random ones are sent instead (`random_names`).
 """
 
 from __future__ import annotations
@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from enum import IntEnum
 from typing import Final, TypeAlias
 
 from crawler.collectors.protocol.listing.list_walker import LIST_METHODS, is_capability_declared
@@ -34,6 +35,30 @@ Number: TypeAlias = Callable[[], int]
 """Hands out the ids of requests."""
 
 
+class Risk(IntEnum):
+    """How likely a question disturbs a server: the probe asks in this order.
+
+    After each RISKY question, and after a sign of harm, a fresh client opens the server to see whether it still serves.
+    """
+
+    COMMON = 0  # what every client sends
+    UNUSUAL = 1  # well-formed, about names that do not exist, or with headers that differ
+    RISKY = 2  # methods and versions that a server may not know, streams and texts that it may not expect
+
+
+_RISKY_STEPS: Final = frozenset(
+    {MALFORMED, "batch", "unknown-method", "stream", "get", "delete", "listen", "initialize-unknown"}
+    | {"removed-ping", "removed-logging", "removed-subscribe"}
+    | {"initialize-2024-11-05", "initialize-2025-03-26", "initialize-2025-06-18"}
+    | {"list-tools-undeclared", "list-resources-undeclared", "list-prompts-undeclared"}
+)
+"""Steps that made released SDK versions fall (docs/version-matrix.md), and steps of the same nature."""
+
+_COMMON_STEPS: Final = frozenset(
+    {"ping", "list-tools", "list-tools-again", "list-tools-elsewhere", "initialized", "end"}
+)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Inquiry:
     """One request as it is sent. Without `headers` the channel's own are sent; stdio has none.
@@ -47,6 +72,12 @@ class Inquiry:
     body: bytes = b""
     headers: Headers | None = None
     again: bool = False
+
+    @property
+    def risk(self) -> Risk:
+        if self.step in _RISKY_STEPS:
+            return Risk.RISKY
+        return Risk.COMMON if self.step in _COMMON_STEPS else Risk.UNUSUAL
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

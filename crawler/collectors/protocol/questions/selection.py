@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Final, Self
 
-from evidence.kinds import access, exchanges
+from evidence.kinds import access, exchanges, falls
 
 _NEEDS: Final[Mapping[str, tuple[str, ...]]] = {
     "batch": ("initialize-2025-03-26", "initialized"),
@@ -27,7 +27,7 @@ class QuestionSelection:
     def for_findings(cls, places: Iterable[str]) -> Self:
         """The questions to ask again for findings at these paths, such as `exchanges/legacy/ping`."""
         parts = [place.split("/") for place in places]
-        named = {(part[1], part[2]) for part in parts if part[0] == exchanges.KIND and len(part) > 2}
+        named = {(part[1], part[2]) for part in parts if part[0] in {exchanges.KIND, falls.KIND} and len(part) > 2}
         needed = {(era, first) for era, step in named for first in _NEEDS.get(step, ())}
         return cls(frozenset(named | needed), any(part[0] == access.KIND for part in parts))
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import ClassVar, Final
 
 from crawler.collectors.protocol.probes.probe import ProbeDependencies, ProbeOptions
 from crawler.collectors.protocol.probes.remote_probe import RemoteProbe
@@ -42,9 +42,11 @@ class AvailabilitySampler:
 
 
 class _ConnectProbe(RemoteProbe):
+    wants_both_eras: ClassVar[bool] = False
+
     async def _probe(self, target: Target, session: HttpSession) -> Observed | Absent:
         opened = await self._open(target, session)
         if isinstance(opened, OpeningRefused):
             return explain_reply(opened.reply, opened.asked)
-        await opened.dialogue.channel.close()
+        await opened[0].dialogue.channel.close()
         return _OPENED

@@ -38,7 +38,8 @@ class ProbeLimits:
     `requests` counts the questions of a core probe other than further pages of a list, and `full_requests` those of a
     full probe. `chosen_requests` bounds all requests of a re-test over HTTP. After `items` no further page is
     requested; a page of more than `page_items` is not kept. `values` bounds the JSON values of all lists together,
-    since a few bytes of JSON can cost every reader kilobytes.
+    since a few bytes of JSON can cost every reader kilobytes. `recovery_pause` is the time that a server has to serve a
+    fresh client again before it counts as fallen.
     """
 
     requests: int = 12
@@ -55,6 +56,7 @@ class ProbeLimits:
     stdio_answer: float = 30.0
     line_bytes: int = 4 * 1024 * 1024
     retry_pause: float = 5.0
+    recovery_pause: float = 3.0
 
 
 class QuestionBudget:

@@ -133,8 +133,8 @@ class StdioProbe(Probe):
         content = await self.read_lists(target, opened, process.runtime)
         await self._try_reading_tools(opened, process, content, ProcessStart.from_launch(target, process.facts))
         is_spoiled = process.channel.ended or (self.tool_trials is not None and self.tool_trials.unanswered)
-        if self.options.inquires and not is_spoiled:
-            await StdioQuestions(self, processes).ask(opened, process.channel)
+        if self.names is not None and not is_spoiled:
+            await StdioQuestions(self, processes, self.names).ask(opened, process.channel)
             self._is_asked = True
         if process.channel.noise:
             self.notes["noise_lines"] = len(process.channel.noise)
@@ -154,10 +154,11 @@ class StdioProbe(Probe):
 
     async def _ask_further_processes(self, processes: TargetProcesses) -> None:
         """Ask further processes what the first one can no longer be asked: the other era, and version offers."""
-        opened, questions = self._opened, StdioQuestions(self, processes)
-        if opened is None:
+        opened, names = self._opened, self.names
+        if opened is None or names is None:
             return
-        if self.options.inquires and not self._is_asked:
+        questions = StdioQuestions(self, processes, names)
+        if not self._is_asked:
             await questions.ask_fresh_process(opened.era)  # a call ended the first one, or it hangs in it
         modern = opened if opened.era is Era.MODERN else None
         if modern is None and self.options.asks_questions_in(Era.MODERN):

@@ -20,6 +20,7 @@ from crawler.collectors.protocol.questions.modern import (
     other_connection_inquiry,
     stdio_inquiries,
 )
+from crawler.collectors.protocol.questions.random_names import RandomNames
 from crawler.collectors.protocol.session.handshake import Opened, discover, initialize, note_negotiation
 from crawler.collectors.protocol.stdio.processes import StartedProcess, TargetProcesses
 from crawler.mcp.channel import MODERN_VERSION, Era
@@ -38,8 +39,9 @@ _TRANSPORT: Final = "stdio"
 class StdioQuestions:
     """Asks the processes of a target the inquiries of a probe."""
 
-    def __init__(self, probe: Probe, processes: TargetProcesses) -> None:
+    def __init__(self, probe: Probe, processes: TargetProcesses, names: RandomNames) -> None:
         self._probe = probe
+        self._names = names
         self._processes = processes
 
     async def ask(self, opened: Opened, channel: StdioChannel, *, dual: bool = False) -> None:
@@ -153,6 +155,7 @@ class StdioQuestions:
             ends=now if channel is None else now + channel.left / 2,
             pause=0,
             hold_back=_no_pause,
+            names=self._names,
             selection=self._probe.options.selection,
         )
 

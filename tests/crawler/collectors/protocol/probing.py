@@ -23,10 +23,10 @@ from tests.servers.hostile import Behaviour, serving
 NOW = datetime(2026, 11, 21, tzinfo=UTC)
 AGENT = "Hallmark/0 (+https://hallmark.example/bot)"
 WIRE = Limits(connect=10, first_byte=10, between_bytes=10, total=20)
-PROBE = ProbeLimits(discover=20, total=60, stdio_answer=20, retry_pause=0)
+PROBE = ProbeLimits(discover=20, total=60, stdio_answer=20, retry_pause=0, recovery_pause=0)
 # For servers that must run into a deadline.
 BRISK = Limits(connect=2, first_byte=0.8, between_bytes=0.5, total=1.4)
-BRISK_PROBE = ProbeLimits(discover=0.4, total=6, stdio_answer=1, retry_pause=0)
+BRISK_PROBE = ProbeLimits(discover=0.4, total=6, stdio_answer=1, retry_pause=0, recovery_pause=0)
 
 
 class Timekeeper:

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from evidence.kinds import exchanges
+from evidence.kinds import advisories
 from evidence.model import Dossier, Observed, Server
 from evidence.patterns.secrets.samples import write_sample
 from evidence.store import Store, open_store
@@ -26,6 +26,7 @@ from scoring.results import arithmetic
 from scoring.rubrics.adaptive_verdict import BANDS
 from tests.publish import capped
 from tests.publish.datasets import nights
+from tests.scoring import rich
 
 verify = partial(verifying.verify_snapshot, processes=0)
 NAME = "adaptive@2"
@@ -39,13 +40,15 @@ def named(dossier: Dossier, name: str, **members: Any) -> Dossier:
 
 
 def with_token(dossier: Dossier) -> Dossier:
-    """The dossier with a token in an answer, so that the published body is masked and no rule can be recomputed."""
-    record = dossier.records[exchanges.KIND]
-    assert isinstance(record.content, Observed)
-    body = json.loads(record.content.body)
-    body["exchanges"][0]["headers"]["x-token"] = write_sample("ghp_<w36>")
-    content = Observed(json.dumps(body).encode())
-    return replace(dossier, records={**dossier.records, exchanges.KIND: replace(record, content=content)})
+    """The dossier with a token in its advisories, so that the published body is masked and no rule can be recomputed."""
+    (group,) = json.loads(observed(dossier, advisories.KIND).body)["groups"]
+    return rich.changed(dossier, advisories.KIND, groups=[{**group, "summary": write_sample("ghp_<w36>")}])
+
+
+def observed(dossier: Dossier, kind: str) -> Observed:
+    content = dossier.read(kind)
+    assert isinstance(content, Observed)
+    return content
 
 
 SERVERS = {
@@ -53,7 +56,7 @@ SERVERS = {
     "poisoned": named(capped.poisoned(), "poisoned"),
     "leaking": named(capped.leaking(), "leaking"),
     "fallen": named(capped.fallen(), "fallen"),
-    "masked": named(with_token(capped.fallen()), "masked"),
+    "masked": named(with_token(capped.flawed()), "masked"),
     "broken": named(capped.broken(), "broken"),
     "unsearched": named(capped.unsearched(), "unsearched", repository="https://git.example/notes"),
     "dark": named(capped.dark(), "dark"),
@@ -123,7 +126,12 @@ def test_every_verdict_is_verified_without_the_private_evidence(written: Path) -
 
 @pytest.mark.parametrize(
     ("name", "cap"),
-    [("poisoned", WITHHELD_CAP), ("leaking", WITHHELD_CAP), ("fallen", "cap.fell_over"), ("masked", "cap.fell_over")],
+    [
+        ("poisoned", WITHHELD_CAP),
+        ("leaking", WITHHELD_CAP),
+        ("fallen", WITHHELD_CAP),
+        ("masked", "cap.critical_advisory"),
+    ],
 )
 def test_a_cap_whose_points_were_removed_is_caught(snapshot: Path, name: str, cap: str) -> None:
     uncap(snapshot, name, cap)
@@ -149,19 +157,19 @@ def remove_cap(folder: Path, name: str, cites: str) -> None:
 
 
 def test_a_cap_whose_line_was_removed_is_caught_by_the_outcome_of_its_rule(snapshot: Path) -> None:
-    remove_cap(snapshot, "masked", "cap.fell_over")
+    remove_cap(snapshot, "masked", "cap.critical_advisory")
     assert is_caught(snapshot, "masked")
 
 
 def test_an_outcome_that_was_removed_with_its_cap_is_caught(snapshot: Path) -> None:
     def remove(row: Row) -> None:
-        if (row["server"], row["rule"]) == (SERVERS["masked"].server.id, "server-fell-over"):
+        if (row["server"], row["rule"]) == (SERVERS["masked"].server.id, "dependency-critical"):
             row.clear()
 
-    remove_cap(snapshot, "masked", "cap.fell_over")
+    remove_cap(snapshot, "masked", "cap.critical_advisory")
     nights.forge(snapshot, "rule_outcomes", remove)
     found = {(one.server, one.at) for one in verify(snapshot).problems}
-    assert found == {(SERVERS["masked"].server.id, "server-fell-over")}
+    assert found == {(SERVERS["masked"].server.id, "dependency-critical")}
 
 
 def test_a_cap_on_code_that_was_not_searched_cannot_be_removed(snapshot: Path) -> None:

@@ -1,0 +1,83 @@
+"""Kind `falls`: questions after which a server served no new client, and questions that it survived.
+
+Body, schema 1 (canonical JSON):
+
+    {"server": {"name": STRING, "version": STRING},
+     "survived": [QUESTION, ...],
+     "falls": [{"question": QUESTION, "transport": "streamable-http" | "sse", "signs": [STRING, ...]}, ...]}
+
+QUESTION is an era and a step, such as `legacy/unknown-method` (`crawler.collectors.protocol.questions.inquiries`).
+`server` is what the server says of itself; another version drops what is known of the one before. After each risky
+question a fresh client opens the server. A question is a fall when that fails and fails again after a pause; `signs`
+are the outcomes of the question and of both openings. `survived` holds the risky questions after which a fresh client
+was served.
+
+The record is private until its finding is disclosed to the vendor, since a fall is a way to take the server down. The
+transcript of a server that fell holds no risky question at all, so it does not tell which one was the last.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from evidence.canonical import Json, parse_json
+from evidence.json_members import object_or_empty, objects_in, strings_in, text_or_empty
+from evidence.kinds.traits import Traits
+
+KIND: Final = "falls"
+SCHEMA: Final = 1
+TRAITS: Final = Traits(private=True, chained=True)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fall:
+    """One question after which no new client was served."""
+
+    question: str
+    transport: str
+    signs: tuple[str, ...]
+
+    def to_json(self) -> dict[str, Json]:
+        return {"question": self.question, "transport": self.transport, "signs": list(self.signs)}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Falls:
+    """Typed, tolerant view of a falls body. `server` is the pair of name and version."""
+
+    server: tuple[str, str] = ("", "")
+    survived: tuple[str, ...] = ()
+    falls: tuple[Fall, ...] = ()
+
+    @staticmethod
+    def parse(body: bytes) -> Falls:
+        """View over the body; raise NotJson when it is not JSON."""
+        return Falls.read(object_or_empty(parse_json(body)))
+
+    @staticmethod
+    def read(members: Mapping[str, Json]) -> Falls:
+        """View over the members of a body."""
+        server = object_or_empty(members.get("server"))
+        return Falls(
+            server=(text_or_empty(server.get("name")), text_or_empty(server.get("version"))),
+            survived=strings_in(members.get("survived")),
+            falls=tuple(_fall(each) for each in objects_in(members.get("falls"))),
+        )
+
+    def to_json(self) -> dict[str, Json]:
+        name, version = self.server
+        return {
+            "server": {"name": name, "version": version},
+            "survived": sorted(set(self.survived)),
+            "falls": [fall.to_json() for fall in self.falls],
+        }
+
+
+def _fall(raw: Mapping[str, Json]) -> Fall:
+    return Fall(
+        question=text_or_empty(raw.get("question")),
+        transport=text_or_empty(raw.get("transport")),
+        signs=strings_in(raw.get("signs")),
+    )

@@ -1,0 +1,189 @@
+"""A probe notices that a server serves nobody any more, stops, records the question, and does not ask it again."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import pytest
+
+from crawler.collectors.protocol.questions.inquiries import Risk
+from crawler.collectors.protocol.questions.legacy import http_openings, legacy_inquiries, malformed_inquiry
+from crawler.collectors.protocol.questions.selection import QuestionSelection
+from evidence.kinds.falls import KIND, Falls
+from evidence.model import Absent, Observed, Record, TargetType
+from tests.crawler.collectors.protocol.probing import collector, records_of, remote, talk
+from tests.servers.hostile import OPENING, Call, Mcp, serving
+
+
+@dataclass
+class Fragile:
+    """A server that answers as `state` says to everything after a question that `breaks` it, `recovers` excepted."""
+
+    breaks: str = "unknown"
+    state: int = 500
+    recovers: int = 0  # openings after which it serves again; 0: never
+    version: str = "1.0.0"
+    revision: str = "2025-11-25"
+    fallen: bool = False
+    refused: int = 0
+    methods: list[str] = field(default_factory=list)
+
+    async def __call__(self, call: Call) -> None:
+        """Answer one request."""
+        self.methods.append(call.method or call.verb)
+        if self.fallen and self.recovers and self.refused >= self.recovers:
+            self.fallen = False
+        if self.fallen:
+            self.refused += 1
+            await call.reply(self.state, b"Internal Server Error")
+            return
+        known = call.method in {"initialize", "server/discover", "ping", "tools/list", "tools/call", "initialized"}
+        self.fallen = {
+            "unknown": call.verb == "POST" and "id" in (call.message or {}) and not known,
+            "discover": call.method == "server/discover",
+            "malformed": call.verb == "POST" and not call.message,
+            "stream": call.verb == "GET" and call.path == "/mcp",
+            "nothing": False,
+        }[self.breaks]
+        server = {"name": "fixture", "version": self.version}
+        opening = {**OPENING, "protocolVersion": self.revision, "serverInfo": server}
+        await (call.reply(500) if self.fallen else Mcp(opening=opening)(call))
+
+
+def probe_full(
+    server: Fragile, earlier: Mapping[str, Record] | None = None, chosen: QuestionSelection | None = None
+) -> dict[str, Record]:
+    async def run() -> dict[str, Record]:
+        async with serving(server) as url:
+            probing = collector(depth="core" if chosen else "full", chosen=chosen)
+            return await records_of(probing, remote(url), earlier=earlier)
+
+    return asyncio.run(run())
+
+
+def read_falls(records: Mapping[str, Record]) -> Falls:
+    content = records[KIND].content
+    assert isinstance(content, Observed)
+    return Falls.parse(content.body)
+
+
+@pytest.mark.parametrize(
+    ("breaks", "question"),
+    [("unknown", "legacy/unknown-method"), ("stream", "legacy/stream"), ("malformed", "legacy/malformed")],
+)
+def test_the_question_after_which_nobody_is_served_is_recorded_and_is_the_last(breaks: str, question: str) -> None:
+    server = Fragile(breaks)
+    [fall] = read_falls(probe_full(server)).falls
+    assert fall.question == question
+    assert fall.signs[-2:] == ("HTTP 500", "HTTP 500")
+    assert server.methods[-2:] == ["initialize", "initialize"]
+
+
+def test_a_transcript_does_not_tell_after_which_question_a_server_fell() -> None:
+    transcripts = [talk(probe_full(Fragile(breaks))) for breaks in ("unknown", "stream", "malformed")]
+    steps = [[(one.step, one.status, one.failure) for one in each.exchanges] for each in transcripts]
+    assert steps[0] == steps[1] == steps[2]
+    assert "ping" in {step for step, _, _ in steps[0]}
+    assert all(each.connections == transcripts[0].connections for each in transcripts)
+
+
+def test_the_public_observation_does_not_tell_it_either() -> None:
+    records = probe_full(Fragile("malformed"))
+    asked = json.dumps([dict(records[kind].observation) for kind in ("listing", "exchanges")], default=str)
+    assert "500" not in asked
+    assert "checks" not in asked
+
+
+def test_a_server_that_falls_at_the_first_modern_question_is_not_asked_it_again() -> None:
+    first, second = Fragile("discover"), Fragile("discover")
+    records = probe_full(first)
+    assert [fall.question for fall in read_falls(records).falls] == ["modern/discover"]
+    assert not list(talk(records).of("discover"))
+    again = probe_full(second, records)
+    assert not second.fallen
+    assert {one.step for one in talk(again).exchanges} >= {"list-tools", "ping"}
+
+
+def test_a_server_that_serves_again_after_the_pause_has_not_fallen() -> None:
+    found = read_falls(probe_full(Fragile(recovers=1)))
+    assert found.falls == ()
+    assert "legacy/unknown-method" in found.survived
+
+
+def test_a_server_that_survives_is_asked_everything_and_left_without_a_session() -> None:
+    records = probe_full(Fragile("nothing"))
+    assert read_falls(records).falls == ()
+    steps = {one.step for one in talk(records).exchanges}
+    assert {"unknown-method", "stream", "initialize-2024-11-05", "malformed"} <= steps
+    assert all(one.failure != "not_collected" for one in talk(records).exchanges)
+
+
+def test_harmless_questions_come_first_and_every_risky_one_is_followed_by_a_fresh_opening() -> None:
+    server = Fragile("nothing")
+    probe_full(server)
+    first_risky = next(
+        at
+        for at, name in enumerate(server.methods)
+        if "/" in name
+        and name.split("/")[0].endswith("s")
+        and name not in {"tools/list", "tools/call", "notifications/initialized"}
+    )
+    assert "ping" in server.methods[:first_risky]
+    assert server.methods[first_risky + 1] == "initialize"
+
+
+def test_the_version_that_fell_is_not_asked_again_and_another_one_is() -> None:
+    first = probe_full(Fragile())
+    same, newer = Fragile(), Fragile(version="1.0.1")
+    again = probe_full(same, first)
+    assert not same.fallen
+    assert [fall.question for fall in read_falls(again).falls] == ["legacy/unknown-method"]
+    assert [fall.question for fall in read_falls(probe_full(newer, first)).falls] == ["legacy/unknown-method"]
+    assert newer.fallen
+    assert read_falls(probe_full(Fragile("nothing", version="1.0.1"), first)).falls == ()
+
+
+def test_a_retest_asks_the_question_again_and_a_repaired_server_is_cleared() -> None:
+    first = probe_full(Fragile())
+    chosen = QuestionSelection.for_findings(["falls/legacy/unknown-method"])
+    assert read_falls(probe_full(Fragile("nothing"), first, chosen)).falls == ()
+
+
+@pytest.mark.parametrize("revision", ["2024-11-05", "2025-03-26"])
+def test_a_revision_of_versions_that_fall_is_asked_nothing_risky(revision: str) -> None:
+    server = Fragile(revision=revision)
+    assert read_falls(probe_full(server)).falls == ()
+    assert not server.fallen
+
+
+def test_a_fall_outlives_that_the_server_is_down() -> None:
+    first = probe_full(Fragile())
+    down = probe_full(Fragile(fallen=True), first)
+    assert isinstance(down["listing"].content, Absent)
+    assert down[KIND].content == first[KIND].content
+
+
+def test_a_server_that_refuses_fresh_clients_has_not_fallen() -> None:
+    records = probe_full(Fragile(state=403))
+    assert read_falls(records).falls == ()
+    assert {one.failure for one in talk(records).exchanges if one.step == "malformed"} == {"not_collected"}
+
+
+def test_a_core_probe_sends_nothing_that_only_some_clients_send() -> None:
+    server = Fragile(revision="2025-03-26")
+
+    async def run() -> None:
+        async with serving(server) as url:
+            await records_of(collector(), remote(url, TargetType.STREAMABLE_HTTP))
+
+    asyncio.run(run())
+    assert set(server.methods) <= {"initialize", "notifications/initialized", "tools/list"}
+
+
+def test_every_inquiry_has_a_risk_and_openings_of_other_versions_are_risky() -> None:
+    assert {inquiry.risk for _, inquiry in http_openings("0") if inquiry.step != "initialize-origin"} == {Risk.RISKY}
+    assert malformed_inquiry(lambda: 1).risk is Risk.RISKY
+    assert legacy_inquiries
