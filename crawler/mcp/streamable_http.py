@@ -26,8 +26,8 @@ from crawler.mcp.transcript import Exchange, Reply, Transcript, select_kept_head
 from evidence.canonical import Json
 from evidence.model import TargetType
 
-OLDEST_VERSION: Final = "2024-11-05"
-"""The revision before this transport existed."""
+_KEPT_SESSIONS: Final = frozenset({"2024-11-05", "2025-03-26"})
+"""Versions whose sessions are not deleted."""
 
 _MAX_REDIRECTS: Final = 3
 _METHOD_PRESERVING_REDIRECTS: Final = frozenset({307, 308})
@@ -207,10 +207,10 @@ class StreamableHttp:
     def may_end_session(self) -> bool:
         """Whether there is a session that a DELETE ends without taking the server down.
 
-        SDK 1.8 is the only one that negotiates 2024-11-05 over this transport. With newer dependencies it serves nobody
-        any more after a DELETE (docs/version-matrix.md).
+        Python SDK 1.8 and 1.9, which negotiate older versions than all others over this transport, serve nobody any
+        more after a DELETE when they run on a newer anyio (docs/version-matrix.md).
         """
-        return self.session is not None and self._version != OLDEST_VERSION
+        return self.session is not None and self._version not in _KEPT_SESSIONS
 
     async def close(self) -> None:
         """DELETE the session, as the specification recommends, where that is harmless."""

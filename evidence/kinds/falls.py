@@ -28,7 +28,7 @@ from evidence.kinds.traits import Traits
 
 KIND: Final = "falls"
 SCHEMA: Final = 1
-TRAITS: Final = Traits(private=True, chained=True)
+TRAITS: Final = Traits(private=True, conversation=True, one_night=True)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

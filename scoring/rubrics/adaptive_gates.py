@@ -42,7 +42,7 @@ _POISONING: Final = (
 
 
 HARM: Final = Decimal(3)
-"""Points of poisoning, of a credential, and of code and lists that were not searched for them.
+"""Points of poisoning, of a credential, of a fall, and of code and lists that were not searched for them.
 
 All the same, and once however many there are: a value must not tell which gate an undisclosed finding shut.
 """
@@ -215,9 +215,8 @@ def _gate(
     *rules: str,
     lifted_by: str,
     harm: bool = False,
-    withholds: tuple[str, ...] = (),
 ) -> Gate:
-    terms = CapTerms(cites=f"{CAP}{name}", grade=grade, lifted_by=lifted_by, rules=rules, withholds=withholds)
+    terms = CapTerms(cites=f"{CAP}{name}", grade=grade, lifted_by=lifted_by, rules=rules)
     if harm:
         terms = replace(terms, cost=HARM, withholds=WITHHELD)
     return Gate(terms=terms, find=find)
@@ -248,7 +247,7 @@ GATES: Final = (
         _fell_over,
         "server-fell-over",
         lifted_by="a server that keeps serving new clients",
-        withholds=("reliability",),
+        harm=True,
     ),
     _gate("unrecorded", "D", _unrecorded, lifted_by="answers that can be recorded"),
     _gate("critical_advisory", "C", _critical, "dependency-critical", lifted_by="an upgrade of the dependency"),

@@ -9,6 +9,7 @@ from datetime import timedelta
 from typing import Any
 
 from evidence.kinds import advisories, dependencies, drift, package, repository, secrets, source
+from evidence.kinds.traits import schemas
 from evidence.model import Absent, Dossier, Observed, Record
 from tests.dossiers import AS_OF
 from tests.scoring.dossiers import GOOD_ENTRY, GOOD_TOOL, dossier, entered, listed
@@ -32,7 +33,7 @@ def adding(evidence: Dossier, contents: Mapping[str, Any]) -> Dossier:
         kind: Record(
             server=evidence.server.id,
             kind=kind,
-            schema=KINDS[kind],
+            schema=schemas()[kind],
             collector="test",
             collector_version=1,
             observed_at=AS_OF,

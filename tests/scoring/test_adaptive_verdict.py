@@ -66,7 +66,7 @@ def test_a_server_that_could_not_be_listed_has_no_score(reason: Reason) -> None:
     assert (verdict.status, verdict.value, verdict.grade) == (NOT_ENOUGH_EVIDENCE, None, None)
 
 
-def test_a_server_that_serves_nobody_after_a_question_is_capped_and_its_reliability_counts_nothing() -> None:
+def test_a_server_that_serves_nobody_after_a_question_is_capped_like_other_harm() -> None:
     whole, fell = scored(clean()), scored(fallen())
     caps = [line for line in fell.lines if line.cites == "cap.fell_over"]
     assert [line.at for line in caps] == ["falls/legacy/unknown-method"]

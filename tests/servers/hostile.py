@@ -78,6 +78,20 @@ OPENING: dict[str, Any] = {
 }
 
 
+KNOWN = frozenset(
+    {"initialize", "server/discover", "ping", "logging/setLevel", "completion/complete", "subscriptions/listen"}
+    | {"tools/list", "tools/call", "resources/list", "resources/templates/list", "resources/read"}
+    | {"resources/subscribe", "prompts/list", "prompts/get"}
+)
+UNKNOWN = "unknown"
+"""The name under which `Mcp` overrides the methods that no revision has: their names are random."""
+
+
+def is_unknown_method(message: Any) -> bool:
+    """Whether a message is a request with a method that no revision has."""
+    return isinstance(message, dict) and "id" in message and message.get("method") not in KNOWN
+
+
 @dataclass
 class Mcp:
     """A well-behaved legacy server whose answers to some methods are replaced by `overrides`.
@@ -96,7 +110,8 @@ class Mcp:
     async def __call__(self, call: Call) -> None:
         """Answer one request."""
         self.asked.append(call.method)
-        if override := self.overrides.get(call.method):
+        name = UNKNOWN if is_unknown_method(call.message) else call.method
+        if override := self.overrides.get(name):
             await override(call)
         elif call.method == "initialize":
             await call.result(self.opening)

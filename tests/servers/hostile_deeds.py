@@ -11,7 +11,7 @@ from functools import cache
 from typing import Any
 
 from evidence.model import Reason
-from tests.servers.hostile import Behaviour, Call
+from tests.servers.hostile import Behaviour, Call, is_unknown_method
 from tests.servers.upright import MODERN, Upright
 
 When = Callable[[Call], bool]
@@ -94,6 +94,11 @@ async def overheard(inner: Behaviour, call: Call) -> tuple[int, list[tuple[str, 
 def method(*names: str) -> When:
     """The request has one of these methods."""
     return lambda call: asked(call).get("method") in names
+
+
+def unknown_method(call: Call) -> bool:
+    """The request has a method that no revision has."""
+    return is_unknown_method(asked(call))
 
 
 def verb(name: str) -> When:

@@ -37,6 +37,7 @@ from tests.servers.hostile_deeds import (
     since,
     slowly,
     streamed,
+    unknown_method,
     verb,
 )
 from tests.servers.upright import Upright
@@ -44,7 +45,7 @@ from tests.servers.upright import Upright
 # Where a deed is done: the step of the exchange, and how the server knows it.
 PLACES: Mapping[str, When] = {
     "ping": both(method("ping"), not_(modern)),
-    "unknown-method": method("hallmark/unknown"),
+    "unknown-method": unknown_method,
     "malformed": malformed,
     "end": verb("DELETE"),
     "stream": verb("GET"),
@@ -166,7 +167,7 @@ QUIET = not_(method("initialize", "server/discover"))
 FRAMING: dict[str, Case] = {
     **dict(_matrix()),
     "dies at malformed JSON": Case(make=_dying(malformed)),
-    "dies at an unknown method": Case(make=_dying(method("hallmark/unknown"))),
+    "dies at an unknown method": Case(make=_dying(unknown_method)),
     "dies at ping": Case(make=_dying(method("ping"))),
     "dies after the second initialize": Case(make=_dying(both(method("initialize"), since(12)))),
     "429 from the eighth request on": Case(make=lambda: Twist(since(8), says(429))),
@@ -182,7 +183,7 @@ FRAMING: dict[str, Case] = {
     "redirect loop at ping": Case(make=lambda: Twist(PLACES["ping"], redirect("/mcp"))),
     "redirect to the metadata address at ping": Case(make=lambda: Twist(PLACES["ping"], redirect(METADATA))),
     "redirect to loopback at an unknown method": Case(
-        make=lambda: Twist(method("hallmark/unknown"), redirect("http://127.0.0.1:1/"))
+        make=lambda: Twist(unknown_method, redirect("http://127.0.0.1:1/"))
     ),
     "redirect of 60 kB at the stream": Case(
         make=lambda: Twist(verb("GET"), redirect("/" + "x" * 60_000)), fails=frozenset({"HTTP-02"})

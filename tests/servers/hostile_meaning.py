@@ -26,6 +26,7 @@ from tests.servers.hostile_deeds import (
     says,
     since,
     streamed,
+    unknown_method,
 )
 from tests.servers.upright import Upright
 
@@ -137,7 +138,7 @@ def fails(*checks: str) -> frozenset[str]:
 
 ASKS = ("sampling/createMessage", "roots/list", "elicitation/create", "ping")
 BIG = "x" * 900_000
-UNKNOWN = method("hallmark/unknown")
+UNKNOWN = unknown_method
 CALLS = method("tools/call")
 
 ENVELOPES: Mapping[str, Case] = {

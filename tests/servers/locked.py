@@ -17,13 +17,15 @@ OIDC = "/.well-known/openid-configuration"
 class Locked:
     """A legacy server behind a lock. `pages` maps a path to (status, body, headers...); `{origin}` is filled in.
 
-    The lock opens for `token`. It is at the connection unless `at` names another method.
+    The lock opens for `token`, or with `opens_for_any` for any. It is at the connection unless `at` names another
+    method.
     """
 
     challenge: str | None = "Bearer"
     status: int = 401
     pages: dict[str, Any] = field(default_factory=dict)
     token: str | None = None
+    opens_for_any: bool = False
     at: str = "connect"
     body: Any = None
     inner: Behaviour = field(default_factory=Mcp)
@@ -39,11 +41,14 @@ class Locked:
             await page(call) if callable(page) else await call.reply(200, _filled(page, origin))
         elif call.path.startswith("/.well-known/") or call.verb == "GET":
             await call.reply(404 if call.path.startswith("/.well-known/") else 405)
-        elif (self.at == "connect" or call.method == self.at) and credential != f"Bearer {self.token}":
+        elif (self.at == "connect" or call.method == self.at) and not self._is_open_for(credential):
             headers = [("WWW-Authenticate", self.challenge.replace("{origin}", origin))] if self.challenge else []
             await call.reply(self.status, _filled(self.body or {"error": "denied"}, origin), *headers)
         else:
             await self.inner(call)
+
+    def _is_open_for(self, credential: str) -> bool:
+        return credential == f"Bearer {self.token}" or (self.opens_for_any and credential.startswith("Bearer "))
 
 
 def good_pages(path: str = "/mcp") -> dict[str, Any]:

@@ -64,7 +64,7 @@ class Poisoned(Upright):
         return None
 
     def _contents(self, uri: str) -> dict[str, Any] | None:
-        if uri.startswith("hallmark-probe"):
+        if not uri.startswith("note://"):
             return None
         if self.contents is not ALL:
             return {"contents": self.contents}

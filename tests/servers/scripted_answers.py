@@ -41,8 +41,8 @@ class Script:
 
     @property
     def version(self) -> str:
-        """The newest handshake version that it speaks."""
-        return LEGACY[(self.number * 7 + self.seed) % len(LEGACY)]
+        """The newest handshake version that it speaks; a server of both eras knows all."""
+        return LEGACY[-1] if self.era == "dual" else LEGACY[(self.number * 7 + self.seed) % len(LEGACY)]
 
     @property
     def answers_in_sse(self) -> bool:

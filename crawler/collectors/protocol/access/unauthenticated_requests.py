@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from typing import Final
 
-from crawler.collectors.protocol.access.access_challenge import LOCKED_REASONS, METHODS, AccessRequest
+from crawler.collectors.protocol.access.access_challenge import METHODS, AccessRequest
 from crawler.collectors.protocol.session.handshake import supports_modern_version
 from crawler.http.engine import HttpSession
 from crawler.http.rate_limiting import HostRateLimiter
@@ -39,8 +39,7 @@ class UnauthenticatedRequests:
         if over_sse:
             return await self._sse("", _TOOLS)
         legacy = await self._legacy(self._streamable(""), _TOOLS)
-        refusal = legacy[0].refusal
-        if legacy[0].opened or (refusal and refusal.reason in LOCKED_REASONS):
+        if legacy[0].opened:
             return legacy
         channel = self._streamable("")
         modern = await self._discover(channel)

@@ -82,9 +82,10 @@ class ProbeOptions:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProbeResult:
-    """The result of one probe, by kind. `cold_ms` and `warm_ms` are the latencies of the first and of a later question.
+    """The result of one probe, by kind. `fell`: the reply to the last fresh client when the server fell.
 
-    `attempt` is the outcome of connecting, where the reason in the listing states something else.
+    `cold_ms` and `warm_ms` are the latencies of the first and of a later question. `attempt` is the outcome of
+    connecting, where the reason in the listing states something else.
     """
 
     listing: Observed | Absent
@@ -96,12 +97,15 @@ class ProbeResult:
     attempt: Observed | Absent | None = None
     behaviour: Observed | Absent | None = None
     falls: Finding | None = None
+    fell: str = ""
     cold_ms: float | None = None
     warm_ms: float | None = None
 
     @property
     def attempted(self) -> Observed | Absent:
-        """The outcome of connecting, for the availability sample."""
+        """The outcome of connecting, for the availability sample: a server that fell did not serve the last clients."""
+        if self.fell:
+            return Absent(Reason.UNREACHABLE, self.fell)
         reason = self.listing.reason if isinstance(self.listing, Absent) else None
         return self.attempt if self.attempt and reason in {Reason.START_FAILED, Reason.TIMEOUT} else self.listing
 
@@ -137,6 +141,7 @@ class Probe:
         self.attempt: Observed | Absent | None = None
         self.names = RandomNames() if options.inquires else None
         self.falls: Finding | None = None
+        self.fell = ""
 
     def dialogue(self, channel: Channel, post: JsonRpcPost | None = None) -> Dialogue:
         """A dialogue on this probe's budget. A process has no host, so it gets no second try."""
@@ -252,6 +257,7 @@ class Probe:
             handouts=self.handouts,
             attempt=self.attempt,
             falls=self.falls,
+            fell=self.fell,
             cold_ms=cold,
             warm_ms=warm,
         )

@@ -32,9 +32,10 @@ from crawler.collectors.protocol.questions.known_falls import (
 )
 from crawler.collectors.protocol.questions.random_names import RandomNames
 from crawler.collectors.protocol.session.absence_reasons import explain_reply
-from crawler.collectors.protocol.session.dialogue import Dialogue
+from crawler.collectors.protocol.session.dialogue import Dialogue, QuestionBudget, is_transient_failure
 from crawler.collectors.protocol.session.handshake import (
     SSE_FALLBACK,
+    UNSUPPORTED_VERSION,
     Opened,
     OpeningRefused,
     discover,
@@ -123,16 +124,17 @@ class RemoteProbe(Probe):
         self, target: Target, session: HttpSession, opened: Sequence[Opened], names: RandomNames
     ) -> Interview:
         """Ask the questions that only a full probe or a re-test asks: of both eras, in the order of their risk."""
+        budget = self.make_question_budget(session.requests + _ENDINGS)
         interview = Interview(
             self.transcript,
-            self.make_question_budget(session.requests + _ENDINGS),
+            budget,
             self.limiter,
             ends=self._deadline - self.limits.total * _RESERVED_SHARE,
             pause=opened[0].dialogue.limits.retry_pause,
             hold_back=opened[0].dialogue.hold_back,
             names=names,
             selection=self.options.selection,
-            open_fresh=partial(self._open_fresh, target, session, opened[-1]),
+            open_fresh=partial(self._open_fresh, target, session, opened[-1], budget),
             recovery=self.limits.recovery_pause,
             spare=bool(self._find_known_falls(opened)) or has_falling_version(opened),
         )
@@ -158,6 +160,7 @@ class RemoteProbe(Probe):
     def _record_falls(self, opened: Sequence[Opened], interview: Interview | None) -> None:
         falls, survived = (interview.falls, interview.survived) if interview else ([], [])
         falls = [*self._fell_at_discover, *falls]
+        self.fell = falls[-1].signs[-1] if falls else ""
         content = continue_falls(self._known_falls, read_server_version(opened), falls, survived)
         self.falls = content, {"checks": self._checks} if interview else {}
 
@@ -177,26 +180,34 @@ class RemoteProbe(Probe):
         questions = ModernQuestions if opened.era is Era.MODERN else LegacyQuestions
         return questions(channel, interview, self.transcript, self.client_version, link=link, facts=facts)
 
-    async def _open_fresh(self, target: Target, session: HttpSession, opened: Opened) -> Reply:
+    async def _open_fresh(self, target: Target, session: HttpSession, opened: Opened, budget: QuestionBudget) -> Reply:
         """Open the server in the era and over the transport of `opened` as a client that is new to it, and leave."""
-        unrecorded, seconds = Transcript(), self.limits.discover
-        self._checks += 1
-        if isinstance(opened.dialogue.channel, SseChannel):
-            stream = SseChannel(self._post(target, session, TargetType.SSE, unrecorded))
-            try:
-                reply = await stream.open()
-                if not stream.is_open:
-                    return reply
-                params = initialize_params(self.client_version)
-                return await stream.send_request("initialize", params, Era.LEGACY, seconds=seconds)
-            finally:
-                await stream.close()
-        post = self._post(target, session, TargetType.STREAMABLE_HTTP, unrecorded)
-        channel = StreamableHttp(post, self.client_version)
+        unrecorded, is_sse = Transcript(), isinstance(opened.dialogue.channel, SseChannel)
+        post = self._post(target, session, TargetType.SSE if is_sse else TargetType.STREAMABLE_HTTP, unrecorded)
+        try:
+            return await (self._open_fresh_stream(post) if is_sse else self._open_fresh_session(post, opened))
+        finally:
+            self._checks += 1
+            budget.charge_all(unrecorded.exchanges)
+
+    async def _open_fresh_stream(self, post: JsonRpcPost) -> Reply:
+        channel = SseChannel(post)
+        try:
+            reply = await channel.open()
+            if not channel.is_open:
+                return reply
+            params = initialize_params(self.client_version)
+            return await channel.send_request("initialize", params, Era.LEGACY, seconds=self.limits.discover)
+        finally:
+            await channel.close()
+
+    async def _open_fresh_session(self, post: JsonRpcPost, opened: Opened) -> Reply:
+        channel, seconds = StreamableHttp(post, self.client_version), self.limits.discover
         if opened.era is Era.MODERN:
             return await channel.send_request("server/discover", {}, Era.MODERN, seconds=seconds)
         params = initialize_params(self.client_version)
         reply = await channel.send_request("initialize", params, Era.LEGACY, seconds=seconds)
+        channel.set_protocol_version(opened.version)
         await channel.close()
         return reply
 
@@ -237,21 +248,35 @@ class RemoteProbe(Probe):
             return [legacy]
         if isinstance(legacy, OpeningRefused) and _is_final(legacy.reply):
             return legacy
-        if isinstance(legacy, Opened) and DISCOVER in self._find_known_falls([legacy]):
+        if isinstance(legacy, Opened):
+            return await self._open_modern_beside(target, session, legacy)
+        # A version error is the answer of a modern server, which may be slow and busy as any other.
+        speaks_mcp = legacy.reply.answer is not None and legacy.reply.answer.code == UNSUPPORTED_VERSION
+        dialogue = self._streamable_dialogue(target, session)
+        modern = await discover(dialogue, retry=True, patient=speaks_mcp)
+        if isinstance(modern, OpeningRefused) and is_transient_failure(modern.reply):
+            modern = await discover(dialogue, retry=False, link=dialogue.link(Era.MODERN), patient=speaks_mcp)
+        if isinstance(modern, Opened):
+            return [modern]
+        return modern if speaks_mcp else legacy
+
+    async def _open_modern_beside(self, target: Target, session: HttpSession, legacy: Opened) -> Sequence[Opened]:
+        """Open a server of the legacy era in the modern one too, unless it is known to fall at that or falls now."""
+        if DISCOVER in self._find_known_falls([legacy]):
             return [legacy]
         mark = self.transcript.mark()
-        modern = await discover(self._streamable_dialogue(target, session), retry=True)
-        if isinstance(legacy, Opened) and isinstance(modern, OpeningRefused) and is_harm(modern.reply):
+        modern = await discover(self._streamable_dialogue(target, session), retry=False)
+        if isinstance(modern, Opened):
+            return [modern, legacy]
+        if is_harm(modern.reply):
             await self._check_after_discover(target, session, legacy, modern.reply, mark)
-        if isinstance(legacy, OpeningRefused):
-            return [modern] if isinstance(modern, Opened) else legacy
-        return [modern, legacy] if isinstance(modern, Opened) else [legacy]
+        return [legacy]
 
     async def _check_after_discover(
         self, target: Target, session: HttpSession, legacy: Opened, reply: Reply, mark: tuple[int, int, int]
     ) -> None:
         """Note a fall when a server that had opened serves no fresh client after `server/discover`."""
-        open_fresh = partial(self._open_fresh, target, session, legacy)
+        open_fresh = partial(self._open_fresh, target, session, legacy, self.budget)
         first, second = await open_twice(open_fresh, self.limiter, self.limits.recovery_pause)
         if second is not None and is_harm(second):
             self._fell_at_discover.append(make_fall(DISCOVER, reply, first, second))

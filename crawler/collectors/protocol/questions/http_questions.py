@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Final, Protocol
 
@@ -195,18 +195,19 @@ class SseQuestions:
         self._channel = channel
         self._interview = interview
         self._link = link
-        self._inquiries = [
-            *legacy_inquiries(facts, channel.next_id, lists=False),
-            malformed_inquiry(channel.next_id),
-        ]
+        self._facts = facts
 
     async def ask(self, risk: Risk) -> None:
-        for inquiry in self._inquiries:
+        for inquiry in self._inquiries():  # made one by one: an answer must have the id that was reserved last
             if inquiry.risk is risk:
                 await self._interview.ask(self._link, inquiry, self._send)
 
     async def end(self) -> None:
         """Nothing: closing the stream ends the session."""
+
+    def _inquiries(self) -> Iterator[Inquiry]:
+        yield from legacy_inquiries(self._facts, self._channel.next_id, lists=False)
+        yield malformed_inquiry(self._channel.next_id)
 
     async def _send(self, inquiry: Inquiry) -> Reply:
         seconds = _MALFORMED_SECONDS if inquiry.step == MALFORMED else _FIRST_BYTE_SECONDS

@@ -11,24 +11,30 @@ from crawler.mcp.channel import Era
 from evidence.canonical import canonical_json
 from evidence.json_members import object_or_empty, text_or_empty
 from evidence.kinds.falls import Fall, Falls
-from evidence.model import Observed, Record
+from evidence.model import Observed, Record, TargetType
 
 ServerVersion: TypeAlias = tuple[str, str]
 """What a server says of itself: its name and its version."""
 
 _INFO: Final = "io.modelcontextprotocol/serverInfo"
 _FALLING_REVISIONS: Final = frozenset({"2024-11-05", "2025-03-26"})
-"""The newest revisions of the SDK versions that fall (docs/version-matrix.md)."""
+"""The newest revisions that Python SDK 1.8 and 1.9 agree to over streamable HTTP (docs/version-matrix.md)."""
 
 
 def has_falling_version(opened: Sequence[Opened]) -> bool:
-    """Whether the server negotiates what only SDK versions do of which some fall under a risky question."""
-    return any(each.era is Era.LEGACY and each.version in _FALLING_REVISIONS for each in opened)
+    """Whether the server looks like Python SDK 1.8 or 1.9, whose capabilities alone name `experimental`."""
+    return any(
+        each.era is Era.LEGACY
+        and each.version in _FALLING_REVISIONS
+        and each.dialogue.channel.transport == TargetType.STREAMABLE_HTTP.value
+        and "experimental" in (each.capabilities or {})
+        for each in opened
+    )
 
 
 def read_server_version(opened: Sequence[Opened]) -> ServerVersion:
-    """The name and version in the first opening that states them; empty texts where none does."""
-    for each in opened:
+    """The name and version in the last opening that states them, the legacy one; empty texts where none does."""
+    for each in reversed(opened):
         result = object_or_empty(each.answer.value)
         info = object_or_empty(result.get("serverInfo")) or object_or_empty(
             object_or_empty(result.get("_meta")).get(_INFO)

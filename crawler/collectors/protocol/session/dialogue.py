@@ -36,14 +36,14 @@ class ProbeLimits:
     """Bounds of one probe; times in seconds.
 
     `requests` counts the questions of a core probe other than further pages of a list, and `full_requests` those of a
-    full probe. `chosen_requests` bounds all requests of a re-test over HTTP. After `items` no further page is
-    requested; a page of more than `page_items` is not kept. `values` bounds the JSON values of all lists together,
-    since a few bytes of JSON can cost every reader kilobytes. `recovery_pause` is the time that a server has to serve a
-    fresh client again before it counts as fallen.
+    full probe with its fresh openings. `retest_requests` bounds all requests of a re-test over HTTP. After `items` no
+    further page is requested; a page of more than `page_items` is not kept. `values` bounds the JSON values of all
+    lists together, since a few bytes of JSON can cost every reader kilobytes. `recovery_pause` is the time that a
+    server has to serve a fresh client again before it counts as fallen.
     """
 
     requests: int = 12
-    full_requests: int = 60
+    full_requests: int = 100
     retest_requests: int = 30
     pages: int = 50
     items: int = 5_000
@@ -69,6 +69,10 @@ class QuestionBudget:
         """Take one question from the budget; False when none is left."""
         self.left -= 1
         return self.left >= 0
+
+    def charge_all(self, exchanges: Sequence[Exchange]) -> None:
+        """Count requests that were made without asking the budget."""
+        self.left -= len(exchanges)
 
     def charge(self, exchanges: Sequence[Exchange]) -> None:
         """Count one request for each redirect that was followed."""

@@ -40,7 +40,7 @@ def named(dossier: Dossier, name: str, **members: Any) -> Dossier:
 
 
 def with_token(dossier: Dossier) -> Dossier:
-    """The dossier with a token in its advisories, so that the published body is masked and no rule can be recomputed."""
+    """The dossier with a token in its advisories, so that the published body is masked."""
     (group,) = json.loads(observed(dossier, advisories.KIND).body)["groups"]
     return rich.changed(dossier, advisories.KIND, groups=[{**group, "summary": write_sample("ghp_<w36>")}])
 

@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 
-from crawler.mcp.response_reader import BOGUS_BEARER
 from evidence.kinds.access import AccessClass
 from evidence.model import Absent, Observed, Reason, Target, TargetType
 from tests.crawler.collectors.protocol.access.access_session import Looked, look, probe_access
@@ -154,7 +153,9 @@ def test_nothing_is_posted_but_to_the_server_itself_and_nothing_is_registered() 
     assert {verb for verb, path, _ in server.asked if path != "/mcp"} == {"GET"}
     assert not [path for _, path, _ in server.asked if path in {"/register", "/authorize", "/token"}]
     assert [credential for verb, _, credential in server.asked if verb == "GET" and credential] == []
-    assert server.asked[-1] == ("POST", "/mcp", f"Bearer {BOGUS_BEARER}")
+    verb, path, credential = server.asked[-1]
+    assert (verb, path) == ("POST", "/mcp")
+    assert credential.startswith("Bearer ")
 
 
 def test_an_open_server_is_asked_for_resource_metadata_only() -> None:
@@ -259,7 +260,7 @@ def test_the_first_document_ends_the_search() -> None:
 
 
 def test_a_server_that_any_token_opens_fails() -> None:
-    looked = probe_access(Locked(ADVERTISED, pages=good_pages(), token=BOGUS_BEARER))
+    looked = probe_access(Locked(ADVERTISED, pages=good_pages(), opens_for_any=True))
     assert failing(looked) == {"AUTH-13"}
 
 

@@ -100,8 +100,8 @@ def test_at_most_five_resources_are_read_and_the_budget_holds() -> None:
 
     assert len(seen.resources) == MAX_RESOURCES
     assert seen.unread == 38
-    assert len([uri for uri in server.read if not uri.startswith("hallmark-probe")]) == MAX_RESOURCES
-    assert len([one for one in server.asked if one != "tools/call"]) <= 65
+    assert len([uri for uri in server.read if uri.startswith("note://")]) == MAX_RESOURCES
+    assert len([one for one in server.asked if one != "tools/call"]) <= 105
 
 
 def test_a_server_that_is_asked_for_too_much_is_asked_no_more() -> None:

@@ -20,7 +20,7 @@ from evidence.model import Observed, Record
 from tests.crawler.collectors.launching import PipeLauncher, module
 from tests.crawler.collectors.protocol.probes.test_remote_probe import always
 from tests.crawler.collectors.protocol.probing import NOW, body, collector, records_of, remote, talk
-from tests.servers.hostile import OPENING, TOOLS, Call, Mcp, serving
+from tests.servers.hostile import OPENING, TOOLS, UNKNOWN, Call, Mcp, serving
 from tests.servers.scripted import running
 
 DAY = timedelta(days=1)
@@ -33,7 +33,7 @@ class Changing:
     """A server of both eras whose parts a test changes between two visits."""
 
     def __init__(self) -> None:
-        self.opening: dict[str, Any] = dict(OPENING)
+        self.opening: dict[str, Any] = {**OPENING, "protocolVersion": "2025-11-25"}
         self.tools: list[Any] = list(TOOLS)
         self.pages = 1
         self.inner = Mcp({"initialize": self.open, "server/discover": self.discover, "tools/list": self.list})
@@ -156,10 +156,12 @@ def test_more_and_fewer_pages_are_recorded() -> None:
     server.pages = 2
     full, longer, shorter = visits(server, more, fewer)
 
-    pages = [[one for one in talk(found).of("list-tools") if one.connection.index == 0] for found in (full, longer)]
+    pages = [
+        [one for one in talk(found).of("list-tools") if one.connection.era == "modern"] for found in (full, longer)
+    ]
     assert [len(found) for found in pages] == [2, 3]
     assert [one.succeeded for one in pages[1]] == [True] * 3
-    kept = [one for one in talk(shorter).of("list-tools") if one.connection.index == 0]
+    kept = [one for one in talk(shorter).of("list-tools") if one.connection.era == "modern"]
     assert [one.failure for one in kept] == ["", "not_collected", "not_collected"]
 
 
@@ -224,7 +226,7 @@ def test_a_full_probe_that_is_cut_short_and_contradicts_the_last_one_stands_for_
         await call.error(-32000, "another answer")
 
     def change(server: Changing) -> None:
-        server.inner.overrides |= {"prompts/list": always(429), "hallmark/unknown": known}
+        server.inner.overrides |= {"prompts/list": always(429), UNKNOWN: known}
 
     full, short = visits(Changing(), change, depths="ff")
 

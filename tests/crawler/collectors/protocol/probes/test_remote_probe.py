@@ -506,7 +506,7 @@ def test_a_lasting_failure_is_not_asked_a_third_time() -> None:
 
     probe(server)
 
-    assert server.asked == ["server/discover", "initialize", "initialize"]
+    assert server.asked == ["initialize", "initialize", "server/discover", "server/discover"]
 
 
 def test_a_lock_is_knocked_at_once_per_era() -> None:
@@ -515,8 +515,8 @@ def test_a_lock_is_knocked_at_once_per_era() -> None:
     probe(server)
 
     # What follows is the look at access: metadata, and the refused question with a token that cannot be valid.
-    assert server.asked[:2] == ["server/discover", "initialize"]
-    assert "initialize" not in server.asked[2:]
+    assert server.asked[:2] == ["initialize", "server/discover"]
+    assert "server/discover" not in server.asked[2:]
 
 
 def test_silence_on_discover_does_not_condemn_a_server() -> None:
@@ -525,7 +525,7 @@ def test_silence_on_discover_does_not_condemn_a_server() -> None:
     assert listing(probe(server, prober=collector(brisk=True))).era == "legacy"
 
 
-def test_the_worst_server_costs_at_most_twelve_requests_and_further_pages() -> None:
+def test_the_worst_server_costs_at_most_thirteen_requests_and_further_pages() -> None:
     everything = {"tools": {}, "resources": {}, "prompts": {}}
     server = Mcp(opening=OPENING | {"capabilities": everything}, overrides={"server/discover": raw()})
     for method in ("tools/list", "resources/list", "resources/templates/list", "prompts/list"):
@@ -533,7 +533,7 @@ def test_the_worst_server_costs_at_most_twelve_requests_and_further_pages() -> N
 
     record = probe(server)
 
-    assert len([asked for asked in server.asked if asked != "GET"]) <= 12  # GET asks for metadata of access
+    assert len([asked for asked in server.asked if asked != "GET"]) <= 13  # GET asks for metadata of access
     assert listing(record).prompts.end is End.FAILED
 
 

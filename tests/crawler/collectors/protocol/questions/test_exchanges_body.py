@@ -133,7 +133,7 @@ def test_a_full_probe_asks_everything(target: Target, full: dict[str, Record]) -
 
     assert found.depth == "full"
     assert not [one.step for one in found.exchanges if one.failure and one.step != "malformed"]
-    assert requests(full) <= 60
+    assert requests(full) <= 70
     if target.type is TargetType.STREAMABLE_HTTP:
         assert steps(found, "modern") - CORE == MODERN
         assert steps(found, "legacy") - CORE == LEGACY

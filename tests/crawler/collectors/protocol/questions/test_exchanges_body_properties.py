@@ -111,7 +111,7 @@ def test_what_trials_return_and_listed_pages_take_no_room_from_the_rest() -> Non
         await call.result({"tools": [*(listed if page == 0 else []), padded], **more})
 
     async def called(call: Call) -> None:
-        if "nonexistent" in call.message["params"]["name"]:
+        if not call.message["params"]["name"].startswith("get_note_"):
             await call.error(-32602, "y" * 20_000)
         else:
             await call.result({"content": [{"type": "text", "text": "x" * 64_000}]})

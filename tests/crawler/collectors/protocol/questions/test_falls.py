@@ -13,6 +13,7 @@ from crawler.collectors.protocol.questions.inquiries import Risk
 from crawler.collectors.protocol.questions.legacy import http_openings, legacy_inquiries, malformed_inquiry
 from crawler.collectors.protocol.questions.selection import QuestionSelection
 from evidence.kinds.falls import KIND, Falls
+from evidence.kinds.samples import Samples
 from evidence.model import Absent, Observed, Record, TargetType
 from tests.crawler.collectors.protocol.probing import collector, records_of, remote, talk
 from tests.servers.hostile import OPENING, Call, Mcp, serving
@@ -49,7 +50,8 @@ class Fragile:
             "nothing": False,
         }[self.breaks]
         server = {"name": "fixture", "version": self.version}
-        opening = {**OPENING, "protocolVersion": self.revision, "serverInfo": server}
+        able = {"tools": {}, "experimental": {}}
+        opening = {**OPENING, "protocolVersion": self.revision, "serverInfo": server, "capabilities": able}
         await (call.reply(500) if self.fallen else Mcp(opening=opening)(call))
 
 
@@ -80,6 +82,12 @@ def test_the_question_after_which_nobody_is_served_is_recorded_and_is_the_last(b
     assert fall.question == question
     assert fall.signs[-2:] == ("HTTP 500", "HTTP 500")
     assert server.methods[-2:] == ["initialize", "initialize"]
+
+
+def test_a_fall_is_a_failed_attempt_to_connect() -> None:
+    content = probe_full(Fragile())["samples"].content
+    assert isinstance(content, Observed)
+    assert Samples.parse(content.body).failures == {"5xx": 1}
 
 
 def test_a_transcript_does_not_tell_after_which_question_a_server_fell() -> None:

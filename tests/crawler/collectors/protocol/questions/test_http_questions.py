@@ -25,10 +25,13 @@ from tests.crawler.collectors.protocol.probing import (
     remote,
     talk,
 )
-from tests.servers.hostile import OPENING, TOOLS, Behaviour, Call, Mcp, serving
+from tests.servers.hostile import OPENING, TOOLS, UNKNOWN, Behaviour, Call, Mcp, serving
 
 MODERN = "2026-07-28"
 STREAM = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n"
+
+
+NEWEST = {**OPENING, "protocolVersion": "2025-11-25"}
 
 
 def probe_server(
@@ -131,7 +134,7 @@ def test_a_stream_that_never_ends_is_watched_once_and_costs_seconds() -> None:
         answer = b'data: {"jsonrpc":"2.0","id":' + number + b',"error":{"code":-32601,"message":"no"}}\n\n'
         await dripping(STREAM + answer, b": ping\n\n")(call)
 
-    server = Mcp({"ping": endless, "hallmark/unknown": endless, "prompts/list": endless})
+    server = Mcp({"ping": endless, UNKNOWN: endless, "prompts/list": endless})
     began = time.monotonic()
 
     steps = by_step(talk(probe_server(server)))
@@ -151,7 +154,7 @@ def volatile() -> Mcp:
     async def initialize(call: Call) -> None:
         session = f"{next(numbers):x}-0123456789abcdef"
         sessions.add(session)
-        await call.result(OPENING, ("Mcp-Session-Id", session), *make_headers())
+        await call.result(NEWEST, ("Mcp-Session-Id", session), *make_headers())
 
     async def discover(call: Call) -> None:
         value = {"supportedVersions": [MODERN], "capabilities": {"tools": {}}, "resultType": "complete"}
@@ -169,7 +172,7 @@ def volatile() -> Mcp:
         await call.error(-32601, text)
 
     sessions: set[str] = set()
-    return Mcp({"initialize": initialize, "server/discover": discover, "tools/list": tools, "hallmark/unknown": refuse})
+    return Mcp({"initialize": initialize, "server/discover": discover, "tools/list": tools, UNKNOWN: refuse})
 
 
 def test_nothing_that_changes_from_visit_to_visit_is_in_a_body() -> None:
@@ -177,7 +180,7 @@ def test_nothing_that_changes_from_visit_to_visit_is_in_a_body() -> None:
 
     assert len({re.sub(rb"127\.0\.0\.1:[0-9]+", b"here", body(found)) for found in (first, second)}) == 1
     assert talk(first).eras == {"modern", "legacy"}
-    assert b"session 1 knows no such method" in body(first)
+    assert b"session 0 knows no such method" in body(first)
     assert all(one.headers.get("mcp-session-id", "session").startswith("session") for one in talk(first).exchanges)
 
 

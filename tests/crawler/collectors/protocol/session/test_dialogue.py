@@ -107,7 +107,7 @@ def test_a_modern_server_that_answers_the_second_time_is_a_success(fault: Fault)
 def test_a_light_check_asks_no_lists() -> None:
     server = Waking(Mcp(), silent)
     sampled(server)
-    assert server.asked == ["server/discover", "initialize", "notifications/initialized"]
+    assert server.asked == ["initialize", "notifications/initialized"]
 
 
 @pytest.mark.parametrize(("fault", "failure"), [(silent, "timeout"), (dropped, "unreachable"), (busy, "5xx")])
