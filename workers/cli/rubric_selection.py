@@ -3,23 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Annotated, TypeAlias
-
-import typer
 
 from scoring.engine import catalogue
 from scoring.engine.rubric import Rubric
 from workers.cli.display.console import ExitCode, exit_with_error
 from workers.cli.display.receipts import Card, select_newest
-
-Rubrics: TypeAlias = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--rubric",
-        metavar="NAME[@V]",
-        help="Only this rubric: `lint` is its newest version, `lint@1` exactly that one. Repeatable.",
-    ),
-]
 
 
 def find_rubric(rubric: str) -> Rubric:

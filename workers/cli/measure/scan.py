@@ -1,4 +1,4 @@
-"""`hallmark scan`."""
+"""The work of `hallmark scan`."""
 
 from __future__ import annotations
 
@@ -6,13 +6,11 @@ import json
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from decimal import Decimal, InvalidOperation
-from enum import StrEnum
+from decimal import Decimal
 from pathlib import Path
-from typing import Annotated, Any, Final
+from typing import Any, Final
 
 import typer
-from typer.core import TyperCommand
 
 from crawler.collectors.derivers import build_derivers
 from crawler.launcher import Launcher
@@ -42,8 +40,9 @@ from workers.cli.error_boundary import explain_failures
 from workers.cli.measure.opt_out_check import refuse_opted_out
 from workers.cli.measure.scan_file import InvalidSavedDossier, decode_dossier, encode_dossier
 from workers.cli.measure.scan_masking import mask_dossier, mask_server, mask_text
+from workers.cli.measure.scan_options import FailOn, Format
 from workers.cli.measure.scan_target import EXPECTED_TARGET, InvalidTarget, ScanTarget, read_command_target, read_target
-from workers.cli.rubric_selection import Rubrics, select_rubrics
+from workers.cli.rubric_selection import select_rubrics
 from workers.cli.session import configure_command_logging
 from workers.clock import Clock, clock_at
 from workers.event_loop import run_coroutine
@@ -53,151 +52,38 @@ from workers.stages.routing import StageCollectors
 from workers.stages.server_collection import collect_server
 from workers.wiring.network import NetworkWiring
 
-app = typer.Typer(add_completion=False)
-
 UNSANDBOXED_WARNING: Final = (
     "Running without a sandbox: the command has all your rights, your files, your network and your environment. "
     "The evidence records this and can never be published."
 )
 OPEN_SANDBOX_WARNING: Final = "The sandbox may reach {}. The evidence records this and can never be published."
 OUR_FAILURES: Final = frozenset({COLLECTOR_FAILED, Reason.COLLECTOR_ERROR.value, Reason.COLLECTOR_OFFLINE.value})
-_COMMAND: Final = "hallmark.command"
 _PLACE: Final = re.compile(r"[A-Za-z0-9.-]+(?::[0-9]{1,5})?")
 
 
-class Format(StrEnum):
-    """The format of stdout."""
-
-    TEXT = "text"
-    JSON = "json"
-    SARIF = "sarif"
-
-
-class FailOn(StrEnum):
-    """The protocol checks that decide about the exit code."""
-
-    NEVER = "never"
-    MUST = "must"
-    SHOULD = "should"
-
-
-def _points(text: str) -> Decimal:
-    try:
-        points = Decimal(text)
-    except InvalidOperation:
-        points = Decimal("NaN")
-    if not points.is_finite():
-        raise typer.BadParameter(f"expected a number such as 75, found {text!r}")
-    return points
-
-
-class _ScanCommand(TyperCommand):
-    """Separates the words after `--`, which are the command line of the server."""
-
-    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        if "--" in args:
-            cut = args.index("--")
-            ctx.meta[_COMMAND] = args[cut + 1 :]
-            args = args[:cut]
-        return super().parse_args(ctx, args)
-
-    def collect_usage_pieces(self, ctx: Any) -> list[str]:
-        return [*super().collect_usage_pieces(ctx), "[-- COMMAND ...]"]
-
-
-@app.command(cls=_ScanCommand)
-def scan(
-    ctx: typer.Context,
+def run_scan(
     *,
-    target: Annotated[
-        str | None,
-        typer.Argument(help=r"A URL, npm:NAME\[@VERSION], pypi:NAME\[==VERSION], oci:IMAGE or a server.json's path."),
-    ] = None,
-    source: Annotated[
-        Path | None, typer.Option("--from", metavar="FILE", help="Score saved evidence or a capture offline.")
-    ] = None,
-    rubric: Rubrics = None,
-    fail_under: Annotated[
-        Decimal | None,
-        typer.Option(
-            parser=_points,
-            metavar="N",
-            help="Exit 4 when a chosen rubric (or the default) scores below N or lacks evidence.",
-        ),
-    ] = None,
-    fail_on: Annotated[
-        FailOn, typer.Option("--fail-on", help="Exit 4 when a MUST, or also a SHOULD, of the protocol is violated.")
-    ] = FailOn.NEVER,
-    allow_private: Annotated[
-        bool, typer.Option("--allow-private", help="Also contact loopback and private addresses.")
-    ] = False,
-    no_sandbox: Annotated[
-        bool, typer.Option("--no-sandbox", help="Run the command after -- as it is, with all your rights.")
-    ] = False,
-    network: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="allow:HOST[:PORT]",
-            help="Let the server in the sandbox reach this host over TLS, through a proxy named in its environment. "
-            "Repeatable. Default: no network.",
-        ),
-    ] = None,
-    anyway: Annotated[bool, typer.Option("--anyway", help="Also contact a server that has opted out.")] = False,
-    full: Annotated[
-        bool,
-        typer.Option(
-            "--full/--core", help="Ask every question (at most 65 requests), or only those of a nightly run (7)."
-        ),
-    ] = True,
-    save_to: Annotated[
-        Path | None,
-        typer.Option(
-            "--save",
-            "--transcript",
-            metavar="FILE",
-            help="Save requests and answers, to score them again with --from.",
-        ),
-    ] = None,
-    evidence: Annotated[bool, typer.Option("--evidence", help="Also show what was observed.")] = False,
-    form: Annotated[Format, typer.Option("--format", help="Format of the output on stdout.")] = Format.TEXT,
-    as_json: Annotated[
-        bool, typer.Option("--json", help="The same as --format json; docs/schemas/scan.json describes it.")
-    ] = False,
-    sarif_file: Annotated[
-        Path | None, typer.Option("--sarif", metavar="FILE", help="Also write the findings as SARIF 2.1.0.")
-    ] = None,
-    junit_file: Annotated[
-        Path | None, typer.Option("--junit", metavar="FILE", help="Also write the verdict of every check as JUnit XML.")
-    ] = None,
+    target: str | None,
+    command: list[str] | None,
+    source: Path | None,
+    rubric: list[str] | None,
+    fail_under: Decimal | None,
+    fail_on: FailOn,
+    allow_private: bool,
+    no_sandbox: bool,
+    network: list[str] | None,
+    anyway: bool,
+    full: bool,
+    save_to: Path | None,
+    evidence: bool,
+    form: Format,
+    as_json: bool,
+    sarif_file: Path | None,
+    junit_file: Path | None,
 ) -> None:
-    """Measure one server now and print its receipt. Nothing is stored unless you give --save.
-
-    Examples:
-
-    hallmark scan https://example.com/mcp
-
-    hallmark scan npm:@modelcontextprotocol/server-everything --rubric lint
-
-    hallmark scan http://127.0.0.1:8000/mcp --allow-private
-
-    hallmark scan -- python server.py
-
-    hallmark scan npm:my-server --network allow:api.example.com
-
-    hallmark scan https://example.com/mcp --core
-
-    hallmark scan pypi:mcp-server-time --transcript time.json --junit time.xml
-
-    hallmark scan --from time.json --rubric lint@1 --rubric adaptive --json
-
-    hallmark scan server.json --rubric lint --fail-under 75 --sarif hallmark.sarif
-
-    Exit codes: 0 measured, 1 Hallmark failed, 2 wrong usage, 3 the server could not be tested or has opted out, 4 with
-    --fail-under a score is too low or lacks evidence, or a check of --fail-on failed, 130 interrupted.
-    """
+    """Measure one server and print its receipt; end the command with its exit code."""
     with explain_failures():
         rubrics = select_rubrics(rubric)
-        command: list[str] | None = ctx.meta.get(_COMMAND)
         settings = Settings()
         settings = settings.model_copy(update={"depth": "full" if full else "core"})
         if allow_private:

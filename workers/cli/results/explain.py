@@ -36,8 +36,8 @@ from workers.cli.display.console import (
 from workers.cli.display.receipts import select_newest
 from workers.cli.display.verdicts import make_verdict_object
 from workers.cli.error_boundary import explain_failures
-from workers.cli.options import AsJson
-from workers.cli.rubric_selection import Rubrics, select_receipts
+from workers.cli.options import AsJson, Rubrics
+from workers.cli.rubric_selection import select_receipts
 from workers.cli.session import find_run, find_server, open_read_store
 
 app = typer.Typer(add_completion=False)

@@ -17,8 +17,8 @@ from publish.publication.export_workers import RunExporter
 from workers.cli.administration.signing_key import read_password
 from workers.cli.display.console import ExitCode, exit_with_error, print_note
 from workers.cli.display.progress_counter import show_progress
-from workers.cli.options import RunName
-from workers.cli.rubric_selection import Rubrics, find_rubric, select_receipts
+from workers.cli.options import Rubrics, RunName
+from workers.cli.rubric_selection import find_rubric, select_receipts
 from workers.cli.session import LATEST, find_run, open_read_store
 from workers.publication import dataset_snapshots
 from workers.settings.environment import Settings

@@ -24,8 +24,8 @@ from workers.cli.display.console import (
     print_note,
 )
 from workers.cli.display.verdicts import format_change
-from workers.cli.options import AsJson
-from workers.cli.rubric_selection import Rubrics, select_rubrics
+from workers.cli.options import AsJson, Rubrics
+from workers.cli.rubric_selection import select_rubrics
 from workers.cli.session import find_run, open_read_store
 from workers.clock import clock_at
 from workers.rescoring import EvidenceExpired, RescoreResult, compare_runs, score_run_again

@@ -35,8 +35,8 @@ from workers.cli.display.console import (
 )
 from workers.cli.display.receipts import select_newest
 from workers.cli.display.verdicts import format_score
-from workers.cli.options import AsJson, RunName
-from workers.cli.rubric_selection import Rubrics, find_rubric, select_receipts
+from workers.cli.options import AsJson, Rubrics, RunName
+from workers.cli.rubric_selection import find_rubric, select_receipts
 from workers.cli.session import find_run, open_read_store
 
 app = typer.Typer(add_completion=False)

@@ -11,8 +11,8 @@ from scoring import receipt
 from workers.cli.display.console import ExitCode, exit_with_error, print_json, print_note
 from workers.cli.display.receipts import select_newest
 from workers.cli.display.server_page import show_server
-from workers.cli.options import AsJsonDocument, RunName
-from workers.cli.rubric_selection import Rubrics, select_receipts
+from workers.cli.options import AsJsonDocument, Rubrics, RunName
+from workers.cli.rubric_selection import select_receipts
 from workers.cli.session import LATEST, find_run, find_server, open_read_store
 from workers.retests.retest_requests import find_newest_run
 
