@@ -64,7 +64,10 @@ class Scanner:
     def __init__(self, rules: RuleSet, *, fast: bool | None = None) -> None:
         self._set = rules
         self._rules = rules.rules
-        self._expressions = [_compiled(rule.expression, rule) if rule.expression else None for rule in self._rules]
+        self._expressions: dict[int, Any] = {}
+        if not rules.own:  # ours are compiled on first use, since most texts have anchors of a few rules only
+            for order in range(len(self._rules)):
+                self._expression(order)
         self._paths = [_compiled(rule.path, rule) if rule.path else None for rule in self._rules]
         self._allowed = [tuple(_allowed(one, rule) for one in rule.allowances) for rule in self._rules]
         self._allowed_everywhere = tuple(_allowed(one, None) for one in rules.allowances)
@@ -162,10 +165,16 @@ class Scanner:
         except PrefilterUnsupported:
             return None
 
+    def _expression(self, order: int) -> Any:
+        if order not in self._expressions:
+            rule = self._rules[order]
+            self._expressions[order] = _compiled(rule.expression, rule) if rule.expression else None
+        return self._expressions[order]
+
     def _matches(
         self, order: int, data: bytes, path: str, windows: Sequence[tuple[int, int]], *, bounded: bool
     ) -> Iterator[_Hit]:
-        rule, expression = self._rules[order], self._expressions[order]
+        rule, expression = self._rules[order], self._expression(order)
         if expression is None:
             return
         everything = (
