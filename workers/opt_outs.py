@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from crawler.opt_outs import InvalidOptOuts, OptOutList, OptOutScope, parse_entries
-from evidence.store import Store
 from workers.settings.environment import InvalidSetting, Settings
+
+if TYPE_CHECKING:
+    from evidence.store import Store
 
 
 def load_opt_outs(settings: Settings, store: Store) -> OptOutList:

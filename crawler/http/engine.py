@@ -18,7 +18,7 @@ from functools import cached_property
 from types import TracebackType
 from typing import Final, Self
 
-import httpx
+import certifi
 
 from crawler.http.address_guard import AddressGuard, classify_address
 from crawler.http.connection import Connection, Head, Limits, tls_detail
@@ -357,7 +357,7 @@ def create_tls_context() -> ssl.SSLContext:
     """A TLS context that verifies certificates with the system's authorities, or with bundled ones if it has none."""
     paths = ssl.get_default_verify_paths()
     known = paths.cafile or paths.capath
-    context = ssl.create_default_context() if known else httpx.create_ssl_context(trust_env=False)
+    context = ssl.create_default_context() if known else ssl.create_default_context(cafile=certifi.where())
     context.minimum_version = ssl.TLSVersion.TLSv1_2
     context.set_alpn_protocols(["http/1.1"])
     return context

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
 from evidence.model import Server, Trigger
-from evidence.store import RunRow, RunState, Store, open_store
+from evidence.store import RunRow, RunState
 from workers.cli.display.console import ExitCode, exit_with_error, print_note
 from workers.cli.error_boundary import explain_failures
 from workers.log import configure_logging
 from workers.runs.rescore_origin import is_rescored
 from workers.settings.environment import Settings
+
+if TYPE_CHECKING:
+    from evidence.store import Store
 
 LATEST = "latest"
 _LOOK_BACK = 100
@@ -30,6 +34,8 @@ def open_read_store(*, make: bool = False) -> Iterator[Store]:
 
     With `make` a missing database is created, for commands that are useful before the first run.
     """
+    from evidence.store import open_store  # noqa: PLC0415  with the tables, which a scan does not need
+
     with explain_failures():
         settings = Settings()
         if settings.database_url is None and make:

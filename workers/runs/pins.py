@@ -12,8 +12,6 @@ from crawler.collectors.derivers import DERIVERS
 from evidence.canonical import canonical_json, sha256
 from evidence.kinds.traits import schemas
 from evidence.model import Run
-from publish.publication.manifest import FORMAT
-from scoring.engine import catalogue
 from workers.settings.environment import read_code_version
 
 UNKNOWN: Final = "unknown"
@@ -51,6 +49,10 @@ class PinMismatch(Exception):
 
 def read_current_pins(collectors: Sequence[VersionedCollector], commit: str = "") -> dict[str, str]:
     """All versions of this process, by name."""
+    # Imported late: a scan pins nothing, and the manifest imports the store.
+    from publish.publication.manifest import FORMAT  # noqa: PLC0415
+    from scoring.engine import catalogue  # noqa: PLC0415
+
     pins = {
         "code": read_code_version(),
         "commit": commit or _checked_out_commit(),

@@ -6,16 +6,18 @@ import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from evidence.canonical import Json, sha256
 from evidence.kinds import samples
 from evidence.kinds.samples import Sample
 from evidence.model import Dossier, Record, Server, ServerId, Target
-from evidence.store import Store
 from workers.concurrency import Halt, process_concurrently
-from workers.context import AvailabilitySampler, Context
 from workers.opt_outs import load_opt_outs
+
+if TYPE_CHECKING:
+    from evidence.store import Store
+    from workers.context import AvailabilitySampler, Context
 
 JITTER: Final = 0.25
 """The interval of a server is up to this share longer or shorter; its id decides."""

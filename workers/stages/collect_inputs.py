@@ -5,12 +5,15 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from evidence.model import Dossier, Run, Server, ServerId, ServerRef
 from evidence.store import Stage
-from workers.context import Context
 from workers.stages import earlier_evidence
 from workers.stages.routing import FIRST_STAGES
+
+if TYPE_CHECKING:
+    from workers.context import Context
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,14 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from crawler.collectors.protocol.probes.carry_over import MAX_CARRY_AGE
 from evidence.kinds import exchanges
 from evidence.kinds.traits import kinds_where, traits
 from evidence.model import Absent, Dossier, Observed, Reason, Record, Run, ServerId
-from evidence.store import Store
 from workers.stages.availability_samples import add_samples
+
+if TYPE_CHECKING:
+    from evidence.store import Store
 
 _OF_ONE_NIGHT: Final = tuple(sorted(kinds_where(lambda declared: declared.one_night)))
 _CHAINED: Final = tuple(sorted(kinds_where(lambda declared: declared.chained)))

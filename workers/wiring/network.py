@@ -8,9 +8,7 @@ from contextlib import AsyncExitStack
 from dataclasses import replace
 from datetime import timedelta
 from functools import cached_property
-from typing import Final
-
-import httpx
+from typing import TYPE_CHECKING, Final
 
 from crawler.budgeted_collector import BudgetedCollector
 from crawler.collector import Collector, Follower
@@ -21,7 +19,6 @@ from crawler.collectors.protocol.questions.selection import QuestionSelection
 from crawler.collectors.protocol.samples.availability_sample import AvailabilitySampler
 from crawler.collectors.protocol.trials.call_policy import CallPolicy
 from crawler.collectors.repository import TokenBudgets
-from crawler.http.adapters import GuardedTransport
 from crawler.http.address_guard import AddressGuard
 from crawler.http.connection import Limits
 from crawler.http.connectivity import OutageMonitor
@@ -32,9 +29,6 @@ from crawler.http.rate_limiting import HostRateLimiter
 from crawler.http.request_budgets import LocalRequestLedger
 from crawler.http.resolver import DnsResolver
 from crawler.launcher import LaunchedServer, Launcher
-from crawler.registries.registry import Registry
-from crawler.registries.sources import Source, build_registries
-from crawler.sandbox import InstalledTree, Sandbox, open_sandbox
 from crawler.sandbox.box_slots import count_box_slots
 from crawler.sandbox.boxes.egress_relay import NO_ENDPOINTS, AllowedEndpoints
 from evidence.kinds.traits import schemas
@@ -49,9 +43,16 @@ from workers.settings.environment import (
     read_environment_variable,
     read_tool_environment,
 )
-from workers.wiring.package_cache import evict_unused_packages
 from workers.wiring.project_collectors import ProjectCollectors
 from workers.wiring.request_budgets import build_request_budgets
+
+if TYPE_CHECKING:
+    from crawler.registries.registry import Registry
+    from crawler.registries.sources import Source
+    from crawler.sandbox import InstalledTree, Sandbox
+
+# The scan of one remote uses neither the sandbox nor registries, and their imports take longer than its probe: they are
+# imported with the first package and the first registry.
 
 # A catalogue in one file is larger than any answer of a server may be.
 _CATALOGUE: Final = {"wire_bytes": 16 * 1024 * 1024, "body_bytes": 32 * 1024 * 1024}
@@ -93,6 +94,11 @@ class NetworkWiring:
         return (protocol, *interop_pins, *self._project.versions)
 
     async def registries(self, sources: Sequence[str]) -> Sequence[Registry]:
+        import httpx  # noqa: PLC0415
+
+        from crawler.http.adapters import GuardedTransport  # noqa: PLC0415
+        from crawler.registries.sources import build_registries  # noqa: PLC0415
+
         named = {known.name: known for known in self._settings.registries if isinstance(known, RegistrySetting)}
         wanted = [_source(named[source]) if source in named else source for source in sources]
         # One transport per walk, because it keeps connections until it is closed. The address comes from the operator,
@@ -234,6 +240,9 @@ class _Packages:
     async def _open(self) -> Sandbox | Absent:
         if self._settings.sandbox == "off":
             return Absent(Reason.SANDBOX_RESTRICTED, "switched off by HALLMARK_SANDBOX")
+        from crawler.sandbox import open_sandbox  # noqa: PLC0415
+        from workers.wiring.package_cache import evict_unused_packages  # noqa: PLC0415
+
         await evict_unused_packages(self._settings, self._clock)
         return await open_sandbox(
             self._settings.cache,
@@ -275,5 +284,7 @@ def _credentials(settings: Settings) -> Credentials:
 
 
 def _source(setting: RegistrySetting) -> Source:
+    from crawler.registries.sources import Source  # noqa: PLC0415
+
     headers: Mapping[str, str] = {name: value.get_secret_value() for name, value in setting.headers.items()}
     return Source(setting.url, name=setting.name, headers=headers)

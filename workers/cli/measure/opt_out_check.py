@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from crawler.opt_outs import OptOutList
 from evidence.model import Server
-from evidence.store import NotMigrated, StoreUnavailable, open_store
+from evidence.store import NotMigrated, StoreUnavailable
 from workers.cli.display.console import ExitCode, exit_with_error
 from workers.opt_outs import load_opt_out_file, load_opt_outs
 from workers.settings.environment import Settings
@@ -29,6 +29,8 @@ def _known(settings: Settings, server: Server) -> Iterator[tuple[Server, OptOutL
     yield server, load_opt_out_file(settings)
     if settings.database_url is None and not (settings.home / "hallmark.db").exists():
         return  # a scan needs no database and creates none
+    from evidence.store import open_store  # noqa: PLC0415  with the tables, which most scans do not need
+
     store = open_store(settings.store_url)
     try:
         entries = load_opt_outs(settings, store)
