@@ -43,7 +43,10 @@ def main() -> None:
     parser.add_argument("--json", type=Path)
     options = parser.parse_args()
     server = subprocess.Popen(
-        [sys.executable, "-m", "tests.servers.sdk_server", "http"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
+        [sys.executable, "-m", "tests.servers.sdk_server", "http"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
     )
     assert server.stdout is not None
     try:
@@ -75,9 +78,7 @@ def measure(url: str, rounds: int, peer: str | None) -> dict[str, Cost]:
     with tempfile.TemporaryDirectory() as home:
         environment = {**os.environ, "HALLMARK_HOME": home, "HALLMARK_CACHE": home}
         environment.pop("PYTHONDONTWRITEBYTECODE", None)
-        found = [
-            {name: run(command, environment) for name, command in commands.items()} for _ in range(rounds + 1)
-        ]
+        found = [{name: run(command, environment) for name, command in commands.items()} for _ in range(rounds + 1)]
     return {name: _median([one[name] for one in found[1:]]) for name in commands}
 
 

@@ -16,24 +16,25 @@ from structlog.contextvars import bind_contextvars, get_contextvars
 
 
 @dataclass(slots=True)
-class _TimeLimit:
+class TimeLimit:
     """A running time limit. A task that outlives it has a copy in its context and must not change it: see `over`."""
 
     timeout: asyncio.Timeout
     over: bool = False
+    paused: float = 0.0  # seconds
 
 
-_LIMIT: Final[ContextVar[_TimeLimit | None]] = ContextVar("time_limit", default=None)
+_LIMIT: Final[ContextVar[TimeLimit | None]] = ContextVar("time_limit", default=None)
 
 
 @asynccontextmanager
-async def limit_duration(seconds: float) -> AsyncIterator[None]:
+async def limit_duration(seconds: float) -> AsyncIterator[TimeLimit]:
     """Raise TimeoutError if the block takes longer than `seconds`, not counting time inside `pause_deadline`."""
     async with asyncio.timeout(seconds) as timeout:
-        limit = _TimeLimit(timeout)
+        limit = TimeLimit(timeout)
         token = _LIMIT.set(limit)
         try:
-            yield
+            yield limit
         finally:
             limit.over = True
             _LIMIT.reset(token)
@@ -48,13 +49,15 @@ def pause_deadline() -> Iterator[None]:
         yield
         return
     loop = asyncio.get_running_loop()
-    left = end - loop.time()
+    began = loop.time()
     limit.timeout.reschedule(None)
     try:
         yield
     finally:
         if not limit.over:
-            limit.timeout.reschedule(loop.time() + left)
+            now = loop.time()
+            limit.paused += now - began
+            limit.timeout.reschedule(end + now - began)
 
 
 def isolate_shared_work() -> Context:

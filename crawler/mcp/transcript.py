@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Final
@@ -173,6 +173,7 @@ class Transcript:
     links: list[SessionLink] = field(default_factory=list)
     rows: list[NamedExchange] = field(default_factory=list)
     retained: int = 0
+    on_exchange: Callable[[], None] | None = None
 
     @property
     def is_rate_limited(self) -> bool:
@@ -194,6 +195,8 @@ class Transcript:
         if pieces is not exchange.received or len(exchange.body) > _SMALL:  # replacing costs more than a small body
             exchange = replace(exchange, body=b"", dropped=exchange.size, received=pieces)
         self.exchanges.append(exchange)
+        if self.on_exchange is not None:
+            self.on_exchange()
 
     def connect(self, link: SessionLink) -> int:
         """Add a connection and return its number."""

@@ -118,8 +118,8 @@ class Settings(
         "full once a week. A core probe keeps full results for 14 days.",
     )
     interop: Literal["off", "full", "weekly"] = Field(
-        default="full",
-        description="When the official SDK's client probes a server: with `full` probes, `weekly`, or `off`.",
+        default="off",
+        description="When the official SDK's client probes a server in runs: `off`, `weekly`, or with `full` probes.",
     )
     listen: bool = Field(
         default=False,

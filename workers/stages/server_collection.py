@@ -6,7 +6,7 @@ This is the error boundary of collectors: their exceptions become records. It ha
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Final, Protocol
 
@@ -25,6 +25,7 @@ from workers.settings.environment import Settings
 from workers.stages import earlier_evidence
 from workers.stages.availability_samples import read_carried_samples
 from workers.stages.collect_inputs import CollectInput
+from workers.stages.collecting_time import TimeLeft
 from workers.stages.routing import StageCollectors
 
 LONG_BODIES: Final = 64 * 1024  # bytes, which are searched for secrets in some milliseconds
@@ -53,17 +54,30 @@ class CollectedServer:
 
 
 async def collect_server(
-    ctx: Collecting, sources: StageCollectors, stage: Stage, subject: CollectInput
+    ctx: Collecting,
+    sources: StageCollectors,
+    stage: Stage,
+    subject: CollectInput,
+    *,
+    left: TimeLeft | None = None,
+    on_source: Callable[[str], None] = lambda _: None,
 ) -> CollectedServer:
-    """All records of one server from one stage. A server with an invalid registration is never contacted."""
+    """All records of one server from one stage. A server with an invalid registration is never contacted.
+
+    What is not collected in the time that is `left` is absent. `on_source` gets the name of each source before it runs.
+    """
     records = _registered(ctx, subject)
     if records and isinstance(invalid := records[0].content, Absent):
         return record_not_contacted(ctx, sources, subject, invalid)
     selected = sources.select(subject.server, stage, subject.found)
     for collector in selected.collectors:
-        records += await _guarded(ctx, subject, collector, collector.collect(subject.server, subject.earlier))
+        on_source(collector.name)
+        work = collector.collect(subject.server, subject.earlier)
+        records += await _guarded(ctx, subject, collector, work, left)
     for follower in selected.followers:
-        records += await _guarded(ctx, subject, follower, follower.follow(_so_far(subject, records), subject.earlier))
+        on_source(follower.name)
+        work = follower.follow(_so_far(subject, records), subject.earlier)
+        records += await _guarded(ctx, subject, follower, work, left)
     for deriver in selected.derivers:
         records += await _guarded(ctx, subject, deriver, _derived(ctx, subject, deriver, records))
     return CollectedServer(subject.server.id, records, sources.next_stage(subject.server, stage))
@@ -124,18 +138,24 @@ def _so_far(subject: CollectInput, records: Sequence[Record]) -> Dossier:
     return replace(subject.found, records={**subject.found.records, **{record.kind: record for record in records}})
 
 
-async def _guarded(ctx: Collecting, subject: CollectInput, by: Source, work: Awaitable[list[Record]]) -> list[Record]:
+async def _guarded(
+    ctx: Collecting, subject: CollectInput, by: Source, work: Awaitable[list[Record]], left: TimeLeft | None = None
+) -> list[Record]:
     """The error boundary: the exception of a collector becomes COLLECTOR_ERROR records and never ends a run.
 
-    A collector that exceeds its time limit, waits for its turn not counted, is treated alike.
+    A collector that exceeds its time limit, waits for its turn not counted, is treated alike. When the time that is
+    `left` is over, the records are absent for that reason.
     """
+    seconds = ctx.settings.collector_timeout.total_seconds()
     try:
-        async with limit_duration(ctx.settings.collector_timeout.total_seconds()):
+        async with limit_duration(seconds) if left is None else left.limit(seconds):
             records = await _scrubbed(await work)
         answered = sorted(record.kind for record in records)
         if answered != sorted(by.kinds):
             raise RuntimeError(f"{by.name} answered for {answered}, expected {sorted(by.kinds)}")
     except Exception as error:  # noqa: BLE001  the only one in the product (ARCHITECTURE.md)
+        if left is not None and left.is_over and isinstance(error, TimeoutError):
+            return [_instead(ctx, subject, by, kind, left.absence) for kind in by.kinds]
         name = type(error).__name__
         ctx.log.error(
             "collector_failed", server=subject.server.id, collector=by.name, error=name, at=list_frames(error)

@@ -8,7 +8,7 @@ from contextlib import AsyncExitStack
 from dataclasses import replace
 from datetime import timedelta
 from functools import cached_property
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Protocol
 
 from crawler.budgeted_collector import BudgetedCollector
 from crawler.collector import Collector, Follower
@@ -30,7 +30,6 @@ from crawler.http.request_budgets import LocalRequestLedger
 from crawler.http.resolver import DnsResolver
 from crawler.launcher import LaunchedServer, Launcher
 from crawler.sandbox.box_slots import count_box_slots
-from crawler.sandbox.boxes.egress_relay import NO_ENDPOINTS, AllowedEndpoints
 from evidence.kinds.traits import schemas
 from evidence.model import Absent, Reason, Target
 from workers.clock import Clock
@@ -50,6 +49,7 @@ if TYPE_CHECKING:
     from crawler.registries.registry import Registry
     from crawler.registries.sources import Source
     from crawler.sandbox import InstalledTree, Sandbox
+    from crawler.sandbox.boxes.egress_relay import AllowedEndpoints
 
 # The scan of one remote uses neither the sandbox nor registries, and their imports take longer than its probe: they are
 # imported with the first package and the first registry.
@@ -57,6 +57,15 @@ if TYPE_CHECKING:
 # A catalogue in one file is larger than any answer of a server may be.
 _CATALOGUE: Final = {"wire_bytes": 16 * 1024 * 1024, "body_bytes": 32 * 1024 * 1024}
 _WEEK: Final = timedelta(days=7)
+
+
+class Watcher(Protocol):
+    """Follows a scan for the person who waits for it."""
+
+    def show_installation(self) -> None: ...
+
+    def count_question(self) -> None:
+        """Called after every answered or failed request of the protocol."""
 
 
 class NetworkWiring:
@@ -70,10 +79,12 @@ class NetworkWiring:
         rate_limiter: HostRateLimiter | None = None,
         budgets: TokenBudgets | None = None,
         spread: bool = False,
-        endpoints: AllowedEndpoints = NO_ENDPOINTS,
+        endpoints: AllowedEndpoints | None = None,
+        watcher: Watcher | None = None,
     ) -> None:
         self._settings = settings
         self._endpoints = endpoints
+        self._watcher = watcher
         self._clock = clock
         self._spread = spread
         self._budgets = budgets
@@ -155,6 +166,7 @@ class NetworkWiring:
             opted_out=self._settings.trials_opt_out,
             listen=self._settings.listen,
             retest=chosen,
+            on_exchange=self._watcher.count_question if self._watcher else None,
         )
 
     @property
@@ -203,7 +215,7 @@ class NetworkWiring:
 
     @cached_property
     def _packages(self) -> _Packages:
-        return _Packages(self._settings, self._clock, self._endpoints)
+        return _Packages(self._settings, self._clock, self._endpoints, self._watcher)
 
     async def _launcher(self) -> Launcher | None:
         return self._packages
@@ -212,10 +224,13 @@ class NetworkWiring:
 class _Packages:
     """Starts packages in a sandbox, which is opened for the first package and built if it is missing."""
 
-    def __init__(self, settings: Settings, clock: Clock, endpoints: AllowedEndpoints) -> None:
+    def __init__(
+        self, settings: Settings, clock: Clock, endpoints: AllowedEndpoints | None, watcher: Watcher | None
+    ) -> None:
         self._settings = settings
         self._clock = clock
         self._endpoints = endpoints
+        self._watcher = watcher
         self._opening = asyncio.Lock()
         self._sandbox: Sandbox | Absent | None = None
 
@@ -232,6 +247,8 @@ class _Packages:
             return sandbox if isinstance(sandbox, Absent) else await sandbox.installed(target)
 
     async def _opened(self) -> Sandbox | Absent:
+        if self._watcher:
+            self._watcher.show_installation()
         async with self._opening:
             if self._sandbox is None:
                 self._sandbox = await self._open()
@@ -241,6 +258,7 @@ class _Packages:
         if self._settings.sandbox == "off":
             return Absent(Reason.SANDBOX_RESTRICTED, "switched off by HALLMARK_SANDBOX")
         from crawler.sandbox import open_sandbox  # noqa: PLC0415
+        from crawler.sandbox.boxes.egress_relay import NO_ENDPOINTS  # noqa: PLC0415
         from workers.wiring.package_cache import evict_unused_packages  # noqa: PLC0415
 
         await evict_unused_packages(self._settings, self._clock)
@@ -251,7 +269,7 @@ class _Packages:
             slots=count_box_slots(self._settings.sandbox_slots, self._settings.sandbox_memory),
             runtime=self._settings.sandbox_runtime,
             python=self._settings.sandbox_pythons,
-            endpoints=self._endpoints,
+            endpoints=self._endpoints or NO_ENDPOINTS,
             guard=AddressGuard(allow_private=self._settings.allow_private),
             progress=lambda step: get_log().info("sandbox_building", step=step),
         )

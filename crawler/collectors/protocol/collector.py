@@ -38,7 +38,8 @@ class ProtocolCollector:
     `launcher` is None where there is no sandbox, and then packages are not started. `depth` is `core`, `full`, or
     `weekly` (full when the last full probe of a server is at least seven days old). `opted_out` holds the registries,
     servers and targets whose tools must not be called. With `listen` a full probe also opens a subscription for some
-    seconds. `retest` makes this a re-test: a core probe that also asks the selected questions.
+    seconds. `retest` makes this a re-test: a core probe that also asks the selected questions. `on_exchange` is called
+    after each exchange.
     """
 
     name: Final = "protocol"
@@ -64,12 +65,17 @@ class ProtocolCollector:
         opted_out: Collection[str] = (),
         listen: bool = False,
         retest: QuestionSelection | None = None,
+        on_exchange: Callable[[], None] | None = None,
     ) -> None:
         self._engine = engine
         self._launcher = launcher
         self._clock = clock
         self._dependencies = ProbeDependencies(
-            limiter=limiter, clock=clock, limits=limits or ProbeLimits(), client_version=client_version
+            limiter=limiter,
+            clock=clock,
+            limits=limits or ProbeLimits(),
+            client_version=client_version,
+            on_exchange=on_exchange,
         )
         self._depth = depth
         self._spread = spread

@@ -3,25 +3,15 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from decimal import Decimal
 from pathlib import Path
 from typing import Any, Final
 
 import typer
 
-from crawler.collectors.derivers import build_derivers
-from crawler.launcher import Launcher
-from crawler.sandbox import UnsandboxedLauncher
-from crawler.sandbox.boxes.egress_relay import AllowedEndpoints
-from crawler.sandbox.toolchain.package_indexes import parse_endpoint
-from evidence.derive.drift import no_approval
 from evidence.kinds import listing
 from evidence.model import Absent, Dossier, Reason
-from evidence.recorded_capture import InvalidCapture
-from evidence.store import Stage
 from publish.scan_reports import junit, sarif
 from publish.scan_reports.document import make_scan_document
 from publish.views.evidence.check_verdicts import CheckVerdicts, judge_checks
@@ -30,35 +20,20 @@ from scoring.results.outcome import Level, NotMeasured
 from scoring.results.scorecard import Scorecard
 from scoring.results.verdict import COLLECTOR_FAILED
 from scoring.rubrics.sdk_tier import SDK_TIER_1
-from workers import log
-from workers.cli.display.console import ExitCode, exit_with_error, open_stderr, print_data, print_json, print_note
+from workers.cli.display.console import ExitCode, print_data, print_json, print_note
 from workers.cli.display.observations import show_observed
 from workers.cli.display.protocol_verdicts import render_verdicts
 from workers.cli.display.server_page import show_server
 from workers.cli.display.verdicts import make_verdict_object
 from workers.cli.error_boundary import explain_failures
-from workers.cli.measure.opt_out_check import refuse_opted_out
-from workers.cli.measure.scan_file import InvalidSavedDossier, decode_dossier, encode_dossier
-from workers.cli.measure.scan_masking import mask_dossier, mask_server, mask_text
+from workers.cli.measure.scan_collection import collect_dossier, read_allowed_endpoints
+from workers.cli.measure.scan_file import encode_dossier
 from workers.cli.measure.scan_options import FailOn, Format
-from workers.cli.measure.scan_target import EXPECTED_TARGET, InvalidTarget, ScanTarget, read_command_target, read_target
 from workers.cli.rubric_selection import select_rubrics
 from workers.cli.session import configure_command_logging
-from workers.clock import Clock, clock_at
-from workers.event_loop import run_coroutine
-from workers.settings.environment import Settings, read_code_version, read_user_environment
-from workers.stages.collect_inputs import CollectInput
-from workers.stages.routing import StageCollectors
-from workers.stages.server_collection import collect_server
-from workers.wiring.network import NetworkWiring
+from workers.settings.environment import Settings, read_code_version
 
-UNSANDBOXED_WARNING: Final = (
-    "Running without a sandbox: the command has all your rights, your files, your network and your environment. "
-    "The evidence records this and can never be published."
-)
-OPEN_SANDBOX_WARNING: Final = "The sandbox may reach {}. The evidence records this and can never be published."
 OUR_FAILURES: Final = frozenset({COLLECTOR_FAILED, Reason.COLLECTOR_ERROR.value, Reason.COLLECTOR_OFFLINE.value})
-_PLACE: Final = re.compile(r"[A-Za-z0-9.-]+(?::[0-9]{1,5})?")
 
 
 def run_scan(
@@ -74,6 +49,8 @@ def run_scan(
     network: list[str] | None,
     anyway: bool,
     full: bool,
+    official_client: bool,
+    deadline: float,
     save_to: Path | None,
     evidence: bool,
     form: Format,
@@ -86,12 +63,16 @@ def run_scan(
         rubrics = select_rubrics(rubric)
         settings = Settings()
         settings = settings.model_copy(update={"depth": "full" if full else "core"})
+        if official_client:
+            settings = settings.model_copy(update={"interop": "weekly"})  # a scan knows no earlier week, so it is due
         if allow_private:
             settings = settings.model_copy(update={"allow_private": True})
         configure_command_logging(settings, "error")
         is_sandboxed = not (no_sandbox or source is not None or "://" in (target or ""))
-        endpoints = _allowed_endpoints(network or (), is_sandboxed=is_sandboxed, allow_private=allow_private)
-        dossier = _dossier(settings, target, command, source, endpoints, no_sandbox=no_sandbox, anyway=anyway)
+        endpoints = read_allowed_endpoints(network or (), is_sandboxed=is_sandboxed, allow_private=allow_private)
+        dossier = collect_dossier(
+            settings, target, command, source, endpoints, deadline=deadline, no_sandbox=no_sandbox, anyway=anyway
+        )
         if save_to is not None:
             save_to.write_bytes(encode_dossier(dossier))
             print_note(f"evidence saved in {save_to}")
@@ -170,90 +151,3 @@ def _location(target: str | None, source: Path | None) -> str:
     """The scanned file as a URI reference; empty when no file was scanned."""
     file = source if source is not None else Path(target) if target and Path(target).is_file() else None
     return "" if file is None else file.as_posix()
-
-
-def _dossier(
-    settings: Settings,
-    target: str | None,
-    command: Sequence[str] | None,
-    source: Path | None,
-    endpoints: AllowedEndpoints,
-    *,
-    no_sandbox: bool,
-    anyway: bool,
-) -> Dossier:
-    """The evidence of the target, command or saved file, with credentials masked; exits on an invalid combination."""
-    if sum(part is not None for part in (target, command, source)) != 1:
-        exit_with_error(
-            f"expected exactly one of {EXPECTED_TARGET}, or --from FILE. Examples: hallmark scan --help", ExitCode.USAGE
-        )
-    if no_sandbox and command is None:
-        exit_with_error(
-            "--no-sandbox is only for a command after --; packages always run in the sandbox", ExitCode.USAGE
-        )
-    clock = clock_at(settings.clock)
-    try:
-        if source is not None:
-            return mask_dossier(decode_dossier(source.read_bytes(), clock.now()))
-        subject = read_target(target) if target is not None else read_command_target(command or (), Path.cwd())
-    except (InvalidTarget, InvalidSavedDossier, InvalidCapture) as error:
-        exit_with_error(mask_text(str(error)), ExitCode.USAGE)
-    if target is not None and not anyway:
-        refuse_opted_out(settings, subject.server)
-    if no_sandbox:
-        print_note(UNSANDBOXED_WARNING)
-    subject = replace(subject, server=mask_server(subject.server))
-    with open_stderr().status(f"measuring {subject.server.ref}"):
-        network = (
-            _UnsandboxedWiring(settings, clock) if no_sandbox else NetworkWiring(settings, clock, endpoints=endpoints)
-        )
-        return mask_dossier(run_coroutine(_collect(network, _Collecting(settings, clock, log.get_log()), subject)))
-
-
-def _allowed_endpoints(allowed: Sequence[str], *, is_sandboxed: bool, allow_private: bool) -> AllowedEndpoints:
-    """The endpoints that servers in the sandbox may reach; exits on a malformed value or without a sandbox."""
-    endpoints = set()
-    for text in allowed:
-        verb, _, place = text.partition(":")
-        one = parse_endpoint(f"https://{place}") if verb == "allow" and _PLACE.fullmatch(place) else None
-        if one is None:
-            exit_with_error(
-                f"--network: expected allow:HOST[:PORT], such as allow:api.example.com, found {text!r}", ExitCode.USAGE
-            )
-        endpoints.add(one)
-    if endpoints and not is_sandboxed:
-        exit_with_error("--network is only for servers that run in the sandbox", ExitCode.USAGE)
-    if endpoints:
-        print_note(OPEN_SANDBOX_WARNING.format(", ".join(sorted(one.host for one in endpoints))))
-    return (
-        AllowedEndpoints(frozenset(endpoints)) if allow_private else AllowedEndpoints(frozenset(), frozenset(endpoints))
-    )
-
-
-@dataclass(frozen=True, slots=True)
-class _Collecting:
-    """The `Collecting` of a scan, which has no store."""
-
-    settings: Settings
-    clock: Clock
-    log: log.Log
-
-
-async def _collect(network: NetworkWiring, collecting: _Collecting, subject: ScanTarget) -> Dossier:
-    """Collect one server as a run does, with its error boundary, but without a store."""
-    now = collecting.clock.now()
-    empty = Dossier(server=subject.server, as_of=now)
-    known_input = CollectInput(subject.server, subject.refs or None, earlier=empty, found=empty)
-    try:
-        sources = StageCollectors(await network.collectors(), await network.followers(), build_derivers(no_approval))
-        collected = await collect_server(collecting, sources, Stage.COLLECT, known_input)
-    finally:
-        await network.close()
-    return Dossier(server=subject.server, as_of=now, records={record.kind: record for record in collected.records})
-
-
-class _UnsandboxedWiring(NetworkWiring):
-    """Starts the command of the user without a sandbox."""
-
-    async def _launcher(self) -> Launcher | None:
-        return UnsandboxedLauncher(read_user_environment())

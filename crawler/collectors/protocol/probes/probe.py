@@ -118,6 +118,7 @@ class ProbeDependencies:
     clock: Callable[[], datetime]
     limits: ProbeLimits
     client_version: str
+    on_exchange: Callable[[], None] | None = None
 
 
 class Probe:
@@ -130,7 +131,7 @@ class Probe:
         self.client_version = dependencies.client_version
         self.options = options
         self.budget = QuestionBudget(self.limits.full_requests if options.is_full else self.limits.requests)
-        self.transcript = Transcript()
+        self.transcript = Transcript(on_exchange=dependencies.on_exchange)
         self.notes: dict[str, Json] = {}
         self.lists: Mapping[str, ListResult] = {}
         self.dialogues: list[Dialogue] = []

@@ -50,7 +50,7 @@ class StdioProbe(Probe):
         processes = TargetProcesses(self._launcher, target, self.limits, self.client_version)
         found = await self._listed(target, processes)
         if isinstance(found, Absent) and self._is_failure_of_known_server():
-            self.transcript, self.notes = Transcript(), {}
+            self.transcript, self.notes = Transcript(on_exchange=self.transcript.on_exchange), {}
             found = await self._listed(target, processes)
         if self._opened:
             await self._ask_further_processes(processes)

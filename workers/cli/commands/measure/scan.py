@@ -85,6 +85,17 @@ def scan(
             "--full/--core", help="Ask every question (at most 65 requests), or only those of a nightly run (7)."
         ),
     ] = True,
+    official_client: Annotated[
+        bool, typer.Option("--official-client", help="Also connect with the official SDK's client (10 requests more).")
+    ] = False,
+    deadline: Annotated[
+        float,
+        typer.Option(
+            min=1,
+            metavar="SECONDS",
+            help="End after so long with what was collected. Installing a package has time limits of its own.",
+        ),
+    ] = 60,
     save_to: Annotated[
         Path | None,
         typer.Option(
@@ -145,6 +156,8 @@ def scan(
         network=network,
         anyway=anyway,
         full=full,
+        official_client=official_client,
+        deadline=deadline,
         save_to=save_to,
         evidence=evidence,
         form=form,

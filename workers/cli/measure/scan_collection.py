@@ -1,0 +1,149 @@
+"""Collects the evidence of one scan, without a store: from the server itself, or from a saved file."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from crawler.collectors.derivers import build_derivers
+from evidence.derive.drift import no_approval
+from evidence.model import Dossier
+from evidence.recorded_capture import InvalidCapture
+from evidence.store import Stage
+from workers import log
+from workers.cli.display.console import ExitCode, exit_with_error, open_stderr, print_note
+from workers.cli.measure.opt_out_check import refuse_opted_out
+from workers.cli.measure.scan_file import InvalidSavedDossier, decode_dossier
+from workers.cli.measure.scan_masking import mask_dossier, mask_server, mask_text
+from workers.cli.measure.scan_progress import ScanProgress
+from workers.cli.measure.scan_target import EXPECTED_TARGET, InvalidTarget, ScanTarget, read_command_target, read_target
+from workers.clock import Clock, clock_at
+from workers.event_loop import run_coroutine
+from workers.settings.environment import Settings, read_user_environment
+from workers.stages.collect_inputs import CollectInput
+from workers.stages.collecting_time import TimeLeft
+from workers.stages.routing import StageCollectors, is_remote
+from workers.stages.server_collection import collect_server
+from workers.wiring.network import NetworkWiring
+
+if TYPE_CHECKING:
+    from crawler.launcher import Launcher
+    from crawler.sandbox.boxes.egress_relay import AllowedEndpoints
+
+UNSANDBOXED_WARNING: Final = (
+    "Running without a sandbox: the command has all your rights, your files, your network and your environment. "
+    "The evidence records this and can never be published."
+)
+OPEN_SANDBOX_WARNING: Final = "The sandbox may reach {}. The evidence records this and can never be published."
+_PLACE: Final = re.compile(r"[A-Za-z0-9.-]+(?::[0-9]{1,5})?")
+_PROBE_SHARE: Final = 0.9  # of the time; the rest is for ending sessions and for what is read after the probe
+
+
+def collect_dossier(
+    settings: Settings,
+    target: str | None,
+    command: Sequence[str] | None,
+    source: Path | None,
+    endpoints: AllowedEndpoints | None,
+    *,
+    deadline: float,
+    no_sandbox: bool,
+    anyway: bool,
+) -> Dossier:
+    """The evidence of the target, command or saved file, with credentials masked; exits on an invalid combination."""
+    if sum(part is not None for part in (target, command, source)) != 1:
+        exit_with_error(
+            f"expected exactly one of {EXPECTED_TARGET}, or --from FILE. Examples: hallmark scan --help", ExitCode.USAGE
+        )
+    if no_sandbox and command is None:
+        exit_with_error(
+            "--no-sandbox is only for a command after --; packages always run in the sandbox", ExitCode.USAGE
+        )
+    clock = clock_at(settings.clock)
+    try:
+        if source is not None:
+            return mask_dossier(decode_dossier(source.read_bytes(), clock.now()))
+        subject = read_target(target) if target is not None else read_command_target(command or (), Path.cwd())
+    except (InvalidTarget, InvalidSavedDossier, InvalidCapture) as error:
+        exit_with_error(mask_text(str(error)), ExitCode.USAGE)
+    if target is not None and not anyway:
+        refuse_opted_out(settings, subject.server)
+    if no_sandbox:
+        print_note(UNSANDBOXED_WARNING)
+    subject = replace(subject, server=mask_server(subject.server))
+    left = TimeLeft(deadline, installing=not is_remote(subject.server))
+    limited = settings.model_copy(update={"server_timeout": min(settings.server_timeout, deadline * _PROBE_SHARE)})
+    with ScanProgress(open_stderr(), subject.server.ref, clock.monotonic) as progress:
+        wiring = _UnsandboxedWiring if no_sandbox else NetworkWiring
+        network = wiring(limited, clock, endpoints=endpoints, watcher=progress)
+        dossier = run_coroutine(_collect(network, _Collecting(limited, clock, log.get_log()), subject, left, progress))
+    if left.seconds < deadline * (1 - _PROBE_SHARE):
+        print_note(
+            f"the scan used its {deadline:g} s: what was not asked by then is not collected. "
+            "--deadline SECONDS allows more"
+        )
+    return mask_dossier(dossier)
+
+
+def read_allowed_endpoints(
+    allowed: Sequence[str], *, is_sandboxed: bool, allow_private: bool
+) -> AllowedEndpoints | None:
+    """The endpoints that servers in the sandbox may reach; exits on a malformed value or without a sandbox."""
+    if not allowed:
+        return None
+    from crawler.sandbox.boxes.egress_relay import AllowedEndpoints  # noqa: PLC0415  only for --network
+    from crawler.sandbox.toolchain.package_indexes import parse_endpoint  # noqa: PLC0415
+
+    endpoints = set()
+    for text in allowed:
+        verb, _, place = text.partition(":")
+        one = parse_endpoint(f"https://{place}") if verb == "allow" and _PLACE.fullmatch(place) else None
+        if one is None:
+            exit_with_error(
+                f"--network: expected allow:HOST[:PORT], such as allow:api.example.com, found {text!r}", ExitCode.USAGE
+            )
+        endpoints.add(one)
+    if not is_sandboxed:
+        exit_with_error("--network is only for servers that run in the sandbox", ExitCode.USAGE)
+    print_note(OPEN_SANDBOX_WARNING.format(", ".join(sorted(one.host for one in endpoints))))
+    return (
+        AllowedEndpoints(frozenset(endpoints)) if allow_private else AllowedEndpoints(frozenset(), frozenset(endpoints))
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Collecting:
+    """The `Collecting` of a scan, which has no store."""
+
+    settings: Settings
+    clock: Clock
+    log: log.Log
+
+
+async def _collect(
+    network: NetworkWiring, collecting: _Collecting, subject: ScanTarget, left: TimeLeft, progress: ScanProgress
+) -> Dossier:
+    """Collect one server as a run does, with its error boundary, but without a store."""
+    now = collecting.clock.now()
+    empty = Dossier(server=subject.server, as_of=now)
+    known_input = CollectInput(subject.server, subject.refs or None, earlier=empty, found=empty)
+    try:
+        sources = StageCollectors(await network.collectors(), await network.followers(), build_derivers(no_approval))
+        collected = await collect_server(
+            collecting, sources, Stage.COLLECT, known_input, left=left, on_source=progress.show_source
+        )
+    finally:
+        await network.close()
+    return Dossier(server=subject.server, as_of=now, records={record.kind: record for record in collected.records})
+
+
+class _UnsandboxedWiring(NetworkWiring):
+    """Starts the command of the user without a sandbox."""
+
+    async def _launcher(self) -> Launcher | None:
+        from crawler.sandbox import UnsandboxedLauncher  # noqa: PLC0415  only for --no-sandbox
+
+        return UnsandboxedLauncher(read_user_environment())
