@@ -147,6 +147,12 @@ class _Root(TyperGroup):
         super().__init__(**options)
         self.commands = {name: _Lazy(name, subcommand) for name, subcommand in SUBCOMMANDS.items()}
 
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
+        """One section for each panel. Rich, which Typer would use for panels, takes longer to import than all else."""
+        for panel in (_WORK, _READ, _CARE):
+            with formatter.section(panel):
+                formatter.write_dl([(name, one.help) for name, one in SUBCOMMANDS.items() if one.panel == panel])
+
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Accept the name of a shell after a completion option; Typer only detects it from the parent process."""
         match args:
@@ -188,7 +194,7 @@ app = typer.Typer(
     cls=_Root,
     no_args_is_help=True,
     epilog=EPILOG,
-    rich_markup_mode="rich",
+    rich_markup_mode=None,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )

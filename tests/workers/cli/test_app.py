@@ -18,7 +18,7 @@ GROUPS = {
     "registry": ["list", "check"],
     "sandbox": ["build", "status", "clean"],
 }
-HEAVY = ["mcp", "celery", "osv", "jinja2", "httpx", "sqlmodel", "sqlalchemy", "pydantic", "redis", "structlog"]
+HEAVY = ["rich", "mcp", "celery", "osv", "jinja2", "httpx", "sqlmodel", "sqlalchemy", "pydantic", "redis", "structlog"]
 
 
 def test_help_lists_every_command(hallmark: Hallmark) -> None:
