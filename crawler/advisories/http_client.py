@@ -6,13 +6,16 @@ import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from typing import Final, TypeAlias
-
-import httpx
+from functools import cached_property
+from http import HTTPStatus
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 from crawler.http.connection import Limits
 from crawler.http.failures import WireFailure
 from evidence.model import Absent, Reason
+
+if TYPE_CHECKING:
+    import httpx
 
 Sleep: TypeAlias = Callable[[float], Awaitable[object]]
 
@@ -64,20 +67,24 @@ class AdvisoryRetryPolicy:
 
 
 class AdvisoryClient:
-    """A client of one source; `what` names the source in messages."""
+    """A client of one source, opened for the first request; `what` names the source in messages."""
 
     def __init__(
         self,
-        client: httpx.AsyncClient,
+        open_client: Callable[[], httpx.AsyncClient],
         *,
         what: str,
         sleep: Sleep = asyncio.sleep,
         insistence: AdvisoryRetryPolicy | None = None,
     ) -> None:
-        self._client = client
+        self._open_client = open_client
         self._what = what
         self._sleep = sleep
         self._insistence = insistence or AdvisoryRetryPolicy()
+
+    @cached_property
+    def _client(self) -> httpx.AsyncClient:
+        return self._open_client()
 
     async def get(self, url: str, *, most: int = MAX_ANSWER) -> bytes:
         """A document; raise AdvisoriesUnavailable."""
@@ -94,7 +101,7 @@ class AdvisoryClient:
             async with self._client.stream("GET", url, follow_redirects=False, timeout=None) as response:
                 self._judge(response)
                 yield response.aiter_bytes()
-        except (httpx.HTTPError, httpx.InvalidURL) as error:
+        except _request_errors() as error:
             raise self._failed(error) from error
 
     async def again(self, attempt: int, failure: AdvisoriesUnavailable) -> bool:
@@ -133,12 +140,12 @@ class AdvisoryClient:
                             Reason.TOO_LARGE, f"{self._what}: an answer larger than {most} bytes"
                         )
                 return bytes(found)
-        except (httpx.HTTPError, httpx.InvalidURL) as error:
+        except _request_errors() as error:
             raise self._failed(error) from error
 
     def _judge(self, response: httpx.Response) -> None:
         status = response.status_code
-        if status == httpx.codes.OK:
+        if status == HTTPStatus.OK:
             return
         detail = f"{self._what} answered HTTP {status}"
         if status in _PASSING:
@@ -149,6 +156,8 @@ class AdvisoryClient:
         cause = error.__cause__
         if isinstance(cause, WireFailure):
             return AdvisoriesUnavailable(cause.reason, f"{self._what}: {cause.detail}")
+        import httpx  # noqa: PLC0415  see _request_errors
+
         reason = Reason.TIMEOUT if isinstance(error, httpx.TimeoutException) else Reason.UNREACHABLE
         return AdvisoriesUnavailable(reason, f"{self._what} could not be reached ({type(error).__name__})")
 
@@ -159,6 +168,13 @@ class _Busy(AdvisoriesUnavailable):
     def __init__(self, reason: Reason, detail: str, status: int, wait: float | None) -> None:
         super().__init__(reason, detail, status)
         self.wait = wait
+
+
+def _request_errors() -> tuple[type[Exception], ...]:
+    """Evaluated after an exception only: whoever made a request has imported httpx, and most scans make none."""
+    import httpx  # noqa: PLC0415
+
+    return httpx.HTTPError, httpx.InvalidURL
 
 
 def _wait(response: httpx.Response) -> float | None:

@@ -1,6 +1,13 @@
-"""Reads lockfiles: bytes in, dependencies out. Nothing is opened, resolved or executed here."""
+"""Reads lockfiles: bytes in, dependencies out. Nothing is opened, resolved or executed here.
 
-from evidence.lockfiles.formats import FORMATS, Format, find_format, parse_lockfile
+The readers are imported with the first use of them: matching of advisories needs only the types.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from evidence.imported_on_use import import_on_use
 from evidence.lockfiles.lockfile import (
     Dependency,
     Ecosystem,
@@ -13,6 +20,13 @@ from evidence.lockfiles.lockfile import (
     UnknownVersion,
     Unreadable,
 )
+
+if TYPE_CHECKING:
+    from evidence.lockfiles.formats import FORMATS, Format, find_format, parse_lockfile
+else:
+    __getattr__ = import_on_use(
+        __name__, dict.fromkeys(("FORMATS", "Format", "find_format", "parse_lockfile"), "formats")
+    )
 
 __all__ = [
     "FORMATS",

@@ -6,9 +6,9 @@ This is the error boundary of collectors: their exceptions become records. It ha
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import dataclass, replace
-from typing import Final, Protocol
+from typing import Any, Final, Protocol
 
 from crawler.collector import Deriver, Source
 from crawler.http.deadlines import limit_duration
@@ -139,13 +139,20 @@ def _so_far(subject: CollectInput, records: Sequence[Record]) -> Dossier:
 
 
 async def _guarded(
-    ctx: Collecting, subject: CollectInput, by: Source, work: Awaitable[list[Record]], left: TimeLeft | None = None
+    ctx: Collecting,
+    subject: CollectInput,
+    by: Source,
+    work: Coroutine[Any, Any, list[Record]],
+    left: TimeLeft | None = None,
 ) -> list[Record]:
     """The error boundary: the exception of a collector becomes COLLECTOR_ERROR records and never ends a run.
 
     A collector that exceeds its time limit, waits for its turn not counted, is treated alike. When the time that is
     `left` is over, the records are absent for that reason.
     """
+    if left is not None and left.is_over:
+        work.close()
+        return [_instead(ctx, subject, by, kind, left.absence) for kind in by.kinds]
     seconds = ctx.settings.collector_timeout.total_seconds()
     try:
         async with limit_duration(seconds) if left is None else left.limit(seconds):

@@ -38,7 +38,7 @@ async def refresh_advisories(
     engine = HttpEngine(user_agent=settings.user_agent, guard=guard, limits=EXPORT_LIMITS)
     transport = GuardedTransport(engine, guard=guard, limits=EXPORT_LIMITS)
     async with httpx.AsyncClient(transport=transport, trust_env=False) as client:
-        export = WebExport(AdvisoryClient(client, what="the export of OSV"), settings.osv_export)
+        export = WebExport(AdvisoryClient(lambda: client, what="the export of OSV"), settings.osv_export)
         refresher = Refresher(export, settings.advisories_file, clock.wall)
         return await refresher.refresh(ecosystems or settings.ecosystems, anew=anew, progress=progress)
 

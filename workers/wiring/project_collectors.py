@@ -7,9 +7,7 @@ from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Final, Generic, TypeVar
-
-import httpx
+from typing import TYPE_CHECKING, Final, Generic, TypeVar
 
 from crawler.advisories.http_client import API_LIMITS, AdvisoryClient
 from crawler.advisories.known_exploited import KnownExploited
@@ -22,7 +20,6 @@ from crawler.collectors.package import ConfiguredIndexes, PackageCollector
 from crawler.collectors.repository import GitHub, RepositoryCollector, TokenBudgets
 from crawler.collectors.source import ReaderPool, SourceCollector
 from crawler.collectors.source.dependencies import InstallationSource
-from crawler.http.adapters import GuardedTransport
 from crawler.http.address_guard import AddressGuard
 from crawler.http.engine import HttpEngine
 from evidence.derive.secrets.gitleaks_rules import RulesInvalid, load_rules
@@ -31,6 +28,9 @@ from workers.clock import Clock
 from workers.runs.pins import PinnedCollector, VersionedCollector
 from workers.settings.environment import ALL_SOURCES, InvalidSetting, Settings, read_tool_environment
 from workers.settings.salt import read_secret_salt
+
+if TYPE_CHECKING:
+    import httpx
 
 T = TypeVar("T", Collector, Follower)
 
@@ -156,11 +156,18 @@ class ProjectCollectors:
         return KnownExploited(client, self._settings.known_exploited, copy, self._clock.now)
 
     def _advisory_client(self, what: str) -> AdvisoryClient:
+        return AdvisoryClient(self._open_advisory_client, what=what)
+
+    def _open_advisory_client(self) -> httpx.AsyncClient:
+        import httpx  # noqa: PLC0415  takes longer to import than the scan of a remote, which has no advisories
+
+        from crawler.http.adapters import GuardedTransport  # noqa: PLC0415
+
         # The address comes from the operator, so it may be on a private network.
         transport = GuardedTransport(self._engine, guard=AddressGuard(allow_private=True), limits=API_LIMITS)
         client = httpx.AsyncClient(transport=transport, trust_env=False)
         self._built.push_async_callback(client.aclose)
-        return AdvisoryClient(client, what=what)
+        return client
 
 
 COLLECTORS: Final[tuple[Registration[Collector], ...]] = (

@@ -9,7 +9,6 @@ from datetime import datetime, timedelta
 from typing import Final, TypeAlias
 from urllib.parse import quote
 
-import httpx
 from packaging.utils import canonicalize_name
 
 from crawler.addresses import UnusableAddress, normalise_npm_name, normalise_pypi_name
@@ -138,6 +137,8 @@ class PackageCollector:
                 return _failed(Absent(Reason.NOT_COLLECTED, str(error)))
 
     async def _collect_package(self, wanted: WantedPackage, earlier: EarlierPackageRecord | None) -> _Collected:
+        import httpx  # noqa: PLC0415  a scan of a remote reads no index
+
         index = await (self._indexes.npm() if wanted.ecosystem == NPM else self._indexes.python())
         most = self._limits.document
         transport = await index_transport(self._engine, index, most_bytes=most)

@@ -6,14 +6,16 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Final, TypeAlias
+from http import HTTPStatus
+from typing import TYPE_CHECKING, Final, TypeAlias
 from urllib.parse import urljoin, urlsplit
-
-import httpx
 
 from crawler.http.failures import TooLarge, WireFailure
 from crawler.http.rate_limiting import parse_retry_after
 from evidence.model import Absent, Reason
+
+if TYPE_CHECKING:
+    import httpx
 
 _RETRIED: Final = frozenset({408, 425, 429, 500, 502, 503, 504})
 _REDIRECTS: Final = frozenset({301, 302, 303, 307, 308})
@@ -92,6 +94,8 @@ class IndexClient:
         return Absent(reason, f"{self._index_name} {what}")
 
     async def _follow(self, url: str, accept: str, etag: str | None) -> Answer | _Passing:
+        import httpx  # noqa: PLC0415  a scan of a remote reads no index
+
         for _ in range(_MOST_REDIRECTS + 1):
             try:
                 answer = await self._attempt(url, accept, etag)
@@ -111,10 +115,10 @@ class IndexClient:
         headers = {"Accept": accept, **({"If-None-Match": etag} if etag else {})}
         async with self._client.stream("GET", url, headers=headers, follow_redirects=False) as response:
             status = response.status_code
-            if status == httpx.codes.OK:
+            if status == HTTPStatus.OK:
                 body = await response.aread()
                 return Document(body, response.headers.get("content-type", ""), _etag(response), url)
-            if status == httpx.codes.NOT_MODIFIED and etag:
+            if status == HTTPStatus.NOT_MODIFIED and etag:
                 return Unchanged()
             if status in {404, 410}:
                 return Missing()
@@ -134,6 +138,8 @@ class IndexClient:
 
     def _failed(self, error: httpx.TransportError) -> Absent | _Passing:
         """The absence for a failure, in words without addresses."""
+        import httpx  # noqa: PLC0415
+
         cause = error.__cause__
         if isinstance(cause, TooLarge):
             return self.refusal(Reason.TOO_LARGE, "gave a document that is too large")

@@ -5,9 +5,8 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Final, TypeVar
+from typing import TYPE_CHECKING, Final, TypeVar
 
-from crawler.http.adapters import GuardedTransport
 from crawler.http.address_guard import AddressGuard, classify_address
 from crawler.http.engine import HttpEngine
 from crawler.http.failures import WireFailure
@@ -19,6 +18,9 @@ from crawler.sandbox.toolchain.package_indexes import (
     read_npm_index,
     read_python_index,
 )
+
+if TYPE_CHECKING:
+    from crawler.http.adapters import GuardedTransport
 
 Given = TypeVar("Given", NpmIndex, PythonIndex)
 
@@ -90,6 +92,8 @@ async def index_transport(
 
     It also downloads archives from `Archive.address`. Close it, or the client that holds it.
     """
+    from crawler.http.adapters import GuardedTransport  # noqa: PLC0415  with httpx: a scan of a remote reads no index
+
     found: set[tuple[str, int]] = set()
     for endpoint in {endpoint for url in index.urls if (endpoint := parse_endpoint(url))}:
         try:

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import hashlib
 import tempfile
-from typing import BinaryIO, Final
+from http import HTTPStatus
+from typing import TYPE_CHECKING, BinaryIO, Final
 from urllib.parse import urljoin
-
-import httpx
 
 from crawler.http.failures import WireFailure
 from evidence.model import Absent, Reason
+
+if TYPE_CHECKING:
+    import httpx
 
 _HOPS: Final = 4
 _CHECKED: Final = (b"\x1f\x8b", b"PK")
@@ -24,13 +26,15 @@ async def download_archive(
 
     `digest` is an algorithm and hexadecimal digits from the index. No detail names an address.
     """
+    import httpx  # noqa: PLC0415  most scans download nothing
+
     try:
         for _ in range(_HOPS):
             async with client.stream("GET", address, follow_redirects=False) as response:
                 if response.is_redirect:
                     address = urljoin(address, response.headers.get("location", ""))
                     continue
-                if response.status_code != httpx.codes.OK:
+                if response.status_code != HTTPStatus.OK:
                     return _refused(response.status_code, missing)
                 return await _saved(response, most, digest)
     except httpx.TransportError as error:

@@ -8,15 +8,12 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import BinaryIO, Final
 
-import httpx
-
 from crawler.collectors.package.archives import Archive
 from crawler.collectors.package.collector import PackageCollector
 from crawler.collectors.package.indexes import ConfiguredIndexes, index_transport
 from crawler.collectors.package.shared_results import SharedResults
 from crawler.collectors.repository.github import GitHub
 from crawler.collectors.source.archive_download import download_archive
-from crawler.http.adapters import GuardedTransport
 from crawler.http.address_guard import AddressGuard
 from crawler.http.deadlines import pause_deadline
 from crawler.http.engine import HttpEngine
@@ -94,6 +91,10 @@ class ArchiveDownloads:
             self._slots.release()
 
     async def _download_tarball(self, origin: ArchiveOrigin) -> BinaryIO | Absent:
+        import httpx  # noqa: PLC0415  most scans download nothing
+
+        from crawler.http.adapters import GuardedTransport  # noqa: PLC0415
+
         if self._tarballs is None:
             return Absent(Reason.NOT_COLLECTED, "no access to repositories is configured")
         address = await self._tarballs.tarball_address(origin.name, origin.ref)
@@ -108,6 +109,8 @@ class ArchiveDownloads:
             return await download_archive(client, address, most=most, digest=None, missing=Reason.NO_REPOSITORY)
 
     async def _download_package(self, archive: Archive) -> BinaryIO | Absent:
+        import httpx  # noqa: PLC0415
+
         if archive.size is not None and archive.size > self._limits.packed:
             return Absent(Reason.TOO_LARGE, f"the archive has more than {self._limits.packed} bytes")
         try:

@@ -36,7 +36,7 @@ class Waits(list[float]):
 async def asking(limits: Limits, waits: Waits | None = None) -> AsyncIterator[AdvisoryClient]:
     engine = HttpEngine(user_agent="hallmark/test", guard=AddressGuard(allow_private=True), limits=limits)
     async with httpx.AsyncClient(transport=GuardedTransport(engine, limits=limits), trust_env=False) as client:
-        yield AdvisoryClient(client, what="OSV", sleep=waits if waits is not None else Waits())
+        yield AdvisoryClient(lambda: client, what="OSV", sleep=waits if waits is not None else Waits())
 
 
 def refresh(

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import ast
 import shlex
 import subprocess
 import sys
@@ -36,6 +37,24 @@ def test_help_imports_nothing_heavy() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.endswith("HEAVY []\n")
+
+
+def test_the_options_of_a_scan_import_nothing_heavy() -> None:
+    assert _imported_by("workers.cli.commands.measure.scan", "rich", *HEAVY, "crawler", "publish", "scoring") == []
+
+
+def test_a_scan_imports_neither_the_store_nor_the_sandbox_nor_any_server_of_ours() -> None:
+    """With them the import takes twice as long. A scan of a package imports the sandbox when it starts it."""
+    unused = ("sqlalchemy", "sqlmodel", "alembic", "evidence.store.store", "crawler.sandbox.sandbox_launcher")
+    clients = ("mcp", "mcp_types", "celery", "redis", "httpx", "httpx2", "osv", "github", "pyarrow", "cryptography")
+    site = ("jinja2", "fastapi", "starlette", "publish.app")
+    assert _imported_by("workers.cli.measure.scan", *unused, *clients, *site) == []
+
+
+def _imported_by(module: str, *names: str) -> list[str]:
+    code = f"import sys, {module}\nprint([name for name in {names!r} if name in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    return list(ast.literal_eval(done.stdout))
 
 
 @pytest.mark.parametrize("name", SUBCOMMANDS)

@@ -4,19 +4,31 @@ from __future__ import annotations
 
 import asyncio
 import threading
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
 import pytest
 
+from crawler.collector import Scarce, make_record
 from crawler.collectors.drift import DriftDeriver
 from crawler.collectors.protocol import ProtocolCollector
+from crawler.http.deadlines import pause_deadline
 from evidence.kinds.traits import kinds_where, schemas, traits
-from evidence.model import Dossier, Record, Server, Trigger
+from evidence.model import Absent, Dossier, Observed, Reason, Record, Server, Trigger
+from evidence.store import Stage
 from tests.workers.world import ScriptedRegistry, World, context, ref
 from workers import pipeline
 from workers.cli import main
+from workers.clock import Clock, SystemClock
+from workers.log import Log, get_log
 from workers.runs.options import RunOptions
+from workers.settings.environment import Settings
+from workers.stages.collect_inputs import CollectInput
+from workers.stages.collecting_time import TimeLeft
+from workers.stages.routing import StageCollectors
+from workers.stages.server_collection import collect_server
 
 
 def test_derivers_run_beside_the_event_loop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -65,3 +77,80 @@ def test_every_kind_says_who_may_see_it_and_how_long_it_stands() -> None:
     standing = {declared.stands_with for declared in traits().values()} - {None}
     assert standing <= schemas().keys()
     assert kinds_where(lambda declared: declared.one_night) <= kinds_where(lambda declared: declared.conversation)
+
+
+@dataclass
+class _Working:
+    """A collector of one kind that does what it is told before it answers."""
+
+    kind: str
+    work: Callable[[], Awaitable[object]]
+    name: str = "working"
+    version: int = 1
+    needs: Scarce = Scarce.SERVER
+
+    @property
+    def kinds(self) -> tuple[str, ...]:
+        return (self.kind,)
+
+    async def collect(self, target: Server, earlier: Dossier) -> list[Record]:
+        await self.work()
+        return [make_record(self, target, self.kind, Observed(b"{}"), at=SystemClock().now())]
+
+
+@dataclass
+class _Collecting:
+    settings: Settings
+    clock: Clock
+    log: Log
+
+
+def _collect(left: TimeLeft, *collectors: _Working) -> dict[str, Observed | Absent]:
+    server = Server(ref="https://example.com/mcp", name="example", targets=())
+    empty = Dossier(server=server, as_of=SystemClock().now())
+    subject = CollectInput(server, None, earlier=empty, found=empty)
+    ctx = _Collecting(Settings(), SystemClock(), get_log())
+    sources = StageCollectors(collectors, (), ())
+    found = asyncio.run(collect_server(ctx, sources, Stage.COLLECT, subject, left=left))
+    return {record.kind: record.content for record in found.records}
+
+
+async def _at_once() -> None: ...
+
+
+async def _never() -> None:
+    await asyncio.Event().wait()
+
+
+def test_at_the_end_of_its_time_a_scan_keeps_what_was_collected() -> None:
+    in_time, late, last = _Working("package", _at_once), _Working("repository", _never), _Working("source", _at_once)
+    over = Absent(Reason.NOT_COLLECTED, "the 0.05 s of this scan were over")
+    assert _collect(TimeLeft(0.05), in_time, late, last) == {
+        "package": Observed(b"{}"),
+        "repository": over,
+        "source": over,
+    }
+
+
+def test_installing_does_not_count_as_time_of_a_scan() -> None:
+    async def install() -> None:
+        loop = asyncio.get_running_loop()
+        now = loop.time
+        with pause_deadline():
+            loop.time = lambda: now() + 100  # type: ignore[method-assign]
+            await asyncio.sleep(0)
+        await asyncio.sleep(0)
+
+    installed = _Working("package", install), _Working("source", _at_once)
+    assert set(_collect(TimeLeft(60, installing=True), *installed).values()) == {Observed(b"{}")}
+    assert set(_collect(TimeLeft(60), *installed).values()) == {
+        Absent(Reason.NOT_COLLECTED, "the 60 s of this scan were over")
+    }
+
+
+def test_a_timeout_of_a_collector_itself_is_not_the_end_of_the_scan() -> None:
+    async def give_up() -> None:
+        raise TimeoutError
+
+    content = _collect(TimeLeft(60), _Working("package", give_up), _Working("source", _at_once))
+    assert content == {"package": Absent(Reason.COLLECTOR_ERROR, "TimeoutError"), "source": Observed(b"{}")}

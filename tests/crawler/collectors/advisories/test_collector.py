@@ -138,7 +138,7 @@ def test_a_flaw_that_is_known_to_be_exploited_has_the_date(tmp_path: Path) -> No
 
     async def run() -> list[Record]:
         async with httpx.AsyncClient() as client:
-            asked = AdvisoryClient(client, what="the catalogue")
+            asked = AdvisoryClient(lambda: client, what="the catalogue")
             exploited = KnownExploited(asked, str(known), tmp_path / "copy.json", lambda: NOW)
             mirror, order = Mirror(tmp_path / "mirror.db"), OsvOrder()
             collector = AdvisoriesCollector(mirror, None, order, lambda: NOW, exploited=exploited)
