@@ -75,6 +75,10 @@ _OPENINGS: Final = frozenset(
     {"initialize", "initialize-unknown", "initialize-origin", *(f"initialize-{known}" for known in REVISIONS.values())}
 )
 _REFUSALS: Final = frozenset({401, 402, 403, 407})
+_FAILING: Final = frozenset({500, 502, 503, 504})
+"""Statuses of a server that fails; 501 and 505 are answers to a question that it does not support."""
+_DOWN: Final = frozenset({"unreachable", "start_failed"})
+_UNASKED: Final = frozenset({"timeout", "not_collected"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -204,6 +208,16 @@ class Exchange:
         return self.status in _REFUSALS
 
     @property
+    def is_server_failure(self) -> bool:
+        """Whether the server itself failed: no connection, or a status that says so."""
+        return self.status in _FAILING or self.failure in _DOWN
+
+    @property
+    def is_lost(self) -> bool:
+        """Whether nothing was learnt from the question: the server failed, was silent, or was not asked."""
+        return self.is_server_failure or self.failure in _UNASKED
+
+    @property
     def over_http(self) -> bool:
         return self.connection.transport != "stdio"
 
@@ -258,6 +272,17 @@ class Exchanges:
     def eras(self) -> frozenset[str]:
         """The eras in which the server opened."""
         return frozenset(connection.era for connection in self.connections if connection.opened)
+
+    @cached_property
+    def stopped_at(self) -> Exchange | None:
+        """The question from which on every question was lost; None when the last one was answered."""
+        first = None
+        for exchange in reversed(self.exchanges):
+            if exchange.is_lost:
+                first = exchange
+            elif exchange.step != "close":  # our own deed, which needs no answer
+                break
+        return first
 
     def of(self, *steps: str) -> Iterator[Exchange]:
         """The exchanges of these steps, in the order of the questions."""

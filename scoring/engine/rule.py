@@ -13,7 +13,7 @@ from types import MappingProxyType
 from typing import Any, TypeAlias
 
 from evidence.kinds.exchanges import REVISIONS, Exchange
-from scoring.results.outcome import Level, PartialFailure, Severity, Tolerated
+from scoring.results.outcome import Level, PartialFailure, Severity, Tolerated, Undecided
 from scoring.scopes.base import Scope
 from scoring.scopes.conversation import Conversation
 from scoring.scopes.server_access import Access
@@ -90,6 +90,7 @@ class Rule:
     spec: str | None = None
     checks: tuple[Requirement, ...] = ()
     unjudged: tuple[Scope, ...] = ()
+    to_the_end: bool = False
 
     @property
     def family(self) -> str:
@@ -103,7 +104,10 @@ class Rule:
         """
         if self.checks and isinstance(thing, Conversation | Access):
             thing = thing.under_revisions("".join(check.revisions for check in self.checks))
-        return self.judge(thing, **params)
+        answers = self.judge(thing, **params)
+        if self.to_the_end and isinstance(thing, Conversation):
+            return _decide_at_the_end(answers, thing)
+        return answers
 
     def with_defaults(self, params: Mapping[str, ParamValue]) -> tuple[tuple[str, ParamValue], ...]:
         """Every parameter with its value, sorted by name; raise InvalidRule for an unknown parameter."""
@@ -128,10 +132,12 @@ def rule(
     spec: str | None = None,
     checks: Requirement | Sequence[Requirement] = (),
     unjudged: Sequence[Scope] = (),
+    to_the_end: bool = False,
 ) -> Callable[[Judge], Rule]:
     """Declare a rule; raise InvalidRule when the rationale (docstring) or a good or bad example is missing.
 
-    `unjudged` are examples for which the rule raises Inapplicable or Undecided.
+    `unjudged` are examples for which the rule raises Inapplicable or Undecided. A rule `to_the_end` judges whatever a
+    server sends: without a finding it is Undecided when the conversation stopped before its last question.
     """
 
     def declare(judge: Judge) -> Rule:
@@ -153,6 +159,7 @@ def rule(
             spec=spec,
             checks=(checks,) if isinstance(checks, Requirement) else tuple(checks),
             unjudged=tuple(unjudged),
+            to_the_end=to_the_end,
         )
         for complaint in _complaints(declared):
             raise InvalidRule(f"rule {rule_id}: {complaint}")
@@ -173,6 +180,15 @@ def discover_rules(package: str = "scoring.rules") -> Mapping[str, Rule]:
                 raise InvalidRule(f"rule {value.id} is declared in {found[value.id].module} and in {name}")
             found[value.id] = value
     return MappingProxyType(dict(sorted(found.items())))
+
+
+def _decide_at_the_end(answers: Iterator[Answer], conversation: Conversation) -> Iterator[Answer]:
+    failed = False
+    for answer in answers:
+        failed = failed or not isinstance(answer, Tolerated)
+        yield answer
+    if not failed and (stop := conversation.stopped_at):
+        raise Undecided(f"nothing was answered from {stop.at} on")
 
 
 def _list_module_names(package: str) -> Iterator[str]:

@@ -87,24 +87,23 @@ def list_checks() -> tuple[ConformanceCheck, ...]:
 
 
 def evaluate_checks(assessment: Assessment) -> tuple[CheckResult, ...]:
-    return tuple(_checked(check, assessment) for check in list_checks())
+    return tuple(evaluate_check(check, assessment) for check in list_checks())
 
 
-def _checked(check: ConformanceCheck, assessment: Assessment) -> CheckResult:
+def evaluate_check(check: ConformanceCheck, assessment: Assessment) -> CheckResult:
+    """The verdict of one check. One that found nothing in a part of the evidence is inconclusive, not passed."""
     outcome = assessment.outcome(check.question)
     if isinstance(outcome, NotMeasured):
         elsewhere = outcome.reason == Reason.TRANSPORT_UNSUPPORTED  # such as access over stdio
         return CheckResult(check, Verdict.NOT_APPLICABLE if elsewhere else Verdict.INCONCLUSIVE, why=outcome.reason)
-    if not outcome.checked:
-        why = next(iter(outcome.skipped), None)
-        return CheckResult(
-            check, Verdict.INCONCLUSIVE if why else Verdict.NOT_APPLICABLE, why=why.reason if why else ""
-        )
-    return CheckResult(check, _verdict(check.requirement.level, outcome), outcome.findings)
+    verdict = _verdict(check.requirement.level, outcome)
+    if outcome.skipped and verdict in {Verdict.NOT_APPLICABLE, Verdict.PASS}:
+        return CheckResult(check, Verdict.INCONCLUSIVE, why=outcome.skipped[0].reason)
+    return CheckResult(check, verdict, outcome.findings)
 
 
 def _verdict(level: Level, outcome: Measured) -> Verdict:
     if not outcome.findings:
-        return Verdict.PASS
+        return Verdict.PASS if outcome.checked else Verdict.NOT_APPLICABLE
     failed = any(not finding.tolerated for finding in outcome.findings)
     return Verdict.FAIL if failed and level is Level.MUST else Verdict.WARN

@@ -28,6 +28,7 @@ from scoring.results.verdict import COLLECTOR_FAILED, NOT_ENOUGH_EVIDENCE
 from scoring.rubrics import adaptive_gates
 from scoring.rubrics.adaptive_verdict_dimensions import DIMENSIONS
 from scoring.rubrics.guaranteed_scores import score_component
+from scoring.rubrics.protocol_checks import describe_unfinished
 
 MIN_COVERAGE: Final = Decimal("0.25")
 """Below this share of the applicable weight there is no score."""
@@ -222,6 +223,7 @@ def _list_caveats(assessment: Assessment, dimensions: Sequence[DimensionScore]) 
             yield f"{part.name} does not apply or could not be collected here; its weight went to the other dimensions."
         elif isinstance(part.result, NotMeasured):
             yield f"{part.name} could not be tested ({part.result.reason}) and counts 0 until it is tested."
+    yield from describe_unfinished(assessment, "count as failed until they are")
     if assessment.tools_in_source or _is_replaced_by_source(assessment):
         what = "Nothing was listed" if assessment.tools_in_source else "No complete list was read"
         yield f"{what}; descriptions and parameters of the tools were read from the source."

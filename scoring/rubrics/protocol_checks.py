@@ -6,8 +6,12 @@ from collections.abc import Iterator
 from decimal import Decimal
 from typing import Final
 
+from evidence.kinds import exchanges
+from evidence.model import Absent
+from scoring.engine.assessment import Assessment
 from scoring.engine.rubric import Check
 from scoring.protocol import conformance
+from scoring.protocol.conformance import Verdict
 from scoring.results.outcome import Level
 
 MUST_WEIGHT: Final = 3
@@ -26,11 +30,19 @@ _ELSEWHERE: Final = frozenset({"TOOL-02", "TOOL-03", "AUTH-01"})
 
 def build_protocol_checks() -> Iterator[Check]:
     """One check per requirement of the protocol without authorization; requirements without a level do not count."""
-    for check in conformance.list_checks():
+    for check in _list_counted():
         requirement = check.requirement
-        if requirement.level in {Level.MUST, Level.SHOULD} and check.prefix != _ACCESS and not _is_elsewhere(check):
-            heavy = requirement.level is Level.MUST and requirement.id not in _CONTESTED
-            yield Check(criteria=(check.criterion,), weight=Decimal(MUST_WEIGHT if heavy else 1))
+        heavy = requirement.level is Level.MUST and requirement.id not in _CONTESTED
+        yield Check(criteria=(check.criterion,), weight=Decimal(MUST_WEIGHT if heavy else 1))
+
+
+def describe_unfinished(assessment: Assessment, effect: str) -> Iterator[str]:
+    """A caveat with the number of those checks that could not be finished with a server that was asked, if any."""
+    if isinstance(assessment.dossier.read(exchanges.KIND), Absent):
+        return
+    results = [conformance.evaluate_check(check, assessment) for check in _list_counted()]
+    if number := sum(result.verdict is Verdict.INCONCLUSIVE for result in results):
+        yield f"Of the protocol checks, {number} could not be finished and {effect}."
 
 
 def build_access_checks() -> Iterator[Check]:
@@ -38,6 +50,13 @@ def build_access_checks() -> Iterator[Check]:
     for check in conformance.list_checks():
         if check.prefix == _ACCESS and check.requirement.level is Level.MUST and not _is_elsewhere(check):
             yield Check(criteria=(check.criterion,), weight=Decimal(1 if check.requirement.id in _ON_THE_WAY else 2))
+
+
+def _list_counted() -> Iterator[conformance.ConformanceCheck]:
+    for check in conformance.list_checks():
+        is_required = check.requirement.level in {Level.MUST, Level.SHOULD}
+        if is_required and check.prefix != _ACCESS and not _is_elsewhere(check):
+            yield check
 
 
 def _is_elsewhere(check: conformance.ConformanceCheck) -> bool:

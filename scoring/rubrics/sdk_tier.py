@@ -7,8 +7,8 @@ proposals; the specification's tiers (SEP-1730) rate SDKs, by other thresholds. 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from enum import Enum
 from typing import Final
@@ -34,16 +34,13 @@ TIER2_SHOULD: Final = 70
 
 VACUOUS: Final = "vacuous"
 FAILED_IN_PROBE: Final = "failed_in_probe"
+UNFINISHED: Final = "unfinished"
 TOLERATED: Final = "tolerated"
 FULL: Final = Decimal(100)
 MAX_LINES: Final = 100
 
-_FAILURES: Final = frozenset({500, 502, 503, 504})
-"""Statuses of a server that fails; 501 and 505 are answers to a question that it does not support."""
-
-_LOST: Final = frozenset({Reason.UNREACHABLE, Reason.START_FAILED})
-
 _MADE: Final = frozenset({Verdict.PASS, Verdict.WARN, Verdict.FAIL})
+_REQUIRED: Final = frozenset({Level.MUST, Level.SHOULD})
 
 
 class Tier(Enum):
@@ -99,9 +96,10 @@ _SETTLED: Final = (
     "The tiers are mcptest's: the specification's own tiers (SEP-1730) rate SDKs and have other thresholds.",
     "SEP-2484, which the page names, defines no tiers.",
     "A server with which nothing was exchanged has no tier, and neither has one for which no MUST check could be made.",
-    "Checks that did not apply, or could not be made, are left out of the totals.",
+    "Checks that did not apply are left out of the totals; those that could not be finished count as not passed.",
     "Coverage is the share of the checks that apply which could be made.",
     "A server that answered and then failed (500, 502, 503, 504, or no connection) has no tier: the rest is unknown.",
+    "A probe that stopped early gives no tier. An unfinished MUST gives none either, unless another one failed.",
     "A deviation that the specification did not forbid before 2026-07-28 is shown as tolerated and costs nothing.",
     "A core probe, which makes few of the checks, gives no tier.",
     "The percentage is that of all MUST and SHOULD checks, rounded down; the tier is shown beside it as the grade.",
@@ -109,10 +107,13 @@ _SETTLED: Final = (
 
 
 def count_checks(results: Iterable[CheckResult]) -> TierInput:
-    """Number of MUST and SHOULD checks that were made and that passed; a tolerated deviation from a MUST passes."""
+    """Number of MUST and SHOULD checks that apply and that passed; a tolerated deviation from a MUST passes.
+
+    A check that could not be finished applies and did not pass.
+    """
     made: Counter[tuple[Level, bool]] = Counter()
     for result in results:
-        if result.verdict in _MADE:
+        if result.verdict is not Verdict.NOT_APPLICABLE:
             made[result.check.requirement.level, _passed(result)] += 1
     return TierInput(
         must_passed=made[Level.MUST, True],
@@ -123,7 +124,7 @@ def count_checks(results: Iterable[CheckResult]) -> TierInput:
 
 
 def _passed(result: CheckResult) -> bool:
-    return all(finding.tolerated for finding in result.findings)
+    return result.verdict in _MADE and all(finding.tolerated for finding in result.findings)
 
 
 def _score(assessment: Assessment) -> Scorecard:
@@ -134,39 +135,61 @@ def _score(assessment: Assessment) -> Scorecard:
     counts = count_checks(results)
     if assessment.walks[Pages.ALL].conversation.recorded.depth == CORE:
         return _card(assessment, NotMeasured(NOT_ASKED, "a tier needs a full probe, and only a core probe was made"))
-    if failure := _find_failure(assessment.walks[Pages.ALL].conversation.recorded.exchanges):
+    recorded = assessment.walks[Pages.ALL].conversation.recorded
+    if failure := _find_failure(recorded.exchanges):
         return _card(assessment, NotMeasured(FAILED_IN_PROBE, failure))
-    if counts.vacuous:
+    if stop := recorded.stopped_at or _find_unasked(recorded.exchanges):
+        return _card(assessment, NotMeasured(UNFINISHED, f"the probe was not finished: {stop.at}: {stop.unclear}"))
+    unfinished = [result for result in results if _is_required(result) and result.verdict is Verdict.INCONCLUSIVE]
+    if counts.vacuous or counts.must_total == _count_musts(unfinished):
         return _card(assessment, NotMeasured(VACUOUS, "no MUST check could be made"))
+    total = counts.must_total + counts.should_total
     score = Decimal(counts.percentage)
-    lines = list(_lines(results, counts.must_total + counts.should_total))
+    lines = list(_lines(results, unfinished, total))
     lines += _rounding(score - arithmetic.add_points(FULL, (line.points for line in lines)))
-    made = counts.must_total + counts.should_total
-    coverage = arithmetic.round_to_quantum(Decimal(made) / (made + _unsettled(results)))
-    return _card(assessment, score, score_tier(counts).value, counts, fold_lines(lines, MAX_LINES), coverage=coverage)
+    is_open = 0 < counts.must_total - counts.must_passed == _count_musts(unfinished)
+    tier = None if is_open else score_tier(counts).value
+    card = _card(assessment, score, tier, counts, fold_lines(lines, MAX_LINES))
+    return replace(
+        card,
+        coverage=arithmetic.normalize_decimal(arithmetic.round_to_quantum(Decimal(total - len(unfinished)) / total)),
+        ceiling=Decimal(100 * (counts.must_passed + counts.should_passed + len(unfinished)) // total),
+        caveats=(_describe_unfinished(unfinished),) if unfinished else (),
+    )
 
 
 def _find_failure(exchanges: Iterable[Exchange]) -> str:
     """The first exchange after an answer in which the server failed, in words; empty when it never did."""
     answered = False
     for exchange in exchanges:
-        if answered and (exchange.status in _FAILURES or exchange.failure in _LOST):
+        if answered and exchange.is_server_failure:
             return f"{exchange.at}: {exchange.unclear}"
         answered = answered or exchange.answer is not None
     return ""
 
 
-def _unsettled(results: Iterable[CheckResult]) -> int:
-    """Number of MUST and SHOULD checks that apply and were inconclusive."""
-    required = (result for result in results if result.check.requirement.level in {Level.MUST, Level.SHOULD})
-    return sum(result.verdict is Verdict.INCONCLUSIVE for result in required)
+def _find_unasked(exchanges: Iterable[Exchange]) -> Exchange | None:
+    return next((one for one in exchanges if one.failure == Reason.NOT_COLLECTED), None)
 
 
-def _lines(results: Iterable[CheckResult], total: int) -> Iterator[Line]:
+def _is_required(result: CheckResult) -> bool:
+    return result.check.requirement.level in _REQUIRED
+
+
+def _count_musts(results: Iterable[CheckResult]) -> int:
+    return sum(result.check.requirement.level is Level.MUST for result in results)
+
+
+def _describe_unfinished(unfinished: Sequence[CheckResult]) -> str:
+    ids = ", ".join(result.check.requirement.id for result in unfinished)
+    return f"not finished, so not counted as passed: {ids}"
+
+
+def _lines(results: Iterable[CheckResult], unfinished: Sequence[CheckResult], total: int) -> Iterator[Line]:
     each = arithmetic.round_to_quantum(FULL / total)
     for result in results:
         level = result.check.requirement.level
-        costs = not _passed(result) and level in {Level.MUST, Level.SHOULD}
+        costs = not _passed(result) and level in _REQUIRED
         for finding in result.findings:
             charged = costs and not finding.tolerated
             costs = costs and not charged
@@ -179,6 +202,8 @@ def _lines(results: Iterable[CheckResult], total: int) -> Iterator[Line]:
                 severity=(Severity.INFO if finding.tolerated else result.check.rule.severity).value,
                 evidence=finding.evidence,
             )
+    if unfinished:
+        yield Line(cites=UNFINISHED, points=-each * len(unfinished), why=_describe_unfinished(unfinished))
 
 
 def _rounding(points: Decimal) -> Iterator[Line]:
@@ -192,8 +217,6 @@ def _card(
     grade: str | None = None,
     counts: TierInput | None = None,
     lines: tuple[Line, ...] = (),
-    *,
-    coverage: Decimal = Decimal(0),
 ) -> Scorecard:
     return Scorecard(
         server=assessment.server,
@@ -203,7 +226,7 @@ def _card(
         score=score,
         grade=grade,
         as_of=assessment.as_of,
-        coverage=arithmetic.normalize_decimal(coverage),
+        coverage=Decimal(0),
         lines=lines,
         facts={} if counts is None else _facts(counts),
         versions=assessment.versions,

@@ -87,6 +87,15 @@ class Conversation(Scope):
         unknown = bool(handshakes) and all(one.unclear or one.is_refusal for one in handshakes)
         return LEGACY in self.recorded.eras or unknown
 
+    @property
+    def stopped_at(self) -> Exchange | None:
+        """The question from which on every question was lost, if any of them is about these revisions."""
+        stop = self.recorded.stopped_at
+        if stop is None:
+            return None
+        lost = self.recorded.exchanges[stop.index :]
+        return stop if any(one.connection.revision in self.revisions for one in lost) else None
+
     def exchanges_of(self, *steps: str) -> tuple[Exchange, ...]:
         """The exchanges of these steps; Inapplicable without any, or Undecided when only a full probe performs them."""
         if not self.exchanges:

@@ -20,6 +20,7 @@ from scoring.results.scorecard import Scorecard
 from scoring.rubrics.sdk_tier import FAILED_IN_PROBE, KIND, SDK_TIER_1, Tier, TierInput, score_tier
 from tests.dossiers import AS_OF, captures, recorded
 from tests.sampling import examples
+from tests.scoring.degradations import body_of, with_body
 from tests.scoring.dossiers import dossier, talked
 
 VECTORS = json.loads((Path(__file__).parents[1] / "golden" / "sdk-tier-vectors.json").read_text(encoding="utf-8"))
@@ -120,6 +121,36 @@ def test_a_server_that_failed_after_it_had_answered_has_no_tier(failing: dict[st
 
 def test_a_question_that_a_server_does_not_support_is_no_failure() -> None:
     assert isinstance(probed(OPENED, legacy_exchange("ping", status=501)).score, Decimal)
+
+
+def without_answers(*steps: str) -> Scorecard:
+    """The card of a recorded server of ours with every answer to these questions lost, and only to them."""
+    whole = recorded()["control-dual"]
+    body = body_of(whole, KIND)
+    for exchange in body["exchanges"]:
+        if exchange["step"] in steps:
+            exchange.update(status=None, failure={"reason": "timeout", "detail": ""}, received=[], form="none")
+    return SDK_TIER_1.score(assess_dossier(with_body(whole, KIND, body), [SDK_TIER_1]))
+
+
+def test_an_unfinished_must_leaves_the_tier_open_and_does_not_pass() -> None:
+    card = without_answers("malformed")
+    assert card.grade is None
+    assert isinstance(card.score, Decimal) and card.score < card.ceiling == 100
+    assert card.caveats == ("not finished, so not counted as passed: JSON-03",)
+    assert Decimal(card.facts["start"]) + sum(line.points for line in card.lines) == card.score
+
+
+def test_an_unfinished_should_does_not_pass() -> None:
+    card = without_answers("prompt-nonexistent")
+    assert card.caveats == ("not finished, so not counted as passed: PROMPT-01",)
+    assert (card.grade, card.score) == ("T2", 98), "16 of 17 are less than 95 per cent"
+
+
+def test_a_failed_must_decides_whatever_is_unfinished() -> None:
+    failing = legacy_exchange("ping", result="pong")
+    card = probed(OPENED, failing, legacy_exchange("unknown-method", status=429), OPENED)
+    assert card.grade == "F"
 
 
 def test_what_is_tolerated_is_not_called_a_must() -> None:

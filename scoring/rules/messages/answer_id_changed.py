@@ -24,6 +24,7 @@ _NUMBER: Final = {"jsonrpc": "2.0", "id": 1, "method": "ping"}
     title="An answer does not have the id of its request",
     since="2026.2",
     version=1,
+    to_the_end=True,
     checks=must("JSON-01", "ABCDE", "basic#responses"),
     good=[
         build_conversation(

@@ -22,6 +22,7 @@ from scoring.scopes.conversation import Conversation
     title="An answer is not a JSON-RPC response",
     since="2026.2",
     version=1,
+    to_the_end=True,
     checks=must("JSON-02", "ABCDE", "basic#responses"),
     good=[
         build_conversation(

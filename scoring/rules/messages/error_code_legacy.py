@@ -19,6 +19,7 @@ from scoring.scopes.conversation import Conversation
     title="An error has a code of a closed range",
     since="2026.2",
     version=1,
+    to_the_end=True,
     checks=should("ERR-02", "E", "basic#error-codes"),
     good=[
         build_conversation(modern_exchange("unknown-method", status=404, error={"code": -32601})),

@@ -23,6 +23,7 @@ _RETIRED: Final = frozenset({-32002, -32042})
     title="An error has a code that the protocol reserves",
     since="2026.2",
     version=1,
+    to_the_end=True,
     checks=must("ERR-01", "E", "basic#error-codes"),
     good=[
         build_conversation(modern_exchange("discover-version-mismatch", status=400, error={"code": -32020})),

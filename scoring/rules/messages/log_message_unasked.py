@@ -23,6 +23,7 @@ def _notification(what: str) -> dict[str, Json]:
     title="Log messages are sent to a client that did not request them",
     since="2026.2",
     version=1,
+    to_the_end=True,
     checks=must("LOG-02", "E", "server/utilities/logging#per-request-log-level"),
     good=[
         build_conversation(modern_exchange("discover", result={})),

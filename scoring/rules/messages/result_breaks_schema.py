@@ -37,6 +37,7 @@ _MODERN: Final = {"resultType": "complete", "ttlMs": 0, "cacheScope": "private"}
     title="A result does not match the published schema",
     since="2026.2",
     version=1,
+    to_the_end=True,
     checks=must("SCHEMA-01", "ABCDE", "schema"),
     good=[
         build_conversation(

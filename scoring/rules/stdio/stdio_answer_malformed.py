@@ -19,6 +19,7 @@ from scoring.scopes.conversation import Conversation
     title="An answer over stdio is not a JSON-RPC response",
     since="2026.2",
     version=1,
+    to_the_end=True,
     checks=must("IO-05", "ABCDE", "basic#responses"),
     good=[
         build_conversation(stdio_exchange("ping", sent={"id": 1, "method": "ping"}, result={})),

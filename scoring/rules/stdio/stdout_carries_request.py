@@ -18,6 +18,7 @@ from scoring.scopes.conversation import Conversation
     title="Standard output carries a request",
     since="2026.2",
     version=1,
+    to_the_end=True,
     checks=must("IO-04", "E", "basic/transports/stdio#receiving-messages"),
     good=[
         build_conversation(stdio_exchange("discover", revision="E", result={})),

@@ -20,6 +20,7 @@ from scoring.text.evidence_path import clip_text
     title="Standard output carries lines that are not messages",
     since="2026.2",
     version=1,
+    to_the_end=True,
     checks=must("IO-01", "ABCDE", "basic/transports/stdio"),
     good=[
         build_conversation(stdio_exchange("initialize", result={})),

@@ -23,6 +23,7 @@ _MOST: Final = 64
     title="A message is spread over several lines",
     since="2026.2",
     version=1,
+    to_the_end=True,
     checks=must("IO-02", "ABCDE", "basic/transports/stdio"),
     good=[
         build_conversation(stdio_exchange("initialize", result={})),

@@ -19,6 +19,7 @@ from scoring.scopes.conversation import Conversation
     title="One request is answered with an array",
     since="2026.2",
     version=1,
+    to_the_end=True,
     checks=must("HTTP-10", "CDE", "basic/transports/streamable-http#sending-messages"),
     good=[build_conversation(legacy_exchange("ping", result={}))],
     bad=[build_conversation(legacy_exchange("ping", result={}, batch=True))],

@@ -24,6 +24,7 @@ _TYPES: Final = frozenset({"application/json", "text/event-stream"})
     title="An answer over HTTP is neither JSON nor an event stream",
     since="2026.2",
     version=1,
+    to_the_end=True,
     checks=must("HTTP-01", "BCDE", "basic/transports/streamable-http#sending-messages"),
     good=[
         build_conversation(legacy_exchange("ping", result={})),

@@ -20,6 +20,7 @@ from scoring.scopes.conversation import Conversation
     title="A message over HTTP is not UTF-8",
     since="2026.2",
     version=1,
+    to_the_end=True,
     checks=must("HTTP-09", "ABCDE", "basic/transports"),
     good=[
         build_conversation(legacy_exchange("ping", result={})),

@@ -19,6 +19,7 @@ from scoring.scopes.conversation import Conversation
     title="Proxies may buffer a stream",
     since="2026.2",
     version=1,
+    to_the_end=True,
     checks=should("STRM-02", "E", "basic/transports/streamable-http#receiving-messages"),
     good=[
         build_conversation(modern_exchange("discover", form="stream", result={}, headers={"x-accel-buffering": "No"}))

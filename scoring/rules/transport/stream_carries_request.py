@@ -20,6 +20,7 @@ from scoring.scopes.conversation import Conversation
     title="A stream carries a request of the server",
     since="2026.2",
     version=1,
+    to_the_end=True,
     checks=must("STRM-01", "E", "basic/transports/streamable-http#receiving-messages"),
     good=[
         build_conversation(modern_exchange("discover", form="stream", result={})),

@@ -19,6 +19,7 @@ from scoring.scopes.conversation import Conversation
     title="A stream stays open after its answer",
     since="2026.2",
     version=1,
+    to_the_end=True,
     checks=should("HTTP-07", "BCDE", "basic/transports/streamable-http#receiving-messages"),
     good=[build_conversation(legacy_exchange("ping", form="stream", result={}, ended=True))],
     bad=[build_conversation(modern_exchange("discover", form="stream", result={}, ended=False))],

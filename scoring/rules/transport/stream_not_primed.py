@@ -29,6 +29,7 @@ def _streamed(first: dict[str, Any], step: str = "ping", **members: Any) -> dict
     title="A stream does not begin with an event to resume from",
     since="2026.2",
     version=1,
+    to_the_end=True,
     checks=info("HTTP-08", "D", "basic/transports#sending-messages-to-the-server"),
     good=[
         build_conversation(_streamed({"text": "", "id": True})),

@@ -1,0 +1,102 @@
+"""Interviews that stop early: nothing rises, no tier is given, and receipts say how many checks are open."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import cache
+
+import pytest
+
+from evidence.kinds import exchanges
+from evidence.model import Dossier
+from scoring.engine.assess import assess_dossier
+from scoring.engine.rule import Rule, discover_rules
+from scoring.example_builders.conversation import legacy_exchange
+from scoring.protocol import conformance
+from scoring.protocol.conformance import Verdict
+from scoring.results.outcome import NotMeasured, Undecided
+from scoring.results.scorecard import Scorecard
+from scoring.rubrics.adaptive_verdict import ADAPTIVE_2
+from scoring.rubrics.sdk_tier import SDK_TIER_1
+from scoring.scopes.conversation import Conversation
+from tests.dossiers import recorded
+from tests.scoring.degradations import body_of, with_body
+from tests.scoring.dossiers import GOOD_TOOL, dossier, listed, talked
+
+LOST = {"500": (500, None), "not collected": (None, "not_collected")}
+OPENED = legacy_exchange("initialize", result={"protocolVersion": "2025-11-25", "capabilities": {}})
+LOST_PING = legacy_exchange("ping", status=None, failure=("timeout", "no answer"))
+
+
+def stopped(evidence: Dossier, at: int, way: str) -> Dossier:
+    """The dossier of a server of which every question from `at` on was lost."""
+    body = body_of(evidence, exchanges.KIND)
+    status, reason = LOST[way]
+    for exchange in body["exchanges"][at:]:
+        failure = {"reason": reason, "detail": ""} if reason else None
+        exchange.update(status=status, failure=failure, received=[], form="none", headers={}, batch=False)
+    alive = {exchange["connection"] for exchange in body["exchanges"][:at]}
+    for index, connection in enumerate(body["connections"]):
+        if index not in alive:
+            connection.update(opened=False, negotiated=None, session=None)
+    return with_body(evidence, exchanges.KIND, body)
+
+
+def scored(evidence: Dossier) -> tuple[Scorecard, Scorecard]:
+    assessment = assess_dossier(evidence, [ADAPTIVE_2, SDK_TIER_1])
+    return ADAPTIVE_2.score(assessment), SDK_TIER_1.score(assessment)
+
+
+@cache
+def intact(name: str) -> tuple[Scorecard, Scorecard]:
+    return scored(recorded()[name])
+
+
+@pytest.mark.parametrize("way", LOST)
+@pytest.mark.parametrize(("name", "share"), [("sdk-http", 0.02), ("sdk-http", 0.5), ("scripted-5", 0.98)])
+def test_nothing_rises_when_the_interview_stops(name: str, share: float, way: str) -> None:
+    whole = recorded()[name]
+    at = int(len(body_of(whole, exchanges.KIND)["exchanges"]) * share)
+    verdict, tier = scored(stopped(whole, at, way))
+    before, _ = intact(name)
+    assert verdict.floor <= before.floor
+    floors = [{part.name: part.floor for part in card.dimensions[0].components} for card in (before, verdict)]
+    assert all(floors[1][part] <= floor for part, floor in floors[0].items())
+    assert isinstance(tier.score, NotMeasured)
+    assert (tier.grade, tier.score.reason) == (None, "failed_in_probe" if way == "500" else "unfinished")
+    assert any("could not be finished and count as failed" in caveat for caveat in verdict.caveats)
+    assert not any("could not be finished" in caveat for caveat in before.caveats)
+
+
+@pytest.mark.parametrize(
+    "declared", [rule for rule in discover_rules().values() if rule.to_the_end], ids=lambda rule: rule.id
+)
+def test_a_rule_about_everything_that_is_sent_is_undecided_where_the_interview_stopped(declared: Rule) -> None:
+    for example in declared.good:
+        assert isinstance(example, Conversation)
+        talk = example.recorded
+        lost = replace(talk.exchanges[-1], index=len(talk.exchanges), status=None, failure="timeout", received=())
+        longer = replace(example, recorded=replace(talk, exchanges=(*talk.exchanges, lost)))
+        with pytest.raises(Undecided, match="nothing was answered from"):
+            list(declared(longer))
+        answered = replace(longer, recorded=replace(talk, exchanges=(lost, *talk.exchanges)))
+        assert not any(isinstance(answer, str | tuple) for answer in declared(answered))
+
+
+def test_a_violation_before_the_stop_stays_a_violation() -> None:
+    talk = talked(
+        OPENED, legacy_exchange("ping", sent={"id": 1}, message={"jsonrpc": "2.0", "id": 9, "result": {}}), LOST_PING
+    )
+    found = {one.check.requirement.id: one.verdict for one in conformance.evaluate_checks(assess_dossier(talk))}
+    assert found["JSON-01"] is Verdict.FAIL
+    assert found["JSON-02"] is Verdict.INCONCLUSIVE
+
+
+def test_a_list_that_was_cut_passes_no_check_of_its_entries() -> None:
+    cut = {"declared": True, "end": "error", "error": {"code": -32603}, "pages": [{"tools": [GOOD_TOOL]}]}
+    verdicts = {}
+    for name, part in (("whole", [GOOD_TOOL]), ("cut", cut)):
+        assessment = assess_dossier(dossier(listed=listed(tools=part)), [SDK_TIER_1])
+        found = {one.check.requirement.id: one.verdict for one in conformance.evaluate_checks(assessment)}
+        verdicts[name] = found["TOOL-05"]
+    assert verdicts == {"whole": Verdict.PASS, "cut": Verdict.INCONCLUSIVE}
