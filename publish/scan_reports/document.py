@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from evidence.canonical import Json, parse_json
 from evidence.model import Absent, Dossier, Record
+from publish.scan_reports.gate import GateDecision, decision_as_json
 from publish.scan_reports.schema import SCAN_FORMAT, WHOLE_KINDS
 from publish.views.evidence.check_verdicts import CheckVerdicts, verdicts_as_json
 from publish.views.server_summary import read_tool_scores
@@ -18,15 +19,22 @@ _SIX_PLACES: Final = Decimal("1E-6")
 
 
 def make_scan_document(
-    dossier: Dossier, cards: Sequence[Scorecard], found: CheckVerdicts | None = None
+    dossier: Dossier,
+    cards: Sequence[Scorecard],
+    found: CheckVerdicts | None = None,
+    decision: GateDecision | None = None,
 ) -> dict[str, Any]:
-    """The document, valid against `publish.scan_reports.schema`; with `found` also the verdict of every check."""
+    """The document, valid against `publish.scan_reports.schema`.
+
+    With `found` it has the verdict of every check, with `decision` what the gate decided.
+    """
     server = dossier.server
     return {
         "format": SCAN_FORMAT,
         "server": {"id": server.id, "ref": server.ref, "name": server.name},
         "as_of": dossier.as_of.isoformat(),
         "evidence": {kind: _evidence(record) for kind, record in sorted(dossier.records.items())},
+        **({} if decision is None else {"gate": decision_as_json(decision)}),
         **({} if found is None else {"conformance": verdicts_as_json(found)}),
         **{kind: body for kind in WHOLE_KINDS if (body := _body(dossier, kind)) is not None},
         "scorecards": [receipt_as_json(card) for card in cards],

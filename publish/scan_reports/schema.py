@@ -127,6 +127,17 @@ _CONFORMANCE: Final = _object(
     }
 )
 
+_GATE: Final = _object(
+    {
+        "status": {"enum": ["passed", "refused", "not_measured"], "description": "Exit code 0, 4 or 3."},
+        "failures": _list(
+            _object({"kind": {"enum": ["check", "score", "server"]}, "id": _TEXT, "why": _TEXT}),
+            "What is not as demanded: a check, a score, or a server that could not be tested.",
+        ),
+        "not_examined": _list(_TEXT, "Ids of the inconclusive checks, which neither pass nor fail."),
+    }
+)
+
 SCAN_SCHEMA: Final[Mapping[str, Any]] = {
     "$schema": "https://json-schema.org/draft/2020-12/schema",
     "$id": f"urn:hallmark:schema:scan:{SCAN_FORMAT}",
@@ -151,11 +162,12 @@ SCAN_SCHEMA: Final[Mapping[str, Any]] = {
                 ),
             },
             "verdicts": _list({"$ref": "#/$defs/verdict"}, "The verdict of each selected rubric, in their order."),
+            "gate": {"$ref": "#/$defs/gate"},
             "conformance": {"$ref": "#/$defs/conformance"},
             **{kind: {"type": "object", "description": _WHOLE.format(kind)} for kind in WHOLE_KINDS},
             "scorecards": _list({"$ref": "#/$defs/scorecard"}, "One for each selected rubric, in their order."),
         },
-        optional=("verdicts", "conformance", *WHOLE_KINDS),
+        optional=("verdicts", "gate", "conformance", *WHOLE_KINDS),
     ),
     "$defs": {
         "line": _LINE,
@@ -171,5 +183,6 @@ SCAN_SCHEMA: Final[Mapping[str, Any]] = {
         "scorecard": _CARD,
         "check": _CHECK,
         "conformance": _CONFORMANCE,
+        "gate": _GATE,
     },
 }

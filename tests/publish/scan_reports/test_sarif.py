@@ -12,9 +12,13 @@ import pytest
 
 from evidence.model import Dossier, Reason
 from publish.scan_reports import sarif
+from publish.scan_reports.gate import Gate, decide_gate
+from publish.views.evidence.check_verdicts import judge_checks
 from scoring.engine import catalogue
 from scoring.engine.assess import assess_dossier
+from scoring.rubrics.sdk_tier import SDK_TIER_1
 from tests.publish import samples
+from tests.scoring.rich import SECRETS, adding, leak, sourced, without
 
 HIDDEN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b\u202a-\u202e\u2066-\u2069]")
 DOSSIERS = [*samples.dossiers(4), samples.hostile_dossier(), samples.absent_dossier(Reason.TIMEOUT, "30 s")]
@@ -22,9 +26,10 @@ DOSSIERS = [*samples.dossiers(4), samples.hostile_dossier(), samples.absent_doss
 
 def run(dossier: Dossier, *names: str, location: str = "") -> dict[str, Any]:
     rubrics = [catalogue.get_rubric(name) for name in names or ("lint@1", "adaptive@1")]
-    assessment = assess_dossier(dossier, rubrics)
+    assessment = assess_dossier(dossier, [*rubrics, SDK_TIER_1])
     cards = [rubric.score(assessment) for rubric in rubrics]
-    log = json.loads(json.dumps(sarif.render_sarif(dossier, cards, code="1.0.0", location=location)))
+    decision = decide_gate(Gate(), dossier, cards, judge_checks(assessment))
+    log = json.loads(json.dumps(sarif.render_sarif(dossier, cards, decision, code="1.0.0", location=location)))
     assert (log["version"], len(log["runs"])) == ("2.1.0", 1)
     found: dict[str, Any] = log["runs"][0]
     return found
@@ -92,3 +97,18 @@ def test_logical_locations_tell_tools_from_their_parameters() -> None:
             kinds[place["fullyQualifiedName"].count("/"), place["fullyQualifiedName"].split("/")[0]] = place["kind"]
     assert kinds[1, "tools"] == "function"
     assert kinds.get((2, "tools"), "parameter") == "parameter"
+
+
+def test_a_finding_in_a_file_names_the_file_and_the_line() -> None:
+    """A credential, a README and a tool that only the code declares; other findings have the reference."""
+    dark = adding(without(sourced(), "listing"), {"secrets": {**SECRETS, "findings": [leak(path="src/a b.ts")]}})
+    places = {
+        result["locations"][0]["logicalLocations"][0]["fullyQualifiedName"]: result["locations"][0]["physicalLocation"]
+        for result in run(dark, "adaptive@2")["results"]
+    }
+    assert places["secrets/src/a b.ts/3"] == {
+        "artifactLocation": {"uri": "src/a%20b.ts"},
+        "region": {"startLine": 3},
+    }
+    rest = {place["artifactLocation"]["uri"] for at, place in places.items() if at.startswith("repository")}
+    assert rest <= {"npm:notes-mcp"}

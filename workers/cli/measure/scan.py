@@ -14,11 +14,11 @@ from evidence.kinds import listing
 from evidence.model import Absent, Dossier, Reason
 from publish.scan_reports import junit, sarif
 from publish.scan_reports.document import make_scan_document
+from publish.scan_reports.gate import Gate, GateDecision, GateStatus, decide_gate
 from publish.views.evidence.check_verdicts import CheckVerdicts, judge_checks
 from scoring.engine.assess import assess_dossier
-from scoring.results.outcome import Level, NotMeasured
+from scoring.results.outcome import Level
 from scoring.results.scorecard import Scorecard
-from scoring.results.verdict import COLLECTOR_FAILED
 from scoring.rubrics.sdk_tier import SDK_TIER_1
 from workers.cli.display.console import ExitCode, print_data, print_json, print_note
 from workers.cli.display.observations import show_observed
@@ -33,7 +33,16 @@ from workers.cli.rubric_selection import select_rubrics
 from workers.cli.session import configure_command_logging
 from workers.settings.environment import Settings, read_code_version
 
-OUR_FAILURES: Final = frozenset({COLLECTOR_FAILED, Reason.COLLECTOR_ERROR.value, Reason.COLLECTOR_OFFLINE.value})
+_LEVELS: Final = {
+    FailOn.NEVER: frozenset[Level](),
+    FailOn.MUST: frozenset({Level.MUST}),
+    FailOn.SHOULD: frozenset({Level.MUST, Level.SHOULD}),
+}
+_EXIT_CODES: Final = {
+    GateStatus.PASSED: ExitCode.OK,
+    GateStatus.REFUSED: ExitCode.BELOW,
+    GateStatus.NOT_MEASURED: ExitCode.NOTHING,
+}
 
 
 def run_scan(
@@ -79,18 +88,20 @@ def run_scan(
         assessment = assess_dossier(dossier, [*rubrics, SDK_TIER_1])
         cards = [one.score(assessment) for one in rubrics]
         checks = judge_checks(assessment)
+        judged = cards if rubric else cards[:1]
+        decision = decide_gate(Gate(minimum=fail_under, levels=_LEVELS[fail_on]), dossier, judged, checks)
         sarif_document = sarif.render_sarif(
-            dossier, cards, code=read_code_version(), location=_location(target, source)
+            dossier, cards, decision, code=read_code_version(), location=_location(target, source)
         )
         if sarif_file is not None:
             sarif_file.write_text(json.dumps(sarif_document, indent=1) + "\n", encoding="ascii")
             print_note(f"findings written to {sarif_file}")
         if junit_file is not None:
-            junit_file.write_bytes(junit.render_junit(checks, dossier.server.ref))
+            junit_file.write_bytes(junit.render_junit(checks, decision, dossier.server.ref))
             print_note(f"verdicts written to {junit_file}")
         match Format.JSON if as_json else form:
             case Format.JSON:
-                print_json(_make_document(dossier, cards, checks))
+                print_json(_make_document(dossier, cards, checks, decision))
             case Format.SARIF:
                 print_json(sarif_document)
             case Format.TEXT:
@@ -101,50 +112,28 @@ def run_scan(
         content = dossier.read(listing.KIND)
         if isinstance(content, Absent) and content.reason is Reason.BLOCKED_ADDRESS and not settings.allow_private:
             print_note("If this is your own server: --allow-private also contacts loopback and private addresses.")
-        failed = max(_judge_scores(cards if rubric else cards[:1], fail_under), _judge_checks(checks, fail_on))
-        raise typer.Exit(failed or (ExitCode.NOTHING if isinstance(content, Absent) else ExitCode.OK))
+        _print_decision(decision)
+        raise typer.Exit(_EXIT_CODES[decision.status])
 
 
-def _make_document(dossier: Dossier, cards: Sequence[Scorecard], checks: CheckVerdicts) -> dict[str, Any]:
-    return {"verdicts": list(map(make_verdict_object, cards)), **make_scan_document(dossier, cards, checks)}
+def _make_document(
+    dossier: Dossier, cards: Sequence[Scorecard], checks: CheckVerdicts, decision: GateDecision
+) -> dict[str, Any]:
+    verdicts = list(map(make_verdict_object, cards))
+    return {"verdicts": verdicts, **make_scan_document(dossier, cards, checks, decision)}
 
 
-def _judge_scores(cards: Sequence[Scorecard], minimum: Decimal | None) -> ExitCode:
-    """The exit code of --fail-under: too little evidence fails as a low score does, a failure of ours is code 3."""
-    if minimum is None:
-        return ExitCode.OK
-    return max((_judge_score(card, minimum) for card in cards), default=ExitCode.OK)
-
-
-def _judge_score(card: Scorecard, minimum: Decimal) -> ExitCode:
-    name = f"{card.rubric}@{card.version}"
-    match card.score:
-        case NotMeasured(reason, detail) if reason in OUR_FAILURES:
-            print_note(
-                f"{name} could not be measured: {detail or reason.replace('_', ' ')}; expected at least {minimum}"
-            )
-            return ExitCode.NOTHING
-        case NotMeasured(reason, detail):
-            why = detail or reason.replace("_", " ")
-            print_note(f"{name} has not enough evidence for a score: {why}; expected at least {minimum}")
-            return ExitCode.BELOW
-        case score if score < minimum:
-            print_note(f"{name} is {score}, expected at least {minimum}")
-            return ExitCode.BELOW
-    return ExitCode.OK
-
-
-def _judge_checks(checks: CheckVerdicts, minimum: FailOn) -> ExitCode:
-    """The exit code of --fail-on; a check with only tolerated findings does not fail."""
-    levels = {FailOn.NEVER: set[Level](), FailOn.MUST: {Level.MUST}, FailOn.SHOULD: {Level.MUST, Level.SHOULD}}[minimum]
-    broken = [
-        result.check.requirement
-        for result in checks.results
-        if result.check.requirement.level in levels and any(not finding.tolerated for finding in result.findings)
-    ]
-    for requirement in broken:
-        print_note(f"{requirement.id} ({requirement.level}) is violated: {requirement.link or 'see hallmark explain'}")
-    return ExitCode.BELOW if broken else ExitCode.OK
+def _print_decision(decision: GateDecision) -> None:
+    """Notes about what the gate refuses, and about the checks that it demands and that could not be examined."""
+    for score in decision.scores:
+        if score.why:
+            print_note(score.why)
+    for result in decision.violated:
+        demanded = result.check.requirement
+        print_note(f"{demanded.id} ({demanded.level}) is violated: {demanded.link or 'see hallmark explain'}")
+    levels = decision.gate.levels
+    if unseen := [one.check.requirement for one in decision.not_examined if one.check.requirement.level in levels]:
+        print_note(f"not examined, so neither passed nor failed: {', '.join(demanded.id for demanded in unseen)}")
 
 
 def _location(target: str | None, source: Path | None) -> str:

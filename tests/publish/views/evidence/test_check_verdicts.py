@@ -8,11 +8,13 @@ import jsonschema_rs
 
 from publish.scan_reports import junit
 from publish.scan_reports.document import make_scan_document
+from publish.scan_reports.gate import Gate, decide_gate
 from publish.scan_reports.schema import SCAN_SCHEMA
 from publish.views.evidence.check_verdicts import CheckVerdicts, judge_checks, verdicts_as_json
 from scoring.engine.assess import assess_dossier
 from scoring.example_builders.conversation import legacy_exchange
 from scoring.protocol import conformance
+from scoring.results.outcome import Level
 from tests.publish import samples
 from tests.scoring.dossiers import dossier, talked
 
@@ -52,10 +54,11 @@ def test_without_a_conversation_the_reason_stands_where_the_verdicts_would() -> 
 
 
 def test_junit_fails_for_a_must_and_skips_what_says_nothing() -> None:
-    root = ET.fromstring(junit.render_junit(found(), "https://x.example/\x00mcp"))
+    decision = decide_gate(Gate(levels=frozenset({Level.MUST})), TALK, [], found())
+    root = ET.fromstring(junit.render_junit(found(), decision, "https://x.example/\x00mcp"))
     cases = {case.get("name", "").split()[0]: case for case in root.iter("testcase")}
     assert cases["PING-01"].find("failure").get("type") == "MUST"  # type: ignore[union-attr]
     assert all(case.find("failure") is None for name, case in cases.items() if name == "INTEROP-01")
     counted = int(root.get("skipped", "")) + int(root.get("failures", "")) <= int(root.get("tests", ""))
-    assert counted and len(cases) == len(found().results)
+    assert counted and len(cases) == len(found().results) + 1, "one is the server itself"
     assert int(root.get("failures", "")) == len(list(root.iter("failure")))

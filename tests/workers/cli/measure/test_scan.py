@@ -311,6 +311,30 @@ def test_sarif_goes_to_stdout_or_beside_the_receipt(hallmark: Hallmark, tmp_path
     assert hallmark(*words, "--json").out == hallmark(*words, "--format", "json").out
 
 
+def test_the_exit_code_and_the_written_reports_agree(hallmark: Hallmark, tmp_path: Path) -> None:
+    """The server violates only a SHOULD."""
+    saved, found, verdicts = (tmp_path / name for name in ("one.json", "found.sarif", "verdicts.xml"))
+    saved.write_bytes(encode_dossier(recorded()["sdk-http"]))
+    for level, code in (("never", 0), ("must", 0), ("should", 4)):
+        words = ["--fail-on", level, "--sarif", str(found), "--junit", str(verdicts), "--json"]
+        result = hallmark("scan", "--from", str(saved), *words)
+        assert result.code == code
+        assert (' failures="0" ' not in verdicts.read_text().splitlines()[1]) is bool(code)
+        levels = {one["level"] for one in json.loads(found.read_text())["runs"][0]["results"]}
+        assert ("error" in levels) is bool(code)
+        gate = result.rows[0]["gate"]
+        assert gate["status"] == ("refused" if code else "passed")  # type: ignore[index]
+
+
+def test_checks_of_the_gate_that_were_not_examined_are_named(hallmark: Hallmark, tmp_path: Path) -> None:
+    saved = tmp_path / "one.json"
+    saved.write_bytes(encode_dossier(recorded()["scripted-0"]))
+    assert (
+        "not examined, so neither passed nor failed: HTTP-11"
+        in hallmark("scan", "--from", str(saved), "--fail-on", "must").err
+    )
+
+
 @pytest.mark.parametrize("content", ["", "[]", "{}", '{"hallmark_dossier": 99}', '{"hallmark_dossier": 1}', "\x00"])
 def test_a_file_that_is_no_evidence_is_wrong_usage(hallmark: Hallmark, tmp_path: Path, content: str) -> None:
     (tmp_path / "x.json").write_text(content)
