@@ -18,7 +18,7 @@ from scoring.engine.rule import ParamValue, Rule
 from scoring.remedy import FixGain, FixLocation, FixPlan, Remedy
 from scoring.results.outcome import NotMeasured
 from scoring.results.scorecard import DimensionScore, Line, Scorecard
-from scoring.results.verdict import NOT_ENOUGH_EVIDENCE, Verdict, read_verdict
+from scoring.results.verdict import CAP, NOT_ENOUGH_EVIDENCE, Verdict, read_verdict
 
 _CHECK: Final = re.compile(r"\bcheck ([A-Z]+-\d+) of\b")
 _NO_SCORE: Final = "There is no score, so the gain of a fix cannot be computed."
@@ -53,7 +53,7 @@ def explain_scorecard(card: Scorecard) -> Explanation:
     """The receipt of one server: caps, score, lines, and what could not be measured."""
     verdict = read_verdict(card)
     sections = [
-        Section("Caps", verdict.caps),
+        Section("Caps", tuple(_cap_lines(card))),
         Section("Dimensions", tuple(_dimension_line(part) for part in card.dimensions)),
         *(_component_section(part) for part in card.dimensions),
         Section("Points", tuple(_point_line(line) for line in card.lines)),
@@ -148,6 +148,17 @@ def explain_rubric(name: str) -> Explanation:
     return Explanation(f"{rubric.name}: {rubric.title}", rubric.summary, kept)
 
 
+def describe_cap_cost(cites: str) -> str:
+    """What the cap with this id takes besides limiting the grade, as a sentence; empty for nothing or no cap."""
+    methods = (rubric.method for rubric in catalogue.list_rubrics())
+    terms = next((cap for method in methods if method for cap in method.caps if cap.cites == cites), None)
+    if terms is None or not (terms.cost or terms.withholds):
+        return ""
+    nothing = f"{' and '.join(terms.withholds)} count nothing" if terms.withholds else ""
+    points = f"{terms.cost:f} points are taken, once for all caps" if terms.cost else ""
+    return f"Under this cap {' and '.join(filter(None, (nothing, points)))}."
+
+
 def list_citations(rule: Rule) -> Iterator[tuple[Rubric, Criterion]]:
     for rubric in catalogue.list_rubrics():
         for criterion in rubric.criteria:
@@ -184,8 +195,9 @@ def _parts(rubric: Rubric) -> dict[str, Explanation]:
             found[name.casefold()] = Explanation(title, weight, (cited,))
     for cap in rubric.method.caps if rubric.method else ():
         rows = Section("Rules", cap.rules or ("evidence that could not be examined",))
-        terms = f"It caps the grade at {cap.grade}. It is lifted by {cap.lifted_by}."
-        found[cap.cites.casefold()] = Explanation(f"{cap.cites}, cap of {rubric.name}", terms, (rows,))
+        terms = (f"It caps the grade at {cap.grade}. It is lifted by {cap.lifted_by}.", describe_cap_cost(cap.cites))
+        summary = " ".join(filter(None, terms))
+        found[cap.cites.casefold()] = Explanation(f"{cap.cites}, cap of {rubric.name}", summary, (rows,))
     return found
 
 
@@ -233,6 +245,14 @@ def _why(result: NotMeasured) -> str:
 def _coverage(card: Scorecard) -> str:
     source = f"Methodology version {card.source_version}, evidence as of {card.as_of:%Y-%m-%d}."
     return f"{card.coverage:.0%} of the base weight was measured. {source}"
+
+
+def _cap_lines(card: Scorecard) -> Iterator[str]:
+    for line in card.lines:
+        if line.cites.startswith(CAP):
+            yield line.why
+            if cost := describe_cap_cost(line.cites):
+                yield f"  {cost}"
 
 
 def _dimension_line(part: DimensionScore) -> str:

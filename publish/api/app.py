@@ -12,7 +12,6 @@ from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 from starlette.responses import JSONResponse, Response
 
-from evidence.store import NotMigrated, StoreError, StoreUnavailable
 from publish.api.openapi_document import complete_document
 from publish.api.operations import (
     audit,
@@ -33,14 +32,13 @@ from publish.api.operations import (
     webhooks,
 )
 from publish.web.context import SiteContext
+from publish.web.error_handlers import RETRY_SECONDS, ErrorHandlers
 from publish.web.problems import PROBLEM_GUIDE, Problem, describe_problems, problem_response
 from publish.web.request_checks import invalid_request_problem, refuse_unknown_parameters
 
 BASE_PATH: Final = "/api/v1"
 API_VERSION: Final = "1.0"
 """Version of the API. Members and operations may be added to it; what is there keeps its meaning."""
-
-RETRY_SECONDS: Final = 5
 
 Routes: TypeAlias = Callable[[SiteContext], APIRouter]
 
@@ -138,12 +136,13 @@ def _handle(api: FastAPI) -> None:
         return problem_response(500, "The request could not be answered because of a mistake of ours. It is logged.")
 
     api.add_exception_handler(Problem, answer_problem)
-    api.add_exception_handler(HTTPException, answer_http_error)
-    api.add_exception_handler(RequestValidationError, answer_invalid_request)
-    api.add_exception_handler(StoreUnavailable, answer_unavailable)
-    api.add_exception_handler(NotMigrated, answer_unavailable)
-    api.add_exception_handler(StoreError, answer_internal_error)
-    api.add_exception_handler(Exception, answer_internal_error)
+    handlers = ErrorHandlers(
+        http_error=answer_http_error,
+        invalid_request=answer_invalid_request,
+        unavailable=answer_unavailable,
+        internal_error=answer_internal_error,
+    )
+    handlers.install(api)
 
 
 def _words(request: Request, error: HTTPException) -> str:

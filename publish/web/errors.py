@@ -11,12 +11,10 @@ from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
-from evidence.store import NotMigrated, StoreError, StoreUnavailable
 from publish.web.context import SiteContext
+from publish.web.error_handlers import RETRY_SECONDS, ErrorHandlers
 from publish.web.headers import add_security_headers
 from publish.web.problems import problem_response
-
-RETRY_SECONDS: Final = 5
 
 _FOR_PROGRAMS: Final = ("/api/", "/mcp")
 
@@ -74,9 +72,10 @@ def install_error_handlers(app: FastAPI, site: SiteContext) -> None:
         # Starlette answers these outside of every middleware.
         return add_security_headers(failure_response(site, request.url.path, 500), site.backend.limits)
 
-    app.add_exception_handler(HTTPException, answer_http_error)
-    app.add_exception_handler(RequestValidationError, answer_invalid_request)
-    app.add_exception_handler(StoreUnavailable, answer_unavailable)
-    app.add_exception_handler(NotMigrated, answer_unavailable)
-    app.add_exception_handler(StoreError, answer_internal_error)
-    app.add_exception_handler(Exception, answer_internal_error)
+    handlers = ErrorHandlers(
+        http_error=answer_http_error,
+        invalid_request=answer_invalid_request,
+        unavailable=answer_unavailable,
+        internal_error=answer_internal_error,
+    )
+    handlers.install(app)

@@ -93,15 +93,13 @@ CRITERIA: Final = tuple(check.criterion for check in conformance.list_checks())
 """Every check of the protocol, by its published id. Those that are only informational count for nothing."""
 
 _SETTLED: Final = (
-    "The tiers are mcptest's: the specification's own tiers (SEP-1730) rate SDKs and have other thresholds.",
-    "SEP-2484, which the page names, defines no tiers.",
-    "A server with which nothing was exchanged has no tier, and neither has one for which no MUST check could be made.",
+    "A server with which nothing was exchanged has no tier, nor has one for which no MUST check could be made.",
     "Checks that did not apply are left out of the totals; those that could not be finished count as not passed.",
     "Coverage is the share of the checks that apply which could be made.",
-    "A server that answered and then failed (500, 502, 503, 504, or no connection) has no tier: the rest is unknown.",
+    "A server that answered and then failed (500, 502, 503, 504, or no connection) has no tier.",
     "A probe that stopped early gives no tier. An unfinished MUST gives none either, unless another one failed.",
     "A deviation that the specification did not forbid before 2026-07-28 is shown as tolerated and costs nothing.",
-    "A core probe, which makes few of the checks, gives no tier.",
+    "A core probe gives no tier.",
     "The percentage is that of all MUST and SHOULD checks, rounded down; the tier is shown beside it as the grade.",
 )
 

@@ -127,7 +127,8 @@ def test_a_list_prints_ranges(capsys: pytest.CaptureFixture[str], monkeypatch: p
 def test_an_explanation_begins_with_caps_and_never_calls_a_missing_score_a_number() -> None:
     capped = explain_scorecard(card(47, lines=[CAPPED]))
     assert capped.sections[0].heading == "Caps"
-    assert capped.sections[0].lines == (CAPPED.why,)
+    cost = "  Under this cap documentation and compatibility count nothing and 3 points are taken, once for all caps."
+    assert capped.sections[0].lines == (CAPPED.why, cost)
     dark = explain_scorecard(card(DARK))
     assert dark.title == "adaptive@2: not enough evidence, 0-100 (nothing was listed (unreachable))"
 

@@ -13,6 +13,7 @@ from rich.text import Text
 from publish.text.numbers import base_weight_share, format_number, format_percent, format_signed
 from publish.views.line_groups import group_lines
 from scoring.engine import catalogue
+from scoring.explain import describe_cap_cost
 from scoring.results.outcome import NotMeasured
 from scoring.results.scorecard import DimensionScore, Line, Scorecard
 from scoring.results.verdict import read_verdict
@@ -135,6 +136,8 @@ def _grouped(lines: Sequence[Line]) -> RenderableType:
         why = clean_text(f"{group.count}: {group.why}" if group.count else group.why)
         if group.remedy and group.points < 0:
             why.append("\n").append_text(clean_text(f"{group.rule}: {group.remedy}", "dim", limit=400))
+        if cost := describe_cap_cost(group.cites):
+            why.append("\n").append_text(clean_text(cost, "dim"))
         grid.add_row(
             _points(group.points),
             *[clean_text(group.cites)] * cited,
