@@ -1,7 +1,7 @@
 """`sdk_tier`: a tier from the share of MUST and SHOULD checks that pass, as mcptest publishes it.
 
 The table of tiers is mcptest's own, although its page names SEP-2484. That proposal is about conformance tests for new
-proposals; the specification's tiers (SEP-1730) rate SDKs, by other thresholds. Nothing here is an official MCP tier.
+proposals; the specification's tiers (SEP-1730) rate SDKs, by other thresholds.
 """
 
 from __future__ import annotations
@@ -100,7 +100,7 @@ _SETTLED: Final = (
     "A probe that stopped early gives no tier. An unfinished MUST gives none either, unless another one failed.",
     "A deviation that the specification did not forbid before 2026-07-28 is shown as tolerated and costs nothing.",
     "A core probe gives no tier.",
-    "The percentage is that of all MUST and SHOULD checks, rounded down; the tier is shown beside it as the grade.",
+    "The percentage is that of all MUST and SHOULD checks, rounded down; the tier is the grade.",
 )
 
 
