@@ -89,16 +89,21 @@ class Conversation(Scope):
 
     @property
     def stopped_at(self) -> Exchange | None:
-        """The question from which on every question was lost, if any of them is about these revisions."""
+        """The question from which on every question was lost, after answers, if any is about these revisions."""
         stop = self.recorded.stopped_at
-        if stop is None:
+        if stop is None or not stop.index:
             return None
         lost = self.recorded.exchanges[stop.index :]
         return stop if any(one.connection.revision in self.revisions for one in lost) else None
 
     def exchanges_of(self, *steps: str) -> tuple[Exchange, ...]:
-        """The exchanges of these steps; Inapplicable without any, or Undecided when only a full probe performs them."""
+        """The exchanges of these steps; Inapplicable without any.
+
+        Undecided when only a full probe performs them, or when the server was not asked to open any more.
+        """
         if not self.exchanges:
+            if self.stopped_at:
+                raise Undecided(f"nothing was answered from {self.stopped_at.at} on")
             raise Inapplicable("no messages were exchanged under these revisions")
         found = tuple(exchange for exchange in self.exchanges if exchange.step in steps)
         if not found and self.recorded.depth == CORE:

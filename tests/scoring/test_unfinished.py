@@ -100,3 +100,13 @@ def test_a_list_that_was_cut_passes_no_check_of_its_entries() -> None:
         found = {one.check.requirement.id: one.verdict for one in conformance.evaluate_checks(assessment)}
         verdicts[name] = found["TOOL-05"]
     assert verdicts == {"whole": Verdict.PASS, "cut": Verdict.INCONCLUSIVE}
+
+
+@pytest.mark.parametrize(("asked", "at"), [(24, 23), (24, 24), (3, 1)])
+@pytest.mark.parametrize("way", LOST)
+def test_a_violation_is_not_hidden_by_a_stop_before_it(asked: int, at: int, way: str) -> None:
+    body = body_of(recorded()["scripted-0"], exchanges.KIND)
+    for received in body["exchanges"][asked]["received"]:
+        received["message"]["id"] = "another"
+    broken = with_body(recorded()["scripted-0"], exchanges.KIND, body)
+    assert scored(stopped(broken, at, way))[0].floor <= scored(broken)[0].floor
