@@ -81,6 +81,11 @@ _DOWN: Final = frozenset({"unreachable", "start_failed"})
 _UNASKED: Final = frozenset({"timeout", "not_collected"})
 
 
+def revision_letter(known: Listing) -> str:
+    """Letter of a listing's revision in `REVISIONS`; empty for a version that was not published."""
+    return "E" if known.era == MODERN else _LETTER.get(known.protocol_version or "", "")
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Connection:
     """One connection: a session of its own over HTTP, a process of its own over stdio."""

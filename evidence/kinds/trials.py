@@ -7,7 +7,8 @@ runs):
      "trials": [{TOOL, "kind": KIND, "parameter": STRING, "arguments": OBJECT, "outcome": OUTCOME,
                  "code": INT | null, "reason": REASON | "", "detail": STRING,
                  "content": [CONTENT_TYPE, ...], "empty": BOOL,
-                 "structured": STRUCTURED | null, "complaint": STRING, "text": STRING, "locked": BOOL}, ...],
+                 "structured": STRUCTURED | null, "complaint": STRING, "form": [FORM] | [], "text": STRING,
+                 "locked": BOOL}, ...],
      "skipped": [{TOOL, "reason": WHY_NOT, "detail": STRING}, ...], "unlisted": INT}
 
     TOOL: "tool": NAME, "index": INT, "class": AUTHORITY, "basis": BASIS, "why": STRING
@@ -15,8 +16,9 @@ runs):
 `index` is the tool's index in the listing. `parameter` is the one with an invalid argument. `code` is that of a
 JSON-RPC error; `reason` and `detail` say why there was no answer. `complaint` is a path in the tool's own output
 schema. `locked`: the text of an error mentions credentials or quota. `unlisted` counts tools beyond those that are
-considered. Of a tool's result only the kinds of its content are kept; `handouts` has the texts. Latencies are in the
-record's observation.
+considered. Of a tool's result only the kinds of its content and FORM are kept: the result with neutral values ("", 0, 2
+or 2.5, true), equal parts of arrays once, and the keys of `_meta`; it is missing without a result. `handouts` has the
+texts. Latencies are in the record's observation.
 """
 
 from __future__ import annotations
@@ -96,6 +98,7 @@ class TrialCall:
     empty: bool
     structured: Structured | None
     complaint: str
+    form: tuple[Json, ...]
     text: str
     locked: bool
 
@@ -160,6 +163,7 @@ def _tried(row: Mapping[str, Json]) -> TrialCall:
         outcome=_outcome(text_or_empty(row.get("outcome"))),
         code=code if isinstance(code, int) and not isinstance(code, bool) else None,
         structured=_structured(text_or_empty(row.get("structured"))),
+        form=tuple(array_or_empty(row.get("form"))[:1]),
     )
 
 

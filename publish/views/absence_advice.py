@@ -24,7 +24,7 @@ def advise_on_absence(reason: Reason) -> Advice:
 
 _ADVICE: Final = {
     Reason.OAUTH_REQUIRED: Advice(
-        "the server asks for an OAuth token before it says anything.",
+        "the server asks for a token, of OAuth or of its own, before it says anything.",
         "Nothing is wrong with that. To be measured, answer `initialize` and the list requests without a token, "
         "and ask for one when a tool is called.",
     ),

@@ -3,18 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Final
 
-from evidence.kinds.exchanges import MODERN, REVISIONS
+from evidence.kinds.exchanges import revision_letter
 from evidence.kinds.listing import Listing
 from scoring.engine.rule import ParamValue, Rule
-
-_LETTER: Final = {version: letter for letter, version in REVISIONS.items()}
-
-
-def revision_letter(known: Listing) -> str:
-    """Letter of the revision in `REVISIONS`; empty for a version that was not published."""
-    return "E" if known.era == MODERN else _LETTER.get(known.protocol_version or "", "")
 
 
 def is_other_revision(declared: Rule, params: Mapping[str, ParamValue], known: Listing) -> bool:

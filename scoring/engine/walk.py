@@ -152,8 +152,7 @@ class Walk:
         if wanted is Access:
             return (Access(at=access.KIND, seen=access.Access.parse(self._body(access.KIND))),)
         if wanted is Trial:
-            sandbox = "" if self.absent(listing.KIND) else self.listing.sandbox
-            return build_trials(self._body(wanted.reads), sandbox=sandbox)
+            return build_trials(self._body(wanted.reads), None if self.absent(listing.KIND) else self.listing)
         if wanted in samples.SCOPES:
             return samples.build_sample_scopes(wanted, self._body(wanted.reads))
         if wanted in handout_texts.SCOPES:

@@ -21,7 +21,7 @@ SECTIONS: Final[Mapping[str, tuple[str, ...]]] = {
     "Lifecycle and versions": ("LIFE", "PING", "DISC", "VER", "INIT", "META", "RT", "EXT", "ERA"),
     "Headers of the modern era": ("HDR", "METH"),
     "JSON-RPC": ("JSON", "ERR", "SCHEMA"),
-    "Capabilities and lists": ("CAP", "PAGE", "CACHE", "TOOL", "RES", "PROMPT", "LOG", "MRTR", "SUB"),
+    "Capabilities and lists": ("CAP", "PAGE", "CACHE", "TOOL", "CALL", "ICON", "RES", "PROMPT", "LOG", "MRTR", "SUB"),
     "Authorization": ("AUTH",),
     "stdio and HTTP+SSE": ("IO", "SSE", "DEP"),
     "Beyond the specification": ("INTEROP",),

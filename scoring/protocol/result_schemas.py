@@ -3,7 +3,7 @@
 One row a member: the revisions that define it (letters), its name, with `!` when it is required, and its type:
 `string`, `boolean`, `count` (a whole number from 0), `share` (a number from 0 to 1), `integer`, `object`, `schema`
 (an object, true or false), `any`, `=a|b` (one of these strings), `[T]` (an array of T), `{T}` (an object whose values
-are T), or another shape.
+are T), or another shape. `ContentBlock` and `ResourceContents` are one of several shapes.
 
 What is not in a row may be anything. Left out where the schema files are narrower than the text they go with: `format`
 (an annotation), properties whose schema is true or false, and null or fractions inside of free-form objects.
@@ -160,7 +160,66 @@ _TEXTS: Final[Mapping[str, str]] = {
         ABCDE description string
         ABCDE required boolean
     """,
+    "CallToolResult": """
+        ABCDE _meta object
+        ABCDE content! [ContentBlock]
+        CD structuredContent object
+        ABCDE isError boolean
+        E resultType! string
+    """,
+    "TextContent": """
+        ABCDE type! =text
+        ABCDE text! string
+        ABCDE annotations Annotations
+        CDE _meta object
+    """,
+    "MediaContent": """
+        ABCDE type! =image|audio
+        ABCDE data! string
+        ABCDE mimeType! string
+        ABCDE annotations Annotations
+        CDE _meta object
+    """,
+    "EmbeddedResource": """
+        ABCDE type! =resource
+        ABCDE resource! ResourceContents
+        ABCDE annotations Annotations
+        CDE _meta object
+    """,
+    "ResourceLink": """
+        CDE type! =resource_link
+        CDE uri! string
+        CDE name! string
+        CDE title string
+        CDE description string
+        CDE mimeType string
+        CDE size integer
+        CDE annotations Annotations
+        DE icons [Icon]
+        CDE _meta object
+    """,
+    "TextResource": """
+        ABCDE uri! string
+        ABCDE mimeType string
+        ABCDE text! string
+        CDE _meta object
+    """,
+    "BlobResource": """
+        ABCDE uri! string
+        ABCDE mimeType string
+        ABCDE blob! string
+        CDE _meta object
+    """,
 }
+
+_BLOCKS: Final[Mapping[str, tuple[str, str]]] = {
+    "text": ("ABCDE", "TextContent"),
+    "image": ("ABCDE", "MediaContent"),
+    "audio": ("BCDE", "MediaContent"),
+    "resource": ("ABCDE", "EmbeddedResource"),
+    "resource_link": ("CDE", "ResourceLink"),
+}
+"""Shapes of the content blocks by their type, with the revisions that define them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,7 +249,12 @@ def find_mismatch(shape: str, value: Json, revision: str, *, at: str = "") -> st
 
 
 def _complaints(kind: str, value: Json, revision: str, at: SchemaPlace) -> Iterator[str]:
-    if kind in SHAPES:
+    if kind == "ContentBlock":
+        yield from _block(value, revision, at)
+    elif kind == "ResourceContents":
+        has_blob = isinstance(value, Mapping) and "blob" in value and "text" not in value
+        yield from _complaints("BlobResource" if has_blob else "TextResource", value, revision, at)
+    elif kind in SHAPES:
         yield from _members(SHAPES[kind], value, revision, at)
     elif kind[0] == "[" and isinstance(value, list):
         for index, part in enumerate(value):
@@ -200,6 +264,15 @@ def _complaints(kind: str, value: Json, revision: str, at: SchemaPlace) -> Itera
             yield from _complaints(kind[1:-1], part, revision, (at, name))
     elif not has_type(kind, value):
         yield f"{_path(at) or 'the value'} is {_named(value)}, {_expected(kind)} expected"
+
+
+def _block(value: Json, revision: str, at: SchemaPlace) -> Iterator[str]:
+    named = value.get("type") if isinstance(value, Mapping) else None
+    revisions, shape = _BLOCKS.get(named, ("", "")) if isinstance(named, str) else ("", "")
+    if isinstance(named, str) and revision not in revisions:
+        yield f"{_path((at, 'type'))} is {_named(named)}, a type of content expected"
+    else:
+        yield from _complaints(shape or "TextContent", value, revision, at)
 
 
 def _members(rows: tuple[MemberRow, ...], value: Json, revision: str, at: SchemaPlace) -> Iterator[str]:

@@ -9,7 +9,7 @@ from typing import Final
 from scoring.engine.rubric import Check, Component, Criterion, Dimension
 from scoring.engine.rule import ParamValue, discover_rules
 from scoring.engine.walk import Pages
-from scoring.rubrics.protocol_checks import build_access_checks, build_protocol_checks
+from scoring.rubrics.protocol_checks import LATER, build_access_checks, build_protocol_checks
 
 STABILITY: Final = "stability"
 ERROR_HANDLING: Final = "error_handling"
@@ -49,7 +49,7 @@ RELIABILITY: Final = Dimension(
     title="Reliability",
     weight=Decimal(25),
     components=(
-        build_component("conformance", "Protocol conformance", *build_protocol_checks()),
+        build_component("conformance", "Protocol conformance", *build_protocol_checks(without=LATER)),
         build_component(STABILITY, "Connection stability", build_check("connection-unstable")),
         build_component(
             "schema_validity",

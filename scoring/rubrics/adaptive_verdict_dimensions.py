@@ -25,6 +25,7 @@ from scoring.rubrics.adaptive_dimensions import (
     build_component,
     source_alternative,
 )
+from scoring.rubrics.protocol_checks import build_protocol_checks
 
 GATE_WEIGHT: Final = 0
 
@@ -43,8 +44,24 @@ DIMENSIONS: Final = (
     replace(
         RELIABILITY,
         components=(
-            _published(RELIABILITY, "conformance", 10, pooled=True),
-            _published(RELIABILITY, ERROR_HANDLING, 5, half=2),
+            replace(
+                _published(RELIABILITY, "conformance", 10, pooled=True), checks=tuple(build_protocol_checks())
+            ),
+            replace(
+                build_component(
+                    ERROR_HANDLING,
+                    "Error handling",
+                    build_check("trial-call-failed", "trial-result-breaks-schema", weight=2),
+                    build_check("trial-output-breaks-schema", weight=2),
+                    build_check("trial-invalid-type-accepted"),
+                    build_check("trial-missing-required-accepted"),
+                    build_check("trial-error-unexplained"),
+                    build_check("trial-error-shows-internals", weight=0, supplementary=True),
+                    build_check("error-shows-internals", weight=0, supplementary=True),
+                    weight=5,
+                ),
+                half=2,
+            ),
             _published(RELIABILITY, STABILITY, 5, half=3),
             _published(RELIABILITY, "schema_validity", 5),
         ),

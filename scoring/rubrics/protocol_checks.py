@@ -24,14 +24,19 @@ _ACCESS: Final = "AUTH"
 _ON_THE_WAY: Final = frozenset({"AUTH-02", "AUTH-03", "AUTH-05"})
 """Steps on the way to an authorization server, of which the first that fails hides the next."""
 
-_ELSEWHERE: Final = frozenset({"TOOL-02", "TOOL-03", "AUTH-01"})
+_ELSEWHERE: Final = frozenset({"TOOL-02", "TOOL-03", "AUTH-01", "CALL-01"})
 """Checks whose question another component asks, or that only say what kind of lock there is."""
 
+LATER: Final = frozenset({"META-04"})
+"""Checks that were added after the first version of `adaptive`."""
 
-def build_protocol_checks() -> Iterator[Check]:
+
+def build_protocol_checks(*, without: frozenset[str] = frozenset()) -> Iterator[Check]:
     """One check per requirement of the protocol without authorization; requirements without a level do not count."""
     for check in _list_counted():
         requirement = check.requirement
+        if requirement.id in without:
+            continue
         heavy = requirement.level is Level.MUST and requirement.id not in _CONTESTED
         yield Check(criteria=(check.criterion,), weight=Decimal(MUST_WEIGHT if heavy else 1))
 

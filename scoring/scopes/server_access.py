@@ -46,6 +46,18 @@ class Access(Scope):
         return self.gate.reason == "credentials_required"
 
     @property
+    def uses_oauth(self) -> bool:
+        """Whether the server shows that its tokens come from the authorization that the specification defines.
+
+        A bare 401, or a Bearer challenge alone, may also stand for a token that its user configures by hand.
+        """
+        if self.seen.resource is not None:
+            return True
+        named = self.bearer is not None and "resource_metadata" in self.bearer.parameters
+        found = any(server.found for server in self.seen.authorization_servers)
+        return not self.wants_own_key and (named or found)
+
+    @property
     def revision_is_known(self) -> bool:
         """Whether the server opened a connection and so showed its revision."""
         return bool(self.seen.body.get("versions"))

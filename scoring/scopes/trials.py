@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from evidence.kinds import trials
+from evidence.kinds.exchanges import revision_letter
+from evidence.kinds.listing import Listing
 from evidence.kinds.trials import TrialCall, TrialKind, TrialOutcome, Trials
 from scoring.results.outcome import Inapplicable, Undecided
 from scoring.scopes.base import Scope
@@ -15,11 +17,17 @@ from scoring.text import evidence_path
 
 @dataclass(frozen=True, kw_only=True)
 class Trial(Scope):
-    """One call. `cut_off`: the server ran in our sandbox without its external services."""
+    """One call. `cut_off`: the server ran in our sandbox without its external services.
+
+    `revision` is the letter of the negotiated revision; empty for a version that was not published, or without a
+    listing. `transport` is that of the listing.
+    """
 
     reads: ClassVar[str] = trials.KIND
     tried: TrialCall
     cut_off: bool = False
+    revision: str = ""
+    transport: str = ""
 
     def conclusive_call(self, kind: TrialKind) -> TrialCall:
         """The call when it is of this kind; raise Inapplicable for another, Undecided when it tells nothing.
@@ -39,17 +47,20 @@ class Trial(Scope):
         return self.tried
 
 
-def build_trials(body: bytes, *, sandbox: str = "") -> tuple[Trial, ...]:
+def build_trials(body: bytes, known: Listing | None = None) -> tuple[Trial, ...]:
     """One scope per call in a body, in the order of the calls; raise NotJson when it is no JSON.
 
-    `sandbox` is what contained the server, as its listing says.
+    `known` is the listing of the same dossier: what contained the server, and how it was spoken to.
     """
-    return tuple(_trials(Trials.parse(body).trials, cut_off=sandbox not in {"", "none"}))
+    return tuple(_trials(Trials.parse(body).trials, known or Listing({})))
 
 
-def _trials(calls: tuple[TrialCall, ...], *, cut_off: bool) -> Iterator[Trial]:
+def _trials(calls: tuple[TrialCall, ...], known: Listing) -> Iterator[Trial]:
     tools = list(dict.fromkeys((call.index, call.tool) for call in calls))
     segments = dict(zip(tools, evidence_path.name_segments([name for _, name in tools]), strict=True))
+    cut_off, revision = known.sandbox not in {"", "none"}, revision_letter(known)
     for place, call in enumerate(calls):
         at = f"trials/{segments[call.index, call.tool]}/{call.kind}"
-        yield Trial(at=at, position=(place,), tried=call, cut_off=cut_off)
+        yield Trial(
+            at=at, position=(place,), tried=call, cut_off=cut_off, revision=revision, transport=known.transport
+        )

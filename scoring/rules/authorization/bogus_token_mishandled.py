@@ -7,7 +7,11 @@ from typing import Final
 
 from evidence.kinds.access import ACCEPTED
 from scoring.engine.rule import Answer, must, rule
-from scoring.example_builders.server_access import build_open_access, build_protected_access
+from scoring.example_builders.server_access import (
+    build_open_access,
+    build_protected_access,
+    build_resource_metadata,
+)
 from scoring.results.outcome import Inapplicable, Severity, Tolerated, Undecided
 from scoring.scopes.server_access import Access
 
@@ -25,7 +29,9 @@ _REFUSED: Final = frozenset({"oauth_required", "credentials_required", "forbidde
     checks=must("AUTH-13", "BCDE", "basic/authorization#token-handling"),
     good=[build_protected_access()],
     bad=[
+        build_protected_access(resource=build_resource_metadata(), bogus=(200, "accepted")),
         build_protected_access(bogus=(200, "accepted")),
+        build_protected_access(reason="credentials_required", bogus=(200, "accepted")),
         build_protected_access(bogus=(403, "forbidden")),
         build_protected_access(bogus=(200, "oauth_required")),
     ],
@@ -39,13 +45,16 @@ _REFUSED: Final = frozenset({"oauth_required", "credentials_required", "forbidde
 def bogus_token_mishandled(access: Access) -> Iterator[Answer]:
     """A client renews its token when it receives HTTP 401, so an invalid or expired token must be answered with 401.
 
-    A server that accepts any token is not protected. A refusal with another status is tolerated.
+    A server with OAuth that accepts any token is not protected. Without a sign of OAuth the finding is tolerated: such a
+    server may pass the token on to the service behind it, which refuses it later. A refusal with another status is
+    tolerated too.
     """
     gate, bogus = access.gate, access.seen.bogus
     if bogus is None:
         raise Inapplicable("no token was tried")
     if bogus.outcome == ACCEPTED:
-        yield f"{gate.step} is answered for an invalid token, HTTP 401 expected"
+        message = f"{gate.step} is answered for an invalid token, HTTP 401 expected"
+        yield message if access.uses_oauth else Tolerated(f"{message} from a server with OAuth, of which nothing is seen")
     elif bogus.status != 401:
         if bogus.outcome not in _REFUSED:
             raise Undecided(bogus.detail or bogus.outcome)

@@ -5,7 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from scoring.engine.rule import Answer, rule, should
-from scoring.example_builders.server_access import build_challenge, build_open_access, build_protected_access
+from scoring.example_builders.server_access import (
+    build_challenge,
+    build_open_access,
+    build_protected_access,
+    build_resource_metadata,
+)
 from scoring.results.outcome import Inapplicable, Severity, Undecided
 from scoring.scopes.server_access import Access
 
@@ -19,12 +24,16 @@ from scoring.scopes.server_access import Access
     since="2026.2",
     version=1,
     checks=should("AUTH-09", "DE", "basic/authorization#scope-selection-strategy"),
-    good=[build_protected_access(build_challenge(scope="notes:read"))],
-    bad=[build_protected_access(build_challenge(realm="notes")), build_protected_access()],
+    good=[build_protected_access(build_challenge(scope="notes:read"), resource=build_resource_metadata())],
+    bad=[
+        build_protected_access(build_challenge(realm="notes"), resource=build_resource_metadata()),
+        build_protected_access(resource=build_resource_metadata()),
+    ],
     unjudged=[
         build_open_access(),
+        build_protected_access(build_challenge(realm="notes")),
         build_protected_access(build_challenge("basic"), reason="credentials_required"),
-        build_protected_access(build_challenge(), cut=["challenges"]),
+        build_protected_access(build_challenge(), resource=build_resource_metadata(), cut=["challenges"]),
         build_protected_access(status=403),
     ],
 )
@@ -33,8 +42,8 @@ def challenge_without_scope(access: Access) -> Iterator[Answer]:
 
     Without it, the client requests every scope of the resource metadata, and its user grants more than necessary.
     """
-    if access.gate.status != 401 or access.wants_own_key:
-        raise Inapplicable("not a 401 that requires a token")
+    if access.gate.status != 401 or not access.uses_oauth:
+        raise Inapplicable("not a 401 of a server with OAuth")
     if access.bearer is not None and access.bearer.parameters.get("scope"):
         return
     if access.seen.is_cut("challenges"):

@@ -46,6 +46,7 @@ _OWN = issuer_requests(
     ],
     bad=[
         build_protected_access(resource_metadata=failed_requests("path", "root")),
+        build_protected_access(build_challenge(realm="notes"), resource_metadata=failed_requests("path", "root")),
         build_protected_access(
             build_challenge(resource_metadata=HEADER_URL), resource_metadata=failed_requests("header", "root")
         ),
@@ -74,10 +75,10 @@ def resource_metadata_not_found(access: Access) -> Iterator[Answer]:
 
     The URL of the metadata is in `resource_metadata` of the `WWW-Authenticate` header, or it is
     `/.well-known/oauth-protected-resource`, with or without the path of the server after it. Without the metadata a
-    user must find the authorization server manually. Revision 2025-06-18 requires the header. The finding is tolerated
-    for a server that accepts only its own kind of key, for a server that shows no revision and publishes authorization
-    server metadata at the location of 2025-03-26, and for a URL in the header that fails while the well-known URL
-    works.
+    user must find the authorization server manually. Revision 2025-06-18 requires the header. Authorization is optional:
+    the finding is tolerated for a server that shows no sign of OAuth, because its users may configure a key or a token
+    by hand. It is also tolerated for a server that shows no revision and publishes authorization server metadata at the
+    location of 2025-03-26, and for a URL in the header that fails while the well-known URL works.
     """
     gate, seen = access.gate, access.seen
     header = access.bearer.parameters.get("resource_metadata") if access.bearer else None
@@ -90,8 +91,9 @@ def resource_metadata_not_found(access: Access) -> Iterator[Answer]:
         return
     require_decided(seen.resource_metadata)
     tried = ", ".join(f"{one.by}: {one.problem}" for one in seen.resource_metadata)
-    if access.wants_own_key:
-        yield Tolerated("the server accepts its own kind of key and does not support MCP authorization")
+    if not access.uses_oauth:
+        what = "its own kind of key" if access.wants_own_key else "a bearer token"
+        yield Tolerated(f"the server asks for {what} and publishes no metadata, so users must configure it by hand")
     elif seen.authorization_servers and not access.revision_is_known:
         yield Tolerated("authorization server metadata is only at the location of 2025-03-26")
     else:

@@ -10,12 +10,12 @@ from evidence.canonical import Json
 from evidence.kinds.exchanges import MODERN
 from scoring.engine.rule import Answer, must, rule
 from scoring.example_builders.conversation import build_conversation, legacy_exchange, modern_exchange
+from scoring.protocol import meta_keys
 from scoring.results.outcome import Inapplicable, Severity
 from scoring.scopes.conversation import Conversation
 from scoring.text.evidence_path import clip_text
 
-_LABEL: Final = "[A-Za-z](?:[A-Za-z0-9-]*[A-Za-z0-9])?"
-_ID: Final = re.compile(rf"{_LABEL}(?:\.{_LABEL})*/(?:[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?)?")
+_ID: Final = re.compile(rf"{meta_keys.PREFIX}/{meta_keys.NAME}")
 
 
 def _declared(extensions: Json) -> Conversation:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Any, Final
 
@@ -15,6 +16,7 @@ from scoring.scopes.conversation import Conversation
 from scoring.text.evidence_path import clip_text
 
 _TELLING: Final = frozenset({-32602, -32022})
+_DATE: Final = re.compile(r"\d{4}-\d{2}-\d{2}")
 
 
 def _handshake(**members: Any) -> Conversation:
@@ -38,6 +40,17 @@ def _handshake(**members: Any) -> Conversation:
         _handshake(result={"protocolVersion": "1900-01-01"}, revision="1900-01-01"),
         _handshake(result={}),
         _handshake(result={"protocolVersion": "2025-01-01"}, revision="2025-01-01"),
+        _handshake(result={"protocolVersion": "1.0"}, revision="1.0"),
+        _handshake(result={"protocolVersion": "2099-12-31"}, revision="2099-12-31"),
+        build_conversation(
+            legacy_exchange("initialize", revision="2025-01-01", result={"protocolVersion": "2025-01-01"}),
+            legacy_exchange(
+                "initialize-unknown",
+                offered="1900-01-01",
+                revision="2025-11-25",
+                result={"protocolVersion": "2025-11-25"},
+            ),
+        ),
         _handshake(error={"code": -32602}, opened=False),
         _handshake(error={"code": -32000}, opened=False),
         _handshake(status=400, opened=False),
@@ -65,11 +78,16 @@ def _handshake(**members: Any) -> Conversation:
 def version_unknown_not_countered(conversation: Conversation) -> Iterator[Answer]:
     """Answer an unknown version with a version that the server supports, preferably its newest.
 
-    An echo of the offer promises an unsupported version, and an error leaves the client without a version to try. Error
-    -32602, which the specification shows as an example, is tolerated, and so are error -32022 and a version of no
-    revision.
+    An echo of the offer, or a version that was never published, agrees to a protocol that does not exist, and an error
+    leaves the client without a version to try. Error -32602, which the specification shows as an example, is tolerated,
+    and so are error -32022, a draft, and a version that may be newer than the ones known here.
     """
     narrowed = only_repeatable_openings(conversation)
+    for exchange in narrowed.recorded.of("initialize"):
+        version = exchange.fields.get("protocolVersion")
+        if isinstance(version, str) and _was_never_published(version):
+            yield exchange, f"{clip_text(version, 40)} was never published, a published version expected"
+            return
     for exchange in list_conclusive_exchanges(conversation, narrowed.recorded.of("initialize-unknown")):
         version = exchange.fields.get("protocolVersion")
         if exchange.code in _TELLING:
@@ -84,8 +102,16 @@ def version_unknown_not_countered(conversation: Conversation) -> Iterator[Answer
             yield exchange, "protocolVersion is not a string"
         elif version == exchange.connection.offered:
             yield exchange, "the unknown version is accepted, a supported version expected"
+        elif _was_never_published(version):
+            yield exchange, f"{clip_text(version, 40)} was never published, a published version expected"
         elif version not in REVISIONS.values():
             yield Tolerated(f"{clip_text(version, 40)} answered, a published version expected", exchange)
+
+
+def _was_never_published(version: str) -> bool:
+    """Whether a version is neither published, nor a draft, nor possibly newer than what is known here."""
+    is_later = _DATE.fullmatch(version) is not None and version > max(REVISIONS.values())
+    return version not in REVISIONS.values() and not is_later and not version.upper().startswith("DRAFT")
 
 
 def _opens_once(conversation: Conversation) -> bool:

@@ -1,4 +1,4 @@
-"""The outcome of a tool call without the tool's words: types of content, not the content."""
+"""The outcome of a tool call without the tool's words: types and form of the content, not the content."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Final
 
 from crawler.collectors.protocol.session.absence_reasons import describe_missing_credentials, explain_reply
 from crawler.collectors.protocol.trials import schema_validation
+from crawler.collectors.protocol.trials.result_forms import describe_form
 from crawler.mcp.transcript import Reply
 from crawler.secret_masking import mask_secrets
 from evidence.canonical import Json
@@ -40,11 +41,14 @@ def summarise_result(reply: Reply, tool: Mapping[str, Json]) -> dict[str, Json]:
     if answer.is_error:
         return _row(TrialOutcome.PROTOCOL_ERROR, code=answer.code, text=answer.message)
     value = answer.value
-    if not isinstance(value, Mapping):
-        return _row(TrialOutcome.MALFORMED, detail="the result is not an object")
-    if value.get("resultType") == "input_required":
+    if isinstance(value, Mapping) and value.get("resultType") == "input_required":
         return _row(TrialOutcome.INPUT_REQUIRED)
-    return _result(value, tool)
+    row = (
+        _result(value, tool)
+        if isinstance(value, Mapping)
+        else _row(TrialOutcome.MALFORMED, detail="the result is not an object")
+    )
+    return row | {"form": [describe_form(value)]}
 
 
 def _result(value: Mapping[str, Json], tool: Mapping[str, Json]) -> dict[str, Json]:
@@ -97,6 +101,7 @@ def _row(
         "empty": False,
         "structured": None,
         "complaint": "",
+        "form": [],
         "text": stabilise_text(text),
         "locked": bool(_LOCKED.search(text[:_MAX_SEARCHED]) or describe_missing_credentials(text[:_MAX_SEARCHED])),
     }

@@ -1,0 +1,91 @@
+"""Rule `meta-key-malformed`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+from evidence.canonical import Json
+from evidence.kinds.exchanges import Exchange
+from scoring.engine.rule import Answer, must, rule
+from scoring.example_builders.conversation import build_conversation, legacy_exchange, modern_exchange
+from scoring.protocol import list_pages, meta_keys
+from scoring.results.outcome import Inapplicable, Severity, Tolerated
+from scoring.scopes.base import Scope
+from scoring.scopes.conversation import Conversation
+
+_META: Final = "_meta"
+
+
+def _listed(meta: Mapping[str, Any], revision: str = "D") -> Conversation:
+    tool = {"name": "add", "inputSchema": {"type": "object"}, _META: meta}
+    return build_conversation(legacy_exchange("list-tools", revision=revision, result={"tools": [tool]}))
+
+
+@rule(
+    "meta-key-malformed",
+    scope=Conversation,
+    reads="exchanges",
+    severity=Severity.WARNING,
+    title="A key of _meta is not valid",
+    since="2026.2",
+    version=1,
+    checks=must("META-04", "CDE", "basic#_meta"),
+    good=[
+        _listed({"com.example/cost": 1, "cost": 1, "com.example.my-tools/": 1, "a.b1/c_d.e-f": 1}),
+        _listed({"com.example.mcp/cost": 1, "io.modelcontextprotocol/related-task": {}}),
+        build_conversation(
+            modern_exchange("discover", result={_META: {"io.modelcontextprotocol/serverInfo": {"name": "notes"}}})
+        ),
+    ],
+    bad=[
+        _listed({"_cost": 1}),
+        _listed({"cost-": 1}),
+        _listed({"1st/cost": 1}),
+        _listed({"com.example-/cost": 1}),
+        _listed({"com/example/cost": 1}),
+        _listed({"the cost": 1}),
+        _listed({"dev.mcp/cost": 1}),
+        _listed({"tools.mcp.com/cost": 1}, "C"),
+        build_conversation(legacy_exchange("ping", result={_META: {"$cost": 1}})),
+        build_conversation(modern_exchange("list-prompts", result={"prompts": [{"name": "a", _META: {"/a": 1}}]})),
+    ],
+    unjudged=[
+        _listed({}),
+        _listed({"_cost": 1}, "B"),
+        build_conversation(legacy_exchange("ping", result={_META: []})),
+        build_conversation(legacy_exchange("ping", error={"code": -32603, "message": "no"})),
+    ],
+)
+def meta_key_malformed(conversation: Conversation) -> Iterator[Answer]:
+    """A key of `_meta` is a name, or a prefix of labels with dots, a slash and a name, such as `com.example/cost`.
+
+    A name begins and ends with a letter or a digit. Without the grammar keys of different vendors collide, and a client
+    may refuse the result. Prefixes whose second label is `modelcontextprotocol` or `mcp` are reserved; one that is not
+    of the specification is tolerated, because later extensions may define it.
+    """
+    found = [part for exchange in conversation.exchanges for part in _list_meta(exchange)]
+    if not found:
+        raise Inapplicable("no key of _meta was sent")
+    known = set[str]()
+    for exchange, place, meta in found:
+        for key in meta_keys.list_malformed_keys(meta):
+            if key not in known:
+                yield place, f'"{key}" is not a valid key of _meta'
+            known.add(key)
+        for key in meta_keys.list_reserved_keys(meta, exchange.connection.revision):
+            if key not in known:
+                yield Tolerated(f'"{key}" has a reserved prefix', exchange)
+            known.add(key)
+
+
+def _list_meta(exchange: Exchange) -> Iterator[tuple[Exchange, Scope | Exchange, Mapping[str, Json]]]:
+    """Every `_meta` with keys in a result and in the entries of a list, and its place."""
+    own = exchange.fields.get(_META)
+    if isinstance(own, Mapping) and own:
+        yield exchange, exchange, own
+    if exchange.step in list_pages.LIST_STEPS:
+        for place, entry in list_pages.list_entry_places(exchange, list_pages.list_member(exchange)):
+            meta = entry.get(_META) if isinstance(entry, Mapping) else None
+            if isinstance(meta, Mapping) and meta:
+                yield exchange, place, meta

@@ -1,0 +1,91 @@
+"""Rule `error-shows-internals`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Final
+
+from evidence.canonical import Json
+from evidence.kinds.exchanges import Exchange
+from scoring.engine.rule import Answer, info, rule
+from scoring.example_builders.conversation import build_conversation, legacy_exchange, stdio_exchange
+from scoring.results.outcome import Inapplicable, Severity
+from scoring.scopes.conversation import Conversation
+from scoring.text.evidence_path import clip_text
+from scoring.text.internals import find_internals
+
+_MAX_TEXTS: Final = 64
+_TRACE: Final = 'Traceback (most recent call last):\n  File "/app/server.py", line 12, in handle'
+
+
+@rule(
+    "error-shows-internals",
+    scope=Conversation,
+    reads="exchanges",
+    severity=Severity.WARNING,
+    title="An error shows internals of the server",
+    since="2026.3",
+    version=1,
+    checks=info("ERR-03", "ABCDE"),
+    good=[
+        build_conversation(legacy_exchange("unknown-method", error={"code": -32601, "message": "Method not found"})),
+        build_conversation(legacy_exchange("stream", status=404, form="other", received=[{"text": "Cannot GET /mcp"}])),
+    ],
+    bad=[
+        build_conversation(legacy_exchange("malformed", status=400, form="other", received=[{"text": _TRACE}])),
+        build_conversation(legacy_exchange("cursor-invented", error={"code": -32603, "message": _TRACE})),
+        build_conversation(
+            legacy_exchange("ping", error={"code": -32603, "message": "no", "data": {"stack": ["x", _TRACE]}})
+        ),
+        build_conversation(
+            legacy_exchange(
+                "call-nonexistent",
+                result={"isError": True, "content": [{"type": "text", "text": "no /home/ann/notes/add.py"}]},
+            )
+        ),
+    ],
+    unjudged=[
+        build_conversation(legacy_exchange("ping", result={})),
+        build_conversation(stdio_exchange("unknown-method", error={"code": -32603, "message": _TRACE})),
+    ],
+)
+def error_shows_internals(conversation: Conversation) -> Iterator[Answer]:
+    """Answer with what was wrong about the request, and write stack traces, paths and variables to your own log.
+
+    They tell an attacker which software runs where, and they take the place of what a client needs to know. The
+    specification has no rule about this, so the check is for information only. Errors over stdio are not judged,
+    because they stay on the user's own machine.
+    """
+    found = [(one, text) for one in conversation.exchanges if one.over_http for text in _list_error_texts(one)]
+    if not found:
+        raise Inapplicable("no error over HTTP has a text")
+    known = set[str]()
+    for exchange, text in found:
+        internals = find_internals(text)
+        if internals and exchange.at not in known:
+            known.add(exchange.at)
+            yield exchange, f"the error shows {clip_text(internals)}"
+
+
+def _list_error_texts(exchange: Exchange) -> Iterator[str]:
+    if exchange.error is not None:
+        yield from _list_strings(exchange.error)
+    if exchange.fields.get("isError") is True:
+        yield from _list_strings(exchange.fields.get("content"))
+    if exchange.status is not None and exchange.status >= 400:
+        yield from (one.text for one in exchange.received if one.text)
+        yield from (text for one in exchange.received if not one.is_answer for text in _list_strings(one.message))
+
+
+def _list_strings(value: Json) -> Iterator[str]:
+    """The first strings of a JSON value."""
+    waiting, left = [value], _MAX_TEXTS
+    while waiting and left:
+        part = waiting.pop(0)
+        left -= 1
+        if isinstance(part, str):
+            yield part
+        elif isinstance(part, Mapping):
+            waiting += part.values()
+        elif isinstance(part, list):
+            waiting += part

@@ -1,0 +1,41 @@
+"""Rule `trial-error-shows-internals`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from scoring.engine.rule import rule
+from scoring.example_builders.trials import build_trial
+from scoring.results.outcome import Inapplicable, Severity
+from scoring.scopes.trials import Trial
+from scoring.text.evidence_path import clip_text
+from scoring.text.internals import find_internals
+
+
+@rule(
+    "trial-error-shows-internals",
+    scope=Trial,
+    reads="trials",
+    severity=Severity.WARNING,
+    title="An error of a tool shows internals of the server",
+    since="2026.3",
+    version=1,
+    good=[build_trial("tool_error", text="No note is called example.")],
+    bad=[
+        build_trial("tool_error", text="Error: boom at Object.<anonymous> (/srv/mcp/index.js:#:#)"),
+        build_trial("protocol_error", code=-32603, text='Traceback (most recent call last): File "a.py", line #'),
+    ],
+    unjudged=[build_trial(), build_trial("tool_error", text="/home/ann/notes/add.py", transport="stdio")],
+)
+def trial_error_shows_internals(trial: Trial) -> Iterator[str]:
+    """Say in an error of a tool what was wrong with the call, and write stack traces and paths to your own log.
+
+    A model cannot act on them, and they tell an attacker which software runs where. The specification has no rule about
+    this, so the check is for information only. Errors over stdio are not judged, because they stay on the user's own
+    machine.
+    """
+    tried = trial.error()
+    if trial.transport == "stdio":
+        raise Inapplicable("not over HTTP")
+    if internals := find_internals(tried.text):
+        yield f"the error shows {clip_text(internals)}"

@@ -1,0 +1,62 @@
+"""Internals of a server in the text of an error: stack traces, absolute paths and values of its environment.
+
+Digits may be masked as `0` or `#` in recorded texts.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+_MAX_SEARCHED: Final = 8_000
+_N: Final = r"[\d#]{1,7}"
+_SOURCE: Final = r"\.(?:py|pyc|js|mjs|cjs|jsx|ts|mts|tsx|go|rb|php|java|kt|scala|cs|rs|ex|exs|pl|lua|so|dll|exe|jar|swift)"
+_INSTALLED: Final = r"(?:node_modules|site-packages|dist-packages)"
+# Folders in which programs and their users live; `/data/notes` or `/app/users` may be a route of the service.
+_PLACES: Final = (
+    r"(?:home|Users|root|usr/(?:src|lib|local|share|bin)|opt|srv|var/(?:www|task|lib|runtime|folders|log|run)"
+    r"|private/(?:var|tmp)|etc|proc/self|mnt|nix/store|snap|workspaces?|layers)"
+)
+_ALONE: Final = r"(?<![\w:/.~@%-])"
+
+_TRACE: Final = re.compile(
+    rf"Traceback \(most recent call last\)|File \"[^\"\n]{{1,300}}\", line {_N}"
+    rf"|(?:^|\n|\\n)\s*at (?:async |new )?(?:[\w$.<>\[\] ]{{1,120}} \()?(?:file://|node:|/|[A-Za-z]:\\|\.{{0,2}}/|webpack)"
+    rf"[^\s()]{{1,300}}:{_N}:{_N}"
+    rf"|\bat (?:async |new )?[\w$.<>]{{1,120}} \([^\s()]{{0,200}}[/\\.][^\s()]{{1,200}}:{_N}:{_N}\)"
+    rf"|\bat [\w$.<>/]{{1,200}}\([\w$]{{1,80}}\.(?:java|kt|scala|groovy):{_N}\)"
+    rf"|\bat [\w.<>`]{{3,200}}\([^()\n]{{0,200}}\) in [^\n]{{1,300}}:line {_N}"
+    rf"|goroutine {_N} \[\w|panic: runtime error|\bpanicked at [^\s:]{{1,200}}\.rs:{_N}"
+    rf"|{_SOURCE}:{_N}:in [`']|Stack trace:\s*(?:\n|\\n)?\s*#{_N} |\bin /[^\s]{{1,300}}\.php(?: on line |:){_N}",
+    re.IGNORECASE,
+)
+_PATH: Final = re.compile(
+    rf"(?P<path>{_ALONE}(?:file://)?/(?:{_PLACES}/[^\s\"'`<>|,;()]{{1,300}}"
+    rf"|(?:[\w.@+-]{{1,80}}/){{1,20}}(?:{_INSTALLED}/[^\s\"'`<>|,;()]{{1,300}}|[\w.@+-]{{1,80}}{_SOURCE}\b))"
+    rf"|(?<![\w:/])[A-Za-z]:\\{{1,2}}(?:Users|Windows|Program Files|inetpub|src|app|dev|projects?)\\{{1,2}}"
+    rf"[^\s\"'`<>|,;]{{1,300}})"
+)
+# Names of the system's own variables; `Set NOTES_API_KEY=...` or `LOG_LEVEL=debug` is advice.
+_ENVIRONMENT: Final = re.compile(
+    r"(?<![\w$])[\"']?(?P<name>PATH|HOME|PWD|OLDPWD|HOSTNAME|LD_LIBRARY_PATH|PYTHONPATH|PYTHONHOME|VIRTUAL_ENV|NODE_PATH"
+    r"|GOPATH|JAVA_HOME|SHELL|TMPDIR|KUBERNETES_[A-Z_]{3,40}|AWS_LAMBDA_[A-Z_]{3,40}|LAMBDA_TASK_ROOT|K_SERVICE"
+    r"|RAILWAY_[A-Z_]{3,40}|RENDER_[A-Z_]{3,40}|FLY_[A-Z_]{3,40}|VERCEL_[A-Z_]{3,40})(?:=[\"']?(?=[/\w])|[\"']?\s?:\s?(?=/|[\"'][/\w]))"
+)
+_ADDRESS_WITH_LOGIN: Final = re.compile(
+    r"\b(?P<scheme>postgres(?:ql)?|mysql|mariadb|mongodb(?:\+srv)?|rediss?|amqps?|mssql|clickhouse)(?:\+\w{1,20})?://"
+    r"(?!(?:<|\{|\$|user(?:name)?:pass))[^\s/@]{1,200}@(?!host\b|<)[\w.-]{1,200}"
+)
+
+
+def find_internals(text: str) -> str | None:
+    """What kind of internals an error text shows, without the value of a variable; None when it shows none."""
+    searched = text[:_MAX_SEARCHED]
+    if _TRACE.search(searched):
+        return "a stack trace"
+    if found := _ENVIRONMENT.search(searched):
+        return f"the value of the environment variable {found['name']}"
+    if found := _ADDRESS_WITH_LOGIN.search(searched):
+        return f"a {found['scheme']} address with a login"
+    if found := _PATH.search(searched):
+        return f"the absolute path {found['path']}"
+    return None
