@@ -7,11 +7,14 @@ from decimal import ROUND_HALF_UP, Decimal
 from typing import Any, Final
 
 from evidence.canonical import Json, parse_json
+from evidence.kinds import listing
+from evidence.kinds.listing import Listing
 from evidence.model import Absent, Dossier, Record
 from publish.scan_reports.gate import GateDecision, decision_as_json
 from publish.scan_reports.schema import SCAN_FORMAT, WHOLE_KINDS
 from publish.views.evidence.check_verdicts import CheckVerdicts, verdicts_as_json
 from publish.views.server_summary import read_tool_scores
+from scoring.analysis.token_costs import estimate_tokens
 from scoring.results.outcome import NotMeasured
 from scoring.results.scorecard import ComponentScore, DimensionScore, Line, Scorecard
 
@@ -37,6 +40,7 @@ def make_scan_document(
         **({} if decision is None else {"gate": decision_as_json(decision)}),
         **({} if found is None else {"conformance": verdicts_as_json(found)}),
         **{kind: body for kind in WHOLE_KINDS if (body := _body(dossier, kind)) is not None},
+        **({} if (seen := dossier.parsed(listing.KIND, Listing.parse)) is None else {"tool_tokens": _tokens(seen)}),
         "scorecards": [receipt_as_json(card) for card in cards],
     }
 
@@ -65,6 +69,10 @@ def receipt_as_json(card: Scorecard) -> dict[str, Any]:
 def to_json_number(value: Decimal) -> int | float:
     """A JSON number: whole ones without a fraction."""
     return int(value) if value == value.to_integral_value() else float(value)
+
+
+def _tokens(seen: Listing) -> list[Json]:
+    return [{"name": tool.name, "tokens": estimate_tokens(tool.raw)} for tool in seen.tools.items]
 
 
 def _score(score: Decimal | NotMeasured) -> dict[str, Any]:

@@ -165,9 +165,14 @@ SCAN_SCHEMA: Final[Mapping[str, Any]] = {
             "gate": {"$ref": "#/$defs/gate"},
             "conformance": {"$ref": "#/$defs/conformance"},
             **{kind: {"type": "object", "description": _WHOLE.format(kind)} for kind in WHOLE_KINDS},
+            "tool_tokens": _list(
+                _object({"name": _TEXT, "tokens": {"type": "integer", "minimum": 0}}),
+                "Estimated tokens of each tool in the context of a model: characters of its name, description and "
+                "input schema as compact JSON, divided by 4.",
+            ),
             "scorecards": _list({"$ref": "#/$defs/scorecard"}, "One for each selected rubric, in their order."),
         },
-        optional=("verdicts", "gate", "conformance", *WHOLE_KINDS),
+        optional=("verdicts", "gate", "conformance", "tool_tokens", *WHOLE_KINDS),
     ),
     "$defs": {
         "line": _LINE,

@@ -44,9 +44,7 @@ DIMENSIONS: Final = (
     replace(
         RELIABILITY,
         components=(
-            replace(
-                _published(RELIABILITY, "conformance", 10, pooled=True), checks=tuple(build_protocol_checks())
-            ),
+            replace(_published(RELIABILITY, "conformance", 10, pooled=True), checks=tuple(build_protocol_checks())),
             replace(
                 build_component(
                     ERROR_HANDLING,

@@ -61,6 +61,4 @@ def _trials(calls: tuple[TrialCall, ...], known: Listing) -> Iterator[Trial]:
     cut_off, revision = known.sandbox not in {"", "none"}, revision_letter(known)
     for place, call in enumerate(calls):
         at = f"trials/{segments[call.index, call.tool]}/{call.kind}"
-        yield Trial(
-            at=at, position=(place,), tried=call, cut_off=cut_off, revision=revision, transport=known.transport
-        )
+        yield Trial(at=at, position=(place,), tried=call, cut_off=cut_off, revision=revision, transport=known.transport)

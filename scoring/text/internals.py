@@ -10,7 +10,9 @@ from typing import Final
 
 _MAX_SEARCHED: Final = 8_000
 _N: Final = r"[\d#]{1,7}"
-_SOURCE: Final = r"\.(?:py|pyc|js|mjs|cjs|jsx|ts|mts|tsx|go|rb|php|java|kt|scala|cs|rs|ex|exs|pl|lua|so|dll|exe|jar|swift)"
+_SOURCE: Final = (
+    r"\.(?:py|pyc|js|mjs|cjs|jsx|ts|mts|tsx|go|rb|php|java|kt|scala|cs|rs|ex|exs|pl|lua|so|dll|exe|jar|swift)"
+)
 _INSTALLED: Final = r"(?:node_modules|site-packages|dist-packages)"
 # Folders in which programs and their users live; `/data/notes` or `/app/users` may be a route of the service.
 _PLACES: Final = (

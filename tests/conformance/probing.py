@@ -64,14 +64,19 @@ class Probed:
 
 
 def prober(
-    *, limits: Limits = PATIENT, probe: ProbeLimits = LIMITS, launcher: Launcher | None = None, depth: str = "full"
+    *,
+    limits: Limits = PATIENT,
+    probe: ProbeLimits = LIMITS,
+    launcher: Launcher | None = None,
+    depth: str = "full",
+    policy: CallPolicy = CallPolicy.OFF,
 ) -> ProtocolCollector:
-    """A collector that asks everything, pauses nowhere and calls no tool."""
+    """A collector that asks everything, pauses nowhere and calls only the tools that a policy allows."""
     engine = HttpEngine(user_agent=AGENT, guard=AddressGuard(allow_private=True), limits=limits)
     hand = Timekeeper()
     courtesy = HostRateLimiter(tick=hand.tick, sleep=hand.sleep)
     return ProtocolCollector(
-        engine, launcher or PipeLauncher(), courtesy, lambda: NOW, probe, depth=depth, policy=CallPolicy.OFF
+        engine, launcher or PipeLauncher(), courtesy, lambda: NOW, probe, depth=depth, policy=policy
     )
 
 

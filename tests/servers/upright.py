@@ -66,7 +66,7 @@ class Upright:
 
     async def __call__(self, call: Call) -> None:
         """Answer one request."""
-        if "origin" in call.headers:
+        if call.headers.get("origin") not in {None, f"http://{call.headers.get('host')}"}:
             await call.reply(403, b"", kind="")
             return
         try:
@@ -138,6 +138,8 @@ class Upright:
         if method in LISTS:
             self._check_cursor(params)
             return LISTS[method] | FRESH
+        if method == "tools/call" and params.get("name") == "get_note":
+            return call_tool(params)
         if method in NAMED:
             raise Refused(-32602, "Not found", status=200)
         raise Refused(-32601, "Method not found", status=404)
@@ -205,6 +207,8 @@ class Upright:
         if method in LISTS:
             self._check_cursor(params)
             return LISTS[method]
+        if method == "tools/call" and params.get("name") == "get_note":
+            return call_tool(params)
         if method in NAMED:
             raise Refused(-32002 if method == "resources/read" else -32602, "Not found")
         raise Refused(-32601, "Method not found")
@@ -212,6 +216,14 @@ class Upright:
     def _check_cursor(self, params: Mapping[str, Any]) -> None:
         if params.get("cursor") is not None:
             raise Refused(-32602, "Invalid cursor", status=200)
+
+
+def call_tool(params: Mapping[str, Any]) -> dict[str, Any]:
+    """The result of the tool that reads a note."""
+    arguments = params.get("arguments")
+    if not isinstance(arguments, dict) or not isinstance(arguments.get("id"), str):
+        return {"content": [{"type": "text", "text": "id must be a string"}], "isError": True}
+    return {"content": [{"type": "text", "text": "A note."}]}
 
 
 def _decoded(value: str | None) -> str | None:

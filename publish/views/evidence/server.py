@@ -14,6 +14,7 @@ from evidence.kinds.registration import Registration
 from evidence.model import Absent, Dossier, Record
 from publish.text.display import make_visible
 from publish.views.absence_advice import Advice, advise_on_absence
+from scoring.analysis.token_costs import estimate_tokens
 
 MAX_ITEMS = 200
 MAX_PARAMETERS = 60
@@ -73,7 +74,7 @@ class Parameter:
 
 @dataclass(frozen=True, slots=True)
 class ItemView:
-    """A tool, resource or prompt as the server sent it."""
+    """A tool, resource or prompt as the server sent it; `tokens` is an estimate for a tool, else 0."""
 
     anchor: str
     name: str
@@ -84,6 +85,7 @@ class ItemView:
     parameters: tuple[Parameter, ...]
     more_parameters: int
     raw: MultilineText
+    tokens: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,6 +200,9 @@ def _opening_facts(seen: Listing) -> Iterator[tuple[str, str]]:
     uncontained = "not recorded" if seen.transport == "stdio" else "not needed, reached over the network"
     yield "Sandbox", seen.sandbox or uncontained
     yield "Capabilities", ", ".join(sorted(seen.capabilities)) or "none declared"
+    if tools := seen.tools.items:
+        cost = sum(estimate_tokens(tool.raw) for tool in tools)
+        yield "Context", f"about {cost} tokens for the definitions of {len(tools)} tools (estimate)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -252,6 +257,7 @@ def _item(list_name: str, item: Item, bounds: Bounds, share: _Share) -> ItemView
         parameters=parameters[: bounds.parameters],
         more_parameters=max(0, len(parameters) - bounds.parameters),
         raw=format_raw_json(item.raw, share.raw),
+        tokens=estimate_tokens(item.raw) if list_name == "tools" else 0,
     )
 
 

@@ -45,7 +45,7 @@ _REFUSED: Final = frozenset({"oauth_required", "credentials_required", "forbidde
 def bogus_token_mishandled(access: Access) -> Iterator[Answer]:
     """A client renews its token when it receives HTTP 401, so an invalid or expired token must be answered with 401.
 
-    A server with OAuth that accepts any token is not protected. Without a sign of OAuth the finding is tolerated: such a
+    A server with OAuth that accepts any token is not protected. Without a sign of OAuth the finding is tolerated: the
     server may pass the token on to the service behind it, which refuses it later. A refusal with another status is
     tolerated too.
     """
@@ -54,7 +54,9 @@ def bogus_token_mishandled(access: Access) -> Iterator[Answer]:
         raise Inapplicable("no token was tried")
     if bogus.outcome == ACCEPTED:
         message = f"{gate.step} is answered for an invalid token, HTTP 401 expected"
-        yield message if access.uses_oauth else Tolerated(f"{message} from a server with OAuth, of which nothing is seen")
+        yield (
+            message if access.uses_oauth else Tolerated(f"{message} from a server with OAuth, of which nothing is seen")
+        )
     elif bogus.status != 401:
         if bogus.outcome not in _REFUSED:
             raise Undecided(bogus.detail or bogus.outcome)

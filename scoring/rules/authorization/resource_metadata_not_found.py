@@ -75,10 +75,10 @@ def resource_metadata_not_found(access: Access) -> Iterator[Answer]:
 
     The URL of the metadata is in `resource_metadata` of the `WWW-Authenticate` header, or it is
     `/.well-known/oauth-protected-resource`, with or without the path of the server after it. Without the metadata a
-    user must find the authorization server manually. Revision 2025-06-18 requires the header. Authorization is optional:
-    the finding is tolerated for a server that shows no sign of OAuth, because its users may configure a key or a token
-    by hand. It is also tolerated for a server that shows no revision and publishes authorization server metadata at the
-    location of 2025-03-26, and for a URL in the header that fails while the well-known URL works.
+    user must find the authorization server manually. Revision 2025-06-18 requires the header. The finding is tolerated
+    for a server that shows no sign of OAuth, because authorization is optional and its users may configure a key or a
+    token by hand. It is also tolerated for a server that shows no revision and publishes authorization server metadata
+    at the location of 2025-03-26, and for a URL in the header that fails while the well-known URL works.
     """
     gate, seen = access.gate, access.seen
     header = access.bearer.parameters.get("resource_metadata") if access.bearer else None

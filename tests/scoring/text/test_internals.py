@@ -7,7 +7,7 @@ from scoring.text.internals import find_internals
 LEAKING = (
     'Traceback (most recent call last):\n  File "/app/server.py", line 12, in handle',
     'Unexpected error: File "server.py", line 00, in <module>',
-    "SyntaxError: Unexpected end of JSON input\n    at JSON.parse (<anonymous>)\n    at parse (/app/node_modules/a/b.js:92:19)",
+    "SyntaxError: Unexpected end\n    at JSON.parse (<anonymous>)\n    at parse (/app/node_modules/a/b.js:92:19)",
     "TypeError: x is not a function\\n    at Server.handle (file:///srv/mcp/dist/index.js:00:00)",
     "Error: boom at Object.<anonymous> (/home/ann/mcp/index.js:3:9)",
     "Error\n    at async Promise.all (webpack-internal:///./src/a.ts:10:3)",

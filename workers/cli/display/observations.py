@@ -12,6 +12,7 @@ from evidence.canonical import Json
 from evidence.kinds import access, interop, listing, samples, trials
 from evidence.kinds.access import Access
 from evidence.kinds.interop import Interop
+from evidence.kinds.listing import Listing
 from evidence.kinds.samples import Samples
 from evidence.kinds.trials import TrialCall, TrialOutcome, Trials
 from evidence.model import Absent, Dossier, Reason, Record
@@ -19,10 +20,12 @@ from publish.views.evidence.advisories import AdvisoryView, view_advisories
 from publish.views.evidence.behaviour import view_behaviour
 from publish.views.evidence.observations import EvidenceSection
 from publish.views.evidence.project import view_dependencies, view_package, view_repository, view_source
+from scoring.analysis.token_costs import CHARACTERS_PER_TOKEN, estimate_tokens
 from workers.cli.display.console import clean_text, format_absence, join_text, make_fact_table, make_table, print_data
 
 _STYLES: Final = {TrialOutcome.RESULT: "green", TrialOutcome.TOOL_ERROR: "", TrialOutcome.MALFORMED: "red"}
 _SLOWEST: Final = 5
+_MOST_COSTS: Final = 20
 
 
 def show_observed(dossier: Dossier) -> None:
@@ -30,6 +33,8 @@ def show_observed(dossier: Dossier) -> None:
     shown.
     """
     whole = dossier.read(listing.KIND)
+    if (seen := dossier.parsed(listing.KIND, Listing.parse)) and seen.tools.items:
+        _show_token_costs(seen)
     for kind, title, view in _VIEWS:
         record = dossier.records.get(kind)
         if record is None or _is_uncollected(record) or (isinstance(whole, Absent) and record.content == whole):
@@ -44,6 +49,21 @@ def show_observed(dossier: Dossier) -> None:
         print_data("")
     if tried := view_behaviour(dossier):
         _show_part("Behaviour in the sandbox", tried)
+
+
+def _show_token_costs(seen: Listing) -> None:
+    """The tools by their estimated cost in the context of a model, the most expensive first."""
+    costs = sorted(((estimate_tokens(tool.raw), tool.name) for tool in seen.tools.items), reverse=True)
+    print_data(Text("Cost of the tool definitions", style="bold underline"))
+    total = f"about {sum(cost for cost, _ in costs)} tokens, at {CHARACTERS_PER_TOKEN} characters a token"
+    print_data(make_fact_table([("total", total)]))
+    grid = make_table("Tool", ("Tokens", "right"))
+    for cost, name in costs[:_MOST_COSTS]:
+        grid.add_row(clean_text(name), str(cost))
+    print_data(grid)
+    if len(costs) > _MOST_COSTS:
+        print_data(Text(f"{len(costs) - _MOST_COSTS} more tools cost less; --json has all of them."))
+    print_data("")
 
 
 def show_project(dossier: Dossier) -> None:

@@ -36,21 +36,23 @@ def describe_form(result: Json) -> Json:
     """
     if not isinstance(result, Mapping):
         return _type_of(result)
-    form = _neutral(result, "", 0)
+    form = _members_of(result, 0)
     return {**form, _STRUCTURED: _type_of(result[_STRUCTURED])} if _STRUCTURED in result else form
 
 
 def _neutral(value: Json, name: str, level: int) -> Json:
     if isinstance(value, Mapping):
-        if level >= _MAX_LEVELS:
-            return {}
-        form = {each: _neutral(part, each, level + 1) for each, part in value.items() if each in _MEMBERS}
-        return {**form, _META: _keys_of(value[_META])} if _META in value else form
+        return _members_of(value, level) if level < _MAX_LEVELS else {}
     if isinstance(value, list):
         return _distinct(_neutral(part, name, level + 1) for part in value) if level < _MAX_LEVELS else []
     if isinstance(value, str) and name in _ENUMERATED:
         return value if _WORD.fullmatch(value) else "?"
     return _number(value) if isinstance(value, int | float) and not isinstance(value, bool) else _type_of(value)
+
+
+def _members_of(value: Mapping[str, Json], level: int) -> dict[str, Json]:
+    form = {name: _neutral(part, name, level + 1) for name, part in value.items() if name in _MEMBERS}
+    return {**form, _META: _keys_of(value[_META])} if _META in value else form
 
 
 def _distinct(parts: Iterable[Json]) -> list[Json]:

@@ -194,3 +194,49 @@ def test_names_and_texts_of_any_kind_make_a_body() -> None:
 
     assert isinstance(content, Observed)
     assert content.canonical is not None
+
+
+def form_of(result: Any) -> Any:
+    return summarise_result(reply(result=result), {})["form"]
+
+
+def test_the_form_of_a_result_holds_nothing_that_the_tool_said() -> None:
+    said = {
+        "content": [
+            {
+                "type": "text",
+                "text": "the word",
+                "own": "the word",
+                "annotations": {"audience": ["user"], "priority": 0.7},
+            },
+            {"type": "the word is no type", "text": "the word"},
+            {"type": "resource", "resource": {"uri": "note://the-word", "blob": "dGhlIHdvcmQ="}},
+        ],
+        "structuredContent": {"the word": "the word"},
+        "_meta": {"com.example/cost": "the word", "token=abcdefgh12345678": 1, "x" * 200: 1},
+        "isError": False,
+    }
+    [form] = form_of(said)
+
+    assert "word" not in json.dumps(form)
+    assert form["structuredContent"] == {}
+    assert list(form["_meta"]) == ["com.example/cost"]
+    assert {block["type"] for block in form["content"]} == {"text", "?", "resource"}
+
+
+def test_a_flaw_of_the_form_is_kept() -> None:
+    assert form_of({"content": "plain"}) == [{"content": ""}]
+    assert form_of({"content": [{"type": "text"}, 7]}) == [{"content": [2, {"type": "text"}]}]
+    assert form_of({"content": [], "structuredContent": [1]}) == [{"content": [], "structuredContent": []}]
+    assert form_of([]) == [[]]
+    assert form_of({"content": [], "isError": "yes"}) == [{"content": [], "isError": ""}]
+
+
+def test_the_form_does_not_depend_on_how_much_a_tool_found() -> None:
+    one, other = {"type": "text", "text": "a"}, {"type": "image", "data": "AAAA", "mimeType": "image/png"}
+
+    assert form_of({"content": [one, other]}) == form_of({"content": [other, one, one, {**one, "text": "b"}]})
+
+
+def test_without_a_result_there_is_no_form() -> None:
+    assert summarise_result(reply(error=ERROR), {})["form"] == []

@@ -1,0 +1,42 @@
+"""A server that breaks one MUST fails that check and no other, and the upright server fails none."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+
+from crawler.collectors.protocol.trials.call_policy import CallPolicy
+from scoring.protocol.conformance import Verdict
+from tests.conformance.probing import Probed, look, prober
+from tests.crawler.collectors.protocol.probing import remote
+from tests.servers.broken_musts import BROKEN, Make
+from tests.servers.hostile import serving
+from tests.servers.upright import Upright
+
+AT_ONCE = 8
+
+
+async def probe_all(servers: Mapping[str, Make]) -> Mapping[str, Probed]:
+    turns = asyncio.Semaphore(AT_ONCE)
+
+    async def probe(make: Make) -> Probed:
+        async with turns, serving(make()) as url:
+            return await look(prober(policy=CallPolicy.ANNOTATED), remote(url))
+
+    return dict(zip(servers, await asyncio.gather(*map(probe, servers.values())), strict=True))
+
+
+def test_each_server_fails_the_one_must_that_it_breaks() -> None:
+    found = asyncio.run(probe_all({name: make for name, (_, make) in BROKEN.items()}))
+
+    failed = {name: set(probed.failed()) for name, probed in found.items()}
+    assert len(failed) >= 20
+    assert failed == {name: {check} for name, (check, _) in BROKEN.items()}
+
+
+def test_the_upright_server_fails_nothing_and_passes_the_checks_that_the_others_fail() -> None:
+    found = asyncio.run(probe_all({"dual": Upright, "legacy": lambda: Upright(modern=False)}))
+
+    assert {name: dict(probed.failed()) for name, probed in found.items()} == {"dual": {}, "legacy": {}}
+    passed = {check for probed in found.values() for check in probed.with_verdict(Verdict.PASS)}
+    assert {check for check, _ in BROKEN.values()} - passed == {"EXT-01"}  # it declares no extension
