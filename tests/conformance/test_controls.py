@@ -28,11 +28,12 @@ OF_THE_SDK: Mapping[tuple[str, str], frozenset[str]] = {
     ("stdio", "modern"): frozenset(),
 }
 
-# A truncated message on a line or on the other channel of HTTP+SSE need not be answered; INTEROP-01 is asked elsewhere.
+# A truncated message on a line or on the other channel of HTTP+SSE need not be answered; INTEROP-01 is asked elsewhere,
+# and these probes call no tool (CALL-01).
 UNDECIDED: Mapping[str, frozenset[str]] = {
-    "streamable-http": frozenset({"INTEROP-01"}),
-    "sse": frozenset({"INTEROP-01", "JSON-03"}),
-    "stdio": frozenset({"INTEROP-01", "JSON-03"}),
+    "streamable-http": frozenset({"INTEROP-01", "CALL-01"}),
+    "sse": frozenset({"INTEROP-01", "CALL-01", "JSON-03"}),
+    "stdio": frozenset({"INTEROP-01", "CALL-01", "JSON-03"}),
 }
 
 # At least so many checks must pass, or we look at nothing.
@@ -93,7 +94,8 @@ def test_the_control_passes_what_it_is_asked(found: tuple[tuple[str, str], Probe
 
 
 # HTTP-11: see above. STRM-01: the SDK answers these questions without a stream. SUB-01: only if the operator opted in.
-NEVER_PASSED = frozenset({"HTTP-11", "STRM-01", "SUB-01"})
+# CALL-01: the upright server passes it (test_broken_musts).
+NEVER_PASSED = frozenset({"HTTP-11", "STRM-01", "SUB-01", "CALL-01"})
 
 
 @VARIANTS

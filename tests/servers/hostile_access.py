@@ -214,16 +214,12 @@ LOCKED: dict[str, Case] = {
         reason=OAUTH,
         fails=fails("AUTH-06", "AUTH-08"),
     ),
-    "a challenge of 60 kB": Case(
-        make=locked("Bearer " + 'a="b", ' * 7_500 + 'c="d"'), reason=OAUTH, fails=fails("AUTH-02")
-    ),
+    "a challenge of 60 kB": Case(make=locked("Bearer " + 'a="b", ' * 7_500 + 'c="d"'), reason=OAUTH),
     "a challenge of 1 MB": Case(make=locked(b'Bearer a="' + b"x" * 1_000_000 + b'"'), reason=Reason.TOO_LARGE),
     "a challenge with an open quote": Case(
-        make=locked('Bearer realm="x, resource_metadata="http://127.0.0.1:1/'), reason=OAUTH, fails=fails("AUTH-02")
+        make=locked('Bearer realm="x, resource_metadata="http://127.0.0.1:1/'), reason=OAUTH
     ),
-    "a challenge that is no challenge": Case(
-        make=locked(b"===,,,\xff\xfe Bearer"), reason=OAUTH, fails=fails("AUTH-02")
-    ),
+    "a challenge that is no challenge": Case(make=locked(b"===,,,\xff\xfe Bearer"), reason=OAUTH),
     "a challenge of five hundred schemes": Case(
         make=locked(", ".join(f"S{at} a=b" for at in range(500))), reason=Reason.CREDENTIALS_REQUIRED
     ),
@@ -234,7 +230,7 @@ LOCKED: dict[str, Case] = {
     "forbidden lists": Case(make=lambda: Twist(method("tools/list", "resources/list", "prompts/list"), says(403))),
     "a token is asked for in an error of a list": Case(
         make=lambda: Twist(method("tools/list"), error(-32001, "Unauthorized: Bearer token required")),
-        fails=fails("HTTP-04", "SESS-04", "AUTH-02"),
+        fails=fails("HTTP-04", "SESS-04"),
     ),
     "locked for the official client only": Case(
         make=lambda: Twist(both(method("ping"), since(4)), says(401, b"", ("WWW-Authenticate", "Bearer")))
@@ -242,6 +238,5 @@ LOCKED: dict[str, Case] = {
     "answers to any token": Case(
         make=lambda: Twist(lambda call: "authorization" not in call.headers and asked(call) != {}, says(401)),
         reason=OAUTH,
-        fails=fails("AUTH-02", "AUTH-13"),
     ),
 }

@@ -174,9 +174,11 @@ def failing(looked: Looked) -> set[str]:
     return looked.failed() - {"AUTH-00", "AUTH-09", "AUTH-10", "AUTH-11", "AUTH-12"}
 
 
-def test_a_401_without_a_challenge_and_without_metadata_fails() -> None:
-    looked = probe_access(Locked(challenge=None))
-    assert failing(looked) == {"AUTH-02"}
+@pytest.mark.parametrize("challenge", [None, "Bearer", 'Bearer realm="notes", error="invalid_token"'])
+def test_a_token_without_any_sign_of_oauth_fails_nothing_and_is_not_called_oauth(challenge: str | None) -> None:
+    looked = probe_access(Locked(challenge=challenge, token=BOGUS_BEARER))
+    assert failing(looked) == set()
+    assert (looked.verdicts["AUTH-02"], looked.verdicts["AUTH-13"]) == ("warn", "warn")
     assert [attempt.by for attempt in looked.access.resource_metadata] == ["path", "root"]
 
 
