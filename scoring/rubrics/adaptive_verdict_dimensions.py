@@ -40,6 +40,12 @@ def _published(dimension: Dimension, name: str, weight: int, *, pooled: bool = F
     return replace(found, weight=Decimal(weight), pooled=pooled, half=half)
 
 
+def _with_reported(component: Component, *rules: str) -> Component:
+    """The component with rules that are reported and move no score."""
+    reported = (build_check(rule, weight=0, supplementary=True) for rule in rules)
+    return replace(component, checks=(*component.checks, *reported))
+
+
 DIMENSIONS: Final = (
     replace(
         RELIABILITY,
@@ -61,7 +67,7 @@ DIMENSIONS: Final = (
                 half=2,
             ),
             _published(RELIABILITY, STABILITY, 5, half=3),
-            _published(RELIABILITY, "schema_validity", 5),
+            _with_reported(_published(RELIABILITY, "schema_validity", 5), "param-default-invalid"),
         ),
     ),
     replace(
