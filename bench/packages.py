@@ -35,6 +35,7 @@ from evidence.kinds.listing import Listing
 from evidence.model import Absent, Reason, Target
 
 DECLARED = Path(__file__).with_name("packages.json")
+_LONGEST_CAUSE = 70
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -108,12 +109,16 @@ async def measured(options: argparse.Namespace, entries: Sequence[dict[str, Any]
 
 
 async def compared(cache: Path, entries: Sequence[Mapping[str, Any]], folder: Path) -> str:
-    """A table with a row for each capture of one of the entries' packages."""
+    """The captured packages that list the same as before, and a table with a row for each other one."""
     box = await opened(cache, Clock())
     known = [(capture, captures.entry_of(capture, entries)) for capture in captures.load(folder)]
     rows = [await captures.compare(box, capture, entry) for capture, entry in known if entry]
+    equal = [row.split(" | ")[0].removeprefix("| ") for row in rows if row.endswith("| equal |")]
     heads = ["| package | version | tools recorded | tools in the sandbox | differences |", "|---|---|--:|--:|---|"]
-    return "\n".join([*heads, *rows, ""])
+    others = [row for row in rows if not row.endswith("| equal |")]
+    return "\n".join(
+        [f"{len(equal)} packages list exactly what was recorded: {', '.join(equal)}.", "", *heads, *others, ""]
+    )
 
 
 @dataclass(slots=True)
@@ -222,8 +227,8 @@ def forget(tree: Path) -> int:
 
 def line(row: Row) -> str:
     """A row of the table."""
-    outcome = f"{row.tools} tools" if row.tools is not None else f"`{row.reason}`: {plain(row.detail)}"
-    times = (row.install_cold, row.install_warm, row.start_cold, row.start_warm)
+    outcome = f"{row.tools} tools" if row.tools is not None else f"`{row.reason}`: {shorten(row.detail)}"
+    times = (row.install_cold, row.start_cold)
     cells = [
         f"`{row.package}`",
         row.version or "–",
@@ -232,6 +237,12 @@ def line(row: Row) -> str:
         *(f"{t:.2f}" if t is not None else "–" for t in times),
     ]
     return "| " + " | ".join(cells) + " |"
+
+
+def shorten(detail: str) -> str:
+    """The end of an explanation, which names the cause, for a table cell."""
+    cause = plain(detail).rpartition(": exit code 1: ")[2]
+    return cause if len(cause) <= _LONGEST_CAUSE else f"{cause[:_LONGEST_CAUSE]}…"
 
 
 def table(rows: Sequence[Row]) -> str:
@@ -246,8 +257,8 @@ def table(rows: Sequence[Row]) -> str:
         [
             counted,
             "",
-            "| package | version | credentials | outcome | install cold, s | warm | start cold, s | warm |",
-            "|---|---|---|---|--:|--:|--:|--:|",
+            "| package | version | credentials | outcome | install, s | start, s |",
+            "|---|---|---|---|--:|--:|",
             *map(line, rows),
             "",
         ]

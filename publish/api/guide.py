@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import cache
-from typing import Any, cast
+from typing import Any, Final, cast
 
 from fastapi import APIRouter
 from starlette.responses import Response
@@ -49,12 +49,16 @@ def read_outline() -> ApiOutline:
     return outline_document(make_openapi_document())
 
 
+_SERVER: Final = "server"
+"""A parameter of most operations, explained once."""
+
+
 def render_guide() -> Iterator[str]:
     api = read_outline()
     yield from (f"# {api.title}", "", api.about, "")
     page = f"the site's page `{PROBLEM_GUIDE}`, or for programs"
     yield f"Paths are below `{api.base}`. Every answer with an example: {page}"
-    yield "[openapi.json](../schemas/openapi.json)."
+    yield f"[openapi.json](../schemas/openapi.json). `{_SERVER}` is the id of a server."
     for subject in api.subjects:
         yield from _subject(subject)
     yield from ("", "## Problems", "")
@@ -75,9 +79,10 @@ def _operation(operation: OutlinedOperation) -> Iterator[str]:
         yield operation.meaning
     if operation.takes_token:
         yield from ("", "Needs a token." if operation.needs_token else "Takes a token, and works without one.")
-    if operation.parameters:
+    parameters = [one for one in operation.parameters if one.name != _SERVER]
+    if parameters:
         yield ""
-    for one in operation.parameters:
+    for one in parameters:
         default = f", default `{one.default}`" if one.default not in {"", "required"} else ""
         yield f"- `{one.name}` ({one.takes}{default}): {one.meaning}"
     if operation.body:
