@@ -63,10 +63,10 @@ def trial_result_breaks_schema(trial: Trial) -> Iterator[str]:
     judged under the negotiated revision; its texts are not kept.
     """
     tried = trial.tried
-    if tried.outcome not in _RESULTS:
-        raise Inapplicable("no result")
-    if not tried.form or not trial.revision:
-        raise Undecided("the form of the result was not recorded" if not tried.form else "no published revision")
+    if tried.outcome not in _RESULTS or not tried.form:
+        raise Inapplicable("no form of a result was recorded")
+    if not trial.revision:
+        raise Undecided("no published revision was negotiated")
     if complaint := _find_complaint(tried.form[0], trial.revision):
         yield complaint
 
