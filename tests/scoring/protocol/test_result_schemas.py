@@ -21,6 +21,13 @@ METHODS = {
     "Resource": ("resources/list", "resources"),
     "ResourceTemplate": ("resources/templates/list", "resourceTemplates"),
     "Prompt": ("prompts/list", "prompts"),
+    "CallToolResult": ("tools/call", ""),
+}
+BLOCKS = {
+    "TextContent": "ABCDE",
+    "MediaContent": "ABCDE",
+    "EmbeddedResource": "ABCDE",
+    "ResourceLink": "CDE",
 }
 PLAIN: dict[str, st.SearchStrategy[Any]] = {
     "string": st.just("memo://1"),
@@ -37,6 +44,11 @@ TOOL = {"name": "add", "inputSchema": {"type": "object"}}
 
 def made(kind: str, revision: str) -> st.SearchStrategy[Any]:
     """Values of a type that the table takes."""
+    if kind == "ContentBlock":
+        blocks = st.one_of(*(made(shape, revision) for shape, letters in BLOCKS.items() if revision in letters))
+        return blocks.filter(lambda block: revision != "A" or block["type"] != "audio")
+    if kind == "ResourceContents":
+        return st.one_of(made("TextResource", revision), made("BlobResource", revision))
     if kind in result_schemas.SHAPES:
         rows = [row for row in result_schemas.SHAPES[kind] if revision in row.revisions]
         required = {row.name: made(row.kind, revision) for row in rows if row.required}
@@ -82,7 +94,11 @@ def test_what_fits_the_table_fits_the_official_types(shape: str, revision: str) 
     check()
 
 
-@pytest.mark.parametrize(("shape", "revision"), PLACES)
+# Under 2026-07-28 the official types take a result without content for one of another type.
+STRICT = [place for place in PLACES if place != ("CallToolResult", "E")]
+
+
+@pytest.mark.parametrize(("shape", "revision"), STRICT)
 def test_a_required_member_that_the_table_misses_the_official_types_miss_too(shape: str, revision: str) -> None:
     @settings(derandomize=True, max_examples=3, deadline=None)
     @given(made(shape, revision))
@@ -112,6 +128,13 @@ def test_a_required_member_that_the_table_misses_the_official_types_miss_too(sha
         ("Page", {**CACHED, "cacheScope": "shared"}, "E", 'cacheScope is "shared", private or public expected'),
         ("Page", {"nextCursor": 10**400}, "A", "nextCursor is a large number, a string expected"),
         ("ServerCapabilities", {"experimental": {"a/b": 1}}, "A", "experimental/a~1b is the number 1"),
+        ("CallToolResult", {"content": [{"type": "text"}]}, "A", "content/0/text is missing"),
+        ("CallToolResult", {"content": "text"}, "B", 'content is "text", an array expected'),
+        ("CallToolResult", {"content": [], "structuredContent": [1]}, "D", "structuredContent is an array"),
+        ("CallToolResult", {"content": []}, "E", "resultType is missing"),
+        ("ContentBlock", {"type": "audio", "data": "", "mimeType": "audio/wav"}, "A", 'type is "audio"'),
+        ("ContentBlock", {"type": "resource", "resource": {"uri": "a:b"}}, "C", "resource/text is missing"),
+        ("ContentBlock", {"text": "a"}, "C", "type is missing"),
     ],
 )
 def test_what_does_not_fit_is_named(shape: str, value: Any, revision: str, complaint: str) -> None:
