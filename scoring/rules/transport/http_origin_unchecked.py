@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Final
 
 from evidence.kinds.exchanges import LEGACY, Exchange
 from scoring.engine.rule import Answer, must, rule
@@ -11,6 +12,8 @@ from scoring.protocol.replies import describe_reply
 from scoring.protocol.streamable_http import is_redirect, list_decided_exchanges, only_streamable_http
 from scoring.results.outcome import Severity, Tolerated
 from scoring.scopes.conversation import Conversation
+
+_CONTROLS: Final = ("initialize-origin-own", "discover-origin-own")
 
 
 @rule(
@@ -31,6 +34,12 @@ from scoring.scopes.conversation import Conversation
             legacy_exchange("initialize", revision="C", result={}),
             legacy_exchange("initialize-origin", status=400, opened=False),
         ),
+        build_conversation(
+            modern_exchange("discover-origin", status=403), modern_exchange("discover-origin-own", result={})
+        ),
+        build_conversation(
+            modern_exchange("discover-origin", status=403), modern_exchange("discover-origin-own", status=429)
+        ),
     ],
     bad=[
         build_conversation(legacy_exchange("initialize-origin", result={})),
@@ -38,8 +47,15 @@ from scoring.scopes.conversation import Conversation
         build_conversation(
             legacy_exchange("initialize", result={}), legacy_exchange("initialize-origin", status=400, opened=False)
         ),
+        build_conversation(
+            modern_exchange("discover-origin", status=403), modern_exchange("discover-origin-own", status=403)
+        ),
     ],
     unjudged=[
+        build_conversation(
+            legacy_exchange("initialize", status=403, opened=False),
+            legacy_exchange("initialize-origin", status=403, opened=False),
+        ),
         build_conversation(modern_exchange("discover-origin", status=401)),
         build_conversation(modern_exchange("discover-origin", status=429)),
         build_conversation(stdio_exchange("initialize", result={})),
@@ -50,10 +66,16 @@ def http_origin_unchecked(conversation: Conversation) -> Iterator[Answer]:
 
     Through DNS rebinding such a page reaches servers on the user's own machine or network. Answer 403 when the origin
     is not one of yours; most SDKs have a list of allowed origins that is empty, or off, by default. Any other refusal
-    than 403, which revisions before 2025-11-25 allow, is tolerated. Some public servers allow every origin on purpose:
-    the requirement applies to them too, and methodologies with weights give it a low weight.
+    than 403, which revisions before 2025-11-25 allow, is tolerated. So is a server that also refuses its own origin:
+    nothing shows that it reads the header. Some public servers allow every origin on purpose: the requirement applies
+    to them too, and methodologies with weights give it a low weight.
     """
-    for exchange in list_decided_exchanges(only_streamable_http(conversation), "initialize-origin", "discover-origin"):
+    narrowed = only_streamable_http(conversation)
+    refuses_own = {one.connection.era for one in narrowed.recorded.of(*_CONTROLS) if _is_refused(one)}
+    for exchange in list_decided_exchanges(narrowed, "initialize-origin", "discover-origin"):
+        if not exchange.succeeded and exchange.connection.era in refuses_own:
+            yield Tolerated("a request with the server's own origin is refused too", exchange)
+            continue
         revision = _revision(conversation, exchange)
         if exchange.status == 403 or revision == "A" or is_redirect(exchange):
             continue
@@ -64,6 +86,10 @@ def http_origin_unchecked(conversation: Conversation) -> Iterator[Answer]:
             yield Tolerated(f"{describe_reply(exchange)}, HTTP 403 expected", exchange)
         else:
             yield exchange, "the request is served, HTTP 403 expected for a foreign origin"
+
+
+def _is_refused(exchange: Exchange) -> bool:
+    return not exchange.unclear and exchange.status is not None and exchange.status >= 400
 
 
 def _revision(conversation: Conversation, exchange: Exchange) -> str:

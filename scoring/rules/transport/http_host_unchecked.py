@@ -1,0 +1,49 @@
+"""Rule `http-host-unchecked`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from scoring.engine.rule import Answer, info, rule
+from scoring.example_builders.conversation import build_conversation, legacy_exchange, modern_exchange, stdio_exchange
+from scoring.protocol.streamable_http import is_redirect, list_decided_exchanges, only_streamable_http
+from scoring.results.outcome import Severity
+from scoring.scopes.conversation import Conversation
+
+
+@rule(
+    "http-host-unchecked",
+    scope=Conversation,
+    reads="exchanges",
+    severity=Severity.WARNING,
+    title="A local server answers under a foreign host name",
+    since="2026.3",
+    version=1,
+    checks=info("HTTP-14", "BCDE"),
+    good=[
+        build_conversation(
+            legacy_exchange("initialize", result={}), legacy_exchange("initialize-host", status=403, opened=False)
+        ),
+        build_conversation(modern_exchange("discover-host", status=421)),
+    ],
+    bad=[
+        build_conversation(legacy_exchange("initialize-host", result={})),
+        build_conversation(modern_exchange("discover-host", result={})),
+    ],
+    unjudged=[
+        build_conversation(legacy_exchange("initialize", result={})),
+        build_conversation(modern_exchange("discover-host", status=401)),
+        build_conversation(stdio_exchange("initialize", result={})),
+    ],
+)
+def http_host_unchecked(conversation: Conversation) -> Iterator[Answer]:
+    """Serve only requests whose `Host` header names the server, such as `localhost` or `127.0.0.1` with its port.
+
+    After DNS rebinding a web page reaches a local server under the page's own host name, which the header then holds.
+    The specification asks for a check of `Origin`, which browsers send with every POST, and never names `Host`, so this
+    check is for information only. Only servers at a loopback or private address are asked: an attacker reaches a public
+    one without rebinding.
+    """
+    for exchange in list_decided_exchanges(only_streamable_http(conversation), "initialize-host", "discover-host"):
+        if exchange.succeeded and not is_redirect(exchange):
+            yield exchange, "a request with a foreign Host header is served"
