@@ -10,7 +10,10 @@ from typing import Any, Final
 
 import httptools
 
-from crawler.http.failures import Malformed, TimedOut, TlsFailure, TooLarge, Unreachable, WireFailure
+from crawler.http.failures import BudgetSpent, Malformed, TimedOut, TlsFailure, TooLarge, Unreachable, WireFailure
+
+TIME_OVER: Final = "the time for one server was over"
+"""Detail of a request that had less time than its limits allow, because it was late in a session."""
 
 _HIGH_WATER: Final = 256 * 1024
 
@@ -63,12 +66,14 @@ class Connection(asyncio.Protocol):
     def _reset(self, *, bodiless: bool) -> None:
         self._head: Head | None = None
         self._pairs: list[tuple[str, str]] = []
-        self._chunks: deque[bytes] = deque()
+        self._chunks: deque[tuple[float, bytes]] = deque()  # with the time of their arrival
+        self.arrived = self._received_at = 0.0
         self._buffered = 0
         self._complete = self._keep_alive = False
         self._interim = self._surplus = False
         self._paused = False
         self._bodiless = bodiless
+        self._has_body = False
         self._wire = self._overhead = 0
 
     @property
@@ -81,13 +86,20 @@ class Connection(asyncio.Protocol):
         """True while no byte of the current response has arrived."""
         return self._wire == 0
 
-    def send(self, data: bytes, *, limits: Limits, deadline: float, bodiless: bool = False) -> None:
-        """Write a request. `deadline` is in the event loop's time; `bodiless`: the response has no body (HEAD)."""
+    def send(
+        self, data: bytes, *, limits: Limits, deadline: float, is_cut: bool = False, bodiless: bool = False
+    ) -> None:
+        """Write a request. `deadline` is in the event loop's time; `bodiless`: the response has no body (HEAD).
+
+        `is_cut`: the deadline gives the response less time than its limits, so that to miss it is no failure of the
+        peer.
+        """
         self._limits = limits
         self._reset(bodiless=bodiless)
         self._in_flight = True
         now = self._loop.time()
         self._deadline, self._quiet = deadline, now + limits.first_byte
+        self._is_cut = is_cut
         self._schedule()
         self._transport.write(data)
 
@@ -98,15 +110,19 @@ class Connection(asyncio.Protocol):
         return self._head
 
     async def chunk(self) -> bytes:
-        """The next bytes of the body, still encoded; empty at its end."""
+        """The next bytes of the body that arrived together, still encoded; empty at its end. Sets `arrived`."""
         while not self._chunks:
             if self._complete:
                 return b""
             self._resume()
             await self._wait()
-        data = self._chunks[0] if len(self._chunks) == 1 else b"".join(self._chunks)
-        self._chunks.clear()
-        self._buffered = 0
+        self.arrived, data = self._chunks.popleft()
+        if self._chunks and self._chunks[0][0] == self.arrived:
+            parts = [data]
+            while self._chunks and self._chunks[0][0] == self.arrived:
+                parts.append(self._chunks.popleft()[1])
+            data = b"".join(parts)
+        self._buffered -= len(data)
         return data
 
     def finish(self) -> None:
@@ -146,6 +162,7 @@ class Connection(asyncio.Protocol):
         if not self._in_flight or self._complete:
             self.abort()  # bytes that were not requested
             return
+        self._received_at = self._loop.time()
         self._wire += len(data)
         self._overhead += len(data)
         try:
@@ -157,7 +174,7 @@ class Connection(asyncio.Protocol):
             self._wake()  # the response may have become complete before the invalid bytes
             return
         self._check_caps()
-        self._quiet = self._loop.time() + self._limits.between_bytes
+        self._quiet = self._received_at + self._limits.between_bytes
         if self._buffered > _HIGH_WATER and not self._complete:
             self._paused = True
             self._transport.pause_reading()
@@ -182,13 +199,14 @@ class Connection(asyncio.Protocol):
         status = self._parser.get_status_code()
         self._interim = status < 200
         if not self._interim:
-            self._head = Head(status, tuple(self._pairs))
+            self._head, self.arrived = Head(status, tuple(self._pairs)), self._received_at
             self._complete = self._bodiless
 
     def on_body(self, body: bytes) -> None:
         self._overhead = 0
         if not self._bodiless and not self._surplus:
-            self._chunks.append(body)
+            self._has_body = True
+            self._chunks.append((self._received_at, body))
             self._buffered += len(body)
 
     def on_message_complete(self) -> None:
@@ -251,10 +269,22 @@ class Connection(asyncio.Protocol):
             self._quiet = now + self._limits.between_bytes
         if now < min(self._deadline, self._quiet):
             self._schedule()
-        elif self._head is None:
-            self._fail(TimedOut("no answer in time"))
+        elif now >= self._deadline and self._is_cut:
+            self._fail(BudgetSpent(TIME_OVER))
         else:
-            self._fail(TimedOut("the answer did not end in time"))
+            self._fail(TimedOut(self._describe_delay(is_total=now >= self._deadline)))
+
+    def _describe_delay(self, *, is_total: bool) -> str:
+        """What the peer had sent when a limit passed, and the limit. `is_total`: that of the whole answer passed."""
+        limits = self._limits
+        silence = limits.first_byte if self.silent else limits.between_bytes
+        after = f"within {limits.total if is_total else silence:g} s"
+        if self._head is None:
+            return f"no answer {after}" if self.silent else f"the headers of the answer did not end {after}"
+        came = f"the server answered with HTTP {self._head.status} and headers, but"
+        if not self._has_body:
+            return f"{came} no body came {after}"
+        return f"{came} the body did not end {after}" if is_total else f"{came} the body did not continue {after}"
 
 
 def tls_detail(error: ssl.SSLError) -> str:

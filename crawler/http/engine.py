@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import asyncio
 import errno
+import math
 import ssl
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
@@ -21,15 +22,16 @@ from typing import Final, Self
 import certifi
 
 from crawler.http.address_guard import AddressGuard, classify_address
-from crawler.http.connection import Connection, Head, Limits, tls_detail
+from crawler.http.connection import TIME_OVER, Connection, Head, Limits, tls_detail
 from crawler.http.connectivity import OutageMonitor
 from crawler.http.content_encoding import ACCEPTED_ENCODINGS, GzipDecoder, IdentityDecoder, choose_decoder
-from crawler.http.failures import InvalidTarget, TimedOut, TlsFailure, TooLarge, Unreachable, WireFailure
+from crawler.http.failures import BudgetSpent, InvalidTarget, TimedOut, TlsFailure, TooLarge, Unreachable, WireFailure
 from crawler.http.resolver import DnsResolver, Resolver, resolve_host
 from crawler.http.url import Origin, Url, check_header
 
 _ADDRESSES: Final = 3  # that are tried per name
 _IDLE: Final = 8  # idle connections that are kept per origin
+_TIMER_ERROR: Final = 0.01  # seconds by which a timer may be early
 _UNREACHABLE: Final = {
     errno.ECONNREFUSED: "connection refused",
     errno.ECONNRESET: "connection reset",
@@ -135,7 +137,7 @@ class HttpEngine:
             async with asyncio.timeout_at(end):
                 found = await resolve(origin.host)
         except TimeoutError as error:
-            raise TimedOut("the name was not resolved in time", connected=False) from error
+            raise TimedOut(f"the name was not resolved within {limits.connect:g} s", connected=False) from error
         vetted = guard.vet(found, origin.port)[:_ADDRESSES]
         failure: WireFailure = Unreachable("the host name has no addresses")
         for position, address in enumerate(vetted):
@@ -146,7 +148,7 @@ class HttpEngine:
             except ssl.SSLError as error:
                 raise TlsFailure(tls_detail(error)) from error
             except TimeoutError:
-                failure = TimedOut("no connection in time", connected=False)
+                failure = TimedOut(f"no connection within {limits.connect:g} s", connected=False)
             except OSError as error:
                 failure = Unreachable(_UNREACHABLE.get(error.errno or 0, "the connection failed"))
         raise failure
@@ -169,7 +171,7 @@ class HttpSession:
     def __init__(self, engine: HttpEngine, guard: AddressGuard, seconds: float | None) -> None:
         self.engine = engine
         self.guard = guard
-        self._seconds = seconds
+        self.seconds = seconds
         self._end: float | None = None
         self._idle: dict[Origin, list[Connection]] = {}
         self._busy: set[Connection] = set()
@@ -203,7 +205,10 @@ class HttpSession:
         self._idle.clear()
 
     async def open(self, request: Request) -> Response:
-        """Send a request and wait for the head; read the body from the returned response."""
+        """Send a request and wait for the head; read the body from the returned response.
+
+        Once the time of the session is over, raise BudgetSpent: that is no failure of the server.
+        """
         host = request.url.origin.host
         try:
             response = await self._open(request)
@@ -228,10 +233,14 @@ class HttpSession:
         data = self.engine.render(request)
         self.requests += 1
         limits = request.limits or self.engine.limits
-        deadline = self._deadline(limits)
+        end = asyncio.get_running_loop().time() + limits.total
+        deadline = min(end, self._session_end())
+        if self.seconds_left <= 0:
+            raise BudgetSpent(TIME_OVER)
         while True:
             connection = await self._acquire(request.url.origin, limits, deadline)
-            connection.send(data, limits=limits, deadline=deadline, bodiless=request.method == "HEAD")
+            is_bodiless = request.method == "HEAD"
+            connection.send(data, limits=limits, deadline=deadline, is_cut=deadline < end, bodiless=is_bodiless)
             head: Head | None = None
             try:
                 head = await connection.head()
@@ -269,8 +278,10 @@ class HttpSession:
             return await self.engine.connect(
                 origin, guard=self.guard, limits=limits, deadline=deadline, resolve=self._resolve
             )
-        except WireFailure:
+        except WireFailure as failure:
             self._resolved.pop(origin.host, None)  # the host may have another address by now
+            if isinstance(failure, TimedOut) and self.seconds_left <= _TIMER_ERROR:
+                raise BudgetSpent(TIME_OVER) from failure
             raise
 
     async def _resolve(self, host: str) -> Sequence[str]:
@@ -285,11 +296,20 @@ class HttpSession:
         connection.abort()
         self._busy.discard(connection)
 
-    def _deadline(self, limits: Limits) -> float:
-        now = asyncio.get_running_loop().time()
-        if self._seconds is not None and self._end is None:
-            self._end = now + self._seconds
-        return min(now + limits.total, self._end if self._end is not None else now + limits.total)
+    @property
+    def seconds_left(self) -> float:
+        """Seconds in which all further requests must end; infinite without a limit."""
+        if self.seconds is None or self._end is None:
+            return self.seconds if self.seconds is not None else math.inf
+        return self._end - asyncio.get_running_loop().time()
+
+    def _session_end(self) -> float:
+        """The event loop's time at which all requests must have ended; the first request begins the session's time."""
+        if self.seconds is None:
+            return math.inf
+        if self._end is None:
+            self._end = asyncio.get_running_loop().time() + self.seconds
+        return self._end
 
     async def _acquire(self, origin: Origin, limits: Limits, deadline: float) -> Connection:
         idle = self._idle.get(origin, [])
@@ -315,6 +335,7 @@ class Response:
         self._limits = limits
         self._decoder: GzipDecoder | IdentityDecoder | None = None
         self.head = head
+        self.arrived = connection.arrived  # the event loop's time at which the head, or the part read last, arrived
 
     async def read(self) -> bytes:
         """The next bytes of the body without content encoding; empty at its end."""
@@ -324,6 +345,7 @@ class Response:
             encodings = ",".join(value for name, value in self.head.headers if name == "content-encoding")
             self._decoder = choose_decoder(encodings, self._limits.body_bytes)
         while data := await self._next_chunk(self._connection):
+            self.arrived = self._connection.arrived
             if plain := self._decoder.feed(data):
                 return plain
         return b""

@@ -28,6 +28,7 @@ _NUMBER: Final = re.compile(r"[0-9]+")
 class ReceivedResponse:
     """The response to one request, or the part of it that was read before a failure.
 
+    `answered`: the event loop's time at which the first byte of the answer arrived, or of the response if it has none.
     `strict`: see `_read_body`. `tail`: seconds to wait for the end of a stream after its response. `hear`: of an event
     stream, read only the first message, for at most this many seconds.
     """
@@ -57,13 +58,17 @@ class ReceivedResponse:
     async def read(self, response: Response, number: int) -> jsonrpc.RpcAnswer | None:
         """Read until the response to request `number` is complete; None if the body has none."""
         self.status, self.headers = response.head.status, self._redaction.clean_headers(response.head.headers)
+        self.answered = response.arrived
         if response.head.get("content-type").lower().startswith("text/event-stream"):
             self.form = AnswerForm.STREAM
             if self._hear is not None:
                 await self._hear_first(response, self._hear)
                 return None
             return await self._read_stream(response, number)
+        is_blank = True
         while part := await response.read():
+            if is_blank and not part.isspace():
+                is_blank, self.answered = False, response.arrived
             self._parts.append(self._cleaner.feed(part))
         if rest := self._cleaner.finish():
             self._parts.append(rest)
@@ -97,12 +102,12 @@ class ReceivedResponse:
         reader = EventReader()
         while part := await response.read():
             self._parts.append(clean := self._cleaner.feed(part))
-            if answer := self._take_events(reader.feed(clean), number):
+            if answer := self._take_events(reader.feed(clean, response.arrived), number):
                 await self._watch_end(response, reader)
                 return answer
         self._parts.append(rest := self._cleaner.finish())
         self.ended = True
-        return self._take_events([*reader.feed(rest), *reader.finish()], number)
+        return self._take_events([*reader.feed(rest, response.arrived), *reader.finish()], number)
 
     def _take_events(self, events: Sequence[Event], number: int) -> jsonrpc.RpcAnswer | None:
         """Store events as pieces and return the first response to `number`. An event may be no JSON."""
@@ -113,7 +118,8 @@ class ReceivedResponse:
                 raise TooLarge(f"more than {MAX_EVENTS} events before the answer")
             messages = read_event_messages(event)
             append_pieces(self.pieces, event_pieces(event, messages))
-            found = found or (jsonrpc.pick_answer(messages, number) if number else None)
+            if found is None and number and (found := jsonrpc.pick_answer(messages, number)) and event.at:
+                self.answered = event.at
         return found
 
     async def _hear_first(self, response: Response, seconds: float) -> None:
@@ -129,8 +135,6 @@ class ReceivedResponse:
 
     async def _watch_end(self, response: Response, reader: EventReader) -> None:
         """Wait for the stream to end, so that the connection can be kept; a stream that stays open is closed."""
-        loop = asyncio.get_running_loop()
-        self.answered = loop.time()
         try:
             async with asyncio.timeout(self._tail):
                 while part := await response.read():

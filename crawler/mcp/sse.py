@@ -30,6 +30,7 @@ class SseChannel:
     def __init__(self, post: JsonRpcPost) -> None:
         self._post = post
         self._number = 0
+        self._answered = 0.0  # the event loop's time at which the answer to the last request arrived
         self._stream: Response | None = None
         self._reader = EventReader()
         self._events: deque[Event] = deque()
@@ -50,12 +51,15 @@ class SseChannel:
         failure: WireFailure | None = None
         limits = self._post.http_session.engine.limits
         try:
-            # Silence is normal on this stream, so only the totals bound it.
-            stream_limits = dataclasses.replace(limits, between_bytes=limits.total)
+            # Silence is normal on this stream, so only the time of the session bounds it.
+            total = self._post.http_session.seconds or limits.total
+            stream_limits = dataclasses.replace(limits, between_bytes=total, total=total)
             request = Request("GET", self._post.url, (*self._post.sent_headers(), *_ACCEPT), b"", stream_limits)
             async with self._post.host_slot():
+                began = self._post.now()  # the wait for the rate limit is not the server's time
                 self._stream = await self._post.http_session.open(request)
-            await self._read_endpoint(limits.first_byte)
+            self._answered = self._stream.arrived
+            await self._read_endpoint(self._stream, limits.first_byte)
         except WireFailure as error:
             failure = await self._attribute(error)
         return Reply(self._record("GET", b"", began, failure, self._opening(began)))
@@ -74,8 +78,9 @@ class SseChannel:
 
     async def send_raw(self, label: str, body: bytes, *, seconds: float | None = None) -> Reply:
         """POST an encoded request; its response arrives on the stream or in the response to the POST."""
-        number, began = self._number, self._post.now()
+        number = self._number
         accepted = await self._post.send("POST", label, body, CONTENT, number=number, strict=False)
+        began = accepted.exchange.began
         if accepted.failure or accepted.answer or (accepted.status or 0) >= 300:
             return accepted
         failure: WireFailure | None = None
@@ -99,15 +104,22 @@ class SseChannel:
             self._stream.close()
             self._stream = None
 
-    async def _read_endpoint(self, seconds: float) -> None:
-        if self._stream is None or self._stream.head.status != 200:
+    async def _read_endpoint(self, stream: Response, seconds: float) -> None:
+        if stream.head.status != 200:
             return
-        if not self._stream.head.get("content-type").lower().startswith("text/event-stream"):
+        if not stream.head.get("content-type").lower().startswith("text/event-stream"):
             raise Malformed("GET is not answered with an event stream")
-        event = await self._next_event(seconds)
-        while event.name != "endpoint":
-            append_pieces(self._pieces, event_pieces(event, read_event_messages(event)))
-            event = await self._next_event(seconds)
+        try:
+            async with asyncio.timeout(seconds):
+                event = await self._next_event()
+                while event.name != "endpoint":
+                    append_pieces(self._pieces, event_pieces(event, read_event_messages(event)))
+                    event = await self._next_event()
+        except TimeoutError as error:
+            raise TimedOut(
+                f"the event stream opened with HTTP 200, but named no endpoint {_within(seconds)}"
+            ) from error
+        self._answered = event.at
         self._pieces.append(Piece(text="", event=event.name, has_id=event.has_id))
         try:
             endpoint = self._post.url.join(event.data.decode("utf-8", "replace").strip())
@@ -127,27 +139,23 @@ class SseChannel:
         try:
             async with asyncio.timeout(seconds):
                 while True:
-                    event = await self._next_event(seconds)
+                    event = await self._next_event()
                     messages = read_event_messages(event)
                     append_pieces(self._pieces, event_pieces(event, messages))
                     if answer := jsonrpc.pick_answer(messages, number, spent=number - 1):
+                        self._answered = event.at
                         return answer
         except TimeoutError as error:
-            raise TimedOut("no answer on the stream in time") from error
+            raise TimedOut(f"the server accepted the question, but sent no answer {_within(seconds)}") from error
 
-    async def _next_event(self, seconds: float) -> Event:
+    async def _next_event(self) -> Event:
         while not self._events:
             if self._stream is None:
                 raise Unreachable("the stream is closed", connected=True)
-            try:
-                async with asyncio.timeout(seconds):
-                    part = await self._stream.read()
-            except TimeoutError as error:
-                raise TimedOut("no event in time") from error
-            if not part:
+            if not (part := await self._stream.read()):
                 raise Unreachable("the stream ended before the answer", connected=True)
             self._received.append(clean := self._cleaner.feed(part))
-            self._events.extend(self._reader.feed(clean))
+            self._events.extend(self._reader.feed(clean, self._stream.arrived))
         self._seen += 1
         if self._seen > MAX_EVENTS:
             raise TooLarge(f"more than {MAX_EVENTS} events")
@@ -179,7 +187,7 @@ class SseChannel:
             method=method,
             request=body,
             began=began,
-            seconds=self._post.now() - began,
+            seconds=max(0.0, self._post.at(self._answered) - began) if failure is None else self._post.now() - began,
             body=received,
             form=AnswerForm.STREAM if self._pieces else request_exchange.form,
             utf8=is_utf8(received),
@@ -189,3 +197,7 @@ class SseChannel:
         self._received, self._pieces = [], []
         self._post.transcript.add(exchange)
         return exchange
+
+
+def _within(seconds: float) -> str:
+    return f"within {seconds:g} s"

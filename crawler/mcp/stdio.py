@@ -7,6 +7,7 @@ from collections import deque
 from collections.abc import Mapping, Sequence
 from typing import Final
 
+from crawler.http.connection import TIME_OVER
 from crawler.http.failures import BudgetSpent, Malformed, TimedOut, TooLarge, Unreachable, WireFailure
 from crawler.launcher import LaunchedServer, ProcessExit
 from crawler.mcp import jsonrpc
@@ -43,6 +44,11 @@ class LineReader:
             raise TooLarge(f"a line of more than {self._cap} bytes")
         return lines
 
+    @property
+    def is_unfinished(self) -> bool:
+        """Whether a line has begun."""
+        return self._size > 0
+
     def finish(self) -> bytes:
         return b"".join(self._partial)
 
@@ -67,7 +73,8 @@ class StdioChannel:
         self._client_version = client_version
         self._seconds = seconds
         self._lines = LineReader(line_bytes)
-        self._unread_lines: deque[bytes] = deque()
+        self._unread_lines: deque[tuple[float, bytes]] = deque()  # with the time at which the first byte was read
+        self._line_at = self._answered = 0.0
         self._received: list[bytes] = []
         self._pieces: list[Piece] = []
         self._batch = False
@@ -110,7 +117,7 @@ class StdioChannel:
             async with asyncio.timeout_at(min(began + (seconds or self._seconds), self._end)):
                 answer = await self._converse(body)
         except TimeoutError:
-            failure = TimedOut("no answer in time")
+            failure = self._explain_delay(seconds or self._seconds, began)
         except WireFailure as error:
             failure = error
         return Reply(self._record(label, body, began, failure), answer)
@@ -137,7 +144,8 @@ class StdioChannel:
             async with asyncio.timeout_at(min(began + seconds, self._end)):
                 await self._launched.close_stdin()
                 while True:
-                    self._store_line(line := await self._next_line(), _messages(line))
+                    _, line = await self._next_line()
+                    self._store_line(line, _messages(line))
         except TimeoutError:
             failure = BudgetSpent("the time for one process was over") if began + seconds > self._end else None
         except Unreachable:
@@ -155,15 +163,20 @@ class StdioChannel:
         stopping.add_done_callback(_STOPPING.discard)
         self.exit = await asyncio.shield(stopping)
 
+    def _explain_delay(self, seconds: float, began: float) -> WireFailure:
+        """The failure of a question that was not answered: not the server's if it had less time than `seconds`."""
+        return BudgetSpent(TIME_OVER) if began + seconds > self._end else TimedOut(f"no answer within {seconds:g} s")
+
     async def _converse(self, body: bytes) -> jsonrpc.RpcAnswer:
         await self._write(body)
         while True:
-            line = await self._next_line()
+            at, line = await self._next_line()
             messages = _messages(line)
             if not messages:
                 self.noise.append(line[:200])
             self._store_line(line, messages)
             if answer := jsonrpc.pick_answer(messages, self._number, spent=self._number - 1):
+                self._answered = at
                 return answer
             for message in messages:
                 await self._serve(message)
@@ -190,7 +203,7 @@ class StdioChannel:
             self.ended = True
             raise Unreachable("the process ended before answering", connected=True) from error
 
-    async def _next_line(self) -> bytes:
+    async def _next_line(self) -> tuple[float, bytes]:
         while not self._unread_lines:
             data = await self._launched.read(_READ)
             if not data:
@@ -200,7 +213,12 @@ class StdioChannel:
             self._total += len(data)
             if self._total > TOTAL_BYTES:
                 raise TooLarge(f"more than {TOTAL_BYTES} bytes of output")
-            self._unread_lines.extend(line for line in self._lines.feed(data) if line.strip())
+            now = self._loop.time()
+            began = self._line_at if self._lines.is_unfinished else now
+            lines = self._lines.feed(data)
+            times = [began, *[now] * (len(lines) - 1)] if lines else []
+            self._line_at = now if lines else began
+            self._unread_lines.extend(pair for pair in zip(times, lines, strict=True) if pair[1].strip())
         self._count += 1
         if self._count > _LINES:
             raise TooLarge(f"more than {_LINES} lines of output")
@@ -209,14 +227,15 @@ class StdioChannel:
     def _record(
         self, method: str, body: bytes, began: float, failure: WireFailure | None, *, ended: bool | None = None
     ) -> Exchange:
-        now = self._loop.time()
+        end = max(began, self._answered) if failure is None and self._answered else self._loop.time()
+        self._answered = 0.0
         received = b"".join(self._received)
         exchange = Exchange(
             transport=self.transport,
             method=method,
             request=body,
             began=began - self._born,
-            seconds=now - began,
+            seconds=end - began,
             body=received,
             form=AnswerForm.LINES if self._pieces else AnswerForm.NONE,
             utf8=is_utf8(received),

@@ -11,10 +11,10 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Final
 
-from crawler.http.connection import Limits
+from crawler.http.connection import TIME_OVER, Limits
 from crawler.http.credentials import Credential
 from crawler.http.engine import HttpSession, Request
-from crawler.http.failures import InvalidTarget, WireFailure
+from crawler.http.failures import BudgetSpent, InvalidTarget, WireFailure
 from crawler.http.rate_limiting import HostRateLimiter, parse_retry_after
 from crawler.http.redaction import Redaction
 from crawler.http.url import Url
@@ -30,6 +30,7 @@ _KEPT_SESSIONS: Final = frozenset({"2024-11-05", "2025-03-26"})
 """Versions whose sessions are not deleted."""
 
 _MAX_REDIRECTS: Final = 3
+_SHARE: Final = 0.5  # of the time of a session, for one request
 _METHOD_PRESERVING_REDIRECTS: Final = frozenset({307, 308})
 _SESSION: Final = re.compile(r"[\x21-\x7e]{1,1024}")
 _HEADER_SAFE: Final = re.compile(r"[\x20-\x7e]*")
@@ -62,6 +63,7 @@ class JsonRpcPost:
         self.url = url
         self.rate_limiter = rate_limiter
         self.transcript = transcript
+        self.limits = _limit_share(http_session)
         self._transport = transport
         self.tail = STREAM_TAIL
         self.gapless = gapless
@@ -72,8 +74,16 @@ class JsonRpcPost:
         self._born = self._loop.time()
 
     def host_slot(self) -> AbstractAsyncContextManager[None]:
-        """Wait until the rate limit allows a request to the host, unless `gapless`."""
-        return nullcontext() if self.gapless else self.rate_limiter.request_slot(self.url.origin.host)
+        """Wait until the rate limit allows a request to the host, unless `gapless`.
+
+        Raise BudgetSpent if it allows none in the time that is left.
+        """
+        if self.gapless:
+            return nullcontext()
+        host = self.url.origin.host
+        if self.rate_limiter.remaining_delay(host) >= self.http_session.seconds_left:
+            raise BudgetSpent(TIME_OVER)
+        return self.rate_limiter.request_slot(host)
 
     def sent_headers(self) -> tuple[tuple[str, str], ...]:
         """The headers for a request to the current URL: the declared ones, and the credential for this URL."""
@@ -83,7 +93,11 @@ class JsonRpcPost:
 
     def now(self) -> float:
         """Seconds since the probe began."""
-        return self._loop.time() - self._born
+        return self.at(self._loop.time())
+
+    def at(self, time: float) -> float:
+        """A time of the event loop as seconds since the probe began."""
+        return time - self._born
 
     async def send(
         self,
@@ -103,7 +117,7 @@ class JsonRpcPost:
         `hear`: of an event stream, read only the first message, for at most this many seconds; 0 reads nothing.
         """
         for _ in range(_MAX_REDIRECTS):
-            request = Request(verb, self.url, (*self.sent_headers(), *headers), body, limits)
+            request = Request(verb, self.url, (*self.sent_headers(), *headers), body, limits or self.limits)
             reply = await self._exchange(request, label, number, strict=strict, hear=hear)
             target = self._redirect(reply)
             if target is None:
@@ -126,6 +140,7 @@ class JsonRpcPost:
                     response.close()
         except WireFailure as error:
             failure = error
+        ended = received.answered if received.answered is not None and failure is None else self._loop.time()
         if received.ended is False:
             self.tail = STREAM_TAIL  # one observation is enough
         exchange = Exchange(
@@ -133,7 +148,7 @@ class JsonRpcPost:
             method=label,
             request=request.body,
             began=began,
-            seconds=(received.answered or self._loop.time()) - self._born - began,
+            seconds=ended - self._born - began,
             verb=request.method,
             sent=select_recorded_headers(request.headers),
             status=received.status,
@@ -188,7 +203,7 @@ class StreamableHttp:
         headers = modern_headers(method, params) if modern else self.legacy_headers(method)
         if modern and self.mirror and method == "tools/call":
             headers += [(name, encode_header_text(value)) for name, value in self.mirror(params)]
-        limits = shorten_limits(self.post.http_session.engine.limits, seconds)
+        limits = shorten_limits(self.post.limits, seconds)
         body = jsonrpc.encode_request(self._number, method, sent)
         reply = await self.post.send("POST", method, body, headers, number=self._number, limits=limits)
         if method == "initialize" and reply.result:
@@ -261,5 +276,13 @@ def read_requested_wait(reply: Reply, now: datetime) -> float | None:
 
 
 def shorten_limits(limits: Limits, seconds: float | None) -> Limits | None:
-    """The limits with at most `seconds` until the first byte; None without `seconds`."""
-    return None if seconds is None else replace(limits, first_byte=min(seconds, limits.first_byte))
+    """The limits with at most `seconds` for the response; None without `seconds`."""
+    if seconds is None:
+        return None
+    return replace(limits, first_byte=min(seconds, limits.first_byte), total=min(seconds, limits.total))
+
+
+def _limit_share(session: HttpSession) -> Limits:
+    """The limits of one request, which may take a part of the session's time only: a slow answer is not the last."""
+    limits = session.engine.limits
+    return limits if session.seconds is None else replace(limits, total=min(limits.total, session.seconds * _SHARE))

@@ -88,9 +88,10 @@ def append_pieces(pieces: list[Piece], more: Iterable[Piece]) -> None:
 class Exchange:
     """One request and its response. `method` is the JSON-RPC method, or `GET` and `DELETE` of the transport.
 
-    `began` and `seconds` are measured on the probe's clock. `body` is the content-decoded body; for an event stream and
-    stdio, everything read until the response. A transcript drops a large body and keeps the pieces `received` and the
-    `size`. `ended`: whether the stream or process ended in time, None if that was not observed.
+    `began` and `seconds` are measured on the probe's clock. `seconds` end when the first byte of the answer arrived;
+    with a failure, when it was noticed. `body` is the content-decoded body; for an event stream and stdio, everything
+    read until the response. A transcript drops a large body and keeps the pieces `received` and the `size`. `ended`:
+    whether the stream or process ended in time, None if that was not observed.
     """
 
     transport: str

@@ -8,6 +8,7 @@ from typing import Final
 
 from crawler.collectors.protocol.session.absence_reasons import explain_reply
 from crawler.http.authentication_challenges import Challenge, parse_challenges
+from crawler.http.failures import BudgetSpent
 from crawler.mcp.transcript import Reply
 from evidence.kinds.access import AccessClass
 from evidence.model import Absent, Reason
@@ -87,7 +88,8 @@ def classify_access(requests: Sequence[AccessRequest]) -> AccessDecision | Absen
 
     An era that opens outweighs one that does not. Among refusals, the first that names a way in decides.
     """
-    refused = [(one, refusal) for one in requests if (refusal := one.refusal)]
+    asked = [one for one in requests if not isinstance(one.reply.failure, BudgetSpent)]
+    refused = [(one, refusal) for one in asked if (refusal := one.refusal)]
     opened = any(one.opened and one.step != "sse-open" for one in requests)
     deciding = [pair for pair in refused if not (opened and pair[0].is_opening)]
     for reasons in (LOCKED_REASONS, *({reason} for reason in _DECISIVE)):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import dataclasses
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -157,6 +158,7 @@ class Probe:
             limits=limits,
             budget=self.budget,
             transcript=self.transcript,
+            left=(lambda: post.http_session.seconds_left) if post else lambda: math.inf,
         )
         self.dialogues.append(dialogue)
         return dialogue

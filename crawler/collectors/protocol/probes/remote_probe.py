@@ -31,7 +31,7 @@ from crawler.collectors.protocol.questions.known_falls import (
     read_server_version,
 )
 from crawler.collectors.protocol.questions.random_names import RandomNames
-from crawler.collectors.protocol.session.absence_reasons import explain_reply
+from crawler.collectors.protocol.session.absence_reasons import explain_opening, explain_reply
 from crawler.collectors.protocol.session.dialogue import Dialogue, QuestionBudget, is_transient_failure
 from crawler.collectors.protocol.session.handshake import (
     SSE_FALLBACK,
@@ -106,7 +106,7 @@ class RemoteProbe(Probe):
         opened = await self._open(target, session)
         if isinstance(opened, OpeningRefused):
             await self._collect_access(target, session)
-            return explain_reply(opened.reply, opened.asked)
+            return explain_opening(opened.reply, opened.asked, self.transcript)
         first, *others = opened
         self.notes["eras"] = [each.era.value for each in opened]
         content = await self.read_lists(target, first, "")

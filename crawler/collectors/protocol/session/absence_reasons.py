@@ -6,9 +6,9 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from crawler.http.failures import Malformed
+from crawler.http.failures import BudgetSpent, Malformed
 from crawler.launcher import ProcessExit
-from crawler.mcp.transcript import Reply
+from crawler.mcp.transcript import Reply, Transcript
 from crawler.sandbox import failure_messages
 from crawler.secret_masking import mask_tail
 from evidence.canonical import Json
@@ -82,6 +82,15 @@ _PLAIN_STATUS: Final = {
     429: (Reason.RATE_LIMITED, "HTTP 429"),
     451: (Reason.FORBIDDEN, "HTTP 451"),
 }
+
+
+def explain_opening(reply: Reply, asked: str, transcript: Transcript) -> Absent:
+    """Why a server did not open. When our time for it ended before its last answer, its last failure is the reason."""
+    failures = (one.failure for one in reversed(transcript.exchanges))
+    if isinstance(reply.failure, BudgetSpent):
+        decisive = next((one for one in failures if one and not isinstance(one, BudgetSpent)), None)
+        return decisive.absent() if decisive else reply.failure.absent()
+    return explain_reply(reply, asked)
 
 
 def explain_reply(reply: Reply, asked: str) -> Absent:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -80,7 +81,10 @@ class QuestionBudget:
 
 
 class Dialogue:
-    """Asks over a channel within the budget, and once more after a transient failure."""
+    """Asks over a channel within the budget, and once more after a transient failure.
+
+    `left`: the seconds in which all questions must be answered.
+    """
 
     def __init__(
         self,
@@ -92,8 +96,10 @@ class Dialogue:
         limits: ProbeLimits,
         budget: QuestionBudget,
         transcript: Transcript,
+        left: Callable[[], float] = lambda: math.inf,
     ) -> None:
         self.channel = channel
+        self._left = left
         self.limits = limits
         self.transcript = transcript
         self.oddities: set[str] = set()
@@ -128,10 +134,11 @@ class Dialogue:
             return _budget_spent(self.channel.transport, method)
         reply = await self.turn_page(method, params, era, seconds=seconds)
         pause = self._pause_before_retry(reply) if retry and self._host else None
-        if pause is None or not self._budget.spend():
+        if pause is None or pause >= self._left() or not self._budget.spend():
             return reply
         await self._limiter.pause(pause)
-        return await self.turn_page(method, params, era, seconds=seconds)
+        again = await self.turn_page(method, params, era, seconds=seconds)
+        return reply if isinstance(again.failure, BudgetSpent) else again
 
     async def turn_page(
         self, method: str, params: Mapping[str, Json], era: Era, *, page: int = 0, seconds: float | None = None

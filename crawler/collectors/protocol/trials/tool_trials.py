@@ -195,7 +195,7 @@ class ToolTrials:
         row = summarise_result(reply, tool.raw)
         about: dict[str, Json] = {"kind": kind.value, "parameter": parameter, "arguments": arguments}
         self.rows.append(_about(tool) | about | row)
-        self.calls.append({"tool": tool.name, "kind": kind.value, "ms": round((self.tick() - began) * 1000, 1)})
+        self.calls.append({"tool": tool.name, "kind": kind.value, "ms": round(reply.exchange.seconds * 1000, 1)})
         self._stop_after(row)
         if self.handed_out is not None and kind is TrialKind.CALL and row["outcome"] == TrialOutcome.RESULT:
             self._keep_result(tool, reply)
@@ -212,7 +212,7 @@ class ToolTrials:
                 return await ask(METHOD, params, seconds=seconds)
         except TimeoutError:
             self.stopped = SkipReason.STOPPED
-            late = TimedOut(f"no answer to {METHOD} in time")
+            late = TimedOut(f"no answer to {METHOD} within {seconds + _GRACE:g} s")
             return Reply(Exchange(transport="", method=METHOD, request=b"", began=0, seconds=seconds, failure=late))
 
     def _stop_after(self, row: Mapping[str, Json]) -> None:

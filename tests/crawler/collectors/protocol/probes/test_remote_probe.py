@@ -68,6 +68,7 @@ OK = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n"
 STREAM = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n"
 BOMB = gzip.compress(b" " * (64 << 20))
 
+ENDLESS_NUMBER = b'{"jsonrpc":"2.0","id":1,"result":{"capabilities":' + b"9" * 400_000 + b"}}"
 REFUSING: dict[str, tuple[Behaviour, Reason, str]] = {
     "401 with a Bearer challenge": (
         always(401, b"", ("WWW-Authenticate", 'Bearer realm="x"')),
@@ -169,11 +170,34 @@ REFUSING: dict[str, tuple[Behaviour, Reason, str]] = {
     "two lengths": (raw(OK + b"Content-Length: 2\r\nContent-Length: 5\r\n\r\n{}"), Reason.NOT_MCP, "not HTTP"),
     "a closed door": (raw(), Reason.UNREACHABLE, "closed before"),
     "a cut body": (raw(OK + b"Content-Length: 100\r\n\r\n{"), Reason.UNREACHABLE, "closed before"),
-    "silence": (raw(then="hold"), Reason.TIMEOUT, "no answer in time"),
-    "a head and silence": (raw(OK + b"Content-Length: 9\r\n\r\n", then="hold"), Reason.TIMEOUT, "did not end"),
-    "a dripping head": (dripping(OK, b"X-A: b\r\n"), Reason.TIMEOUT, "no answer in time"),
-    "a dripping body": (dripping(OK + b"Content-Length: 9999\r\n\r\n", b" "), Reason.TIMEOUT, "did not end"),
-    "pings for ever": (dripping(STREAM, b": ping\r\n\r\n"), Reason.TIMEOUT, "did not end"),
+    "a number of 400,000 digits": (raw(OK + b"\r\n" + ENDLESS_NUMBER), Reason.TOO_LARGE, "400 digits"),
+    "a number of 400,000 digits on a stream": (
+        raw(STREAM + b"data: " + ENDLESS_NUMBER + b"\n\n", then="hold"),
+        Reason.TOO_LARGE,
+        "400 digits",
+    ),
+    "silence": (raw(then="hold"), Reason.TIMEOUT, "no answer within 0.8 s"),
+    "a head and silence": (
+        raw(OK + b"Content-Length: 9\r\n\r\n", then="hold"),
+        Reason.TIMEOUT,
+        "the server answered with HTTP 200 and headers, but no body came within 0.5 s",
+    ),
+    "a head, a byte and silence": (
+        raw(OK + b"Content-Length: 9\r\n\r\n{", then="hold"),
+        Reason.TIMEOUT,
+        "the server answered with HTTP 200 and headers, but the body did not continue within 0.5 s",
+    ),
+    "a dripping head": (
+        dripping(OK, b"X-A: b\r\n"),
+        Reason.TIMEOUT,
+        "the headers of the answer did not end within 1.4 s",
+    ),
+    "a dripping body": (
+        dripping(OK + b"Content-Length: 9999\r\n\r\n", b" "),
+        Reason.TIMEOUT,
+        "the server answered with HTTP 200 and headers, but the body did not end within 1.4 s",
+    ),
+    "pings for ever": (dripping(STREAM, b": ping\r\n\r\n"), Reason.TIMEOUT, "the body did not end within 1.4 s"),
     "a stream without answer": (raw(STREAM + b"data: {}\n\n"), Reason.NOT_MCP, "without a JSON-RPC answer"),
     "endless events": (raw(STREAM, b"data: {}\n\n" * 6_000, then="repeat"), Reason.TOO_LARGE, "events"),
     "a stream of one endless line": (raw(STREAM + b"data: ", b"x" * 65_536, then="repeat"), Reason.TOO_LARGE, "bytes"),
@@ -589,10 +613,10 @@ SSE_REFUSING: dict[str, tuple[Behaviour, Reason, str]] = {
     "endpoint elsewhere": (sse(b"event: endpoint\ndata: https://evil.example\n\n"), Reason.NOT_MCP, "another origin"),
     "endpoint on metadata": (sse(b"event: endpoint\ndata: http://169.254.169.254/\n\n"), Reason.NOT_MCP, "origin"),
     "endpoint that is no URL": (sse(b"event: endpoint\ndata: http://[\n\n"), Reason.NOT_MCP, "endpoint"),
-    "stream without endpoint": (sse(b": nothing\n\n"), Reason.TIMEOUT, "no event in time"),
+    "stream without endpoint": (sse(b": nothing\n\n"), Reason.TIMEOUT, "named no endpoint within 0.8 s"),
     "stream that ends": (sse(b": bye\n\n", then=raw()), Reason.UNREACHABLE, "stream ended"),
     "endpoint that refuses": (sse(b"event: endpoint\ndata: /messages\n\n"), Reason.NOT_MCP, "HTTP 405"),
-    "stream that pings for ever": (sse(b": x\n\n", then=dripping(b"", b": ping\n\n")), Reason.TIMEOUT, "in time"),
+    "stream that pings for ever": (sse(b": x\n\n", then=dripping(b"", b": ping\n\n")), Reason.TIMEOUT, "no endpoint within"),
 }  # fmt: skip
 
 
