@@ -16,6 +16,8 @@ Json: TypeAlias = "bool | int | float | str | Sequence[Json] | Mapping[str, Json
 
 MAX_DEPTH = 256
 MAX_BYTES = 16 * 1024 * 1024
+MAX_DIGITS = 400
+"""Digits of an integer, more than every IEEE 754 double has. The cost of reading one grows with their square."""
 
 # Possessive and with an optional end, so that an unterminated string costs one pass and not one per quote.
 _STRINGS = re.compile(rb'"(?:[^"\\]++|\\.)*+"?', re.DOTALL)
@@ -45,6 +47,10 @@ class NotJson(ValueError):
     """The bytes are not one JSON text within the caps; the message says which limit or rule was broken."""
 
 
+class NumberTooLong(NotJson):
+    """An integer has more than MAX_DIGITS digits."""
+
+
 class Uncanonicalisable(ValueError):
     """The value has no RFC 8785 form (duplicate keys, lone surrogate, number outside IEEE 754 double)."""
 
@@ -65,7 +71,9 @@ def parse_json(data: bytes, *, max_depth: int = MAX_DEPTH, max_bytes: int = MAX_
     """
     check_bounds(data, max_depth=max_depth, max_bytes=max_bytes)
     try:
-        value: Json = json.loads(data.decode("utf-8"), parse_constant=_reject_constant)
+        value: Json = JSON_DECODER.decode(data.decode("utf-8"))
+    except NumberTooLong:
+        raise
     except (ValueError, RecursionError) as error:
         raise NotJson(f"not JSON: {error}") from error
     return value
@@ -121,7 +129,7 @@ def _canonical(data: bytes) -> bytes:
             return orjson.dumps(_PLAIN.decode(text), option=orjson.OPT_SORT_KEYS)
         except (_NotPlain, orjson.JSONEncodeError):
             pass
-    return canonical_json(json.loads(text, object_pairs_hook=_unique, parse_constant=_reject_constant))
+    return canonical_json(_UNIQUE.decode(text))
 
 
 def _may_differ(plain: bytes) -> bool:
@@ -151,6 +159,16 @@ def _reject_constant(name: str) -> Json:
     raise ValueError(f"{name} is not a JSON number")
 
 
+def _integer(digits: str) -> int:
+    if len(digits) > MAX_DIGITS:
+        raise NumberTooLong(f"a number of more than {MAX_DIGITS} digits")
+    return int(digits)
+
+
+JSON_DECODER = json.JSONDecoder(parse_int=_integer, parse_constant=_reject_constant)
+"""Reads JSON texts whose bounds were checked; raises ValueError, NumberTooLong or RecursionError."""
+
+_UNIQUE = json.JSONDecoder(object_pairs_hook=_unique, parse_int=_integer, parse_constant=_reject_constant)
 _PLAIN = json.JSONDecoder(
     object_pairs_hook=_unique, parse_float=_not_plain, parse_int=_plain_integer, parse_constant=_reject_constant
 )

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from crawler.http.failures import Malformed, TooLarge
-from evidence.canonical import MAX_BYTES, MAX_DEPTH, Json, NotJson, check_bounds
+from evidence.canonical import JSON_DECODER, MAX_BYTES, MAX_DEPTH, Json, NotJson, NumberTooLong, check_bounds
 
 # A result is inserted into a listing body, whose depth must stay within that of the evidence reader.
 MAX_MESSAGE_DEPTH: Final = MAX_DEPTH - 16
@@ -84,6 +84,8 @@ def read_messages(data: bytes) -> list[RpcMessage]:
         raise TooLarge("the JSON is larger or more deeply nested than the probe reads") from error
     try:
         return list(_read_top(text))
+    except NumberTooLong as error:
+        raise TooLarge(f"the JSON holds {error}") from error
     except (ValueError, RecursionError) as error:
         raise Malformed("the body is not JSON") from error
 
@@ -120,11 +122,7 @@ def _encode(message: Mapping[str, Json]) -> bytes:
     return _ENCODER.encode(message).encode()
 
 
-def _reject(name: str) -> Any:
-    raise ValueError(f"{name} is not JSON")
-
-
-_scan: Final = json.JSONDecoder(parse_constant=_reject).raw_decode
+_scan: Final = JSON_DECODER.raw_decode
 
 
 def _read_top(text: str) -> Iterable[RpcMessage]:

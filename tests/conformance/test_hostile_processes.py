@@ -44,6 +44,7 @@ EXPECTED: Mapping[str, frozenset[str] | Reason] = {
     "endless_line": Reason.TOO_LARGE,
     "endless_lines": Reason.TOO_LARGE,
     "deep_json": Reason.TOO_LARGE,
+    "endless_number": Reason.TOO_LARGE,
     "wants_key": Reason.CREDENTIALS_REQUIRED,
 }
 TOTAL = 20.0

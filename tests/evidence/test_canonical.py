@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from evidence.canonical import (
     MAX_DEPTH,
     NotJson,
+    NumberTooLong,
     Uncanonicalisable,
     _serialise,
     canonical_digest,
@@ -191,6 +192,19 @@ def test_depth_is_bounded_and_brackets_in_strings_do_not_count() -> None:
     parse_json(json.dumps(["[{" * 400, '\\"' + "[" * 300]).encode())
     with pytest.raises(NotJson, match="deep"):
         parse_json(b"[" + at_the_limit + b"]")
+
+
+def test_a_number_of_400_000_digits_is_refused_before_it_is_converted() -> None:
+    """Converting costs the square of the digits: 4 MB of numbers just below Python's own limit took a second."""
+    numbers = b"[" + b",".join([b"9" * 4_300] * 900) + b"]"
+
+    with cpu_below(0.5):
+        for body in (b"9" * 400_000, b'{"a":-%s}' % (b"1" * 401), numbers):
+            with pytest.raises(NumberTooLong, match="a number of more than 400 digits"):
+                parse_json(body)
+            assert canonical_digest(body) is None
+    assert parse_json(b"9" * 400) == 10**400 - 1
+    assert parse_json(b"0." + b"1" * 400_000) == pytest.approx(1 / 9)
 
 
 def test_size_is_bounded() -> None:

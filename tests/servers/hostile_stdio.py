@@ -167,6 +167,12 @@ def deep_json() -> None:
     silent()
 
 
+def endless_number() -> None:
+    """Answers everything with a number of 400,000 digits."""
+    for _ in sys.stdin:
+        write(b'{"jsonrpc":"2.0","id":1,"result":' + b"9" * 400_000 + b"}\n")
+
+
 def huge_stderr() -> None:
     sys.stderr.write("password=hunter2hunter2 " + "e" * 1_000_000 + " Bearer abcdefghijklmnop0123456789")
     sys.exit(1)

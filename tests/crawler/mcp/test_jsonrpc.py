@@ -36,8 +36,7 @@ def test_the_span_is_the_bytes_that_were_sent(value: object, ascii_only: bool, i
 @pytest.mark.parametrize(
     "body",
     [b"", b" ", b"{", b'{"a"}', b'{"a":}', b'{"a":1,}', b'{"a":1 "b":2}', b"{'a':1}", b"[1,", b"[1 2]", b"[,]", b"nul",
-     b'{"a":1}{', b'{"a":1} x', b'{"a":NaN}', b'{"a":-Infinity}', b'{"a":"\x01"}', b"{1:2}", b'{"a":01}', b"\x00",
-     b"1" * 5000],
+     b'{"a":1}{', b'{"a":1} x', b'{"a":NaN}', b'{"a":-Infinity}', b'{"a":"\x01"}', b"{1:2}", b'{"a":01}', b"\x00"],
 )  # fmt: skip
 def test_what_is_not_json_is_malformed(body: bytes) -> None:
     with pytest.raises(Malformed):
@@ -78,6 +77,12 @@ def test_a_deep_text_is_too_large_also_inside_strings() -> None:
 )
 def test_an_answer_is_recognised_under_odd_ids_but_never_an_earlier_one(body: bytes, found: bool) -> None:
     assert (jsonrpc.pick_answer(jsonrpc.read_messages(body), 3, spent=2) is not None) is found
+
+
+def test_a_number_of_too_many_digits_is_too_large_wherever_it_is() -> None:
+    for place in (b'"result":%s', b'"id":%s,"result":{}', b'"method":"x","params":[{"a":%s}]'):
+        with pytest.raises(TooLarge, match="a number of more than 400 digits"):
+            jsonrpc.read_messages(b'{"jsonrpc":"2.0",' + place % (b"9" * 400_000) + b"}")
 
 
 def test_of_result_null_and_error_the_error_counts() -> None:
