@@ -6,7 +6,13 @@ from dataclasses import dataclass
 from typing import Final
 
 from crawler.collectors.protocol.access.access_challenge import AccessDecision, AccessRequest
-from crawler.collectors.protocol.access.authorization_metadata import MASK, IssuerMetadata, MetadataAttempt, mask_url
+from crawler.collectors.protocol.access.authorization_metadata import (
+    MASK,
+    IssuerMetadata,
+    MetadataAttempt,
+    mask_document,
+    mask_url,
+)
 from crawler.collectors.protocol.json_splicing import encode_json, splice_array, splice_object
 from crawler.http.authentication_challenges import Challenge
 from crawler.secret_masking import mask_secrets
@@ -113,7 +119,7 @@ def _attempt(attempt: MetadataAttempt) -> bytes:
             "url": encode_json(attempt.url),
             "status": encode_json(attempt.status),
             "location": encode_json(attempt.location),
-            "document": attempt.document if attempt.document is not None else b"null",
+            "document": b"null" if attempt.document is None else mask_document(attempt.document),
             "problem": encode_json(attempt.problem),
             "failure": encode_json({"reason": failure.reason.value, "detail": failure.detail} if failure else None),
         }

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import dataclasses
+import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import nullcontext
@@ -37,6 +38,8 @@ _MARKS_SERVER: Final = frozenset({"issuer", "authorization_endpoint", "token_end
 _LOOPBACK: Final = re.compile(r"127(?:\.[0-9]{1,3}){3}")
 _QUERY_VALUE: Final = re.compile(r"(?<==)[^&#]+")
 _USER: Final = re.compile(r"(?<=://)[^/?#@]*@")
+_STRING: Final = re.compile(rb'"(?:[^"\\]++|\\.)*+"', re.DOTALL)
+_ADDRESS: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]{0,20}://[^\s\"'<>]+")
 MASK: Final = "[removed]"
 
 
@@ -200,6 +203,20 @@ def mask_url(text: str) -> str:
     path, question, query = _USER.sub("", address).partition("?")
     masked = "&".join(_QUERY_VALUE.sub(MASK, part) if "=" in part else MASK for part in query.split("&") if part)
     return f"{path}{question}{masked}" + (mark + MASK if fragment else mark)
+
+
+def mask_document(document: bytes) -> bytes:
+    """The JSON document with the addresses in its strings masked; all other bytes stay."""
+    return _STRING.sub(_mask_addresses, document)
+
+
+def _mask_addresses(string: re.Match[bytes]) -> bytes:
+    try:
+        text = json.loads(string[0])
+    except ValueError:  # invalid UTF-8 cannot be in a document
+        return string[0]
+    masked = _ADDRESS.sub(lambda address: mask_url(address[0]), text)
+    return string[0] if masked == text else json.dumps(masked).encode()
 
 
 def _resource_addresses(server: Url, advertised: Sequence[str]) -> list[tuple[str, str]]:

@@ -312,3 +312,22 @@ def test_the_registered_address_is_kept_without_its_values() -> None:
     looked = probe_access(Mcp(opening=OPENING), query="?api_key=sesame&lang=en")
     assert looked.access.registered.partition("?")[2] == "api_key=[removed]&lang=[removed]"
     assert looked.failed() == {"AUTH-14"}
+
+
+def test_values_in_queries_are_masked_in_documents_too() -> None:
+    """The document of an issuer is read at the address that the server gave, and the issuer matches as before."""
+    issuer = "{origin}/tenant?token=s3cr3tv4lue-0123456789abcdef"
+    documented = {**good_pages()[RFC8414], "issuer": issuer, "jwks_uri": "https://u:hidden@a.example/?k=hidden"}
+    pages = {
+        f"{PRM}/mcp": {"resource": "{origin}/mcp", "authorization_servers": [issuer]},
+        f"{RFC8414}/tenant": json.dumps(documented).replace("https://u", "https:\\/\\/u"),
+    }
+    looked = probe_access(Locked(ADVERTISED, pages=pages))
+
+    assert isinstance(looked.content, Observed)
+    assert looked.access.authorization_servers[0].found
+    assert b"s3cr3t" not in looked.content.body
+    assert b"hidden" not in looked.content.body
+    assert looked.content.body.count(b"?token=[removed]") == 3
+    assert b'"code_challenge_methods_supported": ["S256"]' in looked.content.body  # other bytes stay as they are
+    assert looked.verdicts["AUTH-06"] == "pass"
