@@ -1,4 +1,4 @@
-"""Removes answers from public bodies that may reveal an unknown vulnerability.
+"""Removes answers from public bodies that may reveal an unknown vulnerability, or hand out content.
 
 The shortened record has its own digest. The digest of the whole body is not published anywhere: a removed answer has
 few possible values, and a reader of the rest could try them all.
@@ -12,26 +12,25 @@ from dataclasses import replace
 from typing import Final
 
 from evidence.canonical import NotJson, parse_json
-from evidence.kinds import access
+from evidence.kinds import access, exchanges
 from evidence.kinds.access import Access
-from evidence.model import Observed, Record
+from evidence.model import Absent, Observed, Reason, Record
+from publish.handed_out_texts import remove_handed_out_texts
 
 _BOGUS: Final = "bogus"
 _MEMBER: Final = b',"bogus":'
 
 
 def remove_private_answers(record: Record) -> Record:
-    """The record without the answer to an invalid token; the same record if it has none."""
+    """The record without the answer to an invalid token, and without handed-out texts; the same record if it has none.
+
+    A transcript that cannot be read back is not published.
+    """
     content = record.content
-    if record.kind != access.KIND or not isinstance(content, Observed):
+    if not isinstance(content, Observed) or record.kind not in {access.KIND, exchanges.KIND}:
         return record
-    try:
-        seen = Access.parse(content.body)
-    except NotJson:
-        return record
-    if seen.bogus is None:
-        return record
-    return replace(record, content=Observed(_without_bogus(content.body, seen)))
+    public = _public_access(content) if record.kind == access.KIND else _public_transcript(content)
+    return record if public is content else replace(record, content=public)
 
 
 def has_private_answer(record: Record) -> bool:
@@ -46,6 +45,22 @@ def cite_public_digests(body: bytes, changed: Iterable[tuple[Record, Record]]) -
         if observed.digest != public.digest:
             body = body.replace(observed.digest.encode(), public.digest.encode())
     return body
+
+
+def _public_access(content: Observed) -> Observed:
+    try:
+        seen = Access.parse(content.body)
+    except NotJson:
+        return content
+    return content if seen.bogus is None else Observed(_without_bogus(content.body, seen))
+
+
+def _public_transcript(content: Observed) -> Observed | Absent:
+    try:
+        body = remove_handed_out_texts(content.body)
+    except NotJson:
+        return Absent(Reason.COLLECTOR_ERROR, "the transcript cannot be read back")
+    return content if body is content.body else Observed(body)
 
 
 def _without_bogus(body: bytes, seen: Access) -> bytes:

@@ -13,6 +13,7 @@ from evidence.derive.secret_scrubbing import scrub_body, scrub_text
 from evidence.kinds import exchanges, source
 from evidence.kinds.traits import traits
 from evidence.model import Absent, Observed, Record
+from publish.handed_out_texts import has_handed_out_texts
 from publish.private_answers import has_private_answer
 from publish.views.evidence.project_facts import find_licence
 
@@ -34,6 +35,7 @@ OPEN_LICENCES: Final = frozenset(
 NO_LICENCE: Final = "no licence is known that lets quotations from its files be passed on"
 MASKED: Final = "something in it looks like a secret and is masked"
 PRIVATE: Final = "an answer that may be an undisclosed weakness is left out"
+HANDED_OUT: Final = "texts that the server handed out are left out, which no rule reads"
 
 _SHORT_SESSION: Final = "a short session id"
 
@@ -75,11 +77,18 @@ def _body(record: Record, *, may_quote: bool) -> PublishedBody:
     if record.kind not in LICENCES or (record.kind == source.KIND and not may_quote):
         return PublishedBody(BodyState.WITHHELD, content.digest, content.canonical, NO_LICENCE, size=len(content.body))
     clean = scrub_body(_without_sessions(content.body) if record.kind == exchanges.KIND else content.body)
-    why = MASKED if clean != content.body else PRIVATE if has_private_answer(record) else None
+    why = MASKED if clean != content.body else _find_left_out(record, content.body)
     if why is None:
         return PublishedBody(BodyState.WHOLE, content.digest, content.canonical, None, content.body, len(content.body))
     digest = content.digest if clean == content.body else sha256(clean)
     return PublishedBody(BodyState.REDACTED, digest, canonical_digest(clean), why, clean, len(clean))
+
+
+def _find_left_out(record: Record, body: bytes) -> str | None:
+    """Why a public body is not the whole one, although nothing in it is masked."""
+    if record.kind == exchanges.KIND:
+        return HANDED_OUT if has_handed_out_texts(body) else None
+    return PRIVATE if has_private_answer(record) else None
 
 
 def _without_sessions(body: bytes) -> bytes:

@@ -12,7 +12,7 @@ from evidence.canonical import sha256
 from evidence.model import Absent, Dossier, Observed, Reason, Record, Server, Target, TargetType, server_id
 from publish.datasets.format.columns import Row
 from publish.datasets.format.tables import BODIES, EVIDENCE, JSONL, OUTCOMES, SERVERS, Table, table_file_name
-from publish.datasets.rows.evidence_bodies import PRIVATE, BodyState
+from publish.datasets.rows.evidence_bodies import HANDED_OUT, PRIVATE, BodyState
 from publish.datasets.verification.problems import Problem, ProblemKind, show_value
 from publish.disclosure import PRIVATE_KINDS, PRIVATE_RULES
 from scoring.engine.assessment import Question
@@ -90,7 +90,8 @@ def rebuild_dossier(rows: Mapping[str, Sequence[Row]], as_of: datetime) -> Rebui
 
 def _is_missing(row: Row) -> bool:
     return bool(
-        row["body"] == BodyState.WITHHELD or (row["body"] == BodyState.REDACTED and row["body_reason"] != PRIVATE)
+        row["body"] == BodyState.WITHHELD
+        or (row["body"] == BodyState.REDACTED and row["body_reason"] not in {PRIVATE, HANDED_OUT})
     )
 
 
