@@ -66,9 +66,7 @@ def with_pauses(times: Times, head: bytes, prefix: bytes, form: bytes, cut: int)
 
 
 @contextlib.asynccontextmanager
-async def posting(
-    url: str, transport: TargetType, limiter: HostRateLimiter | None = None
-) -> AsyncIterator[JsonRpcPost]:
+async def posting(url: str, kind: TargetType, limiter: HostRateLimiter | None = None) -> AsyncIterator[JsonRpcPost]:
     engine = HttpEngine(user_agent="Hallmark/0", guard=AddressGuard(allow_private=True))
     async with engine.open_session(seconds=60) as session:
         yield JsonRpcPost(
@@ -76,7 +74,7 @@ async def posting(
             parse_url(url),
             limiter or HostRateLimiter(),
             Transcript(),
-            transport=transport,
+            transport=kind,
             gapless=limiter is None,
         )
 
@@ -107,11 +105,11 @@ def test_an_answer_is_as_old_as_its_first_byte(form: str) -> None:
     times = Times()
 
     async def run() -> float:
-        async with serving(with_pauses(times, *FORMS[form])) as url:
-            async with posting(url, TargetType.STREAMABLE_HTTP) as post:
-                reply = await StreamableHttp(post, "0").send_request("tools/list", {}, Era.LEGACY)
-                assert reply.result
-                return arrived(post, reply.exchange)
+        server = serving(with_pauses(times, *FORMS[form]))
+        async with server as url, posting(url, TargetType.STREAMABLE_HTTP) as post:
+            reply = await StreamableHttp(post, "0").send_request("tools/list", {}, Era.LEGACY)
+            assert reply.result
+            return arrived(post, reply.exchange)
 
     at = asyncio.run(run())
 

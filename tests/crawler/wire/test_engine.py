@@ -10,7 +10,7 @@ import pytest
 from crawler.http.address_guard import AddressGuard
 from crawler.http.connection import Limits
 from crawler.http.engine import FetchedResponse, HttpEngine, Request
-from crawler.http.failures import BlockedAddress, InvalidTarget, TimedOut, Unreachable, WireFailure
+from crawler.http.failures import BlockedAddress, BudgetSpent, InvalidTarget, TimedOut, Unreachable, WireFailure
 from crawler.http.resolver import DnsResolver, SystemResolver
 from crawler.http.url import parse_url
 from tests.servers.hostile import Behaviour, Call, serving
@@ -228,6 +228,8 @@ def test_trailers_and_extensions_are_dropped() -> None:
 
 
 def test_a_visit_has_a_total_deadline() -> None:
+    """What ends with our time is no failure of the server."""
+
     async def behave(call: Call) -> None:
         await asyncio.sleep(0.15)
         await call.reply(200, b"{}")
@@ -235,10 +237,12 @@ def test_a_visit_has_a_total_deadline() -> None:
     async def run() -> int:
         done = 0
         async with serving(behave) as url, engine().open_session(seconds=0.4) as visit:
-            with pytest.raises(TimedOut):
+            with pytest.raises(BudgetSpent, match="the time for one server was over"):
                 while True:
                     await visit.fetch(Request("GET", parse_url(url)))
                     done += 1
+            with pytest.raises(BudgetSpent):
+                await visit.fetch(Request("GET", parse_url(url)))
         return done
 
     assert asyncio.run(run()) <= 2

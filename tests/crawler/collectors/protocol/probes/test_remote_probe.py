@@ -616,7 +616,7 @@ SSE_REFUSING: dict[str, tuple[Behaviour, Reason, str]] = {
     "stream without endpoint": (sse(b": nothing\n\n"), Reason.TIMEOUT, "named no endpoint within 0.8 s"),
     "stream that ends": (sse(b": bye\n\n", then=raw()), Reason.UNREACHABLE, "stream ended"),
     "endpoint that refuses": (sse(b"event: endpoint\ndata: /messages\n\n"), Reason.NOT_MCP, "HTTP 405"),
-    "stream that pings for ever": (sse(b": x\n\n", then=dripping(b"", b": ping\n\n")), Reason.TIMEOUT, "no endpoint within"),
+    "stream that pings for ever": (sse(b": x\n\n", then=dripping(b"", b": ping\n\n")), Reason.TIMEOUT, "no endpoint"),
 }  # fmt: skip
 
 
