@@ -309,7 +309,7 @@ def _by_description(tool: Json) -> Classification:
         doubted = _doubted(tool, words[0])
         basis = Basis.DESCRIPTION if doubted.authority is Authority.READ else doubted.basis
         return Classification(doubted.authority, basis, doubted.why)
-    return Classification(Authority.UNKNOWN, Basis.NOTHING)
+    return Classification(Authority.UNKNOWN, Basis.NOTHING, "no hint and no word says what it does")
 
 
 def _prose(tool: Json) -> list[str]:

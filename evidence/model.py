@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 from functools import cached_property
-from typing import TypeAlias, TypeVar
+from typing import Final, TypeAlias, TypeVar
 
 from evidence.canonical import Json, NotJson, canonical_digest, canonical_json, sha256
 from evidence.package_inputs import PackageInput
@@ -47,6 +47,42 @@ class Reason(StrEnum):
     COLLECTOR_ERROR = "collector_error"
     COLLECTOR_OFFLINE = "collector_offline"
     NOT_COLLECTED = "not_collected"
+
+
+_REASON_WORDS: Final = {
+    Reason.OAUTH_REQUIRED: "the server asks for an OAuth token",
+    Reason.PAYMENT_REQUIRED: "the server asks for a payment",
+    Reason.SANDBOX_RESTRICTED: "the sandbox does not give what the server needs",
+    Reason.TRANSPORT_UNSUPPORTED: "the transport is not supported",
+    Reason.WRITE_ONLY: "everything that the server offers changes something",
+    Reason.UNREACHABLE: "the connection failed",
+    Reason.TIMEOUT: "no complete answer came in time",
+    Reason.RATE_LIMITED: "the server asked for fewer requests",
+    Reason.BLOCKED_BY_WAF: "a firewall or bot filter answered instead of the server",
+    Reason.NOT_MCP: "the answer is not one of MCP",
+    Reason.NO_REPOSITORY: "there is no repository to read",
+    Reason.NO_PACKAGE: "there is no package to read",
+    Reason.TOO_LARGE: "the answer is larger than the limits",
+    Reason.OPTED_OUT: "the maintainer asked not to be measured",
+    Reason.CREDENTIALS_REQUIRED: "the server asks for credentials",
+    Reason.FORBIDDEN: "the server refused the request",
+    Reason.INSTALL_FAILED: "the package could not be installed",
+    Reason.INSTALL_SCRIPTS_REQUIRED: "the package needs its install scripts, which are not run",
+    Reason.RUNTIME_UNSUPPORTED: "a package of this type is not started",
+    Reason.START_FAILED: "the process did not start",
+    Reason.TLS_ERROR: "the TLS handshake failed",
+    Reason.BLOCKED_ADDRESS: "the address may not be contacted",
+    Reason.INVALID_REGISTRATION: "the registry entry is not valid",
+    Reason.QUARANTINED: "the package is held back because it may be malicious",
+    Reason.COLLECTOR_ERROR: "Hallmark itself failed",
+    Reason.COLLECTOR_OFFLINE: "this machine was offline",
+    Reason.NOT_COLLECTED: "it was not collected in this run",
+}
+
+
+def describe_reason(reason: str) -> str:
+    """What a reason says by itself: in words, also for one that is not of `Reason`."""
+    return _REASON_WORDS[Reason(reason)] if reason in _REASON_WORDS else reason.replace("_", " ")
 
 
 class TargetType(StrEnum):
@@ -155,10 +191,15 @@ class Observed:
 
 @dataclass(frozen=True)
 class Absent:
-    """Why there is no payload. `detail` is stable between runs: no ids, dates, timings or secrets."""
+    """Why there is no payload. `detail` is stable between runs: no ids, dates, timings or secrets; never empty."""
 
     reason: Reason
     detail: str = ""
+
+    def __post_init__(self) -> None:
+        """Without a detail of its own, an absence has the words of its reason."""
+        if not self.detail.strip():
+            object.__setattr__(self, "detail", describe_reason(self.reason))
 
     @cached_property
     def digest(self) -> str:

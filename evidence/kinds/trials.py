@@ -109,7 +109,7 @@ class TrialCall:
         Denied access, limits, timeouts, broken connections and requests for credentials are not error handling.
         """
         if self.outcome is TrialOutcome.FAILURE:
-            return f"{self.reason}: {self.detail}" if self.detail else self.reason
+            return ": ".join(part for part in (self.reason, self.detail) if part) or "no reason recorded"
         if self.outcome is TrialOutcome.INPUT_REQUIRED:
             return "input required"
         return "credentials" if self.locked and self.outcome is not TrialOutcome.RESULT else ""

@@ -13,7 +13,7 @@ from evidence.model import Absent, Dossier, Record
 from publish.scan_reports.gate import GateDecision, decision_as_json
 from publish.scan_reports.schema import SCAN_FORMAT, WHOLE_KINDS
 from publish.views.evidence.check_verdicts import CheckVerdicts, verdicts_as_json
-from publish.views.server_summary import read_tool_scores
+from publish.views.server_summary import count_listed, read_tool_scores
 from scoring.analysis.token_costs import estimate_tokens
 from scoring.results.outcome import NotMeasured
 from scoring.results.scorecard import ComponentScore, DimensionScore, Line, Scorecard
@@ -38,6 +38,7 @@ def make_scan_document(
         "as_of": dossier.as_of.isoformat(),
         "evidence": {kind: _evidence(record) for kind, record in sorted(dossier.records.items())},
         **({} if decision is None else {"gate": decision_as_json(decision)}),
+        "listed": {name: count_listed(dossier, name) for name in listing.LISTS},
         **({} if found is None else {"conformance": verdicts_as_json(found)}),
         **{kind: body for kind in WHOLE_KINDS if (body := _body(dossier, kind)) is not None},
         **({} if (seen := dossier.parsed(listing.KIND, Listing.parse)) is None else {"tool_tokens": _tokens(seen)}),

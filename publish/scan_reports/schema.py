@@ -164,6 +164,11 @@ SCAN_SCHEMA: Final[Mapping[str, Any]] = {
             "verdicts": _list({"$ref": "#/$defs/verdict"}, "The verdict of each selected rubric, in their order."),
             "gate": {"$ref": "#/$defs/gate"},
             "conformance": {"$ref": "#/$defs/conformance"},
+            "listed": {
+                "type": "object",
+                "description": "Items of each list; null when it was not read to its end.",
+                "additionalProperties": {"type": ["integer", "null"], "minimum": 0},
+            },
             **{kind: {"type": "object", "description": _WHOLE.format(kind)} for kind in WHOLE_KINDS},
             "tool_tokens": _list(
                 _object({"name": _TEXT, "tokens": {"type": "integer", "minimum": 0}}),

@@ -16,6 +16,7 @@ from evidence.kinds.listing import LISTS, End, Listing
 from evidence.model import Absent, Dossier, Reason, Server, ServerId
 from scoring import ranking
 from scoring.ranking import RankKey
+from scoring.results.outcome import LIST_FAILED, NotMeasured
 from scoring.results.scorecard import Line, Scorecard
 
 HISTOGRAM_BINS = 10
@@ -184,9 +185,12 @@ def _mark(card: Scorecard) -> RubricMark:
 def make_row_from_receipts(server: Server, absent: Absent | None, cards: Sequence[Scorecard]) -> ServerRow:
     """The row of a server from its receipts alone, for tables that must not read every dossier.
 
-    `tools` is None where no receipt counts them.
+    `tools` is None where no receipt counts them, or the list of tools could not be read to its end.
     """
-    unread = any(_UNREAD in caveat for card in cards for caveat in card.caveats)
+    unread = [caveat for card in cards for caveat in card.caveats if _UNREAD in caveat]
+    scores = [card.score for card in cards]
+    unread += [one.detail for one in scores if isinstance(one, NotMeasured) and one.reason == LIST_FAILED]
+    are_tools_unread = any(text.startswith(_TOOLS) for text in unread)
     return ServerRow(
         id=server.id,
         name=server.name,
@@ -194,7 +198,7 @@ def make_row_from_receipts(server: Server, absent: Absent | None, cards: Sequenc
         state=MeasuredState.NOT_TESTABLE if absent else MeasuredState.PARTIAL if unread else MeasuredState.MEASURED,
         reason=absent.reason if absent else None,
         detail=absent.detail if absent else "",
-        tools=None if absent or unread else next(_tool_counts(cards), None),
+        tools=None if absent or are_tools_unread else next(_tool_counts(cards), None),
         marks=tuple(_mark(card) for card in cards),
     )
 

@@ -8,6 +8,7 @@ from enum import StrEnum
 from typing import Final, TypeAlias
 
 from evidence.kinds.exchanges import Exchange
+from evidence.model import describe_reason
 
 
 class Severity(StrEnum):
@@ -95,12 +96,23 @@ class Measured:
     skipped: tuple[Skipped, ...] = ()
 
 
+LIST_FAILED: Final = "list_failed"
+"""Reason of a score that a declared list prevents, which could not be read; the detail begins with the list."""
+
+
 @dataclass(frozen=True, slots=True)
 class NotMeasured:
-    """The rule could not be asked. `reason` is the value of an evidence `Reason` or a word of the rubric."""
+    """The rule could not be asked. `reason` is the value of an evidence `Reason` or a word of the rubric.
+
+    `detail` is never empty: without one, it has the words of the reason.
+    """
 
     reason: str
     detail: str = ""
+
+    def __post_init__(self) -> None:
+        if not self.detail.strip():
+            object.__setattr__(self, "detail", describe_reason(self.reason))
 
 
 Outcome: TypeAlias = Measured | NotMeasured

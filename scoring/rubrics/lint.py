@@ -18,7 +18,7 @@ from scoring.engine.rule import ParamValue
 from scoring.engine.walk import Pages, Walk
 from scoring.receipt import START_FACT
 from scoring.results import arithmetic
-from scoring.results.outcome import Finding, Measured, NotMeasured, Severity
+from scoring.results.outcome import LIST_FAILED, Finding, Measured, NotMeasured, Severity
 from scoring.results.scorecard import Line, Scorecard
 from scoring.rubrics.line_folding import fold_lines
 from scoring.scopes import base
@@ -104,7 +104,7 @@ def judge_lint(assessment: Assessment, rubric: Rubric, reading: LintVersion) -> 
     declared, unread = _declared(walk), _unread(walk)
     empty = walk.server.tools + walk.server.resources + walk.server.prompts == 0
     if empty and unread and not reading.unread_counts_as_empty:
-        return _card(assessment, rubric, NotMeasured("list_failed", f"{', '.join(unread)} could not be listed"))
+        return _card(assessment, rubric, NotMeasured(LIST_FAILED, f"{', '.join(unread)} could not be listed"))
     skip = frozenset() if reading.unread_counts_as_empty else frozenset(unread)
     lines = [*_deductions(assessment, rubric, skip)]
     adjusted = arithmetic.add_points(FULL, (line.points for line in lines))

@@ -19,7 +19,7 @@ from scoring.engine.rule import ParamValue
 from scoring.engine.walk import Pages
 from scoring.receipt import START_FACT
 from scoring.results import arithmetic
-from scoring.results.outcome import Finding, Measured, NotMeasured, Severity
+from scoring.results.outcome import LIST_FAILED, Finding, Measured, NotMeasured, Severity
 from scoring.results.scorecard import Line, Scorecard
 from scoring.rubrics.line_folding import fold_lines
 from scoring.scopes.base import Tool
@@ -163,7 +163,7 @@ def judge_tool_design(
         return _card(assessment, rubric, NotMeasured(absent.reason.value, absent.detail))
     tools, unread = walk.tools, walk.incomplete_end("tools")
     if unread and not tools and not unread_counts_as_empty:
-        return _card(assessment, rubric, NotMeasured("list_failed", f"tools: {unread}"))
+        return _card(assessment, rubric, NotMeasured(LIST_FAILED, f"tools: {unread}"))
     found = _found(assessment, rubric, tools)
     corrections = [correct(tool, found[tool.position]) for tool in tools]
     costs = [

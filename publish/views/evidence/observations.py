@@ -133,7 +133,7 @@ def view_trials(dossier: Dossier) -> TrialsView | None:
     took = _latencies(dossier.records[trials.KIND].observation, seen.trials)
     calls = tuple(_call(trial, took[position]) for position, trial in enumerate(seen.trials[:MAX_CALLS]))
     skipped = tuple(
-        Skipped(one.index, one.tool, one.authority, _because(one.reason, one.detail), one.why)
+        Skipped(one.index, one.tool, one.authority, explain_skip(one.reason, one.detail), one.why)
         for one in seen.skipped[:MAX_SKIPPED]
     )
     left = max(0, len(seen.skipped) - MAX_SKIPPED) + seen.unlisted
@@ -268,7 +268,8 @@ def _milliseconds(row: Json) -> str:
     return f"{took:,.0f} ms" if isinstance(took, (int, float)) and not isinstance(took, bool) else ""
 
 
-def _because(reason: str, detail: str) -> str:
+def explain_skip(reason: str, detail: str) -> str:
+    """Why a tool was not called."""
     words = _WHY_NOT.get(reason, reason.replace("_", " "))
     return f"{words}: {detail}" if detail else words
 

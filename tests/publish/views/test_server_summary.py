@@ -36,6 +36,7 @@ DOSSIERS = {
     "whole": capture([TOOL, TOOL], {}),
     "empty": capture([], {}),
     "prompts failed": capture([TOOL], {"prompts/list": BROKEN}),
+    "tools failed": capture([], {"tools/list": BROKEN}),
     "locked": samples.absent_dossier(Reason.OAUTH_REQUIRED, "401"),
     "ordinary": samples.dossiers(3)[2],
 }
@@ -55,10 +56,16 @@ def test_a_row_from_receipts_is_the_row_from_the_dossier(name: str) -> None:
     content = dossier.read("listing")
     heads = [receipt.decode_summary(receipt.encode_scorecard(card)) for card in receipts]
     row = make_row_from_receipts(dossier.server, content if isinstance(content, Absent) else None, heads)
-    if from_evidence.state is MeasuredState.PARTIAL:
-        assert (row.state, row.tools) == (MeasuredState.PARTIAL, None)
-    else:
-        assert row == from_evidence
+    assert row == from_evidence
+
+
+def test_tools_are_counted_also_when_another_list_failed() -> None:
+    rows = {name: summarize_server(DOSSIERS[name], ()) for name in ("prompts failed", "tools failed")}
+
+    assert {name: (row.state, row.tools) for name, row in rows.items()} == {
+        "prompts failed": (MeasuredState.PARTIAL, 1),
+        "tools failed": (MeasuredState.PARTIAL, None),
+    }
 
 
 def test_a_head_is_the_receipt_without_its_parts() -> None:

@@ -18,7 +18,7 @@ from evidence.kinds.trials import TrialCall, TrialOutcome, Trials
 from evidence.model import Absent, Dossier, Reason, Record
 from publish.views.evidence.advisories import AdvisoryView, view_advisories
 from publish.views.evidence.behaviour import view_behaviour
-from publish.views.evidence.observations import EvidenceSection
+from publish.views.evidence.observations import EvidenceSection, explain_skip
 from publish.views.evidence.project import view_dependencies, view_package, view_repository, view_source
 from scoring.analysis.token_costs import CHARACTERS_PER_TOKEN, estimate_tokens
 from workers.cli.display.console import clean_text, format_absence, join_text, make_fact_table, make_table, print_data
@@ -130,8 +130,11 @@ def _trials(body: bytes, observation: Mapping[str, Json]) -> Iterator[Renderable
             )
         yield grid
     for skip in seen.skipped:
-        why = " ".join(part for part in (skip.reason.replace("_", " "), f"({skip.authority}: {skip.why})") if part)
-        yield join_text([("not called  ", "dim"), (skip.tool, "bold"), (f"  {why}", "dim")])
+        kind = ": ".join(part for part in (skip.authority, skip.why) if part)
+        why = explain_skip(skip.reason, skip.detail)
+        yield join_text(
+            [("not called  ", "dim"), (skip.tool, "bold"), (f"  {why} ({kind or 'not classified'})", "dim")]
+        )
 
 
 def _answer(trial: TrialCall) -> str:

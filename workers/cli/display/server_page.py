@@ -10,7 +10,8 @@ from evidence.kinds import listing
 from evidence.model import Absent, Dossier
 from evidence.store import FindingRow
 from publish.views.absence_advice import advise_on_absence
-from publish.views.evidence.server import view_listing, view_record
+from publish.views.evidence.server import LIST_NAMES, view_listing, view_record
+from publish.views.server_summary import count_listed
 from scoring.results.scorecard import Scorecard
 from workers.cli.display.console import clean_text, format_moment, make_fact_table, make_table, print_data
 from workers.cli.display.observations import show_observed, show_project
@@ -34,13 +35,12 @@ def show_server(
     print_data(clean_text(server.name or server.ref, "bold"))
     registries = ", ".join(server.seen_in) or "none"
     as_of = format_moment(dossier.as_of)
-    print_data(
-        make_fact_table(
-            [("server", server.id), ("reference", server.ref), ("registries", registries), ("as of", as_of)]
-        )
-    )
-    print_data("")
     content = dossier.read(listing.KIND)
+    facts = [("server", server.id), ("reference", server.ref), ("registries", registries), ("as of", as_of)]
+    if not isinstance(content, Absent):
+        facts.append(("lists", _counts(dossier)))
+    print_data(make_fact_table(facts))
+    print_data("")
     if isinstance(content, Absent):
         _show_absent(content)
     for card in cards:
@@ -50,12 +50,19 @@ def show_server(
         _show_evidence(dossier)
 
 
+def _counts(dossier: Dossier) -> str:
+    """The items of each list, such as `2 tools, resources not read to the end`."""
+    counts = {LIST_NAMES[name].lower(): count_listed(dossier, name) for name in listing.LISTS}
+    return ", ".join(
+        f"{name} not read to the end" if many is None else f"{many} {name}" for name, many in counts.items()
+    )
+
+
 def _show_absent(content: Absent) -> None:
     advice = advise_on_absence(content.reason)
     print_data(clean_text(f"Could not be tested: {content.reason.value.replace('_', ' ')}", "bold yellow"))
     print_data(clean_text(advice.means[:1].upper() + advice.means[1:], limit=1000))
-    if content.detail:
-        print_data(clean_text(f"Observed: {content.detail}", limit=1000))
+    print_data(clean_text(f"Observed: {content.detail}", limit=1000))
     print_data(clean_text(f"What to do: {advice.do}", limit=1000))
     print_data("")
 

@@ -121,7 +121,8 @@ def explain_exit(
         if missing := find_credentials_request(text):
             return Absent(Reason.CREDENTIALS_REQUIRED, missing)
         cause = failure_messages.describe_start_failure(facts, ended) if ended else Absent(Reason.START_FAILED)
-        parts = (f"{reply.failure.detail} {asked}", mask_tail(cause.detail))
+        own = "" if cause == Absent(cause.reason) else mask_tail(cause.detail)
+        parts = (f"{reply.failure.detail} {asked}", own)
         return Absent(cause.reason, ": ".join(part for part in parts if part))
     return explain_reply(reply, asked)
 
