@@ -30,6 +30,7 @@ from evidence.model import Absent, Dossier, Observed, Reason, Record, Server, Ta
 VERSION: Final = 5
 _RUNNABLE: Final = frozenset({TargetType.NPM, TargetType.PYPI, TargetType.OCI, TargetType.COMMAND})
 _WEEKLY: Final = "weekly"
+_MIN_SECONDS: Final = 0.5  # seconds; with less time left no other URL is tried
 
 
 class ProtocolCollector:
@@ -88,15 +89,18 @@ class ProtocolCollector:
     async def collect(self, target: Server, earlier: Dossier) -> list[Record]:
         """One record per kind of the first target that opens; if none opens, the reasons of the first target.
 
-        While this machine is offline no other target is tried: its evidence would replace that of the first one.
+        While this machine is offline no other target is tried: its evidence would replace that of the first one. All
+        URLs together get the time of one server.
         """
         options = self._build_options(target, earlier)
         first: ProbeResult | None = None
         unreachable: set[str] = set()  # addresses that are not tried again over another transport
+        left = self._dependencies.limits.total
         for position, candidate in enumerate(target.targets):
-            if candidate.identifier in unreachable:
+            if candidate.identifier in unreachable or (candidate.type.is_remote and left < _MIN_SECONDS):
                 continue
-            probed = await self._probe(candidate, options, earlier)
+            probed = await self._probe(candidate, options, earlier, left)
+            left -= probed.seconds
             if isinstance(probed.listing, Observed):
                 return self._records(target, probed, position, earlier)
             if probed.listing.reason is Reason.COLLECTOR_OFFLINE:
@@ -123,10 +127,11 @@ class ProtocolCollector:
             retest=self._retest,
         )
 
-    async def _probe(self, target: Target, options: ProbeOptions, earlier: Dossier) -> ProbeResult:
+    async def _probe(self, target: Target, options: ProbeOptions, earlier: Dossier, left: float) -> ProbeResult:
         if target.type.is_remote:
             known_falls = earlier.records.get(falls.KIND)
-            return await RemoteProbe(self._engine, self._dependencies, options, known_falls).run(target)
+            limited = replace(self._dependencies, limits=replace(self._dependencies.limits, total=left))
+            return await RemoteProbe(self._engine, limited, options, known_falls).run(target)
         if target.type not in _RUNNABLE:
             return ProbeResult(listing=Absent(Reason.RUNTIME_UNSUPPORTED, f"{target.type} packages are not run yet"))
         if self._launcher is None:

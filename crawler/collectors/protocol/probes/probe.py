@@ -86,7 +86,8 @@ class ProbeResult:
     """The result of one probe, by kind. `fell`: the reply to the last fresh client when the server fell.
 
     `cold_ms` and `warm_ms` are the latencies of the first and of a later question. `attempt` is the outcome of
-    connecting, where the reason in the listing states something else.
+    connecting, where the reason in the listing states something else. `seconds`: how long a probe of a URL took,
+    without the wait for its turn.
     """
 
     listing: Observed | Absent
@@ -101,6 +102,7 @@ class ProbeResult:
     fell: str = ""
     cold_ms: float | None = None
     warm_ms: float | None = None
+    seconds: float = 0.0
 
     @property
     def attempted(self) -> Observed | Absent:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 from contextlib import nullcontext
+from dataclasses import replace
 from functools import partial
 from typing import ClassVar, Final
 
@@ -100,7 +101,8 @@ class RemoteProbe(Probe):
             async with nullcontext() if self._own else self.limiter.reserve_host(url.origin.host):
                 self._deadline = asyncio.get_running_loop().time() + self.limits.total
                 content = await self._probe(target, session)
-        return self.result(target, content)
+            left = self._deadline - asyncio.get_running_loop().time()
+        return replace(self.result(target, content), seconds=self.limits.total - left)
 
     async def _probe(self, target: Target, session: HttpSession) -> Observed | Absent:
         opened = await self._open(target, session)
