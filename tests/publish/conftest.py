@@ -3,19 +3,16 @@ from __future__ import annotations
 import shutil
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from functools import cache
 from pathlib import Path
 
-import fastapi.routing
 import pytest
 
 from evidence.model import Dossier, Run
 from evidence.store import Store, open_store
-from tests.publish import samples
+from tests.publish import quick_apps, samples
 from tests.publish.shelf import fill
 
-# Every test makes an application of its own, and FastAPI builds the schema of each answer anew: a third of a second.
-fastapi.routing.create_model_field = cache(fastapi.routing.create_model_field)  # type: ignore[assignment]
+quick_apps.install()
 
 
 @pytest.fixture
