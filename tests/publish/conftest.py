@@ -11,8 +11,14 @@ from evidence.model import Dossier, Run
 from evidence.store import Store, open_store
 from tests.publish import quick_apps, samples
 from tests.publish.shelf import fill
+from tests.servers import preloaded
 
 quick_apps.install()
+
+
+@pytest.fixture(autouse=True)
+def without_imports(monkeypatch: pytest.MonkeyPatch) -> None:
+    preloaded.use_for_exports(monkeypatch)
 
 
 @pytest.fixture

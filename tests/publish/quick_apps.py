@@ -51,9 +51,7 @@ def _kept_signatures(read: Callable[..., FuncMetadata]) -> Callable[..., FuncMet
     """The arguments and results of the MCP server's tools, which are functions of the same code for every server."""
     made: dict[tuple[CodeType, tuple[str, ...], bool | None], FuncMetadata] = {}
 
-    def func_metadata(
-        func: Any, skip_names: Sequence[str] = (), structured_output: bool | None = None
-    ) -> FuncMetadata:
+    def func_metadata(func: Any, skip_names: Sequence[str] = (), structured_output: bool | None = None) -> FuncMetadata:
         key = (func.__code__, tuple(skip_names), structured_output)
         if key not in made:
             made[key] = read(func, skip_names=skip_names, structured_output=structured_output)

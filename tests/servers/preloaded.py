@@ -5,15 +5,20 @@ the test process with its own arguments, environment, folder and streams: it can
 like any other. It differs from a fresh interpreter in the modules that are loaded already and in `/proc/PID/cmdline`: a
 test about imports, memory or the command line uses `subprocess`. Elsewhere than on Linux, and with a variable that only
 a new interpreter reads, every start is a fresh one.
+
+A second, small helper has loaded servers and clients of MCP only. `use_for_conversations` and `use_for_exports` have the
+product itself start its processes so.
 """
 
 from __future__ import annotations
 
 import ctypes
+import fcntl
 import gc
 import importlib
 import io
 import json
+import multiprocessing
 import os
 import pkgutil
 import runpy
@@ -23,22 +28,42 @@ import sys
 import threading
 from collections.abc import Sequence
 from functools import cache
+from multiprocessing.context import BaseContext
 from pathlib import Path
-from types import ModuleType
-from typing import IO, Any, Final
+from types import ModuleType, SimpleNamespace
+from typing import IO, TYPE_CHECKING, Any, Final
+
+if TYPE_CHECKING:
+    import pytest
 
 ROOT: Final = Path(__file__).resolve().parents[2]
 HALLMARK: Final = Path(sys.executable).with_name("hallmark")
 
+_PYTHON: Final = sys.executable
+_PRODUCT: Final = "product"
 _PACKAGES: Final = ("workers.cli", "workers.stages", "workers.nightly", "workers.wiring", "publish.site")
 _MODULES: Final = ("workers.tasks", "publish.app", "celery.bin.celery", "celery.apps.worker", "celery.apps.beat")
+_CONVERSATIONS: Final = "conversations"
+_SMALL: Final = (
+    "crawler.collectors.interop.client",
+    "crawler.collectors.source.reader_process",
+    "tests.servers.control.serving",
+    "tests.servers.hostile_stdio",
+    "tests.servers.scripted_stdio",
+    "tests.servers.sdk_server",
+)
+_ISOLATING: Final = ("-I", "-P")
 _PR_SET_CHILD_SUBREAPER: Final = 36
 _LENGTH: Final = 8
+_MOST_HANDLES: Final = 16
+_ABOVE_ALL: Final = 1000  # no descriptor that is passed on has such a number
 _KNOWN_VARIABLES: Final = frozenset({"PYTHONPATH", "PYTHONDONTWRITEBYTECODE", "PYTHONUNBUFFERED"})
 
 
 class Popen(subprocess.Popen[Any]):
     """`subprocess.Popen` of `[sys.executable, "-m" or "-c", ...]` or `[HALLMARK, ...]`; raise ValueError for others."""
+
+    _modules = _PRODUCT
 
     def _execute_child(self, args: Any, executable: Any, preexec_fn: Any, *more: Any) -> None:
         variables = more[3] if more[3] is not None else os.environ
@@ -48,25 +73,75 @@ class Popen(subprocess.Popen[Any]):
             return
         _, inherited, cwd, _, _, _, shell, p2cread, p2cwrite, c2pread, c2pwrite, errread, errwrite, *others = more
         _, gid, gids, uid, umask, session, group = others
-        words = [os.fspath(word) for word in args]
-        known = words[:2] in ([sys.executable, "-m"], [sys.executable, "-c"]) or words[0] == str(HALLMARK)
-        if not known or shell or preexec_fn is not None:
-            raise ValueError(f"expected a module, code or the hallmark command, found {words[:3]}")
-        if inherited or (gid, gids, uid) != (None, None, None) or umask >= 0:
-            raise ValueError("pass_fds, user, group and umask need a fresh interpreter: use subprocess")
+        words = _known(args)
+        if words is None or shell or preexec_fn is not None:
+            raise ValueError(f"expected a module, code or the hallmark command, found {args[:3]}")
+        if (gid, gids, uid) != (None, None, None) or umask >= 0:
+            raise ValueError("user, group and umask need a fresh interpreter: use subprocess")
+        handles = sorted(inherited)
         request = {
-            "words": words[1:] if words[0] == sys.executable else words,
+            "words": words,
+            "handles": handles,
             "env": dict(variables),
             "cwd": os.fspath(cwd or Path.cwd()),
             "session": bool(session),
             "group": -1 if group is None else group,
         }
         streams = [own if given == -1 else given for own, given in enumerate((p2cread, c2pwrite, errwrite))]
-        self.pid = _helper().start(request, streams)
+        self.pid = _helper(self._modules).start(request, [*streams, *handles])
         self._child_created = True
         self._close_pipe_fds(  # type: ignore[attr-defined]
             p2cread, p2cwrite, c2pread, c2pwrite, errread, errwrite
         )
+
+
+class _SmallPopen(Popen):
+    """A process of the small helper."""
+
+    _modules = _CONVERSATIONS
+
+
+def _start(command: Sequence[Any], **options: Any) -> subprocess.Popen[Any]:
+    return (subprocess.Popen if _known(command) is None else _SmallPopen)(command, **options)
+
+
+INSTEAD_OF_SUBPROCESS: Final = SimpleNamespace(**{**vars(subprocess), "Popen": _start})
+
+
+def use_for_conversations(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Start the servers and clients of MCP and the readers of archives without the seconds of their imports."""
+    _helper(_CONVERSATIONS)  # before a test counts the processes that it has started
+    monkeypatch.setattr("asyncio.unix_events.subprocess", INSTEAD_OF_SUBPROCESS)
+    monkeypatch.setattr("crawler.collectors.source.reader_pool.subprocess", INSTEAD_OF_SUBPROCESS)
+
+
+def use_for_exports(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Start the processes that write datasets and those that verify them without the seconds of their imports."""
+    monkeypatch.setattr(
+        "publish.publication.export_workers.subprocess", SimpleNamespace(Popen=Popen, PIPE=subprocess.PIPE)
+    )
+    monkeypatch.setattr(
+        "publish.datasets.verification.confined_processes.multiprocessing",
+        SimpleNamespace(get_context=lambda _: _fork_server()),
+    )
+
+
+@cache
+def _fork_server() -> BaseContext:
+    """Instead of fresh processes, copies of one that has loaded what they need, which get their work in the same way."""
+    multiprocessing.set_forkserver_preload(["publish.datasets.verification.verify"])
+    return multiprocessing.get_context("forkserver")
+
+
+def _known(command: Sequence[Any]) -> list[str] | None:
+    """What a helper can run, without options for the interpreter; None for other commands."""
+    words = [os.fspath(word) for word in command]
+    if words[0] == str(HALLMARK):
+        return words
+    if words[0] != _PYTHON:
+        return None
+    words = [word for number, word in enumerate(words) if number > 1 or word not in (_PYTHON, *_ISOLATING)]
+    return words if words[0] in ("-m", "-c") else None
 
 
 def run(
@@ -87,11 +162,12 @@ def run(
 class _Helper:
     """The test process's end of the helper."""
 
-    def __init__(self) -> None:
+    def __init__(self, modules: str) -> None:
         self._lock = threading.Lock()
         self._socket, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_STREAM)
         environment = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
-        command = [sys.executable, "-m", "tests.servers.preloaded", str(theirs.fileno())]
+        environment["MALLOC_ARENA_MAX"] = "1"  # what limits the memory of its processes rests on it
+        command = [sys.executable, "-m", "tests.servers.preloaded", str(theirs.fileno()), modules]
         self._process = subprocess.Popen(command, cwd=ROOT, env=environment, pass_fds=[theirs.fileno()])
         theirs.close()
 
@@ -109,8 +185,8 @@ class _Helper:
 
 
 @cache
-def _helper() -> _Helper:
-    return _Helper()
+def _helper(modules: str) -> _Helper:
+    return _Helper(modules)
 
 
 def _adopt_orphans(adopt: bool) -> None:
@@ -132,7 +208,7 @@ def _receive(peer: socket.socket, length: int) -> bytes:
 def _serve(peer: socket.socket) -> dict[str, Any]:
     """Fork for each request until the test process ends; return in each new process, with what it has to run."""
     while True:
-        head, streams, _, _ = socket.recv_fds(peer, _LENGTH, 3)
+        head, streams, _, _ = socket.recv_fds(peer, _LENGTH, _MOST_HANDLES)
         if not head:
             sys.exit()
         head += _receive(peer, _LENGTH - len(head))
@@ -163,7 +239,11 @@ def _become(request: dict[str, Any], streams: list[int]) -> None:
         os.setsid()
     elif request["group"] >= 0:
         os.setpgid(0, request["group"])
-    for number, stream in enumerate(streams):
+    targets = [0, 1, 2, *request["handles"]]
+    apart = [fcntl.fcntl(stream, fcntl.F_DUPFD_CLOEXEC, _ABOVE_ALL) for stream in streams]
+    for stream in streams:
+        os.close(stream)
+    for number, stream in zip(targets, apart, strict=True):
         os.dup2(stream, number)
         os.close(stream)
     os.chdir(request["cwd"])
@@ -182,10 +262,10 @@ def _text(number: int, mode: str, errors: str = "strict") -> io.TextIOWrapper:
     return io.TextIOWrapper(stream, encoding="utf-8", errors=errors, line_buffering=lines, write_through=at_once)
 
 
-def _preload() -> None:
-    for name in _MODULES:
+def _preload(modules: str) -> None:
+    for name in _MODULES if modules == _PRODUCT else _SMALL:
         importlib.import_module(name)
-    for package in _PACKAGES:
+    for package in _PACKAGES if modules == _PRODUCT else ():
         for module in pkgutil.walk_packages(importlib.import_module(package).__path__, prefix=f"{package}."):
             if not module.name.endswith("__main__"):
                 importlib.import_module(module.name)
@@ -212,6 +292,6 @@ def _run(words: list[str]) -> None:
 
 if __name__ == "__main__":
     gc.disable()
-    _preload()
+    _preload(sys.argv[2])
     gc.enable()
     _run(_serve(socket.socket(fileno=int(sys.argv[1])))["words"])

@@ -64,7 +64,7 @@ def test_input_reaches_the_process_and_its_end_too() -> None:
         assert process.communicate("words\n", timeout=20) == ("WORDS\n", None)
 
 
-@pytest.mark.parametrize("options", [{"umask": 0o77}, {"pass_fds": [0]}, {"preexec_fn": print}])
+@pytest.mark.parametrize("options", [{"umask": 0o77}, {"user": 0}, {"preexec_fn": print}])
 def test_what_needs_a_fresh_interpreter_is_refused(options: dict[str, object]) -> None:
     with pytest.raises(ValueError, match=r"use subprocess|expected a module"):
         preloaded.run([sys.executable, "-c", ""], **options)
@@ -75,3 +75,22 @@ def test_a_variable_for_the_interpreter_makes_a_fresh_one() -> None:
     env = {"PATH": os.environ["PATH"], "PYTHONDEVMODE": "1"}
     done = preloaded.run([sys.executable, "-c", code], env=env, stdout=subprocess.PIPE, text=True)
     assert done.stdout == "True False\n"
+
+
+def test_a_process_inherits_what_is_passed_on_under_the_same_number() -> None:
+    ours, theirs = os.pipe()
+    code = f"import os; os.write({theirs}, b'inherited')"
+    with preloaded.Popen([sys.executable, "-I", "-c", code], pass_fds=[theirs]) as process:
+        assert process.wait(20) == 0
+    os.close(theirs)
+    assert os.read(ours, 100) == b"inherited"
+    os.close(ours)
+
+
+def test_modules_of_the_product_may_start_what_the_helper_does_not_know() -> None:
+    popen = preloaded.INSTEAD_OF_SUBPROCESS.Popen
+    loaded = "import sys; sys.exit('mcp' in sys.modules)"
+    with popen([sys.executable, "-c", loaded]) as small, popen(["false"]) as other:
+        assert (small.wait(20), other.wait(20)) == (1, 1)
+    with popen([sys.executable, "-c", loaded], env={"PYTHONDEVMODE": "1"}) as fresh:
+        assert fresh.wait(20) == 0

@@ -17,6 +17,7 @@ from publish.publication import export_workers, manifest, run_export
 from publish.publication.export_workers import ExportWorkerFailed, RunExporter, serve_worker
 from publish.views import public_servers
 from tests.publish import samples
+from tests.servers import preloaded
 
 SERVERS = 5 * public_servers.BATCH_SIZE // 2
 FORMS = list(manifest.RUN_FILES.values())
@@ -65,7 +66,7 @@ def test_what_is_not_read_is_not_printed(store: Store, url: str, monkeypatch: py
     started: list[subprocess.Popen[bytes]] = []
 
     def start(*args: Any, **options: Any) -> subprocess.Popen[bytes]:
-        started.append(subprocess.Popen(*args, **options))
+        started.append(preloaded.Popen(*args, **options))
         return started[-1]
 
     monkeypatch.setattr(export_workers, "subprocess", SimpleNamespace(Popen=start, PIPE=subprocess.PIPE))

@@ -48,8 +48,15 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("HALLMARK_CACHE", str(tmp_path / "cache"))
     monkeypatch.setenv("HALLMARK_SOURCES", "[]")  # out of reach here
     monkeypatch.setenv("HALLMARK_CANARIES", "[]")  # out of reach too
+    monkeypatch.setenv("HALLMARK_INTEROP", "off")  # a process of the SDK for each server
     monkeypatch.setenv("COLUMNS", "160")
     return tmp_path / "home"
+
+
+@pytest.fixture(autouse=True)
+def without_imports(monkeypatch: pytest.MonkeyPatch) -> None:
+    preloaded.use_for_conversations(monkeypatch)
+    preloaded.use_for_exports(monkeypatch)
 
 
 @pytest.fixture

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import stat
 from pathlib import Path
 from typing import Any
@@ -17,14 +18,22 @@ from tests.publish.datasets import nights
 from tests.workers.cli.conftest import Hallmark
 
 
-@pytest.fixture
-def night(home: Path) -> str:
-    """A published run with real receipts, in the home of the command."""
-    home.mkdir(parents=True, exist_ok=True)
-    store = open_store(f"sqlite:///{home}/hallmark.db")
+@pytest.fixture(scope="module")
+def filled(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The database of a published run with real receipts, to be copied."""
+    path = tmp_path_factory.mktemp("filled") / "hallmark.db"
+    store = open_store(f"sqlite:///{path}")
     store.migrate()
     nights.fill(store, [samples.dossiers(3)[2], samples.hostile_dossier()])
     store.close()
+    return path
+
+
+@pytest.fixture
+def night(home: Path, filled: Path) -> str:
+    """A published run with real receipts, in the home of the command."""
+    home.mkdir(parents=True, exist_ok=True)
+    shutil.copy(filled, home / "hallmark.db")
     return nights.RUN.id
 
 

@@ -111,8 +111,9 @@ def test_combinations_that_mean_nothing_are_wrong_usage(hallmark: Hallmark, word
 
 
 def test_a_url_is_measured_and_every_line_printed(
-    process: Hallmark, hallmark: Hallmark, fleet: str, tmp_path: Path
+    process: Hallmark, hallmark: Hallmark, fleet: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setenv("HALLMARK_INTEROP", "full")
     url, saved = f"{fleet}/s/1/mcp", tmp_path / "one.json"
     result = process(
         "scan", url, "--allow-private", "--save", str(saved), "--rubric", "lint@1", "--rubric", "adaptive@1"

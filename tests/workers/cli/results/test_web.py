@@ -27,12 +27,21 @@ from workers.web import processes
 from workers.web.processes import SiteStartFailed, serve_by_processes
 
 
+WEB = "from workers.cli import main; main()"
+FORKING = f"""
+import multiprocessing
+fork = multiprocessing.get_context("fork")
+multiprocessing.get_context = lambda _: fork  # a fresh process imports the site for three seconds
+{WEB}
+"""
+
+
 @contextmanager
-def _site(home: Path, *options: str) -> Iterator[tuple[subprocess.Popen[str], str]]:
+def _site(home: Path, *options: str, code: str = FORKING) -> Iterator[tuple[subprocess.Popen[str], str]]:
     """The site of an empty database at a free port, and its address; killed at the end if it still runs."""
     settings = {"HALLMARK_HOME": str(home), "HALLMARK_LOG_FORMAT": "json", "HALLMARK_WEB_PREPARED": "0"}
     environment = {**os.environ, **settings}
-    command = [sys.executable, "-c", "from workers.cli import main; main()", "web", "--port", "0", *options]
+    command = [sys.executable, "-c", code, "web", "--port", "0", *options]
     with preloaded.Popen(command, env=environment, stderr=subprocess.PIPE, text=True) as process:
         try:
             said = heard(process, "Ctrl-C")
@@ -86,7 +95,7 @@ def test_a_process_of_the_site_that_dies_is_replaced_and_all_end_together(tmp_pa
 
 @pytest.mark.soak  # the test above ends them in every run
 def test_processes_end_with_the_one_that_started_them(tmp_path: Path) -> None:
-    with _site(tmp_path, "--processes", "2") as (process, address):
+    with _site(tmp_path, "--processes", "2", code=WEB) as (process, address):
         _front(address)
         watched = [os.pidfd_open(pid) for pid in _answering(process)]
         process.kill()
