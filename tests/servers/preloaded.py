@@ -6,8 +6,8 @@ like any other. It differs from a fresh interpreter in the modules that are load
 test about imports, memory or the command line uses `subprocess`. Elsewhere than on Linux, and with a variable that only
 a new interpreter reads, every start is a fresh one.
 
-A second, small helper has loaded servers and clients of MCP only. `use_for_conversations` and `use_for_exports` have the
-product itself start its processes so.
+A second, small helper has loaded servers and clients of MCP only. With `use_for_conversations` and `use_for_exports`
+the product starts its own processes so.
 """
 
 from __future__ import annotations
@@ -128,7 +128,7 @@ def use_for_exports(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @cache
 def _fork_server() -> BaseContext:
-    """Instead of fresh processes, copies of one that has loaded what they need, which get their work in the same way."""
+    """Processes that are copied from one that has loaded what they need, and get their work as fresh ones do."""
     multiprocessing.set_forkserver_preload(["publish.datasets.verification.verify"])
     return multiprocessing.get_context("forkserver")
 

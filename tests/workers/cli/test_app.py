@@ -96,13 +96,15 @@ def test_the_overview_says_what_is_json_lines_and_what_one_document(hallmark: Ha
     )
 
 
-def test_a_run_without_services_imports_no_client_of_theirs() -> None:
+def test_neither_a_run_without_services_nor_the_site_imports_a_client_of_theirs() -> None:
     code = (
         "import sys, workers.cli.measure.run\n"
-        "print([name for name in ('celery', 'psycopg', 'redis') if name in sys.modules])"
+        "print([name for name in ('celery', 'psycopg', 'redis') if name in sys.modules])\n"
+        "import workers.web.app\n"
+        "print([name for name in ('celery', 'psycopg') if name in sys.modules])"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout == "[]\n"
+    assert done.stdout == "[]\n[]\n"
 
 
 def test_no_garbage_is_looked_for_before_a_command_is_imported(home: Path) -> None:

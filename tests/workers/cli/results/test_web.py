@@ -26,7 +26,6 @@ from workers.settings.environment import Settings
 from workers.web import processes
 from workers.web.processes import SiteStartFailed, serve_by_processes
 
-
 WEB = "from workers.cli import main; main()"
 FORKING = f"""
 import multiprocessing
@@ -123,11 +122,6 @@ def test_a_port_that_is_taken_is_said_at_once(tmp_path: Path, monkeypatch: pytes
     assert result.exit_code == 1
     assert f"cannot listen at port {port}" in result.output
     assert not (tmp_path / "hallmark.db").exists()
-
-
-def test_the_site_imports_no_celery() -> None:
-    code = "import sys, workers.web.app; sys.exit('celery' in sys.modules)"
-    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 
 def test_a_site_whose_processes_end_at_once_gives_up(monkeypatch: pytest.MonkeyPatch) -> None:
