@@ -42,7 +42,7 @@ _UNREACHABLE: Final = {
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """One request. The engine adds Host, User-Agent, Accept-Encoding and Content-Length."""
+    """One request. The engine adds Host (unless given), User-Agent, Accept-Encoding and Content-Length."""
 
     method: str
     url: Url
@@ -100,14 +100,16 @@ class HttpEngine:
 
     def render(self, request: Request) -> bytes:
         """The bytes of a request; raise InvalidTarget if a header would break the framing."""
+        given = [value for name, value in request.headers if name.lower() == "host"]
         own = (
-            ("host", request.url.origin.authority),
+            ("host", given[0] if given else request.url.origin.authority),
             ("user-agent", self._user_agent),
             ("accept-encoding", ACCEPTED_ENCODINGS),
+            *(pair for pair in request.headers if pair[0].lower() != "host"),
         )
         lines = [f"{request.method} {request.url.target} HTTP/1.1".encode("latin-1")]
         try:
-            pairs = [(name.encode("ascii"), value.encode("latin-1")) for name, value in (*own, *request.headers)]
+            pairs = [(name.encode("ascii"), value.encode("latin-1")) for name, value in own]
         except UnicodeEncodeError as error:
             raise InvalidTarget("a header holds characters that HTTP does not allow") from error
         for name, value in pairs:

@@ -10,7 +10,8 @@ from scoring.protocol.conformance import Verdict
 from tests.conformance.probing import Probed, look, prober
 from tests.crawler.collectors.protocol.probing import remote
 from tests.servers.broken_musts import BROKEN, Make
-from tests.servers.hostile import serving
+from tests.servers.hostile import Behaviour, Call, serving
+from tests.servers.hostile_deeds import says
 from tests.servers.upright import Upright
 
 AT_ONCE = 8
@@ -40,3 +41,37 @@ def test_the_upright_server_fails_nothing_and_passes_the_checks_that_the_others_
     assert {name: dict(probed.failed()) for name, probed in found.items()} == {"dual": {}, "legacy": {}}
     passed = {check for probed in found.values() for check in probed.with_verdict(Verdict.PASS)}
     assert {check for check, _ in BROKEN.values()} - passed == {"EXT-01"}  # it declares no extension
+
+
+def test_a_server_that_refuses_every_origin_does_not_pass_and_one_that_reads_no_host_is_remarked_on() -> None:
+    async def without_origins(call: Call) -> None:
+        await (says(403) if "origin" in call.headers else upright)(call)
+
+    upright = Upright()
+    strict: Make = lambda: without_origins  # noqa: E731
+    found = asyncio.run(probe_all({"upright": Upright, "strict": strict, "hostless": anywhere}))
+
+    verdicts = {name: probed.verdicts() for name, probed in found.items()}
+    assert {name: verdict["HTTP-03"].verdict for name, verdict in verdicts.items()} == {
+        "upright": Verdict.PASS,
+        "strict": Verdict.WARN,
+        "hostless": Verdict.PASS,
+    }
+    assert {name: verdict["HTTP-14"].verdict for name, verdict in verdicts.items()} == {
+        "upright": Verdict.PASS,
+        "strict": Verdict.PASS,
+        "hostless": Verdict.WARN,
+    }
+    assert not any(probed.failed() for probed in found.values())
+
+
+def anywhere() -> Behaviour:
+    """A server that does not look at the host name under which it is asked."""
+    upright = Upright()
+
+    async def behave(call: Call) -> None:
+        if "origin" not in call.headers:
+            call.headers["host"] = "127.0.0.1:80"
+        await upright(call)
+
+    return behave

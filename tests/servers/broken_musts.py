@@ -8,8 +8,8 @@ from typing import Any
 from tests.servers.hostile import Behaviour, Call
 from tests.servers.hostile_deeds import Altered, Change, Twist, When, asked, both, error, method, modern, not_, result
 from tests.servers.hostile_lists import tool, tools
-from tests.servers.hostile_meaning import DISCOVER, LISTING, OPENING, in_result
-from tests.servers.upright import LISTS, Upright
+from tests.servers.hostile_meaning import DISCOVER, LISTING, OPENING, UNKNOWN, in_result
+from tests.servers.upright import HANDSHAKES, LISTS, Upright
 
 Make = Callable[[], Behaviour]
 
@@ -81,12 +81,16 @@ BROKEN: Mapping[str, tuple[str, Make]] = {
     "agrees to every version": ("LIFE-03", agreeing(lambda offered: offered)),
     "agrees to a version that is none": (
         "LIFE-03",
-        agreeing(lambda offered: "1.0" if offered == "1900-01-01" else offered),
+        agreeing(lambda offered: offered if offered in HANDSHAKES else "1.0"),
     ),
     "opens with a version that was never published": ("LIFE-03", agreeing(lambda offered: "2025-01-01")),
     "answers an older version with a newer one": (
         "LIFE-02",
-        agreeing(lambda offered: {"2024-11-05": "2025-06-18", "1900-01-01": "2024-11-05"}.get(offered, offered)),
+        agreeing(
+            lambda offered: {"2024-11-05": "2025-06-18"}.get(
+                offered, offered if offered in HANDSHAKES else "2024-11-05"
+            )
+        ),
     ),
     "serves every web page": ("HTTP-03", blind_to("origin")),
     "ignores the version of the header": (
@@ -99,7 +103,7 @@ BROKEN: Mapping[str, tuple[str, Make]] = {
     ),
     "another error for an unknown method": (
         "JSON-04",
-        lambda: Twist(both(LEGACY, method("hallmark/unknown")), error(-32602, "No")),
+        lambda: Twist(both(LEGACY, UNKNOWN), error(-32602, "No")),
     ),
     "a ping with a result": ("PING-01", lambda: Twist(both(LEGACY, method("ping")), result({"a": 1}))),
     "a schema against its dialect": (

@@ -66,7 +66,9 @@ class Upright:
 
     async def __call__(self, call: Call) -> None:
         """Answer one request."""
-        if call.headers.get("origin") not in {None, f"http://{call.headers.get('host')}"}:
+        host = call.headers.get("host", "")
+        own = {None, f"http://{host}", f"https://{host}"}
+        if call.headers.get("origin") not in own or host.partition(":")[0] not in {"127.0.0.1", "localhost"}:
             await call.reply(403, b"", kind="")
             return
         try:

@@ -168,12 +168,15 @@ class RemoteProbe(Probe):
 
     def _questioning(self, opened: Opened, interview: Interview, *, dual: bool) -> Questioning | None:
         channel, link = opened.dialogue.channel, opened.dialogue.link(opened.era)
+        post = channel.post if isinstance(channel, StreamableHttp) else None
         facts = ServerFacts(
             era=opened.era,
             capabilities=opened.capabilities,
             dual=dual,
             paged=find_paged_method(self.lists),
             listen=self.options.listen,
+            origin=f"{post.url.origin.scheme}://{post.url.origin.authority}" if post else "",
+            local=post is not None and post.gapless,
         )
         if isinstance(channel, SseChannel):
             return SseQuestions(channel, interview, link=link, facts=facts)

@@ -137,7 +137,7 @@ class LegacyQuestions(HttpQuestions):
             *legacy_inquiries(facts, channel.next_id, lists=facts.dual),
             *header_inquiries(facts, channel.next_id, headers, version),
         ]
-        self._openings = list(http_openings(client_version))
+        self._openings = list(http_openings(client_version, facts))
         self._malformed = malformed_inquiry(channel.next_id)
 
     async def ask(self, risk: Risk) -> None:

@@ -21,7 +21,8 @@ UNKNOWN_URI: Final = "hallmark-probe://nonexistent/4f1c9a"
 UNKNOWN_CURSOR: Final = "hallmark-probe-4f1c9a"
 UNKNOWN_METHOD: Final = "hallmark/unknown"
 UNKNOWN_SESSION: Final = "hallmark-fake-session-4f1c9a0000000000"
-FOREIGN_ORIGIN: Final = "https://hallmark-probe.invalid"
+FOREIGN_HOST: Final = "hallmark-probe.invalid"
+FOREIGN_ORIGIN: Final = f"https://{FOREIGN_HOST}"
 UNKNOWN_VERSION: Final = "1900-01-01"
 TEXT_ID: Final = "hallmark-id"
 
@@ -84,7 +85,8 @@ class Inquiry:
 class ServerFacts:
     """What is known of a server when the inquiries begin. `paged`: the method of a list that named a next cursor.
 
-    `listen`: a subscription may be opened.
+    `listen`: a subscription may be opened. `origin`: the server's own, over streamable HTTP. `local`: its address is
+    loopback or private, so that a web page reaches it only by DNS rebinding.
     """
 
     era: Era
@@ -92,6 +94,8 @@ class ServerFacts:
     dual: bool = False
     paged: str | None = None
     listen: bool = False
+    origin: str = ""
+    local: bool = False
 
     def declares(self, name: str) -> bool:
         return is_capability_declared(self.capabilities, name)
@@ -105,6 +109,14 @@ class ServerFacts:
             if isinstance(capability, Mapping) and capability.get("listChanged") is True:
                 found[f"{name}ListChanged"] = True
         return found
+
+    def list_origin_headers(self) -> Iterator[tuple[str, str, str]]:
+        """The questions about origin and host name: the end of the step, and the header with its value."""
+        yield "origin", "origin", FOREIGN_ORIGIN
+        if self.origin:
+            yield "origin-own", "origin", self.origin
+        if self.local:
+            yield "host", "host", FOREIGN_HOST
 
     @property
     def question(self) -> str:

@@ -6,7 +6,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from crawler.collectors.protocol.questions.inquiries import (
-    FOREIGN_ORIGIN,
     MALFORMED,
     TEXT_ID,
     UNKNOWN_SESSION,
@@ -80,10 +79,11 @@ def process_openings(client_version: str) -> Iterator[tuple[str, Inquiry]]:
     yield UNKNOWN_VERSION, _opening("initialize-unknown", client_version, UNKNOWN_VERSION)
 
 
-def http_openings(client_version: str) -> Iterator[tuple[str, Inquiry]]:
-    """The further openings over streamable HTTP: the same, and one about its headers."""
+def http_openings(client_version: str, facts: ServerFacts) -> Iterator[tuple[str, Inquiry]]:
+    """The further openings over streamable HTTP: the same, and those about its headers."""
     yield from process_openings(client_version)
-    yield LEGACY_VERSION, _opening("initialize-origin", client_version, LEGACY_VERSION, ("origin", FOREIGN_ORIGIN))
+    for step, name, value in facts.list_origin_headers():
+        yield LEGACY_VERSION, _opening(f"initialize-{step}", client_version, LEGACY_VERSION, (name, value))
 
 
 def batch_inquiry(headers: Sequence[tuple[str, str]]) -> Inquiry:

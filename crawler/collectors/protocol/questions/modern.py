@@ -7,7 +7,6 @@ from dataclasses import replace
 from typing import Final
 
 from crawler.collectors.protocol.questions.inquiries import (
-    FOREIGN_ORIGIN,
     MALFORMED,
     OTHER_UNKNOWN_NAME,
     TEXT_ID,
@@ -140,7 +139,8 @@ def _headers(envelope: _Envelope, facts: ServerFacts) -> Iterator[Inquiry]:
     yield envelope.discover("discover-method-missing", headers={_METHOD: None})
     yield envelope.discover("discover-version-missing", headers={_VERSION: None})
     yield envelope.discover("discover-session-faked", headers={"mcp-session-id": UNKNOWN_SESSION})
-    yield envelope.discover("discover-origin", headers={"origin": FOREIGN_ORIGIN})
+    for step, name, value in facts.list_origin_headers():
+        yield envelope.discover(f"discover-{step}", headers={name: value})
     uppercase = envelope.discover("discover-headers-uppercase")
     yield Inquiry(
         step=uppercase.step,

@@ -10,6 +10,7 @@ from dataclasses import replace
 from typing import Final
 
 from crawler.collectors.protocol.questions.inquiries import (
+    FOREIGN_HOST,
     FOREIGN_ORIGIN,
     OTHER_UNKNOWN_NAME,
     TEXT_ID,
@@ -73,6 +74,7 @@ def _draw() -> Mapping[str, str]:
     noun, other, scheme = (secrets.choice(_NOUNS) for _ in range(3))
     verb, other_verb = secrets.choice(_VERBS), secrets.choice(_VERBS)
     year, month, day = (secrets.choice(numbers) for numbers in (range(2001, 2020), range(1, 13), range(1, 29)))
+    host = f"{other}s-{secrets.token_hex(3)}.example"
     return {
         UNKNOWN_NAME: f"{verb}_{noun}_{secrets.token_hex(4)}",
         OTHER_UNKNOWN_NAME: f"{other_verb}_{other}_{secrets.token_hex(4)}",
@@ -80,7 +82,8 @@ def _draw() -> Mapping[str, str]:
         UNKNOWN_CURSOR: secrets.token_urlsafe(15),
         UNKNOWN_METHOD: f"{noun}s/{verb}_{secrets.token_hex(3)}",
         UNKNOWN_SESSION: str(uuid.uuid4()),
-        FOREIGN_ORIGIN: f"https://{other}s-{secrets.token_hex(3)}.example",
+        FOREIGN_ORIGIN: f"https://{host}",
+        FOREIGN_HOST: host,
         UNKNOWN_VERSION: f"{year}-{month:02}-{day:02}",
         TEXT_ID: f"{scheme}-{secrets.token_hex(6)}",
     }

@@ -9,9 +9,10 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from crawler.collectors.protocol.questions.inquiries import Risk
+from crawler.collectors.protocol.questions.inquiries import Risk, ServerFacts
 from crawler.collectors.protocol.questions.legacy import http_openings, legacy_inquiries, malformed_inquiry
 from crawler.collectors.protocol.questions.selection import QuestionSelection
+from crawler.mcp.channel import Era
 from evidence.kinds.falls import KIND, Falls
 from evidence.kinds.samples import Samples
 from evidence.model import Absent, Observed, Record, TargetType
@@ -192,6 +193,9 @@ def test_a_core_probe_sends_nothing_that_only_some_clients_send() -> None:
 
 
 def test_every_inquiry_has_a_risk_and_openings_of_other_versions_are_risky() -> None:
-    assert {inquiry.risk for _, inquiry in http_openings("0") if inquiry.step != "initialize-origin"} == {Risk.RISKY}
+    facts = ServerFacts(era=Era.LEGACY, capabilities={}, origin="http://127.0.0.1:1", local=True)
+    openings = {inquiry.step: inquiry.risk for _, inquiry in http_openings("0", facts)}
+    harmless = {step for step, risk in openings.items() if risk is not Risk.RISKY}
+    assert harmless == {"initialize-origin", "initialize-origin-own", "initialize-host"}
     assert malformed_inquiry(lambda: 1).risk is Risk.RISKY
     assert legacy_inquiries
