@@ -16,7 +16,7 @@ Json: TypeAlias = "bool | int | float | str | Sequence[Json] | Mapping[str, Json
 
 MAX_DEPTH = 256
 MAX_BYTES = 16 * 1024 * 1024
-MAX_DIGITS = 400
+MAX_DIGITS = 1000
 """Digits of an integer, more than every IEEE 754 double has. The cost of reading one grows with their square."""
 
 # Possessive and with an optional end, so that an unterminated string costs one pass and not one per quote.

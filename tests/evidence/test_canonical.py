@@ -199,11 +199,11 @@ def test_a_number_of_400_000_digits_is_refused_before_it_is_converted() -> None:
     numbers = b"[" + b",".join([b"9" * 4_300] * 900) + b"]"
 
     with cpu_below(0.5):
-        for body in (b"9" * 400_000, b'{"a":-%s}' % (b"1" * 401), numbers):
-            with pytest.raises(NumberTooLong, match="a number of more than 400 digits"):
+        for body in (b"9" * 400_000, b'{"a":-%s}' % (b"1" * 1001), numbers):
+            with pytest.raises(NumberTooLong, match="a number of more than 1000 digits"):
                 parse_json(body)
             assert canonical_digest(body) is None
-    assert parse_json(b"9" * 400) == 10**400 - 1
+    assert parse_json(b"9" * 1000) == 10**1000 - 1
     assert parse_json(b"0." + b"1" * 400_000) == pytest.approx(1 / 9)
 
 

@@ -31,7 +31,7 @@ SCALARS = st.one_of(
     st.none(),
     st.booleans(),
     st.integers(-(2**70), 2**70),
-    st.just(10**4000),
+    st.just(10**999),
     st.sampled_from(TEXTS),
     st.text(max_size=9),
 )

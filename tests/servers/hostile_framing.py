@@ -241,6 +241,16 @@ FRAMING: dict[str, Case] = {
     ),
     "an empty session id": Case(make=lambda: _sessions(""), fails=None),
     "another session id with every answer": Case(make=lambda: _sessions(None)),
+    "nothing but headers": Case(
+        make=lambda: raw(OK + b"Content-Length: 9\r\n\r\n", then="hold"), reason=Reason.TIMEOUT
+    ),
+    "nothing but slow bytes": Case(
+        make=lambda: dripping(OK + b"Content-Length: 9999\r\n\r\n", b" "), reason=Reason.TIMEOUT
+    ),
+    "nothing but a number of 400,000 digits": Case(
+        make=lambda: raw(OK + b"\r\n", b'{"jsonrpc":"2.0","id":1,"result":' + b"9" * 400_000 + b"}"),
+        reason=Reason.TOO_LARGE,
+    ),
     "nothing but a listener": Case(make=lambda: raw(then="hold"), reason=Reason.TIMEOUT),
 }
 

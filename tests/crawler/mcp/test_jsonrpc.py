@@ -81,7 +81,7 @@ def test_an_answer_is_recognised_under_odd_ids_but_never_an_earlier_one(body: by
 
 def test_a_number_of_too_many_digits_is_too_large_wherever_it_is() -> None:
     for place in (b'"result":%s', b'"id":%s,"result":{}', b'"method":"x","params":[{"a":%s}]'):
-        with pytest.raises(TooLarge, match="a number of more than 400 digits"):
+        with pytest.raises(TooLarge, match="a number of more than 1000 digits"):
             jsonrpc.read_messages(b'{"jsonrpc":"2.0",' + place % (b"9" * 400_000) + b"}")
 
 

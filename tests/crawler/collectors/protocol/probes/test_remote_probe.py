@@ -170,11 +170,11 @@ REFUSING: dict[str, tuple[Behaviour, Reason, str]] = {
     "two lengths": (raw(OK + b"Content-Length: 2\r\nContent-Length: 5\r\n\r\n{}"), Reason.NOT_MCP, "not HTTP"),
     "a closed door": (raw(), Reason.UNREACHABLE, "closed before"),
     "a cut body": (raw(OK + b"Content-Length: 100\r\n\r\n{"), Reason.UNREACHABLE, "closed before"),
-    "a number of 400,000 digits": (raw(OK + b"\r\n" + ENDLESS_NUMBER), Reason.TOO_LARGE, "400 digits"),
+    "a number of 400,000 digits": (raw(OK + b"\r\n" + ENDLESS_NUMBER), Reason.TOO_LARGE, "1000 digits"),
     "a number of 400,000 digits on a stream": (
         raw(STREAM + b"data: " + ENDLESS_NUMBER + b"\n\n", then="hold"),
         Reason.TOO_LARGE,
-        "400 digits",
+        "1000 digits",
     ),
     "silence": (raw(then="hold"), Reason.TIMEOUT, "no answer within 0.8 s"),
     "a head and silence": (
