@@ -57,6 +57,7 @@ mutants: setup-dev ## change scoring, disclosure and the store in 36 small ways 
 bench: setup-dev ## measure each part (ratios against a named peer or limit in the same run), and a night
 	@infra/system-packages bwrap=bubblewrap
 	$(BIN)/python -m bench.probe
+	$(BIN)/python -m bench.scan
 	$(BIN)/python -m bench.fleet
 	$(BIN)/python -m bench.hostile
 	$(BIN)/python -m bench.store

@@ -38,7 +38,7 @@ def test_the_official_client_is_sent_when_it_was_asked_for(
 
 def test_probes_and_the_official_client_share_the_slots_of_one_sandbox(tmp_path: Path) -> None:
     async def main() -> None:
-        network = NetworkWiring(settings(tmp_path, depth="full", sources=()), SystemClock())
+        network = NetworkWiring(settings(tmp_path, depth="full", interop="full", sources=()), SystemClock())
         protocol, interop = await network.collectors()
         launchers = [counted.collector._launcher for counted in (protocol, interop)]  # type: ignore[attr-defined]
         assert launchers[0] is launchers[1] is not None
