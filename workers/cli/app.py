@@ -167,16 +167,21 @@ def load_command(module: str) -> Any:
     if not gc.isenabled():
         gc.freeze()  # imported modules live as long as the process, so no later collection has to visit them
         gc.enable()
-    _flow(command)
+    _simplify(command)
     return command
 
 
-def _flow(command: Any) -> None:
-    """Join the lines of each paragraph of a help text, so that the terminal wraps them; Typer joins only the first."""
+def _simplify(command: Any) -> None:
+    """Show the help without Rich, as the overview does, and let the terminal decide where its lines end.
+
+    Typer joins the lines of the first paragraph only, and cuts the line of a subcommand in the list of a group.
+    """
+    command.rich_markup_mode = None
     paragraphs = inspect.cleandoc(command.help or "").split("\n\n")
-    command.help = "\n\n".join(" ".join(paragraph.split("\n")) for paragraph in paragraphs)
+    command.short_help, *_ = joined = [" ".join(paragraph.split("\n")) for paragraph in paragraphs]
+    command.help = "\n\n".join(joined)
     for each in getattr(command, "commands", {}).values():
-        _flow(each)
+        _simplify(each)
 
 
 def _complete(ctx: Any, option: str, shell: str) -> None:

@@ -47,7 +47,7 @@ def scan(
     *,
     target: Annotated[
         str | None,
-        typer.Argument(help=r"A URL, npm:NAME\[@VERSION], pypi:NAME\[==VERSION], oci:IMAGE or a server.json's path."),
+        typer.Argument(help="A URL, npm:NAME[@VERSION], pypi:NAME[==VERSION], oci:IMAGE or a server.json's path."),
     ] = None,
     source: Annotated[
         Path | None, typer.Option("--from", metavar="FILE", help="Score saved evidence or a capture offline.")
