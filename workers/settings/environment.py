@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from datetime import timedelta
+from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Annotated, Final, Literal
@@ -239,6 +240,7 @@ class Settings(
         return f"hallmark/{read_code_version()}" + (f" (+{self.contact_url})" if self.contact_url else "")
 
 
+@cache
 def read_code_version() -> str:
     """Version of the installed distribution; `0+source` when it is not installed."""
     try:

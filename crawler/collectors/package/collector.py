@@ -22,7 +22,6 @@ from crawler.collectors.package.index_client import IndexClient, IndexRetryPolic
 from crawler.collectors.package.indexes import ConfiguredIndexes, index_transport
 from crawler.collectors.package.npm_probe import probe_npm_package
 from crawler.collectors.package.package_probe import PackageProbe, PackageResult
-from crawler.collectors.package.python_probe import probe_python_project
 from crawler.collectors.package.shared_results import SharedResults
 from crawler.http.engine import HttpEngine
 from crawler.sandbox.errors import SandboxError
@@ -154,6 +153,8 @@ class PackageCollector:
             if isinstance(index, NpmIndex):
                 found = await probe_npm_package(probe, index, wanted.name, wanted.version)
             else:
+                from crawler.collectors.package.python_probe import probe_python_project  # noqa: PLC0415  parses HTML
+
                 found = await probe_python_project(probe, index, wanted.name, wanted.version)
             if isinstance(found, Absent):
                 return _failed(found)

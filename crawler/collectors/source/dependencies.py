@@ -8,7 +8,6 @@ from typing import Protocol
 from crawler.collectors.repository.github import GitHub
 from crawler.collectors.repository.parsing.sbom import SbomPart
 from crawler.collectors.source.archive_origin import GITHUB, ArchiveOrigin, find_package_target
-from crawler.collectors.source.lockfiles import sort_dependency_rows
 from crawler.sandbox.install.package_inventory import InstalledTree
 from evidence.canonical import Json
 from evidence.kinds.dependencies import INSTALLED, MAX_DEPENDENCIES, SBOM
@@ -54,12 +53,16 @@ async def find_dependencies_elsewhere(
 
 
 def _sbom_body(origin: ArchiveOrigin, parts: Iterable[SbomPart]) -> dict[str, Json]:
+    from crawler.collectors.source.lockfiles import sort_dependency_rows  # noqa: PLC0415  with the readers of lockfiles
+
     rows = sort_dependency_rows(_row(part.ecosystem, part.name, part.version, "unknown", "") for part in parts)
     head: dict[str, Json] = {"origin": origin.origin, "name": origin.name, "ref": origin.ref, "from": SBOM}
     return _body(head, rows, complete=True, sources=[{"path": "", "format": SBOM}])
 
 
 def _installation_body(tree: InstalledTree) -> dict[str, Json]:
+    from crawler.collectors.source.lockfiles import sort_dependency_rows  # noqa: PLC0415
+
     rows = sort_dependency_rows(
         _row(package.ecosystem, package.name, package.version, package.relation, package.path)
         for package in tree.packages
