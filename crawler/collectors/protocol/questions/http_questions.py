@@ -167,7 +167,7 @@ class LegacyQuestions(HttpQuestions):
         return await self._send(inquiry, tuple(self._channel.legacy_headers(inquiry.label)))
 
     async def _open(self, offered: str, inquiry: Inquiry) -> None:
-        """One more opening on a connection of its own, whose session is ended again."""
+        """One more opening on a connection of its own, whose session is ended again where that is harmless."""
         if not self._interview.wants(Era.LEGACY.value, inquiry):
             return
         link = SessionLink(self._channel.transport, Era.LEGACY.value, offered)
@@ -183,7 +183,8 @@ class LegacyQuestions(HttpQuestions):
                 number, Inquiry(step="initialized", body=notification, headers=headers), self._send
             )
             await self._interview.ask(number, batch_inquiry(headers), self._send)
-        if link.session and is_valid_session_id(link.session):
+        # The version of the probe's own connection counts: a newer server negotiates an old version when that is offered.
+        if self._channel.may_end_session and link.session and is_valid_session_id(link.session):
             limits = self._limits()
             await self._interview.end_session(lambda: self._post.send("DELETE", "DELETE", b"", headers, limits=limits))
 

@@ -168,6 +168,28 @@ def test_a_revision_of_versions_that_fall_is_asked_nothing_risky(revision: str) 
     assert not server.fallen
 
 
+@pytest.mark.parametrize(("revision", "ends"), [("2024-11-05", False), ("2025-03-26", False), ("2025-06-18", True)])
+def test_a_full_probe_deletes_no_session_of_a_revision_that_falls_at_that(revision: str, ends: bool) -> None:
+    verbs: list[str] = []
+
+    async def run() -> None:
+        async def serve(call: Call) -> None:
+            verbs.append(call.verb)
+            if call.method == "initialize":  # older versions are agreed to when they are offered
+                agreed = min(revision, call.message["params"]["protocolVersion"])
+                capabilities = {"tools": {}, "resources": {}}
+                opening = {**OPENING, "protocolVersion": agreed, "capabilities": capabilities}
+                await call.result(opening, ("mcp-session-id", f"session-{len(verbs)}"))
+            else:
+                await Mcp()(call)
+
+        async with serving(serve) as url:
+            await records_of(collector(depth="full"), remote(url))
+
+    asyncio.run(run())
+    assert ("DELETE" in verbs) is ends
+
+
 def test_a_fall_outlives_that_the_server_is_down() -> None:
     first = probe_full(Fragile())
     down = probe_full(Fragile(fallen=True), first)
