@@ -137,7 +137,8 @@ def _score(assessment: Assessment) -> Scorecard:
     if failure := _find_failure(recorded.exchanges):
         return _card(assessment, NotMeasured(FAILED_IN_PROBE, failure))
     if stop := recorded.stopped_at or _find_unasked(recorded.exchanges):
-        return _card(assessment, NotMeasured(UNFINISHED, f"the probe was not finished: {stop.at}: {stop.unclear}"))
+        why = stop.failure or f"HTTP {stop.status}"
+        return _card(assessment, NotMeasured(UNFINISHED, f"the probe was not finished: {stop.at}: {why}"))
     unfinished = [result for result in results if _is_required(result) and result.verdict is Verdict.INCONCLUSIVE]
     if counts.vacuous or counts.must_total == _count_musts(unfinished):
         return _card(assessment, NotMeasured(VACUOUS, "no MUST check could be made"))

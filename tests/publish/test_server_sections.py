@@ -138,7 +138,8 @@ def test_nothing_tells_a_lock_that_any_token_opens_from_one_that_holds(make_stor
 
 
 def test_the_receipt_of_a_lock_that_any_token_opens_does_not_say_so() -> None:
-    talk = observed.talkative()
+    said = (legacy_exchange("initialize", result={}), legacy_exchange("ping", result={}))
+    talk = observed.rewritten(observed.talkative(), exchanges.KIND, build_exchanges_body(*said))
     opened = observed.locked_out(bogus=(200, ACCEPTED)).records[access.KIND]
     card = SDK_TIER_1.score(assess_dossier(replace(talk, records={**talk.records, access.KIND: opened}), [SDK_TIER_1]))
     assert "AUTH-13" in {line.cites for line in receipt_lines(card)}
