@@ -6,6 +6,7 @@ import io
 import json
 from collections.abc import Callable
 from dataclasses import replace
+from decimal import Decimal
 from pathlib import Path
 
 import pytest
@@ -26,6 +27,7 @@ from publish.formats.run_files import FileFormat
 from publish.publication import manifest, run_export
 from publish.scan_reports import junit, sarif
 from publish.scan_reports.document import make_scan_document
+from publish.scan_reports.gate import Gate, decide_gate
 from publish.views.comparisons.receipts import compare_receipts, comparison_as_json
 from publish.views.evidence.check_verdicts import judge_checks
 from scoring import receipt
@@ -33,7 +35,7 @@ from scoring.engine import catalogue
 from scoring.engine.assess import assess_dossier
 from scoring.engine.rule import discover_rules
 from scoring.explain import explain_scorecard
-from scoring.results.outcome import Severity
+from scoring.results.outcome import Level, Severity
 from scoring.results.scorecard import Line, Scorecard
 from scoring.rubrics.sdk_tier import SDK_TIER_1
 from tests.publish import projects, samples
@@ -161,10 +163,11 @@ def test_what_is_made_of_the_public_forms_has_no_trace() -> None:
     public = replace(dossier, records=shown.records)
     cards = [redact_receipt(card) for card in marked_cards(dossier)]
     checked = judge_checks(assess_dossier(public, [SDK_TIER_1]))
+    decision = decide_gate(Gate(minimum=Decimal(101), levels=frozenset({Level.MUST})), public, cards, checked)
     products = [
-        json.dumps(sarif.render_sarif(public, cards, code="1")),
-        junit.render_junit(checked, public.server.ref).decode(),
-        json.dumps(make_scan_document(public, cards, checked)),
+        json.dumps(sarif.render_sarif(public, cards, decision, code="1")),
+        junit.render_junit(checked, decision, public.server.ref).decode(),
+        json.dumps(make_scan_document(public, cards, checked, decision)),
         *(receipt.encode_scorecard(card).decode() for card in cards),
         *(repr(explain_scorecard(card)) for card in cards),
     ]
