@@ -52,7 +52,7 @@ PLACES: Mapping[str, When] = {
     "call-nonexistent": method("tools/call"),
     "read-nonexistent": method("resources/read"),
     "prompt-nonexistent": method("prompts/get"),
-    "discover-origin": lambda call: "origin" in call.headers,
+    "discover-origin": lambda call: "origin" in call.headers and call.headers["host"] not in call.headers["origin"],
     "initialized": method("notifications/initialized"),
 }
 

@@ -71,9 +71,9 @@ def http_origin_unchecked(conversation: Conversation) -> Iterator[Answer]:
     to them too, and methodologies with weights give it a low weight.
     """
     narrowed = only_streamable_http(conversation)
-    refuses_own = {one.connection.era for one in narrowed.recorded.of(*_CONTROLS) if _is_refused(one)}
+    refuses_own = any(_is_refused(one) for one in narrowed.recorded.of(*_CONTROLS))
     for exchange in list_decided_exchanges(narrowed, "initialize-origin", "discover-origin"):
-        if not exchange.succeeded and exchange.connection.era in refuses_own:
+        if refuses_own and not exchange.succeeded:
             yield Tolerated("a request with the server's own origin is refused too", exchange)
             continue
         revision = _revision(conversation, exchange)

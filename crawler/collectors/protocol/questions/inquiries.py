@@ -111,8 +111,13 @@ class ServerFacts:
         return found
 
     def list_origin_headers(self) -> Iterator[tuple[str, str, str]]:
-        """The questions about origin and host name: the end of the step, and the header with its value."""
+        """The questions about origin and host name: the end of the step, and the header with its value.
+
+        A server of both eras is asked all of them in one era.
+        """
         yield "origin", "origin", FOREIGN_ORIGIN
+        if self.dual and self.era is Era.LEGACY:
+            return
         if self.origin:
             yield "origin-own", "origin", self.origin
         if self.local:

@@ -28,6 +28,8 @@ CORE = {"discover", "initialize", "initialized", "list-tools", "list-resources",
 COMMON = {"ping", "unknown-method", "call-nonexistent", "read-nonexistent", "prompt-nonexistent", "malformed"}
 MODERN = {
     "discover-origin",
+    "discover-origin-own",
+    "discover-host",
     "discover-version-unknown",
     "discover-version-mismatch",
     "discover-method-mismatch",
@@ -71,7 +73,7 @@ OF_HTTP = {
     *(
         step
         for step in MODERN
-        if step.endswith(("-mismatch", "-missing", "-uppercase", "-faked", "-encoded", "-origin"))
+        if step.endswith(("-mismatch", "-missing", "-uppercase", "-faked", "-encoded", "-origin", "-own", "-host"))
     ),
     *(step for step in LEGACY if step.endswith(("-origin", "-missing", "-random", "-end"))),
     *("stream", "version-unknown", "batch", "end"),
