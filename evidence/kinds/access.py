@@ -1,6 +1,6 @@
 """Kind `access`: the level of access without credentials, and how the server announces where to get credentials.
 
-Body, schema 1 (UTF-8 JSON; a DOCUMENT is spliced in as it was sent, but values in queries of addresses are masked):
+Body, schema 1 (UTF-8 JSON; a DOCUMENT is as it was sent, queries masked):
 
     {"registered": STRING,                 the address as registered, values of its query masked
      "class": CLASS,                       see `AccessClass`
