@@ -5,9 +5,11 @@ from __future__ import annotations
 import gc
 import ipaddress
 import random
+import shutil
 import socket
 from collections import defaultdict
 from collections.abc import Iterator
+from contextlib import suppress
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -15,7 +17,7 @@ from typing import Any
 import pytest
 from hypothesis import settings
 
-from evidence.store import open_store
+from evidence.store import Store, open_store
 from tests.sampling import FULL, SAMPLE
 from tests.servers.postgres import PostgresServer, postgres_server
 
@@ -78,14 +80,45 @@ def pytest_make_parametrize_id(val: object, argname: str) -> str | None:
     return argname if isinstance(val, bytes) else None
 
 
+_migrate = Store.migrate
+
+
 @pytest.fixture(scope="session")
 def sqlite_template(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A migrated, empty database, to be copied: to migrate one takes longer than most tests."""
     path = tmp_path_factory.mktemp("template") / "hallmark.db"
     store = open_store(f"sqlite:///{path}")
-    store.migrate()
+    _migrate(store)
     store.close()
     return path
+
+
+@pytest.fixture(autouse=True, scope="session")
+def quick_migration(sqlite_template: Path) -> Iterator[None]:
+    """A store whose SQLite file is missing becomes a copy of the migrated one; others are migrated."""
+
+    def migrate(store: Store) -> None:
+        url = store._database.url
+        if url.get_backend_name() == "sqlite" and url.database and url.database != ":memory:":
+            with suppress(OSError):  # which the product tells
+                _copy_if_missing(sqlite_template, Path(url.database))
+        _migrate(store)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Store, "migrate", migrate)
+        yield
+
+
+def _copy_if_missing(source: Path, path: Path) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    if not path.exists():
+        shutil.copy(source, path)
+
+
+@pytest.fixture
+def real_migrations(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every store of the test is migrated."""
+    monkeypatch.setattr(Store, "migrate", _migrate)
 
 
 @pytest.fixture(scope="session")

@@ -14,10 +14,10 @@ from pathlib import Path
 
 from sqlalchemy.engine import make_url
 
-from evidence.store import NotMigrated, RunState, StoreUnavailable
+from evidence.store import NotMigrated, RunState, StoreUnavailable, open_store
 from tests.chaos.relay import Relay
 from tests.functional.cluster import QUICK
-from tests.functional.processes import CELERY, NIGHTLY, Process, environment, opened
+from tests.functional.processes import CELERY, NIGHTLY, Process, environment
 from tests.servers import preloaded
 from tests.servers.daemon import Daemon, free_port
 from tests.servers.postgres import PostgresServer
@@ -40,6 +40,7 @@ class Deployment:
         self.valkey = valkey
         self.database, self.broker = relays
         self.url = postgres.create_database()  # past the relay: what is asked here is no part of the deployment
+        self._store = open_store(self.url)
         behind = make_url(self.url).set(port=self.database.port).render_as_string(hide_password=False)
         self._env = environment(
             folder,
@@ -72,6 +73,7 @@ class Deployment:
             self._supervisor.join()
         for process in self._processes.values():
             process.kill()
+        self._store.close()
 
     def kill(self, name: str) -> None:
         """SIGKILL a process and its children; the supervisor starts it again a second later."""
@@ -91,8 +93,8 @@ class Deployment:
 
     def state(self) -> RunState | None:
         """State of the nightly run; None while the run is missing or the database does not answer."""
-        with suppress(StoreUnavailable, NotMigrated), opened(self.url) as store:
-            row = store.find_run(NIGHTLY)
+        with suppress(StoreUnavailable, NotMigrated):
+            row = self._store.find_run(NIGHTLY)
             return row.state if row is not None else None
         return None
 

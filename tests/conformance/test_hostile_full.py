@@ -14,7 +14,7 @@ import pytest
 from evidence.kinds import listing, source
 from evidence.model import Absent
 from scoring.engine.assess import assess_dossier
-from scoring.engine.walk import Pages
+from scoring.engine.walk import Walk
 from scoring.results.outcome import NotMeasured
 from scoring.results.scorecard import Scorecard
 from scoring.rubrics.adaptive_verdict import ADAPTIVE_2
@@ -40,10 +40,11 @@ def test_a_hostile_server_leaves_its_class_and_fails_what_it_truly_fails(
 ) -> None:
     case, probed = CASES[name], suffered[name].probed
     content = probed.listing.content
-    failed = probed.failed()
 
     assert (content.reason if isinstance(content, Absent) else None) is case.reason
-    assert case.fails is None or set(failed) == case.fails, failed
+    if case.fails is not None:
+        failed = probed.failed()
+        assert set(failed) == case.fails, failed
     if case.sees:
         step, reason = case.sees
         seen = [exchange.failure for exchange in probed.talk() if exchange.step == step]
@@ -68,16 +69,14 @@ def test_no_server_that_could_not_be_listed_has_a_headline(suffered: Mapping[str
     unlisted = 0
     for name, one in suffered.items():
         evidence = replace(well_kept(), records={**project, **one.probed.dossier.records})
-        assessment = assess_dossier(evidence, [ADAPTIVE_2])
-        walk = assessment.walks[Pages.ALL]
-        unread = isinstance(one.probed.listing.content, Absent) or any(map(walk.incomplete_end, listing.LISTS))
-        unlisted += unread
-        score = ADAPTIVE_2.score(assessment).score
-        assert not unread or isinstance(score, NotMeasured), (name, score)
+        if isinstance(one.probed.listing.content, Absent) or any(map(Walk(evidence).incomplete_end, listing.LISTS)):
+            unlisted += 1
+            score = ADAPTIVE_2.score(assess_dossier(evidence, [ADAPTIVE_2])).score
+            assert isinstance(score, NotMeasured), (name, score)
     assert unlisted > 30
 
 
-@pytest.mark.parametrize("every", [20, pytest.param(1, marks=pytest.mark.soak)])
+@pytest.mark.parametrize("every", [50, pytest.param(1, marks=pytest.mark.soak)])
 def test_hiding_what_a_hostile_server_showed_never_raises_its_value(
     suffered: Mapping[str, Suffered], every: int
 ) -> None:

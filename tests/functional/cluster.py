@@ -9,9 +9,9 @@ from contextlib import contextmanager
 from itertools import count
 from pathlib import Path
 
-from evidence.store import RunState, Stage
+from evidence.store import RunState, Stage, open_store
 from tests.functional.gate import Gate
-from tests.functional.processes import CELERY, NIGHTLY, PATIENCE, Process, comparable, environment, opened, until
+from tests.functional.processes import CELERY, NIGHTLY, PATIENCE, Process, comparable, environment, until
 from tests.servers import preloaded
 from tests.servers.postgres import PostgresServer
 from tests.servers.valkey import ValkeyServer
@@ -38,6 +38,7 @@ class Cluster:
 
     def __init__(self, folder: Path, postgres: PostgresServer, valkey: ValkeyServer, registry: str) -> None:
         self.url = postgres.create_database()
+        self._store = open_store(self.url)  # one for all looks: a new connection costs more than a look
         self.postgres = postgres
         self.valkey = valkey
         self._folder = folder
@@ -82,8 +83,7 @@ class Cluster:
 
     def collected(self) -> int:
         """Servers of the nightly run whose evidence is stored."""
-        with opened(self.url) as store:
-            return store.read_progress(NIGHTLY).done[Stage.COLLECT] if store.find_run(NIGHTLY) else 0
+        return self._store.read_progress(NIGHTLY).done[Stage.COLLECT] if self._store.find_run(NIGHTLY) else 0
 
     def wait_until_collected(self, at_least: int) -> None:
         until(lambda: self.collected() >= at_least, f"{at_least} servers collected", explain=self.log)
@@ -103,13 +103,13 @@ class Cluster:
     def stop(self) -> None:
         for process in self._processes:
             process.kill()
+        self._store.close()
 
     def published(self) -> bool:
         """Whether the nightly run is published; workers that crashed are started again."""
         self._restart_crashed_workers()
-        with opened(self.url) as store:
-            row = store.find_run(NIGHTLY)
-            return row is not None and row.state is RunState.PUBLISHED
+        row = self._store.find_run(NIGHTLY)
+        return row is not None and row.state is RunState.PUBLISHED
 
     def _restart_crashed_workers(self) -> None:
         """As infra/compose.yaml does: a worker can die of an acknowledgement while its broker is away (kombu)."""

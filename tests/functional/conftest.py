@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -26,13 +28,27 @@ def fleet(whole_fleet: Fleet) -> Fleet:
     return whole_fleet
 
 
+@dataclass(frozen=True)
+class Undisturbed:
+    """One embedded run that nothing disturbed: where it was, what it said of itself, and its comparable export."""
+
+    embedded: Embedded
+    facts: dict[str, Any]
+    export: bytes
+
+
 @pytest.fixture(scope="session")
-def undisturbed(whole_fleet: Fleet, tmp_path_factory: pytest.TempPathFactory) -> bytes:
-    """The comparable export of one embedded run that nothing disturbed."""
-    home = tmp_path_factory.mktemp("undisturbed")
-    embedded = embedded_run(home, whole_fleet)
-    assert embedded.finish()["ok"], embedded.log()
-    return comparable(embedded.url)
+def undisturbed_run(whole_fleet: Fleet, tmp_path_factory: pytest.TempPathFactory) -> Undisturbed:
+    embedded = embedded_run(tmp_path_factory.mktemp("undisturbed"), whole_fleet)
+    facts = embedded.finish()
+    assert facts["ok"], embedded.log()
+    return Undisturbed(embedded, facts, comparable(embedded.url))
+
+
+@pytest.fixture(scope="session")
+def undisturbed(undisturbed_run: Undisturbed) -> bytes:
+    """Its comparable export."""
+    return undisturbed_run.export
 
 
 @pytest.fixture

@@ -130,7 +130,7 @@ def until(
         with suppress(StoreUnavailable, NotMigrated):
             if condition():
                 return
-        time.sleep(0.05)
+        time.sleep(0.1)
     raise AssertionError(f"not within {patience:.0f} s: {what}\n{explain()}")
 
 

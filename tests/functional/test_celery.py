@@ -20,17 +20,6 @@ MIDWAY = 12
 GATED = "tests.functional.gated_servers"  # the run is not over before the test has disturbed it
 
 
-def test_two_beats_and_workers_make_one_run_and_export_what_an_embedded_run_does(
-    cluster: Cluster, undisturbed: bytes
-) -> None:
-    cluster.start_worker()
-    cluster.start_beat()
-    cluster.start_beat("second-beat")
-    assert differing(cluster.wait_until_published(), undisturbed) == []
-    with opened(cluster.url) as store:
-        assert [row.run.id for row in store.list_runs()] == [NIGHTLY]
-
-
 # In `make test` one night of tests/chaos has the faults of those below that are marked `soak`.
 
 
@@ -47,18 +36,23 @@ def test_a_worker_killed_in_mid_batch_changes_nothing(cluster: Cluster, undistur
     assert differing(cluster.wait_until_published(), undisturbed) == []
 
 
-def test_a_worker_that_gets_a_stop_signal_releases_its_servers(cluster: Cluster, undisturbed: bytes) -> None:
+def test_two_beats_make_one_run_that_is_an_embedded_one_and_a_worker_that_stops_releases_its_servers(
+    cluster: Cluster, undisturbed: bytes
+) -> None:
     cluster.change("HALLMARK_LEASE_TTL", "3600")  # no other worker could take them over in time
     cluster.change("HALLMARK_IN_FLIGHT", "1")
     gate = cluster.gated(seconds=5)  # those under way end before a worker stops
     first = cluster.start_worker(app=GATED)
     cluster.start_beat()
+    cluster.start_beat("second-beat")
     _wait_until_midway(cluster)
     first.stop(patience=300)
     _assert_unfinished(cluster)
     gate.open()
     cluster.start_worker()
     assert differing(cluster.wait_until_published(), undisturbed) == []
+    with opened(cluster.url) as store:
+        assert [row.run.id for row in store.list_runs()] == [NIGHTLY]
 
 
 @pytest.mark.soak

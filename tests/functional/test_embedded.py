@@ -12,7 +12,8 @@ from pathlib import Path
 import pytest
 
 from evidence.kinds import listing, registration
-from tests.functional.fleet import REMOTES
+from tests.functional.conftest import Undisturbed
+from tests.functional.fleet import REMOTES, Fleet
 from tests.functional.gate import Gate
 from tests.functional.processes import Embedded, comparable, differing, opened
 
@@ -21,9 +22,10 @@ pytestmark = pytest.mark.xdist_group("functional-embedded")
 KILLS = int(os.environ.get("HALLMARK_SOAK_KILLS", "3"))
 
 
-def test_the_fleet_is_seen_as_it_is_and_a_second_run_exports_the_same(embedded: Embedded, undisturbed: bytes) -> None:
-    facts = embedded.finish()
-    assert facts["ok"], embedded.log()
+def test_the_fleet_is_seen_as_it_is_and_a_second_run_exports_the_same(
+    undisturbed_run: Undisturbed, fleet: Fleet
+) -> None:
+    embedded, facts = undisturbed_run.embedded, undisturbed_run.facts
     assert facts["walks"] == [None]
     with opened(embedded.url) as store:
         assert store.verify() == []
@@ -34,9 +36,10 @@ def test_the_fleet_is_seen_as_it_is_and_a_second_run_exports_the_same(embedded: 
         assert {"oauth_required", "not_mcp", "sandbox_restricted", "invalid_registration"} <= reasons
         assert "collector_error" not in reasons
         assert {reason for kind, reason in absent if kind == registration.KIND} == {"invalid_registration"}
-    assert differing(comparable(embedded.url), undisturbed) == []
-    assert embedded.finish()["ok"], embedded.log()
-    assert differing(comparable(embedded.url), undisturbed) == []
+    again = embedded.finish()
+    assert again["ok"], embedded.log()
+    assert again["run"] != facts["run"]
+    assert differing(comparable(embedded.url), undisturbed_run.export) == []
 
 
 def test_kill_9_at_any_moment_loses_and_doubles_nothing(embedded: Embedded, undisturbed: bytes) -> None:

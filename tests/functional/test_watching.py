@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
 import sys
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
@@ -18,6 +17,7 @@ from evidence.store import Stage
 from tests.functional.cluster import Cluster
 from tests.functional.gate import Gate
 from tests.functional.processes import NIGHTLY, opened, until
+from tests.servers import preloaded
 from tests.servers.daemon import free_port
 from tests.servers.github.server import Local, serve
 from tests.workers.observability.test_health import fetched
@@ -50,7 +50,7 @@ def github() -> Iterator[Local]:
 def health_app(env: Mapping[str, str], folder: Path) -> Iterator[str]:
     """The address of the health app of a deployment."""
     port = free_port()
-    app = subprocess.Popen([sys.executable, "-c", HEALTH, str(port)], env=dict(env), cwd=folder)
+    app = preloaded.Popen([sys.executable, "-c", HEALTH, str(port)], env=dict(env), cwd=folder)
     try:
         yield f"http://127.0.0.1:{port}"
     finally:

@@ -95,13 +95,13 @@ def check_step(name: str, evidence: Dossier, step: Step) -> None:
 
 
 @pytest.mark.parametrize("step", LISTING)
-@pytest.mark.parametrize("name", some(LISTED, 5))
+@pytest.mark.parametrize("name", some(LISTED, 3))
 def test_damage_to_a_listing_costs(name: str, step: str) -> None:
     check_step(name, whole(name), LISTING[step])
 
 
 @pytest.mark.parametrize("step", PARAMETERS)
-@pytest.mark.parametrize("name", LISTED)
+@pytest.mark.parametrize("name", some(LISTED, 4))
 def test_damage_to_parameters_costs(name: str, step: str) -> None:
     check_step(name, whole(name), PARAMETERS[step])
 
@@ -125,7 +125,7 @@ def test_damage_to_the_conversation_costs(name: str, step: str) -> None:
 
 
 @pytest.mark.parametrize("twin", [*TWINS, "redirect"])
-@pytest.mark.parametrize("name", some(captures(), 6))
+@pytest.mark.parametrize("name", some(captures(), 4))
 def test_a_poisoned_twin_is_d_or_worse_and_says_why_first(name: str, twin: str) -> None:
     clean = scored(whole(name))
     if twin == "redirect":

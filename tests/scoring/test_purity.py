@@ -47,10 +47,13 @@ def test_scoring_every_recorded_dossier_touches_nothing(part: str) -> None:
     assert (done.returncode, done.stdout.strip()) == (0, "235 []"), done.stdout + done.stderr
 
 
-def test_the_audit_notices_an_open_file_and_a_socket() -> None:
-    for sabotage in (
+@pytest.mark.parametrize(
+    "sabotage",
+    [
         "open('/dev/null').close()",
         "__import__('socket').socket()",
-        "__import__('sqlite3').connect(':memory:')",
-    ):
-        assert scored(sabotage).returncode == 1
+        pytest.param("__import__('sqlite3').connect(':memory:')", marks=pytest.mark.soak),
+    ],
+)
+def test_the_audit_notices_an_open_file_a_socket_and_a_database(sabotage: str) -> None:
+    assert scored(sabotage).returncode == 1

@@ -18,6 +18,7 @@ from scoring.engine.assess import assess_dossier
 from scoring.explain import explain_citation, explain_fix_plan, explain_rule, list_published_ids
 from scoring.remedy import FixPlan, plan_fixes
 from tests.publish import samples
+from tests.sampling import some
 
 CAPTURES = sorted((Path(__file__).parents[1] / "dossiers" / "captures").glob("*.json"))
 WELL = "Searches the catalogue by words in the title."
@@ -56,7 +57,7 @@ def test_the_bonus_counts_with_the_last_description() -> None:
 
 
 @pytest.mark.parametrize("rubric", ["lint@1", "adaptive@1"])
-@pytest.mark.parametrize("path", CAPTURES[:6], ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", some(CAPTURES[:6], 3), ids=lambda path: path.stem)
 def test_fixing_everything_leaves_nothing_to_fix(path: Path, rubric: str) -> None:
     found = catalogue.get_rubric(rubric)
     outlook = plan_fixes(assess_dossier(dossier_from_capture(path.read_bytes(), samples.AS_OF), [found]), found)
@@ -117,8 +118,8 @@ def test_every_id_on_a_receipt_is_explained() -> None:
     assessment = assess_dossier(dossier_from_capture(path.read_bytes(), samples.AS_OF))
     own = {"rounding", "scale", "clamp", "empty", "floor", "server-grade-f", "grade", "description", "schema"}
     for rubric in catalogue.list_rubrics():
-        for line in receipt_lines(rubric.score(assessment)):
-            assert line.cites in list_published_ids() | own, f"{rubric.name} cites {line.cites}"
-            assert line.cites in own or explain_citation(line.cites)
+        for cites in {line.cites for line in receipt_lines(rubric.score(assessment))}:
+            assert cites in list_published_ids() | own, f"{rubric.name} cites {cites}"
+            assert cites in own or explain_citation(cites)
     explanation, *_ = explain_citation("documentation.descriptions")
     assert "tool-description-missing" in str(explanation)

@@ -114,14 +114,14 @@ def _reduced(tool: dict[str, Any], name: str, keep: tuple[str, ...]) -> dict[str
 
 
 @pytest.mark.parametrize("way", DELETIONS)
-@pytest.mark.parametrize("name", some(captures(), 5))
+@pytest.mark.parametrize("name", some(captures(), 3))
 def test_a_deletion_in_all_tools_never_raises_the_score_of_the_server_or_of_a_tool(name: str, way: str) -> None:
     before, after = captures()[name], deleted(captures()[name], DELETIONS[way])
     assert score(after) <= score(before)
     assert all(now <= then for now, then in zip(tool_scores(after), tool_scores(before), strict=True))
 
 
-@pytest.mark.parametrize("name", some(captures(), 5))
+@pytest.mark.parametrize("name", some(captures(), 3))
 def test_a_deletion_in_one_tool_never_raises_any_tool(name: str) -> None:
     before = tool_scores(captures()[name])
     for way, deletion in DELETIONS.items():
@@ -130,7 +130,7 @@ def test_a_deletion_in_one_tool_never_raises_any_tool(name: str) -> None:
             assert all(now <= then for now, then in zip(after, before, strict=True)), (way, index)
 
 
-@pytest.mark.parametrize("name", ["blender-mcp", "mcp-server-git", "mcp-server-fetch"])
+@pytest.mark.parametrize("name", some(["mcp-server-git", "mcp-server-fetch", "blender-mcp"], 1))
 def test_a_deletion_in_one_parameter_never_raises_the_score(name: str) -> None:
     before = tool_scores(captures()[name])
     for index, deletion in one_parameter_deletions(captures()[name]):
@@ -139,7 +139,7 @@ def test_a_deletion_in_one_parameter_never_raises_the_score(name: str) -> None:
 
 
 @pytest.mark.parametrize("way", ["description", "schema", "schema emptied", "both emptied", "everything but the name"])
-@pytest.mark.parametrize("name", captures())
+@pytest.mark.parametrize("name", some(captures(), 6))
 def test_a_tool_without_description_or_schema_is_at_most_40(name: str, way: str) -> None:
     assert max(tool_scores(deleted(captures()[name], DELETIONS[way]))) <= 40
 

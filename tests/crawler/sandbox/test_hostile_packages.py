@@ -3,6 +3,7 @@
 Each source below `attacks/npm` and `attacks/pypi` is built into a package, put on an index on loopback, installed by
 the real installers and started as any server is. Those that harm only themselves share one box here; `make soak` gives
 each a box and a package of its own. `attacks/archives.py` are packages that attack the process that unpacks them.
+`make test` tries a half of those that need a box of their own, and a third of the archives.
 """
 
 from __future__ import annotations
@@ -42,8 +43,10 @@ def folder() -> Iterator[Path]:
     scope="module", params=["the user of the tests", pytest.param("an ordinary user", marks=pytest.mark.soak)]
 )
 def outcomes(request: pytest.FixtureRequest, folder: Path, shared_cache: Path, rootfs: Rootfs) -> Outcomes:
-    """What came of every attack."""
-    return attacked(folder, shared_cache, rootfs, stranger=request.param == "an ordinary user")
+    """What came of every attack that a test of this session is about."""
+    here = [item for item in request.session.items if item.path == Path(__file__)]
+    few = () if any(item.get_closest_marker("soak") for item in here) else ("few",)
+    return attacked(folder, shared_cache, rootfs, *few, stranger=request.param == "an ordinary user")
 
 
 def attacked(folder: Path, shared_cache: Path, rootfs: Rootfs, *how: str, stranger: bool) -> Outcomes:
@@ -106,13 +109,18 @@ def test_what_an_attack_tries_is_refused(outcomes: Outcomes, name: str) -> None:
     judge(outcomes[name], ())
 
 
-@pytest.mark.parametrize("name", roster.ALONE)
+@pytest.mark.parametrize(
+    "name", [pytest.param(one, marks=() if one in roster.OFTEN else pytest.mark.soak) for one in roster.ALONE]
+)
 def test_an_attack_on_the_machine_is_stopped_and_recorded(outcomes: Outcomes, name: str) -> None:
     expected = roster.ALONE[name]
     judge(outcomes[name], tuple(reason.value for reason in expected.reasons), expected.says)
 
 
-@pytest.mark.parametrize("archive", archives.ALL, ids=lambda one: one.name)
+@pytest.mark.parametrize(
+    "archive",
+    [pytest.param(one, marks=() if one in archives.OFTEN else pytest.mark.soak, id=one.name) for one in archives.ALL],
+)
 def test_a_hostile_archive_changes_nothing_but_its_own_layer(outcomes: Outcomes, archive: archives.Archive) -> None:
     judge(outcomes[archive.name], tuple(reason.value for reason in archive.reason))
 

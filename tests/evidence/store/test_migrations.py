@@ -21,6 +21,8 @@ from evidence.store.tables.core import METADATA
 from tests.evidence.store.build import run
 from tests.servers import preloaded
 
+pytestmark = pytest.mark.usefixtures("real_migrations")
+
 
 def _is_of_models(name: str | None, kind: str, _: object) -> bool:
     """The full-text index is no model: SQLite has it as a virtual table with tables of its own behind it."""

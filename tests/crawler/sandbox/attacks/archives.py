@@ -308,3 +308,6 @@ ALL: tuple[Archive, ...] = (
     Archive(name="attack-wrong-hash", ecosystem="pypi", put=_wrong_hash, reason=(Reason.INSTALL_FAILED,)),
     Archive(name="attack-source-only", ecosystem="pypi", put=_source_only, reason=(Reason.INSTALL_FAILED,)),
 )
+
+OFTEN: tuple[Archive, ...] = ALL[::3]
+"""Those of `make test`."""

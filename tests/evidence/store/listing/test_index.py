@@ -67,7 +67,7 @@ def test_pages_together_are_the_sorted_whole(store: Store) -> None:
     show(store, rows)
     for query in EVERY_ORDER:
         whole = expected(rows, query)
-        for limit in (1, 7, 37, 200):
+        for limit in (1, 7, 37, 200) if query in EVERY_ORDER[::5] else (7,):
             pages = list(walk(store, query, limit))
             assert ids(pages) == whole, query
             assert {(page.total, page.run) for page in pages} == {(37, RUN)}, query
