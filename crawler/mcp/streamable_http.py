@@ -227,10 +227,11 @@ class StreamableHttp:
         """
         return self.session is not None and self._version not in _KEPT_SESSIONS
 
-    async def close(self) -> None:
-        """DELETE the session, as the specification recommends, where that is harmless."""
+    async def close(self, *, seconds: float | None = None) -> None:
+        """DELETE the session within `seconds`, as the specification recommends, where that is harmless."""
         if self.may_end_session:
-            await self.post.send("DELETE", "DELETE", b"", self.legacy_headers("DELETE"))
+            limits = shorten_limits(self.post.http_session.engine.limits, seconds)
+            await self.post.send("DELETE", "DELETE", b"", self.legacy_headers("DELETE"), limits=limits)
             self.session = None
 
     def legacy_headers(self, method: str) -> list[tuple[str, str]]:

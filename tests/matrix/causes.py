@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import httpx
-
 from pathlib import Path
+
+import httpx
 
 from tests.matrix import starting
 from tests.matrix.client import Unwell, visit

@@ -134,4 +134,3 @@ def _measure_process(environment: Environment, folder: Path) -> Row:
         same = (later.tools, later.result) == (first.tools, first.result)
         outcomes[depth] = Outcome(probed.requests, "" if same else "answers otherwise", failure=probed.failure)
     return Row(environment, STDIO, str(first.result.get("protocolVersion")), outcomes)
-

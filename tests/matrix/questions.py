@@ -146,7 +146,9 @@ _IN_SESSION: Mapping[str, Send] = {
     "call with invalid arguments": within(question("tools/call", {"name": "add", "arguments": {"first": "x"}}, 3)),
     "nonexistent resource": within(question("resources/read", {"uri": "hallmark-probe://nonexistent/4f1c9a"}, 3)),
     "nonexistent prompt": within(question("prompts/get", {"name": "hallmark_nonexistent", "arguments": {}}, 3)),
-    "other lists": within(*(question(f"{name}/list", number=3) for name in ("resources", "prompts", "resources/templates"))),
+    "other lists": within(
+        *(question(f"{name}/list", number=3) for name in ("resources", "prompts", "resources/templates"))
+    ),
     "invented cursor": within(question("tools/list", {"cursor": "hallmark-probe-4f1c9a"}, 3)),
     "logging level": within(question("logging/setLevel", {"level": "info"}, 3)),
     "unknown notification": within(notification("notifications/hallmark")),

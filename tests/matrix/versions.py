@@ -89,7 +89,9 @@ def environments() -> Iterator[Environment]:
         if version == "2.3.5":
             for mcp, newest in (("1.9.4", "2025-06-12"),):
                 requirements = (f"fastmcp=={version}", f"mcp=={mcp}")
-                yield Environment("FastMCP", version, requirements, newest, "fastmcp_server.py", STREAMABLE, f"mcp {mcp}")
+                yield Environment(
+                    "FastMCP", version, requirements, newest, "fastmcp_server.py", STREAMABLE, f"mcp {mcp}"
+                )
             requirements = (f"fastmcp=={version}", "mcp==1.9.4", _PYDANTIC)
             note = "mcp 1.9.4, newest dependencies"
             yield Environment("FastMCP", version, requirements, "", "fastmcp_server.py", STREAMABLE, note)
@@ -104,7 +106,11 @@ def environments() -> Iterator[Environment]:
             (EVERY if streamable else (SSE, STDIO)) if milestone else ((HTTP,) if streamable else (SSE,)),
         )
     for version, date, _ in _listed(_TYPESCRIPT_SERVER):
-        packages = (f"@modelcontextprotocol/server@{version}", f"@modelcontextprotocol/node@{_NODE_OF[version]}", "zod@4.2.0")
+        packages = (
+            f"@modelcontextprotocol/server@{version}",
+            f"@modelcontextprotocol/node@{_NODE_OF[version]}",
+            "zod@4.2.0",
+        )
         yield Environment("TypeScript server", version, packages, date, "typescript_server.mjs", (HTTP, STATELESS))
     yield from _others()
 
@@ -123,13 +129,25 @@ def _others() -> Iterator[Environment]:
     ):
         yield Environment("mcp-proxy (Python)", version, (f"mcp-proxy=={version}",), date, "mcp_proxy.py", transports)
     for version, date, transports in (("0.3.4", "2025-05-18", (SSE,)), ("0.4.0", "2025-07-28", (HTTP, SSE))):
-        yield Environment("fastapi-mcp", version, (f"fastapi-mcp=={version}",), date, "fastapi_mcp_server.py", transports)
-    for version, transports in (("2.8.3", (SSE,)), ("3.4.3", (HTTP, STATELESS, SSE)), ("4.0.0", (HTTP, STATELESS, SSE))):
-        yield Environment("supergateway", version, (f"supergateway@{version}", _SDK_BEHIND), "", "supergateway.mjs", transports)
+        yield Environment(
+            "fastapi-mcp", version, (f"fastapi-mcp=={version}",), date, "fastapi_mcp_server.py", transports
+        )
+    for version, transports in (
+        ("2.8.3", (SSE,)),
+        ("3.4.3", (HTTP, STATELESS, SSE)),
+        ("4.0.0", (HTTP, STATELESS, SSE)),
+    ):
+        yield Environment(
+            "supergateway", version, (f"supergateway@{version}", _SDK_BEHIND), "", "supergateway.mjs", transports
+        )
     for version, transports in (("5.12.5", (HTTP, STATELESS, SSE)), ("6.7.19", (HTTP, STATELESS, SSE))):
-        yield Environment("mcp-proxy (Node)", version, (f"mcp-proxy@{version}", _SDK_BEHIND), "", "mcp_proxy.mjs", transports)
+        yield Environment(
+            "mcp-proxy (Node)", version, (f"mcp-proxy@{version}", _SDK_BEHIND), "", "mcp_proxy.mjs", transports
+        )
     for version in ("3.35.0", "4.20.16"):
-        yield Environment("fastmcp (Node)", version, (f"fastmcp@{version}", "zod@4.2.0"), "", "fastmcp.mjs", (HTTP, STATELESS))
+        yield Environment(
+            "fastmcp (Node)", version, (f"fastmcp@{version}", "zod@4.2.0"), "", "fastmcp.mjs", (HTTP, STATELESS)
+        )
 
 
 def _listed(table: str) -> Iterator[tuple[str, str, bool]]:

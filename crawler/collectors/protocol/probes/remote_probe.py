@@ -57,6 +57,7 @@ from evidence.model import Absent, Observed, Reason, Record, Target, TargetType
 _RESERVED_SHARE: Final = 0.1  # share of the server's time in which no inquiry begins, so that sessions can be ended
 DISCOVER: Final = "modern/discover"
 """The one question of a core probe that a server may not know."""
+_LEAVE_SECONDS: Final = 2.0  # seconds for the end of a session that only tested whether the server serves
 _ENDINGS: Final = 2  # requests that end the sessions of both eras
 _DECISIVE: Final = frozenset(
     {Reason.OAUTH_REQUIRED, Reason.CREDENTIALS_REQUIRED, Reason.PAYMENT_REQUIRED, Reason.FORBIDDEN}
@@ -213,7 +214,7 @@ class RemoteProbe(Probe):
         params = initialize_params(self.client_version)
         reply = await channel.send_request("initialize", params, Era.LEGACY, seconds=seconds)
         channel.set_protocol_version(opened.version)
-        await channel.close()
+        await channel.close(seconds=_LEAVE_SECONDS)
         return reply
 
     async def _collect_access(self, target: Target, session: HttpSession) -> None:

@@ -48,7 +48,7 @@ class Risk(IntEnum):
 
 
 _RISKY_STEPS: Final = frozenset(
-    {MALFORMED, "batch", "unknown-method", "stream", "get", "delete", "listen", "initialize-unknown"}
+    {MALFORMED, "batch", "unknown-method", "get", "delete", "listen", "initialize-unknown"}
     | {"removed-ping", "removed-logging", "removed-subscribe"}
     | {"initialize-2024-11-05", "initialize-2025-03-26", "initialize-2025-06-18"}
     | {"list-tools-undeclared", "list-resources-undeclared", "list-prompts-undeclared"}
@@ -56,7 +56,7 @@ _RISKY_STEPS: Final = frozenset(
 """Steps that made released SDK versions fall (docs/version-matrix.md), and steps of the same nature."""
 
 _COMMON_STEPS: Final = frozenset(
-    {"ping", "list-tools", "list-tools-again", "list-tools-elsewhere", "initialized", "end"}
+    {"ping", "list-tools", "list-tools-again", "list-tools-elsewhere", "initialized", "stream", "end"}
 )
 
 

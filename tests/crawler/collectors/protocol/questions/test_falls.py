@@ -47,7 +47,7 @@ class Fragile:
             "unknown": call.verb == "POST" and "id" in (call.message or {}) and not known,
             "discover": call.method == "server/discover",
             "malformed": call.verb == "POST" and not call.message,
-            "stream": call.verb == "GET" and call.path == "/mcp",
+            "opening": b'"protocolVersion":"2024-11-05"' in call.body,
             "nothing": False,
         }[self.breaks]
         server = {"name": "fixture", "version": self.version}
@@ -75,7 +75,11 @@ def read_falls(records: Mapping[str, Record]) -> Falls:
 
 @pytest.mark.parametrize(
     ("breaks", "question"),
-    [("unknown", "legacy/unknown-method"), ("stream", "legacy/stream"), ("malformed", "legacy/malformed")],
+    [
+        ("unknown", "legacy/unknown-method"),
+        ("opening", "legacy/initialize-2024-11-05"),
+        ("malformed", "legacy/malformed"),
+    ],
 )
 def test_the_question_after_which_nobody_is_served_is_recorded_and_is_the_last(breaks: str, question: str) -> None:
     server = Fragile(breaks)
@@ -92,7 +96,7 @@ def test_a_fall_is_a_failed_attempt_to_connect() -> None:
 
 
 def test_a_transcript_does_not_tell_after_which_question_a_server_fell() -> None:
-    transcripts = [talk(probe_full(Fragile(breaks))) for breaks in ("unknown", "stream", "malformed")]
+    transcripts = [talk(probe_full(Fragile(breaks))) for breaks in ("unknown", "opening", "malformed")]
     steps = [[(one.step, one.status, one.failure) for one in each.exchanges] for each in transcripts]
     assert steps[0] == steps[1] == steps[2]
     assert "ping" in {step for step, _, _ in steps[0]}
