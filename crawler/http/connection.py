@@ -175,6 +175,8 @@ class Connection(asyncio.Protocol):
             return
         self._check_caps()
         self._quiet = self._received_at + self._limits.between_bytes
+        if self._wire == len(data):
+            self._schedule()  # the first bytes may end a longer wait than that for the next ones
         if self._buffered > _HIGH_WATER and not self._complete:
             self._paused = True
             self._transport.pause_reading()

@@ -248,6 +248,20 @@ def test_a_visit_has_a_total_deadline() -> None:
     assert asyncio.run(run()) <= 2
 
 
+def test_silence_after_the_head_is_not_waited_for_as_long_as_the_head() -> None:
+    async def behave(call: Call) -> None:
+        await call.send(b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n")
+        await asyncio.Event().wait()
+
+    async def run() -> None:
+        client = engine(first_byte=60, between_bytes=0.1, total=60)
+        async with serving(behave) as url, client.open_session() as visit, asyncio.timeout(20):
+            await visit.fetch(Request("GET", parse_url(url)))
+
+    with pytest.raises(TimedOut, match=r"answered with HTTP 200 and headers, but no body came within 0\.1 s"):
+        asyncio.run(run())
+
+
 def test_leaving_a_visit_drops_its_connections() -> None:
     async def run() -> bool:
         gone = asyncio.Event()
