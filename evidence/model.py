@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Final, TypeAlias, TypeVar
 
 from evidence.canonical import Json, NotJson, canonical_digest, canonical_json, sha256
@@ -167,6 +167,7 @@ class Server:
         return server_id(self.ref)
 
 
+@lru_cache(maxsize=1024)
 def server_id(ref: str) -> ServerId:
     """`srv_` and the first 20 hexadecimal digits of the SHA-256 of a canonical reference."""
     return f"srv_{sha256(ref.encode('utf-8'))[:20]}"

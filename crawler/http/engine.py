@@ -107,17 +107,13 @@ class HttpEngine:
             ("accept-encoding", ACCEPTED_ENCODINGS),
             *(pair for pair in request.headers if pair[0].lower() != "host"),
         )
-        lines = [f"{request.method} {request.url.target} HTTP/1.1".encode("latin-1")]
-        try:
-            pairs = [(name.encode("ascii"), value.encode("latin-1")) for name, value in own]
-        except UnicodeEncodeError as error:
-            raise InvalidTarget("a header holds characters that HTTP does not allow") from error
-        for name, value in pairs:
+        lines = [f"{request.method} {request.url.target} HTTP/1.1"]
+        for name, value in own:
             check_header(name, value)
-            lines.append(name + b": " + value)
+            lines.append(f"{name}: {value}")
         if request.body or request.method in {"POST", "PUT", "PATCH"}:
-            lines.append(b"content-length: %d" % len(request.body))
-        return b"\r\n".join(lines) + b"\r\n\r\n" + request.body
+            lines.append(f"content-length: {len(request.body)}")
+        return "\r\n".join(lines).encode("latin-1") + b"\r\n\r\n" + request.body
 
     async def resolve(self, host: str) -> Sequence[str]:
         """The addresses of a host, not yet checked; raise Unreachable if there are none."""

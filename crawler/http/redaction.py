@@ -49,6 +49,8 @@ class Redaction:
 
     def clean_headers(self, headers: Iterable[tuple[str, str]]) -> tuple[tuple[str, str], ...]:
         """The names and values of headers with every secret replaced by MASK."""
+        if self._pattern is None:
+            return tuple(headers)
         return tuple((self.clean_text(name), self.clean_text(value)) for name, value in headers)
 
     def stream(self) -> RedactionStream:

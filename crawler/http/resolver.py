@@ -58,10 +58,11 @@ class DnsResolver:
 
 async def resolve_host(host: str, resolver: Resolver) -> Sequence[str]:
     """The addresses of a host name or of a literal address; raise Unreachable if there are none."""
-    try:
-        return [str(ipaddress.ip_address(host))]
-    except ValueError:
-        pass
+    if ":" in host or host[-1:].isdigit():  # a name ends with a letter, and the parser's exception costs more
+        try:
+            return [str(ipaddress.ip_address(host))]
+        except ValueError:
+            pass
     addresses = await resolver.resolve(host)
     if not addresses:
         raise Unreachable("the host name has no addresses")

@@ -12,8 +12,8 @@ from crawler.http.failures import InvalidTarget
 
 _PORTS: Final = {"http": 80, "https": 443}
 _SAFE: Final = "/%:@!$&'()*+,;=~-._?[]"
-_NAME: Final = re.compile(rb"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
-_VALUE: Final = re.compile(rb"[^\x00-\x08\x0a-\x1f\x7f]*")
+_NAME: Final = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
+_VALUE: Final = re.compile(r"[\t\x20-\x7e\x80-\xff]*")
 _HOST: Final = re.compile(r"[A-Za-z0-9._:-]+")
 
 
@@ -72,7 +72,8 @@ def parse_url(text: str) -> Url:
     return Url(Origin(parts.scheme, host, port or _PORTS[parts.scheme]), target)
 
 
-def check_header(name: bytes, value: bytes) -> None:
+def check_header(name: str, value: str) -> None:
     """Raise InvalidTarget for a header that would break the framing of the message."""
-    if not _NAME.fullmatch(name) or not _VALUE.fullmatch(value):
+    is_plain = value.isascii() and value.isprintable()  # true of most values, and cheaper than the pattern
+    if not _NAME.fullmatch(name) or not (is_plain or _VALUE.fullmatch(value)):
         raise InvalidTarget("a header holds characters that HTTP does not allow")

@@ -9,6 +9,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
+import orjson
+
 from crawler.http.failures import Malformed, TooLarge
 from evidence.canonical import JSON_DECODER, MAX_BYTES, MAX_DEPTH, Json, NotJson, NumberTooLong, check_bounds
 
@@ -16,6 +18,8 @@ from evidence.canonical import JSON_DECODER, MAX_BYTES, MAX_DEPTH, Json, NotJson
 MAX_MESSAGE_DEPTH: Final = MAX_DEPTH - 16
 
 _SPACE: Final = re.compile(r"[ \t\n\r]*")
+_PLAIN_NAME: Final = re.compile(r'[ \t\n\r]*"([^"\\\x00-\x1f]*)"[ \t\n\r]*:[ \t\n\r]*')  # of a member, without escapes
+_DELIMITER: Final = re.compile(r"[ \t\n\r]*([,}])")
 _KINDS: Final = ("result", "error")
 _ENCODER: Final = json.JSONEncoder(separators=(",", ":"))
 
@@ -119,7 +123,12 @@ def pick_answer(messages: Iterable[RpcMessage], number: int, *, spent: int = 0) 
 
 
 def _encode(message: Mapping[str, Json]) -> bytes:
-    return _ENCODER.encode(message).encode()
+    """The JSON text of a message, in ASCII."""
+    try:
+        encoded = orjson.dumps(message)
+    except TypeError:  # a lone surrogate or a large integer from the server
+        return _ENCODER.encode(message).encode()
+    return encoded if encoded.isascii() else _ENCODER.encode(message).encode()
 
 
 _scan: Final = JSON_DECODER.raw_decode
@@ -179,21 +188,28 @@ def _read_members(text: str, at: int) -> tuple[dict[str, tuple[Any, int, int]], 
     if text[at : at + 1] == "}":
         return members, at + 1
     while True:
-        if text[at : at + 1] != '"':
-            raise ValueError("expected a member name")
-        name, at = _scan(text, at)
-        at = _skip(text, at)
-        if text[at : at + 1] != ":":
-            raise ValueError("expected :")
-        start = _skip(text, at + 1)
+        plain = _PLAIN_NAME.match(text, at)
+        name, start = (plain[1], plain.end()) if plain else _read_name(text, at)
         value, end = _scan(text, start)
         members[name] = (value, start, end)
-        at = _skip(text, end)
-        if text[at : at + 1] == "}":
-            return members, at + 1
-        if text[at : at + 1] != ",":
+        delimiter = _DELIMITER.match(text, end)
+        if delimiter is None:
             raise ValueError("expected , or }")
-        at = _skip(text, at + 1)
+        at = delimiter.end()
+        if delimiter[1] == "}":
+            return members, at
+
+
+def _read_name(text: str, at: int) -> tuple[str, int]:
+    """A member name, which may have escapes, and the place of its value."""
+    at = _skip(text, at)
+    if text[at : at + 1] != '"':
+        raise ValueError("expected a member name")
+    name, at = _scan(text, at)
+    at = _skip(text, at)
+    if text[at : at + 1] != ":":
+        raise ValueError("expected :")
+    return name, _skip(text, at + 1)
 
 
 def _skip(text: str, at: int) -> int:

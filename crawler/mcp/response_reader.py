@@ -39,7 +39,7 @@ class ReceivedResponse:
         self._strict = strict
         self._tail = tail
         self._hear = hear
-        self._redaction = redaction or Redaction()
+        self._redaction = Redaction() if redaction is None else redaction
         self._cleaner = self._redaction.stream()
         self._parts: list[bytes] = []
         self._events = 0

@@ -119,7 +119,10 @@ class Exchange:
 
     def header(self, name: str) -> str:
         """The first value of a recorded header, or the empty string."""
-        return next((value for key, value in self.headers if key == name), "")
+        for key, value in self.headers:  # a generator would cost several times as much
+            if key == name:
+                return value
+        return ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -218,7 +221,7 @@ class Transcript:
         if shared:
             self.retained -= sum(len(piece.result or b"") for piece in last.received)
         for position, known in enumerate(self.rows):
-            if (known.step, known.page, known.link) == (step, page, link):
+            if known.step == step and known.page == page and known.link == link:
                 self.rows[position] = row
                 return
         self.rows.append(row)

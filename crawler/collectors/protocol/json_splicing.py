@@ -19,8 +19,8 @@ def encode_json(value: Json) -> bytes:
 
 
 def splice_object(members: Mapping[str, bytes]) -> bytes:
-    """A JSON object whose values are JSON texts."""
-    return splice_members(members.items())
+    """A JSON object whose values are JSON texts; the names are our own."""
+    return orjson.dumps({name: orjson.Fragment(value) for name, value in members.items()})
 
 
 def splice_members(members: Iterable[tuple[str, bytes]]) -> bytes:

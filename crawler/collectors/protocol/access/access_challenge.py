@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Final
 
 from crawler.collectors.protocol.session.absence_reasons import explain_reply
@@ -35,7 +36,7 @@ _CLASSES: Final[Mapping[Reason, AccessClass]] = {
 _DECISIVE: Final = (*sorted(LOCKED_REASONS), Reason.PAYMENT_REQUIRED, Reason.FORBIDDEN, Reason.BLOCKED_BY_WAF)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class AccessRequest:
     """One request before or at the opening. `step` and `era` are those of kind `exchanges`.
 
@@ -53,13 +54,12 @@ class AccessRequest:
         """True for a question that opens a server, false for one to an opened server."""
         return self.step in OPENING_STEPS
 
-    @property
+    @cached_property
     def refusal(self) -> Absent | None:
         """Why the answer grants no access; None when it does."""
         if self.opened or (self.reply.result and not self.is_opening) or self._streams:
             return None
-        challenged = any(challenge.scheme in {"bearer", "dpop"} for challenge in self.challenges)
-        if self.reply.status == 403 and challenged:
+        if self.reply.status == 403 and any(one.scheme in {"bearer", "dpop"} for one in self.challenges):
             return Absent(Reason.OAUTH_REQUIRED, "HTTP 403 with a Bearer challenge")
         return explain_reply(self.reply, METHODS.get(self.step, self.step))
 

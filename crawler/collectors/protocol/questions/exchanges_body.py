@@ -6,6 +6,8 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
+import orjson
+
 from crawler.collectors.protocol.access.authorization_metadata import mask_url
 from crawler.collectors.protocol.json_splicing import encode_json, splice_array, splice_object
 from crawler.collectors.protocol.listing.list_walker import ListResult
@@ -79,26 +81,24 @@ class _Writer:
         if reason is None and any(_is_lost(piece) for piece in exchange.received):
             reason, detail = Reason.TOO_LARGE, "a message of more bytes than the transcript keeps"
         headers = {name: value for name, value in exchange.headers if name in _RECORDED_HEADERS}
-        asked: Mapping[str, Json] = {"step": row.step, "page": row.page, "connection": row.link, "verb": exchange.verb}
-        answered: Mapping[str, Json] = {
-            "status": exchange.status,
-            "headers": self._headers((name, headers[name]) for name in _RECORDED_HEADERS if name in headers),
-            "form": exchange.form.value,
-            "utf8": exchange.utf8,
-            "batch": exchange.batch,
-            "ended": exchange.ended,
-        }
-        last: Mapping[str, Json] = {"failure": {"reason": reason.value, "detail": detail} if reason else None}
-        return b"".join(
-            (
-                _open(asked),
-                b',"sent":',
-                self._sent(row.step, exchange),
-                b"," + _open(answered)[1:],
-                b',"received":',
-                splice_array(received),
-                b"," + encode_json(last)[1:],
-            )
+        failed: Json = {"reason": reason.value, "detail": detail} if reason else None
+        answered = self._headers((name, headers[name]) for name in _RECORDED_HEADERS if name in headers)
+        return orjson.dumps(
+            {
+                "step": row.step,
+                "page": row.page,
+                "connection": row.link,
+                "verb": exchange.verb,
+                "sent": orjson.Fragment(self._sent(row.step, exchange)),
+                "status": exchange.status,
+                "headers": orjson.Fragment(encode_json(answered)),
+                "form": exchange.form.value,
+                "utf8": exchange.utf8,
+                "batch": exchange.batch,
+                "ended": exchange.ended,
+                "received": orjson.Fragment(splice_array(received)),
+                "failure": orjson.Fragment(encode_json(failed)),
+            }
         )
 
     def _sent(self, step: str, exchange: Exchange) -> bytes:
@@ -228,8 +228,3 @@ def _without_result(before: bytes, after: bytes) -> bytes:
     elif head.endswith(b","):
         head = head[:-1]
     return head + tail if head.endswith((b"{", b",")) or tail.startswith(b"}") else head + b"," + tail
-
-
-def _open(members: Mapping[str, Json]) -> bytes:
-    """An object without its closing brace."""
-    return encode_json(members)[:-1]

@@ -78,9 +78,9 @@ def has_opened_before(earlier: Dossier, start: ProcessStart) -> bool:
 
 def is_same_evidence(one: Observed | Absent, other: Observed | Absent) -> bool:
     """Whether two contents are equal (docs/decisions/0001)."""
-    if one.digest == other.digest or not (isinstance(one, Observed) and isinstance(other, Observed)):
-        return one.digest == other.digest
-    return one.canonical is not None and one.canonical == other.canonical
+    if not (isinstance(one, Observed) and isinstance(other, Observed)):
+        return one == other
+    return one.digest == other.digest or (one.canonical is not None and one.canonical == other.canonical)
 
 
 def _is_same(earlier: Dossier, start: ProcessStart) -> bool:
