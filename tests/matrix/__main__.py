@@ -13,7 +13,9 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from tests.matrix import causes, installing, locking, page
-from tests.matrix.measuring import Row, measure
+from tests.matrix.client import Unwell
+from tests.matrix.measuring import Outcome, Row, measure
+from tests.matrix.probing import CORE
 from tests.matrix.versions import STDIO, Environment, environments
 
 _Work = Sequence[tuple[Environment, str]]
@@ -60,8 +62,11 @@ def _find_causes(work: _Work) -> dict[Environment, dict[str, list[str]]]:
 
 def _measure(work: _Work) -> Iterator[Row]:
     for environment, transport, say in _each(work):
-        row = measure(environment, installing.install(environment), transport)
-        say(row.told())
+        try:
+            row = measure(environment, installing.install(environment), transport)
+        except (RuntimeError, Unwell) as error:
+            row = Row(environment, transport, "", {CORE: Outcome(0, f"could not be measured: {error}")})
+        say(row.describe())
         yield row
 
 

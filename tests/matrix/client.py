@@ -13,6 +13,8 @@ import httpx
 
 ACCEPT = {"accept": "application/json, text/event-stream", "content-type": "application/json"}
 SECONDS = 5.0
+KEPT = ("2024-11-05", "2025-03-26")
+"""Versions whose sessions a client does not end."""
 
 
 class Unwell(Exception):
@@ -164,9 +166,9 @@ def connect(transport: str, url: str, seconds: float = SECONDS) -> HttpClient | 
 
 
 def visit(transport: str, url: str) -> Visit:
-    """Open, list and disconnect; raise Unwell when the server does not serve.
+    """Open, list and leave; raise Unwell when the server does not serve.
 
-    The session is not ended by a DELETE, since that brings some versions down.
+    The session is ended by a DELETE, except with the versions of which some fall at that.
     """
     began = time.monotonic()
     try:
@@ -176,6 +178,8 @@ def visit(transport: str, url: str) -> Visit:
             answer = client.ask("tools/list")
             if "result" not in answer:
                 raise Unwell(f"tools/list: {answer}")
+            if isinstance(client, HttpClient) and result.get("protocolVersion") not in KEPT:
+                client.end()
         finally:
             client.close()
     except (httpx.HTTPError, ValueError, StopIteration) as error:

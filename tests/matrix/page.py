@@ -12,7 +12,7 @@ from tests.matrix.probing import DEPTHS
 from tests.matrix.versions import Environment
 
 PAGE = "version-matrix.md"
-SERVED, HARMED, NOT_ASKED = "as before", "harmed", "–"
+SERVED, LEAKING, HARMED, NOT_ASKED = "as before", "leaks, as with any client", "harmed", "–"
 
 
 def matrix(rows: Sequence[Row]) -> str:
@@ -77,7 +77,9 @@ def _lines(rows: Sequence[Row]) -> Iterator[list[str]]:
 
 def _verdict(row: Row, depth: str) -> str:
     outcome = row.outcomes.get(depth)
-    return NOT_ASKED if outcome is None else HARMED if outcome.harm else SERVED
+    if outcome is None:
+        return NOT_ASKED
+    return HARMED if outcome.harm else LEAKING if row.leaks else SERVED
 
 
 def _ranges(order: Sequence[Environment], chosen: Sequence[Environment]) -> Iterator[str]:

@@ -93,4 +93,6 @@ _COMMANDS: dict[str, Callable[[Path, str, int], list[str]]] = {
 
 
 def _inherited() -> dict[str, str]:
-    return {"PATH": f"{NODE.parent}{os.pathsep}{os.environ['PATH']}", "HOME": os.environ.get("HOME", "/")}
+    """The environment of a server. Node collects new objects early, so that memory that stays taken is in use."""
+    path = f"{NODE.parent}{os.pathsep}{os.environ['PATH']}"
+    return {"PATH": path, "HOME": os.environ.get("HOME", "/"), "NODE_OPTIONS": "--max-semi-space-size=1"}

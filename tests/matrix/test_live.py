@@ -26,7 +26,7 @@ def test_a_server_serves_after_every_probe_as_before(environment: Environment) -
     folder = installing.install(environment)
     for transport in environment.transports:
         row = measure(environment, folder, transport)
-        assert row.harms == {}, f"{environment.name}, {transport}: {row.told()}"
+        assert row.harms == {}, f"{environment.name}, {transport}: {row.describe()}"
 
 
 @pytest.mark.parametrize(

@@ -115,8 +115,8 @@ def environments() -> Iterator[Environment]:
     yield from _others()
 
 
-_PYDANTIC = "pydantic<2.12"  # mcp before 1.10 imports a name that newer ones lack
-_WITH_NEWER = {"1.8.1": (_PYDANTIC,), "1.9.3": (_PYDANTIC,), "1.9.4": (_PYDANTIC,), "1.12.4": ()}
+_PYDANTIC = "pydantic<2.12"  # mcp before 1.13 imports a name that newer ones lack
+_WITH_NEWER = {"1.8.1": (_PYDANTIC,), "1.9.3": (_PYDANTIC,), "1.9.4": (_PYDANTIC,), "1.12.4": (_PYDANTIC,)}
 _NODE_OF = {"2.0.0": "2.0.0", "2.1.0": "2.1.0", "2.2.0": "2.1.0", "2.3.1": "2.1.1", "2.4.0": "2.1.2"}
 _SDK_BEHIND = "@modelcontextprotocol/sdk@1.18.2"
 
