@@ -25,7 +25,7 @@ from crawler.http.address_guard import AddressGuard, classify_address
 from crawler.http.connection import TIME_OVER, Connection, Head, Limits, tls_detail
 from crawler.http.connectivity import OutageMonitor
 from crawler.http.content_encoding import ACCEPTED_ENCODINGS, GzipDecoder, IdentityDecoder, choose_decoder
-from crawler.http.failures import BudgetSpent, InvalidTarget, TimedOut, TlsFailure, TooLarge, Unreachable, WireFailure
+from crawler.http.failures import BudgetSpent, TimedOut, TlsFailure, TooLarge, Unreachable, WireFailure
 from crawler.http.resolver import DnsResolver, Resolver, resolve_host
 from crawler.http.url import Origin, Url, check_header
 

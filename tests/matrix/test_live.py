@@ -1,4 +1,4 @@
-"""No probe brings a server down: servers on many versions of the SDKs, from the package registries; run by `make live`."""
+"""No probe brings a server down: servers on many versions of the SDKs, from package registries; run by `make live`."""
 
 from __future__ import annotations
 
