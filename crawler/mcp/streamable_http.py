@@ -30,6 +30,7 @@ _KEPT_SESSIONS: Final = frozenset({"2024-11-05", "2025-03-26"})
 """Versions whose sessions are not deleted."""
 
 _MAX_REDIRECTS: Final = 3
+_STRAY_SECONDS: Final = 2.0  # seconds for the end of a stray session
 _SHARE: Final = 0.5  # of the time of a session, for one request
 _METHOD_PRESERVING_REDIRECTS: Final = frozenset({307, 308})
 _SESSION: Final = re.compile(r"[\x21-\x7e]{1,1024}")
@@ -233,6 +234,18 @@ class StreamableHttp:
             limits = shorten_limits(self.post.http_session.engine.limits, seconds)
             await self.post.send("DELETE", "DELETE", b"", self.legacy_headers("DELETE"), limits=limits)
             self.session = None
+
+    async def end_stray_session(self, reply: Reply) -> None:
+        """End a session that the server opened for a request without one, which it then refused.
+
+        Python SDK 1.10 to 1.29 keeps such a session for ever; its id is in the refusal.
+        """
+        stray = reply.exchange.header("mcp-session-id")
+        is_refused = reply.status is not None and reply.status >= 400
+        if is_refused and stray != self.session and is_valid_session_id(stray) and self._version not in _KEPT_SESSIONS:
+            headers = [pair for pair in self.legacy_headers("DELETE") if pair[0] != "mcp-session-id"]
+            limits = shorten_limits(self.post.http_session.engine.limits, _STRAY_SECONDS)
+            await self.post.send("DELETE", "DELETE", b"", [*headers, ("mcp-session-id", stray)], limits=limits)
 
     def legacy_headers(self, method: str) -> list[tuple[str, str]]:
         """The headers of a legacy request on this connection."""

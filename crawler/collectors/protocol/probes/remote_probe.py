@@ -274,6 +274,8 @@ class RemoteProbe(Probe):
         modern = await discover(self._streamable_dialogue(target, session), retry=False)
         if isinstance(modern, Opened):
             return [modern, legacy]
+        if isinstance(legacy.dialogue.channel, StreamableHttp):
+            await legacy.dialogue.channel.end_stray_session(modern.reply)
         if is_harm(modern.reply):
             await self._check_after_discover(target, session, legacy, modern.reply, mark)
         return [legacy]

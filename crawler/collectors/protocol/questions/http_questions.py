@@ -143,7 +143,9 @@ class LegacyQuestions(HttpQuestions):
     async def ask(self, risk: Risk) -> None:
         for inquiry in self._inquiries:
             if inquiry.risk is risk:
-                await self._interview.ask(self._link, inquiry, self._send_on_session)
+                reply = await self._interview.ask(self._link, inquiry, self._send_on_session)
+                if reply is not None and inquiry.step == "session-missing":
+                    await self._channel.end_stray_session(reply)
         for offered, inquiry in self._openings:
             if inquiry.risk is risk:
                 await self._open(offered, inquiry)

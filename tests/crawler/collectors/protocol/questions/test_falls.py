@@ -225,3 +225,32 @@ def test_every_inquiry_has_a_risk_and_openings_of_other_versions_are_risky() -> 
     assert harmless == {"initialize-origin", "initialize-origin-own", "initialize-host"}
     assert malformed_inquiry(lambda: 1).risk is Risk.RISKY
     assert legacy_inquiries
+
+
+def test_a_session_that_the_server_opened_for_a_refused_question_is_ended() -> None:
+    """Python SDK 1.10 to 1.29 opens a session for any request without one, and names it in the refusal."""
+    opened: dict[str, bool] = {}
+    numbers = iter(range(1_000))
+
+    async def behave(call: Call) -> None:
+        session = call.headers.get("mcp-session-id")
+        if call.verb == "DELETE":
+            opened.pop(session or "", None)
+            await call.reply(200)
+        elif session in opened or call.verb != "POST":
+            await Mcp()(call)
+        elif session is not None:
+            await call.reply(404)
+        else:
+            opened[new := f"{next(numbers):032x}"] = True
+            if call.method == "initialize":
+                await call.result({**OPENING, "protocolVersion": "2025-11-25"}, ("Mcp-Session-Id", new))
+            else:
+                await call.reply(400, b"Missing session ID", ("Mcp-Session-Id", new))
+
+    async def run() -> None:
+        async with serving(behave) as url:
+            await records_of(collector(depth="full"), remote(url))
+
+    asyncio.run(run())
+    assert opened == {}
