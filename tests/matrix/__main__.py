@@ -25,7 +25,7 @@ def main() -> None:
     """Print the tables, or write them into the page; exit with 1 when a server does not serve as before."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--write", type=Path, metavar="DOCS", help="write the tables into the page in this folder")
-    parser.add_argument("--only", default="", metavar="TEXT", help="only environments whose name holds this text")
+    parser.add_argument("--only", default="", metavar="TEXT", help="only environments whose name begins with this text")
     parser.add_argument("--transport", default="", metavar="NAME", help="only this transport")
     parser.add_argument("--causes", action="store_true", help="ask single questions instead of probing")
     parser.add_argument("--lock", action="store_true", help="resolve environments that have no pins yet, and stop")
@@ -34,7 +34,7 @@ def main() -> None:
     if options.lock:
         locking.write(list(environments()), _say)
         return
-    chosen = [one for one in environments() if options.only.lower() in one.name.lower()]
+    chosen = [one for one in environments() if one.name.lower().startswith(options.only.lower())]
     work = [(one, each) for one in chosen for each in one.transports if options.transport in ("", each)]
     parts = {}
     harmed = False

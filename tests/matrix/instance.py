@@ -53,7 +53,7 @@ class Instance:
 def serving(
     command: Sequence[str], transport: str, port: int, path: str, environment: Mapping[str, str], where: Path
 ) -> Iterator[Instance]:
-    """A server in the folder `where` that accepts connections; its process group is killed at the end."""
+    """Start a server in the folder `where`, wait until it accepts a connection, and kill its processes at the end."""
     with tempfile.TemporaryDirectory(prefix="matrix-") as name:
         folder = Path(name)
         with (folder / "log").open("wb") as log:

@@ -70,10 +70,10 @@ def _resolve_node(environment: Environment) -> tuple[str, ...]:
         (Path(folder) / "package.json").write_text(json.dumps({"private": True, "dependencies": wanted}))
         npm(["install", "--package-lock-only", "--ignore-scripts"], Path(folder))
         lock = json.loads((Path(folder) / "package-lock.json").read_text())["packages"]
-    tops = {
-        path.removeprefix("node_modules/"): found for path, found in lock.items() if path.count("node_modules/") == 1
-    }
-    return tuple(f"{name}=={found['version']}" for name, found in sorted(tops.items()) if not found.get("optional"))
+    tops = [(path, found) for path, found in sorted(lock.items()) if path.count("node_modules/") == 1]
+    return tuple(
+        f"{path.removeprefix('node_modules/')}=={found['version']}" for path, found in tops if not found.get("optional")
+    )
 
 
 def _pick(name: str, accepted: str, date: str) -> str:

@@ -51,7 +51,7 @@ class Outcome:
 
 @dataclass(frozen=True, slots=True)
 class Ordinary:
-    """How a server serves ordinary clients before it is probed, and by how much each of their requests makes it grow."""
+    """How a server serves ordinary clients before it is probed, and how much it grows with each of their requests."""
 
     visit: Visit
     memory: float = 0.0

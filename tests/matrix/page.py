@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from tests.conformance.page import table
 from tests.matrix.measuring import Row
 from tests.matrix.probing import DEPTHS
+from tests.matrix.questions import classify
 from tests.matrix.versions import Environment
 
 PAGE = "version-matrix.md"
-SERVED, LEAKING, HARMED, NOT_ASKED = "as before", "leaks, as with any client", "harmed", "–"
+NOT_ASKED = "–"
 
 
 def matrix(rows: Sequence[Row]) -> str:
     """How a fresh client is served after each probe."""
-    head = ["server on", "versions", "transports", "negotiates", *(f"after {depth}" for depth in DEPTHS)]
+    head = ["server on", "versions", "transports", "negotiates", "serves afterwards"]
     return table(head, _lines(rows))
 
 
@@ -36,14 +37,19 @@ def requests(rows: Sequence[Row]) -> str:
     return table(["server on", "transport", *DEPTHS], lines)
 
 
-def causes(found: Mapping[Environment, Mapping[str, Sequence[str]]]) -> str:
-    """Which single questions bring a server down, by transport."""
-    lines = []
+def causes(found: Mapping[Environment, Mapping[str, Collection[str]]]) -> str:
+    """Which single questions bring a server down; environments of which the same is true share a line."""
+    joined: dict[str, dict[str, list[str]]] = {}
     for environment, of_transport in found.items():
-        joined: dict[str, list[str]] = {}
         for transport, names in of_transport.items():
-            joined.setdefault("; ".join(names) or "none", []).append(transport)
-        lines += [[environment.name, ", ".join(transports), names] for names, transports in joined.items()]
+            told = "; ".join(classify(names)) or "nothing"
+            joined.setdefault(told, {}).setdefault(environment.name, []).append(transport)
+    lines = []
+    for told, environments in joined.items():
+        of_transports: dict[str, list[str]] = {}
+        for name, transports in environments.items():
+            of_transports.setdefault(", ".join(transports), []).append(name)
+        lines += [[", ".join(names), transports, told] for transports, names in of_transports.items()]
     return table(["server on", "transports", "each alone brings it down"], lines)
 
 
@@ -62,8 +68,7 @@ def write(docs: Path, parts: Mapping[str, str]) -> None:
 def _lines(rows: Sequence[Row]) -> Iterator[list[str]]:
     groups: dict[tuple[str, ...], tuple[list[Environment], list[str]]] = {}
     for row in rows:
-        verdicts = (_verdict(row, depth) for depth in DEPTHS)
-        key = (row.environment.family, row.environment.note, row.negotiated, *verdicts)
+        key = (row.environment.family, row.environment.note, row.negotiated, _verdict(row))
         environments, transports = groups.setdefault(key, ([], []))
         if row.environment not in environments:
             environments.append(row.environment)
@@ -75,11 +80,10 @@ def _lines(rows: Sequence[Row]) -> Iterator[list[str]]:
         yield [family, f"{versions} with {note}" if note else versions, ", ".join(transports), *rest]
 
 
-def _verdict(row: Row, depth: str) -> str:
-    outcome = row.outcomes.get(depth)
-    if outcome is None:
-        return NOT_ASKED
-    return HARMED if outcome.harm else LEAKING if row.leaks else SERVED
+def _verdict(row: Row) -> str:
+    if row.harms:
+        return f"not after {', '.join(row.harms)}"
+    return "as before; leaks with every request of any client" if row.leaks else "as before"
 
 
 def _ranges(order: Sequence[Environment], chosen: Sequence[Environment]) -> Iterator[str]:

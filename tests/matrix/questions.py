@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
 import httpx
@@ -31,6 +31,7 @@ _META = {
 _DISCOVER = question("server/discover", {"_meta": _META})
 _MODERN_HEADERS = {"mcp-protocol-version": _MODERN, "mcp-method": "server/discover"}
 _LIST = question("tools/list", number=5)
+_OTHER_LISTS = ("resources", "resources/templates", "prompts")
 _TRUNCATED = b'{"jsonrpc":"2.0","id":3,"method":"ping","params":{'
 _STREAM = {"accept": "text/event-stream", "content-type": None}
 
@@ -146,9 +147,7 @@ _IN_SESSION: Mapping[str, Send] = {
     "call with invalid arguments": within(question("tools/call", {"name": "add", "arguments": {"first": "x"}}, 3)),
     "nonexistent resource": within(question("resources/read", {"uri": "hallmark-probe://nonexistent/4f1c9a"}, 3)),
     "nonexistent prompt": within(question("prompts/get", {"name": "hallmark_nonexistent", "arguments": {}}, 3)),
-    "other lists": within(
-        *(question(f"{name}/list", number=3) for name in ("resources", "prompts", "resources/templates"))
-    ),
+    "other lists": within(*(question(f"{name}/list", number=3) for name in _OTHER_LISTS)),
     "invented cursor": within(question("tools/list", {"cursor": "hallmark-probe-4f1c9a"}, 3)),
     "logging level": within(question("logging/setLevel", {"level": "info"}, 3)),
     "unknown notification": within(notification("notifications/hallmark")),
@@ -199,3 +198,23 @@ _OVER_SSE: Mapping[str, Send] = {
 def questions(transport: str) -> Mapping[str, Send]:
     """Everything that can be asked over a transport."""
     return {**_IN_SESSION, **(_OVER_SSE if transport == SSE else _STREAMABLE)}
+
+
+CLASSES: Mapping[str, frozenset[str]] = {
+    "an unknown method in a session": frozenset(
+        {"unknown method", "unknown method with a text id", "server/discover in a session"}
+    ),
+    "an unknown method without a session": frozenset(
+        {"server/discover", "server/discover without headers", "unknown method without a session"}
+    ),
+    "invalid parameters": frozenset({"call with invalid parameters"}),
+    "DELETE of a session": frozenset({"DELETE", "second DELETE", "question after DELETE", "DELETE while streaming"}),
+}
+"""Questions that differ in nothing that matters to the server."""
+
+
+def classify(names: Collection[str]) -> list[str]:
+    """The classes of which all questions are among the names, and the names of the other questions."""
+    whole = [name for name, members in CLASSES.items() if members <= set(names)]
+    covered = frozenset[str]().union(*(CLASSES[name] for name in whole))
+    return [*whole, *(name for name in names if name not in covered)]

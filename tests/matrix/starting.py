@@ -45,17 +45,8 @@ def _script(name: str, folder: Path) -> list[str]:
 def _mcp_proxy_in_python(folder: Path, transport: str, port: int) -> list[str]:
     mode = ["--stateless"] if transport == STATELESS else []
     behind = [*_script("python_sdk.py", folder), STDIO, "0"]
-    return [
-        str(folder / "bin" / "mcp-proxy"),
-        "--host",
-        "127.0.0.1",
-        "--port",
-        str(port),
-        *mode,
-        "--pass-environment",
-        "--",
-        *behind,
-    ]
+    address = ["--host", "127.0.0.1", "--port", str(port)]
+    return [str(folder / "bin" / "mcp-proxy"), *address, *mode, "--pass-environment", "--", *behind]
 
 
 def _supergateway(folder: Path, transport: str, port: int) -> list[str]:
@@ -63,19 +54,8 @@ def _supergateway(folder: Path, transport: str, port: int) -> list[str]:
     out = "sse" if transport == SSE else "streamableHttp"
     mode = ["--stateful"] if transport == HTTP else []
     program = folder / "node_modules" / "supergateway" / "dist" / "index.js"
-    return [
-        str(NODE),
-        str(program),
-        "--stdio",
-        behind,
-        "--port",
-        str(port),
-        "--outputTransport",
-        out,
-        "--logLevel",
-        "none",
-        *mode,
-    ]
+    where = ["--port", str(port), "--outputTransport", out, *mode]
+    return [str(NODE), str(program), "--stdio", behind, *where, "--logLevel", "none"]
 
 
 def _mcp_proxy_in_node(folder: Path, transport: str, port: int) -> list[str]:

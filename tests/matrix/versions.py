@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 
 HTTP, STATELESS, JSON, SSE, STDIO = "http", "stateless", "json", "sse", "stdio"
 EVERY = (HTTP, STATELESS, JSON, SSE, STDIO)
 STREAMABLE = (HTTP, STATELESS, JSON)
+NEWEST = "newest dependencies"
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +25,7 @@ class Environment:
     date: str
     script: str
     transports: tuple[str, ...]
+    packages: tuple[str, ...]
     note: str = ""
 
     @property
@@ -33,14 +35,15 @@ class Environment:
     @property
     def is_fragile(self) -> bool:
         """True for the environments of which the docs tell which single questions bring them down."""
-        return self.family == "mcp" and (1, 8) <= _order(self.version) < (1, 10)
+        return self.family == "mcp" and is_at_least(self.version, 1, 8) and not is_at_least(self.version, 1, 10)
 
     @property
     def is_node(self) -> bool:
         return self.script.endswith(".mjs")
 
 
-# Versions that are probed over all transports; the others over streamable HTTP, or over SSE where they have only that.
+# The last version of each minor one with its release date. Those with a star are probed over all transports, the others
+# over streamable HTTP, or over SSE where they have only that.
 _PYTHON_SDK = """
 1.2.1:2025-01-27* 1.3.0:2025-02-20 1.4.1:2025-03-14 1.5.0:2025-03-21 1.6.0:2025-03-27 1.7.1:2025-05-02*
 1.8.0:2025-05-08 1.8.1:2025-05-12* 1.9.0:2025-05-15 1.9.3:2025-06-05* 1.9.4:2025-06-12* 1.10.1:2025-06-27
@@ -67,99 +70,78 @@ _TYPESCRIPT_SDK = """
 _TYPESCRIPT_SERVER = "2.0.0:2026-07-29 2.1.0:2026-09-23 2.2.0:2026-09-28 2.3.1:2026-10-05 2.4.0:2026-10-23*"
 
 
+_TODAY = ""  # the newest dependencies of the day on which the pins were resolved
+_PYDANTIC = "pydantic<2.12"  # mcp before 1.13 imports a name that newer ones lack
+_MCP_WITH_NEWEST = ("1.8.1", "1.9.3", "1.9.4", "1.12.4")
+_FASTMCP_ON_MCP = (
+    ("mcp 1.9.4", "2025-06-12", ("mcp==1.9.4",)),
+    (f"mcp 1.9.4, {NEWEST}", _TODAY, ("mcp==1.9.4", _PYDANTIC)),
+)
+_NODE_ADAPTER = {"2.0.0": "2.0.0", "2.1.0": "2.1.0", "2.2.0": "2.1.0", "2.3.1": "2.1.1", "2.4.0": "2.1.2"}
+_BEHIND = ("@modelcontextprotocol/sdk@1.18.2",)  # the stdio server behind a gateway
+_THREE = (HTTP, STATELESS, SSE)
+
+# Family, script, version as a requirement, further requirements, release date, transports.
+_OTHERS: tuple[tuple[str, str, str, tuple[str, ...], str, tuple[str, ...]], ...] = (
+    ("mcp-proxy (Python)", "mcp_proxy.py", "mcp-proxy==0.8.2", (), "2025-07-05", _THREE),
+    ("mcp-proxy (Python)", "mcp_proxy.py", "mcp-proxy==0.11.0", (), "2026-01-15", (HTTP,)),
+    ("mcp-proxy (Python)", "mcp_proxy.py", "mcp-proxy==0.13.0", (), "2026-10-10", _THREE),
+    ("fastapi-mcp", "fastapi_mcp_server.py", "fastapi-mcp==0.3.4", (), "2025-05-18", (SSE,)),
+    ("fastapi-mcp", "fastapi_mcp_server.py", "fastapi-mcp==0.4.0", (), "2025-07-28", (HTTP, SSE)),
+    ("supergateway", "supergateway.mjs", "supergateway@2.8.3", _BEHIND, _TODAY, (SSE,)),
+    ("supergateway", "supergateway.mjs", "supergateway@3.4.3", _BEHIND, _TODAY, _THREE),
+    ("supergateway", "supergateway.mjs", "supergateway@4.0.0", _BEHIND, _TODAY, _THREE),
+    ("mcp-proxy (Node)", "mcp_proxy.mjs", "mcp-proxy@5.12.5", _BEHIND, _TODAY, _THREE),
+    ("mcp-proxy (Node)", "mcp_proxy.mjs", "mcp-proxy@6.7.19", _BEHIND, _TODAY, _THREE),
+    ("fastmcp (Node)", "fastmcp.mjs", "fastmcp@3.35.0", ("zod@4.2.0",), _TODAY, (HTTP, STATELESS)),
+    ("fastmcp (Node)", "fastmcp.mjs", "fastmcp@4.20.16", ("zod@4.2.0",), _TODAY, (HTTP, STATELESS)),
+)
+
+
 def environments() -> Iterator[Environment]:
     """All environments, in the order of the table."""
-    for version, date, milestone in _listed(_PYTHON_SDK):
-        streamable = _order(version) >= (1, 8)
-        yield Environment(
-            "mcp",
-            version,
-            (f"mcp=={version}",),
-            date,
-            "python_sdk.py",
-            (EVERY if streamable else (SSE, STDIO)) if milestone else ((HTTP,) if streamable else (SSE,)),
-        )
-        if version in _WITH_NEWER:
-            requirements = (f"mcp=={version}", *_WITH_NEWER[version])
-            yield Environment("mcp", version, requirements, "", "python_sdk.py", STREAMABLE, "newest dependencies")
-    for version, date, milestone in _listed(_FASTMCP):
-        streamable = _order(version) >= (2, 3)
-        transports = (*(STREAMABLE if milestone else (HTTP,)), SSE) if streamable else (SSE,)
-        yield Environment("FastMCP", version, (f"fastmcp=={version}",), date, "fastmcp_server.py", transports)
-        if version == "2.3.5":
-            for mcp, newest in (("1.9.4", "2025-06-12"),):
-                requirements = (f"fastmcp=={version}", f"mcp=={mcp}")
-                yield Environment(
-                    "FastMCP", version, requirements, newest, "fastmcp_server.py", STREAMABLE, f"mcp {mcp}"
-                )
-            requirements = (f"fastmcp=={version}", "mcp==1.9.4", _PYDANTIC)
-            note = "mcp 1.9.4, newest dependencies"
-            yield Environment("FastMCP", version, requirements, "", "fastmcp_server.py", STREAMABLE, note)
-    for version, date, milestone in _listed(_TYPESCRIPT_SDK):
-        streamable = _order(version) >= (1, 10)
-        yield Environment(
-            "TypeScript SDK",
-            version,
-            (f"@modelcontextprotocol/sdk@{version}",),
-            date,
-            "typescript_sdk.mjs",
-            (EVERY if streamable else (SSE, STDIO)) if milestone else ((HTTP,) if streamable else (SSE,)),
-        )
+    transports: tuple[str, ...]
+    packages: tuple[str, ...]
+    for version, date, everything in _listed(_PYTHON_SDK):
+        sdk = Environment("mcp", version, (f"mcp=={version}",), date, "python_sdk.py", (SSE,))
+        transports = (HTTP,) if is_at_least(version, 1, 8) else (SSE,)
+        if everything:
+            transports = EVERY if is_at_least(version, 1, 8) else (SSE, STDIO)
+        yield replace(sdk, transports=transports)
+        if version in _MCP_WITH_NEWEST:
+            newest = (*sdk.requirements, _PYDANTIC)
+            yield replace(sdk, requirements=newest, date=_TODAY, note=NEWEST, transports=STREAMABLE)
+    for version, date, everything in _listed(_FASTMCP):
+        fastmcp = Environment("FastMCP", version, (f"fastmcp=={version}",), date, "fastmcp_server.py", (SSE,))
+        if not is_at_least(version, 2, 3):
+            yield fastmcp
+            continue
+        yield replace(fastmcp, transports=(*STREAMABLE, SSE) if everything else (HTTP, SSE))
+        for note, later, more in _FASTMCP_ON_MCP if version == "2.3.5" else ():
+            yield replace(
+                fastmcp, requirements=(*fastmcp.requirements, *more), date=later, note=note, transports=STREAMABLE
+            )
+    for version, date, everything in _listed(_TYPESCRIPT_SDK):
+        transports = (HTTP,) if is_at_least(version, 1, 10) else (SSE,)
+        if everything:
+            transports = EVERY if is_at_least(version, 1, 10) else (SSE, STDIO)
+        sdk_package = (f"@modelcontextprotocol/sdk@{version}",)
+        yield Environment("TypeScript SDK", version, sdk_package, date, "typescript_sdk.mjs", transports)
     for version, date, _ in _listed(_TYPESCRIPT_SERVER):
-        packages = (
-            f"@modelcontextprotocol/server@{version}",
-            f"@modelcontextprotocol/node@{_NODE_OF[version]}",
-            "zod@4.2.0",
-        )
+        adapter = f"@modelcontextprotocol/node@{_NODE_ADAPTER[version]}"
+        packages = (f"@modelcontextprotocol/server@{version}", adapter, "zod@4.2.0")
         yield Environment("TypeScript server", version, packages, date, "typescript_server.mjs", (HTTP, STATELESS))
-    yield from _others()
+    for family, script, package, more, date, transports in _OTHERS:
+        version = package.replace("==", "@").rsplit("@", 1)[1]
+        yield Environment(family, version, (package, *more), date, script, transports)
 
 
-_PYDANTIC = "pydantic<2.12"  # mcp before 1.13 imports a name that newer ones lack
-_WITH_NEWER = {"1.8.1": (_PYDANTIC,), "1.9.3": (_PYDANTIC,), "1.9.4": (_PYDANTIC,), "1.12.4": (_PYDANTIC,)}
-_NODE_OF = {"2.0.0": "2.0.0", "2.1.0": "2.1.0", "2.2.0": "2.1.0", "2.3.1": "2.1.1", "2.4.0": "2.1.2"}
-_SDK_BEHIND = "@modelcontextprotocol/sdk@1.18.2"
-
-
-def _others() -> Iterator[Environment]:
-    for version, date, transports in (
-        ("0.8.2", "2025-07-05", (HTTP, STATELESS, SSE)),
-        ("0.11.0", "2026-01-15", (HTTP,)),
-        ("0.13.0", "2026-10-10", (HTTP, STATELESS, SSE)),
-    ):
-        yield Environment("mcp-proxy (Python)", version, (f"mcp-proxy=={version}",), date, "mcp_proxy.py", transports)
-    for version, date, transports in (("0.3.4", "2025-05-18", (SSE,)), ("0.4.0", "2025-07-28", (HTTP, SSE))):
-        yield Environment(
-            "fastapi-mcp", version, (f"fastapi-mcp=={version}",), date, "fastapi_mcp_server.py", transports
-        )
-    for version, transports in (
-        ("2.8.3", (SSE,)),
-        ("3.4.3", (HTTP, STATELESS, SSE)),
-        ("4.0.0", (HTTP, STATELESS, SSE)),
-    ):
-        yield Environment(
-            "supergateway", version, (f"supergateway@{version}", _SDK_BEHIND), "", "supergateway.mjs", transports
-        )
-    for version, transports in (("5.12.5", (HTTP, STATELESS, SSE)), ("6.7.19", (HTTP, STATELESS, SSE))):
-        yield Environment(
-            "mcp-proxy (Node)", version, (f"mcp-proxy@{version}", _SDK_BEHIND), "", "mcp_proxy.mjs", transports
-        )
-    for version in ("3.35.0", "4.20.16"):
-        yield Environment(
-            "fastmcp (Node)", version, (f"fastmcp@{version}", "zod@4.2.0"), "", "fastmcp.mjs", (HTTP, STATELESS)
-        )
+def is_at_least(version: str, *parts: int) -> bool:
+    """Whether a version is this one or a later one."""
+    return tuple(map(int, version.split("."))) >= parts
 
 
 def _listed(table: str) -> Iterator[tuple[str, str, bool]]:
     for word in table.split():
         version, date = word.rstrip("*").split(":")
         yield version, date, word.endswith("*")
-
-
-def _order(version: str) -> tuple[int, ...]:
-    return tuple(int(part) for part in version.split("."))
-
-
-def find(pattern: str) -> Sequence[Environment]:
-    """The environments whose name holds a text."""
-    return [one for one in environments() if pattern.lower() in one.name.lower()]

@@ -1,4 +1,4 @@
-"""A small server on FastMCP 0.4 to 4: `fastmcp_server.py TRANSPORT PORT`, run in the environment of a version."""
+"""A small server on FastMCP 0.4 to 4: `fastmcp_server.py TRANSPORT PORT`."""
 
 from __future__ import annotations
 

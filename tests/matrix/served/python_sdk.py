@@ -1,4 +1,4 @@
-"""A small server on the official Python SDK, 1.2 to 2: `python_sdk.py TRANSPORT PORT`, run in a version's environment."""
+"""A small server on the official Python SDK, 1.2 to 2: `python_sdk.py TRANSPORT PORT`."""
 
 from __future__ import annotations
 
