@@ -25,7 +25,6 @@ class Environment:
     date: str
     script: str
     transports: tuple[str, ...]
-    packages: tuple[str, ...]
     note: str = ""
 
     @property
