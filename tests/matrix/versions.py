@@ -99,14 +99,10 @@ _OTHERS: tuple[tuple[str, str, str, tuple[str, ...], str, tuple[str, ...]], ...]
 
 def environments() -> Iterator[Environment]:
     """All environments, in the order of the table."""
-    transports: tuple[str, ...]
-    packages: tuple[str, ...]
     for version, date, everything in _listed(_PYTHON_SDK):
-        sdk = Environment("mcp", version, (f"mcp=={version}",), date, "python_sdk.py", (SSE,))
-        transports = (HTTP,) if is_at_least(version, 1, 8) else (SSE,)
-        if everything:
-            transports = EVERY if is_at_least(version, 1, 8) else (SSE, STDIO)
-        yield replace(sdk, transports=transports)
+        transports = _choose(is_at_least(version, 1, 8), everything)
+        sdk = Environment("mcp", version, (f"mcp=={version}",), date, "python_sdk.py", transports)
+        yield sdk
         if version in _MCP_WITH_NEWEST:
             newest = (*sdk.requirements, _PYDANTIC)
             yield replace(sdk, requirements=newest, date=_TODAY, note=NEWEST, transports=STREAMABLE)
@@ -121,11 +117,9 @@ def environments() -> Iterator[Environment]:
                 fastmcp, requirements=(*fastmcp.requirements, *more), date=later, note=note, transports=STREAMABLE
             )
     for version, date, everything in _listed(_TYPESCRIPT_SDK):
-        transports = (HTTP,) if is_at_least(version, 1, 10) else (SSE,)
-        if everything:
-            transports = EVERY if is_at_least(version, 1, 10) else (SSE, STDIO)
-        sdk_package = (f"@modelcontextprotocol/sdk@{version}",)
-        yield Environment("TypeScript SDK", version, sdk_package, date, "typescript_sdk.mjs", transports)
+        transports = _choose(is_at_least(version, 1, 10), everything)
+        package = f"@modelcontextprotocol/sdk@{version}"
+        yield Environment("TypeScript SDK", version, (package,), date, "typescript_sdk.mjs", transports)
     for version, date, _ in _listed(_TYPESCRIPT_SERVER):
         adapter = f"@modelcontextprotocol/node@{_NODE_ADAPTER[version]}"
         packages = (f"@modelcontextprotocol/server@{version}", adapter, "zod@4.2.0")
@@ -138,6 +132,12 @@ def environments() -> Iterator[Environment]:
 def is_at_least(version: str, *parts: int) -> bool:
     """Whether a version is this one or a later one."""
     return tuple(map(int, version.split("."))) >= parts
+
+
+def _choose(streamable: bool, everything: bool) -> tuple[str, ...]:
+    if everything:
+        return EVERY if streamable else (SSE, STDIO)
+    return (HTTP,) if streamable else (SSE,)
 
 
 def _listed(table: str) -> Iterator[tuple[str, str, bool]]:
