@@ -72,7 +72,7 @@ _TYPESCRIPT_SERVER = "2.0.0:2026-07-29 2.1.0:2026-09-23 2.2.0:2026-09-28 2.3.1:2
 _TODAY = ""  # the newest dependencies of the day on which the pins were resolved
 _PYDANTIC = "pydantic<2.12"  # mcp before 1.13 imports a name that newer ones lack
 _MCP_WITH_NEWEST = ("1.8.1", "1.9.3", "1.9.4", "1.12.4")
-_FASTMCP_ON_MCP = (
+_FASTMCP_ON_MCP: tuple[tuple[str, str, tuple[str, ...]], ...] = (
     ("mcp 1.9.4", "2025-06-12", ("mcp==1.9.4",)),
     (f"mcp 1.9.4, {NEWEST}", _TODAY, ("mcp==1.9.4", _PYDANTIC)),
 )
