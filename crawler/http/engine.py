@@ -82,7 +82,8 @@ class HttpEngine:
         self.guard = guard or AddressGuard()
         self.outages = outages
         self.limits = limits or Limits()
-        self._user_agent = user_agent
+        check_header("user-agent", user_agent)
+        self._own_headers = f"user-agent: {user_agent}\r\naccept-encoding: {ACCEPTED_ENCODINGS}"
         self._resolver = resolver or DnsResolver()
         self._given_tls = tls
 
@@ -100,15 +101,14 @@ class HttpEngine:
 
     def render(self, request: Request) -> bytes:
         """The bytes of a request; raise InvalidTarget if a header would break the framing."""
+        url = request.url
         given = [value for name, value in request.headers if name.lower() == "host"]
-        own = (
-            ("host", given[0] if given else request.url.origin.authority),
-            ("user-agent", self._user_agent),
-            ("accept-encoding", ACCEPTED_ENCODINGS),
-            *(pair for pair in request.headers if pair[0].lower() != "host"),
-        )
-        lines = [f"{request.method} {request.url.target} HTTP/1.1"]
-        for name, value in own:
+        host = given[0] if given else url.origin.authority
+        check_header("host", host)
+        lines = [f"{request.method} {url.target} HTTP/1.1\r\nhost: {host}", self._own_headers]
+        for name, value in request.headers:
+            if name.lower() == "host":
+                continue
             check_header(name, value)
             lines.append(f"{name}: {value}")
         if request.body or request.method in {"POST", "PUT", "PATCH"}:

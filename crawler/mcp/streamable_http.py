@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import replace
 from datetime import datetime
+from functools import lru_cache
 from typing import Final
 
 from crawler.http.connection import TIME_OVER, Limits
@@ -289,6 +290,7 @@ def read_requested_wait(reply: Reply, now: datetime) -> float | None:
     return parse_retry_after(reply.exchange.header("retry-after"), now) if reply.status in {429, 503} else None
 
 
+@lru_cache(maxsize=64)
 def shorten_limits(limits: Limits, seconds: float | None) -> Limits | None:
     """The limits with at most `seconds` for the response; None without `seconds`."""
     if seconds is None:

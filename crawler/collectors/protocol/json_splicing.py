@@ -3,24 +3,42 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TypeAlias
 
 import orjson
 
 from evidence.canonical import Json
 
+JsonText: TypeAlias = orjson.Fragment
+"""Bytes that are a JSON text already, as a value within other values."""
 
-def encode_json(value: Json) -> bytes:
-    """The compact JSON of a value; lone surrogates are replaced."""
+Spliced: TypeAlias = "Json | JsonText | Mapping[str, Spliced] | Sequence[Spliced]"
+
+
+def encode_json(value: Spliced) -> bytes:
+    """The compact JSON of a value; lone surrogates are replaced. One call for a whole body costs the least."""
     try:
         return orjson.dumps(value)
     except TypeError:  # a lone surrogate from the server
-        return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace")
+        return _encode_tolerantly(value)
+
+
+def _encode_tolerantly(value: Spliced) -> bytes:
+    match value:
+        case JsonText():
+            return orjson.dumps(value)
+        case Mapping():
+            return splice_members((name, _encode_tolerantly(one)) for name, one in value.items())
+        case list() | tuple():
+            return splice_array(map(_encode_tolerantly, value))
+        case _:
+            return json.dumps(value, ensure_ascii=False).encode("utf-8", "replace")
 
 
 def splice_object(members: Mapping[str, bytes]) -> bytes:
-    """A JSON object whose values are JSON texts; the names are our own."""
-    return orjson.dumps({name: orjson.Fragment(value) for name, value in members.items()})
+    """A JSON object whose values are JSON texts."""
+    return encode_json({name: JsonText(value) for name, value in members.items()})
 
 
 def splice_members(members: Iterable[tuple[str, bytes]]) -> bytes:

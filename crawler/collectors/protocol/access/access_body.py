@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
@@ -13,7 +14,7 @@ from crawler.collectors.protocol.access.authorization_metadata import (
     mask_document,
     mask_url,
 )
-from crawler.collectors.protocol.json_splicing import encode_json, splice_array, splice_object
+from crawler.collectors.protocol.json_splicing import JsonText, Spliced, encode_json
 from crawler.http.authentication_challenges import Challenge
 from crawler.secret_masking import mask_secrets
 from evidence.canonical import Json
@@ -49,18 +50,18 @@ def access_body(findings: AccessFindings) -> bytes:
     gate = findings.decision.gate
     versions = {one.era: one.version for one in findings.requests if one.opened and one.step != "sse-open"}
     cut = [*(["challenges"] if _cut(findings.decision) else []), *(["metadata"] if findings.metadata_cut else [])]
-    return splice_object(
+    return encode_json(
         {
-            "registered": encode_json(mask_url(findings.target.identifier)),
-            "class": encode_json(findings.decision.access.value),
-            "gate": encode_json(_gate(findings.decision)),
-            "versions": encode_json(versions),
-            "answers": encode_json([_answer(one) for one in findings.requests]),
-            "challenges": encode_json([_challenge(one) for one in gate.challenges] if gate else []),
-            "resource_metadata": splice_array(_attempt(one) for one in findings.resource),
-            "authorization_servers": splice_array(_issuer(one) for one in findings.issuers),
-            "bogus": encode_json(_bogus(findings.bogus) if findings.bogus else None),
-            "cut": encode_json(cut),
+            "registered": mask_url(findings.target.identifier),
+            "class": findings.decision.access.value,
+            "gate": _gate(findings.decision),
+            "versions": versions,
+            "answers": [_answer(one) for one in findings.requests],
+            "challenges": [_challenge(one) for one in gate.challenges] if gate else [],
+            "resource_metadata": [_attempt(one) for one in findings.resource],
+            "authorization_servers": [_issuer(one) for one in findings.issuers],
+            "bogus": _bogus(findings.bogus) if findings.bogus else None,
+            "cut": cut,
         }
     )
 
@@ -111,23 +112,19 @@ def _bogus(one: AccessRequest) -> Json:
     return {"step": one.step, "status": one.reply.status, "outcome": outcome, "detail": detail}
 
 
-def _attempt(attempt: MetadataAttempt) -> bytes:
+def _attempt(attempt: MetadataAttempt) -> Mapping[str, Spliced]:
     failure = attempt.failure
-    return splice_object(
-        {
-            "by": encode_json(attempt.by),
-            "url": encode_json(attempt.url),
-            "status": encode_json(attempt.status),
-            "location": encode_json(attempt.location),
-            "document": b"null" if attempt.document is None else mask_document(attempt.document),
-            "problem": encode_json(attempt.problem),
-            "failure": encode_json({"reason": failure.reason.value, "detail": failure.detail} if failure else None),
-        }
-    )
+    return {
+        "by": attempt.by,
+        "url": attempt.url,
+        "status": attempt.status,
+        "location": attempt.location,
+        "document": JsonText(mask_document(attempt.document)) if attempt.document is not None else None,
+        "problem": attempt.problem,
+        "failure": {"reason": failure.reason.value, "detail": failure.detail} if failure else None,
+    }
 
 
-def _issuer(issuer: IssuerMetadata) -> bytes:
-    attempts = splice_array(_attempt(one) for one in issuer.attempts)
-    return splice_object(
-        {"issuer": encode_json(issuer.issuer), "layout": encode_json(issuer.layout), "attempts": attempts}
-    )
+def _issuer(issuer: IssuerMetadata) -> Mapping[str, Spliced]:
+    attempts = [_attempt(one) for one in issuer.attempts]
+    return {"issuer": issuer.issuer, "layout": issuer.layout, "attempts": attempts}

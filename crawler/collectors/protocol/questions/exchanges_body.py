@@ -6,10 +6,8 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
-import orjson
-
 from crawler.collectors.protocol.access.authorization_metadata import mask_url
-from crawler.collectors.protocol.json_splicing import encode_json, splice_array, splice_object
+from crawler.collectors.protocol.json_splicing import JsonText, Spliced, encode_json
 from crawler.collectors.protocol.listing.list_walker import ListResult
 from crawler.collectors.protocol.questions.inquiries import MALFORMED, UNKNOWN_SESSION
 from crawler.collectors.protocol.questions.random_names import RandomNames
@@ -44,15 +42,15 @@ def exchanges_body(
     `names` are those that were sent; the body holds the fixed ones.
     """
     about = {"type": target.type.value, "identifier": target.identifier, "version": target.version}
-    writer = _Writer(transcript, lists, names, find_equal=depth == FULL)
-    links = transcript.links
-    parts = {
-        "target": encode_json(about),
-        "depth": encode_json(depth),
-        "connections": splice_array(encode_json(_link(links, at, names)) for at in range(len(links))),
-        "exchanges": splice_array(writer.row(index, row) for index, row in enumerate(transcript.rows)),
-    }
-    return splice_object(parts)
+    writer, links = _Writer(transcript, lists, names, find_equal=depth == FULL), transcript.links
+    return encode_json(
+        {
+            "target": about,
+            "depth": depth,
+            "connections": [_link(links, at, names) for at in range(len(links))],
+            "exchanges": [writer.row(index, row) for index, row in enumerate(transcript.rows)],
+        }
+    )
 
 
 class _Writer:
@@ -73,42 +71,36 @@ class _Writer:
         self._assigned = _sessions(transcript, names)
         self._sessions = {one: name for one, name in self._assigned.items() if len(one) >= _SHORTEST_SESSION}
 
-    def row(self, index: int, row: NamedExchange) -> bytes:
+    def row(self, index: int, row: NamedExchange) -> Mapping[str, Spliced]:
         exchange = row.exchange
-        received = [self._piece(index, row, piece) for piece in exchange.received]
         failure = exchange.failure
         reason, detail = (failure.reason, failure.detail) if failure else (None, "")
         if reason is None and any(_is_lost(piece) for piece in exchange.received):
             reason, detail = Reason.TOO_LARGE, "a message of more bytes than the transcript keeps"
         headers = {name: value for name, value in exchange.headers if name in _RECORDED_HEADERS}
-        failed: Json = {"reason": reason.value, "detail": detail} if reason else None
-        answered = self._headers((name, headers[name]) for name in _RECORDED_HEADERS if name in headers)
-        return orjson.dumps(
-            {
-                "step": row.step,
-                "page": row.page,
-                "connection": row.link,
-                "verb": exchange.verb,
-                "sent": orjson.Fragment(self._sent(row.step, exchange)),
-                "status": exchange.status,
-                "headers": orjson.Fragment(encode_json(answered)),
-                "form": exchange.form.value,
-                "utf8": exchange.utf8,
-                "batch": exchange.batch,
-                "ended": exchange.ended,
-                "received": orjson.Fragment(splice_array(received)),
-                "failure": orjson.Fragment(encode_json(failed)),
-            }
-        )
+        return {
+            "step": row.step,
+            "page": row.page,
+            "connection": row.link,
+            "verb": exchange.verb,
+            "sent": self._sent(row.step, exchange),
+            "status": exchange.status,
+            "headers": self._headers([(name, headers[name]) for name in _RECORDED_HEADERS if name in headers]),
+            "form": exchange.form.value,
+            "utf8": exchange.utf8,
+            "batch": exchange.batch,
+            "ended": exchange.ended,
+            "received": [self._piece(index, row, piece) for piece in exchange.received],
+            "failure": {"reason": reason.value, "detail": detail} if reason else None,
+        }
 
-    def _sent(self, step: str, exchange: Exchange) -> bytes:
+    def _sent(self, step: str, exchange: Exchange) -> Mapping[str, Spliced]:
         # The redirected question may be the malformed one.
         broken = step == MALFORMED or (step == REDIRECTED and not _is_json(exchange.request))
         request = self._restore(exchange.request)
         text = request.decode("utf-8", "replace") if broken and request else None
-        message = b"null" if broken or not request else request
-        headers = encode_json(self._headers(exchange.sent))
-        return splice_object({"headers": headers, "message": message, "text": encode_json(text)})
+        message = None if broken or not request else JsonText(request)
+        return {"headers": self._headers(exchange.sent), "message": message, "text": text}
 
     def _headers(self, headers: Iterable[tuple[str, str]]) -> Mapping[str, Json]:
         recorded: dict[str, Json] = {}
@@ -120,44 +112,44 @@ class _Writer:
                 recorded[name] = self._without_sessions(shown)[:_LONGEST_HEADER]
         return recorded
 
-    def _piece(self, index: int, row: NamedExchange, piece: Piece) -> bytes:
+    def _piece(self, index: int, row: NamedExchange, piece: Piece) -> Mapping[str, Spliced]:
+        event: Mapping[str, Json] = {"event": piece.event, "id": piece.has_id} if piece.event else {}
         if piece.text is not None or _is_lost(piece):
-            text = self._without_sessions(piece.text or "")
-            return splice_object({"text": encode_json(text)} | _event(piece))
+            return {"text": self._without_sessions(piece.text or ""), **event}
         if not piece.size:
-            return splice_object({"message": self._clean(piece.before)} | _event(piece))
+            return {"message": self._clean(piece.before), **event}
         place = self._place(index, row, piece)
         if place is None and piece.result is not None:
-            whole = piece.before + piece.result + piece.after
-            return splice_object({"message": self._clean(whole)} | _event(piece))
-        where = splice_object(place or {"too_large": encode_json(piece.size)})[1:-1]
+            return {"message": self._clean(piece.before + piece.result + piece.after), **event}
         bare = self._clean(_without_result(piece.before, piece.after))
-        return splice_object({"message": bare} | _event(piece))[:-1] + b"," + where + b"}"
+        return {"message": bare, **event, **(place or {"too_large": piece.size})}
 
-    def _place(self, index: int, row: NamedExchange, piece: Piece) -> Mapping[str, bytes] | None:
+    def _place(self, index: int, row: NamedExchange, piece: Piece) -> Mapping[str, Json] | None:
         """Where the result was already written; None when it must be written here."""
         name = row.step.removeprefix("list-")
         pages = self._lists[name].pages if name in self._lists else []
         listed = row.page < len(pages) and (piece.result == pages[row.page] or _same(piece, pages[row.page]))
         if listed and not self._find_equal:
-            return {"listed": encode_json([name, row.page])}
+            return {"listed": [name, row.page]}
         digest = (canonical_digest(piece.result) if piece.result is not None else None) or piece.digest
         is_only_answer = (
             sum(one.is_answer for one in row.exchange.received) == 1
         )  # else a reader could use the other answer
         first = self._known.setdefault(digest, index) if digest and is_only_answer else index
         if listed:
-            return {"listed": encode_json([name, row.page])}
-        return {"same_as": encode_json(first)} if first < index else None
+            return {"listed": [name, row.page]}
+        return {"same_as": first} if first < index else None
 
     def _restore(self, data: bytes) -> bytes:
         return self._names.restore_bytes(data) if self._names else data
 
-    def _clean(self, data: bytes) -> bytes:
+    def _clean(self, data: bytes) -> JsonText:
+        """A message without session ids."""
         data = cleaned = self._restore(data)
         for session, name in self._sessions.items():
             cleaned = cleaned.replace(session.encode("utf-8", "replace"), name.encode())
-        return cleaned if cleaned == data or _is_json(cleaned) else data  # a session id may be part of the JSON syntax
+        is_intact = cleaned == data or _is_json(cleaned)  # a session id may be part of the JSON syntax
+        return JsonText(cleaned if is_intact else data)
 
     def _without_sessions(self, text: str) -> str:
         for session, name in self._sessions.items():
@@ -206,10 +198,6 @@ def _is_json(data: bytes) -> bool:
 
 def _is_lost(piece: Piece) -> bool:
     return piece.text is None and not piece.before
-
-
-def _event(piece: Piece) -> dict[str, bytes]:
-    return {"event": encode_json(piece.event), "id": encode_json(piece.has_id)} if piece.event else {}
 
 
 def _same(piece: Piece, page: bytes) -> bool:
