@@ -9,7 +9,7 @@ from datetime import datetime
 from typing import Final
 
 from crawler.collectors.protocol.access.access_challenge import AccessRequest
-from crawler.http.failures import BudgetSpent
+from crawler.http.failures import BudgetSpent, TimedOut
 from crawler.http.rate_limiting import HostRateLimiter
 from crawler.mcp.channel import Channel, Era
 from crawler.mcp.streamable_http import read_requested_wait
@@ -134,7 +134,7 @@ class Dialogue:
             return _budget_spent(self.channel.transport, method)
         reply = await self.turn_page(method, params, era, seconds=seconds)
         pause = self._pause_before_retry(reply) if retry and self._host else None
-        if pause is None or pause >= self._left() or not self._budget.spend():
+        if pause is None or pause + _find_wait(reply) >= self._left() or not self._budget.spend():
             return reply
         await self._limiter.pause(pause)
         again = await self.turn_page(method, params, era, seconds=seconds)
@@ -199,6 +199,11 @@ class Dialogue:
 def is_transient_failure(reply: Reply) -> bool:
     """True for a failure that is likely gone on a second try."""
     return reply.failure.transient if reply.failure else reply.status in TRANSIENT_STATUSES
+
+
+def _find_wait(reply: Reply) -> float:
+    """Seconds that a second try may take before it tells anything: as many as the first, if that was late."""
+    return reply.exchange.seconds if isinstance(reply.failure, TimedOut) else 0.0
 
 
 def _slim(reply: Reply) -> Reply:
