@@ -33,7 +33,7 @@ ELSEWHERE = {
 MISSING = {"unknown"}
 
 
-@pytest.mark.parametrize("width", ["phone", "desktop"])
+@pytest.mark.parametrize("width", ["phone", pytest.param("desktop", marks=pytest.mark.soak)])
 @pytest.mark.parametrize("name", HOSTILE)
 def test_a_hostile_server_stays_a_text(visit: Open, name: str, width: str) -> None:
     assert_held(visit(f"/servers/{{hostile}}{HOSTILE[name]}", width), f"hostile {name} {width}")
@@ -47,7 +47,7 @@ def test_a_megabyte_without_a_space_is_cut(visit: Open, name: str, width: str) -
     assert len(seen.page.content()) < 500_000
 
 
-@pytest.mark.parametrize("width", ["phone", "desktop"])
+@pytest.mark.parametrize("width", ["desktop", pytest.param("phone", marks=pytest.mark.soak)])
 @pytest.mark.parametrize("name", ELSEWHERE)
 def test_hostile_words_stay_texts_wherever_they_are_shown(visit: Open, name: str, width: str) -> None:
     assert_held(visit(ELSEWHERE[name], width), f"hostile {name} {width}", missing=name in MISSING)

@@ -1,13 +1,15 @@
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+import shutil
+from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
 
 import pytest
 from starlette.testclient import TestClient
 
-from evidence.model import Dossier, ServerId
-from evidence.store import Store
+from evidence.model import ServerId
+from evidence.store import Store, open_store
 from evidence.store.decisions.audit_trail import AuditEntry
 from publish.app import create_app
 from publish.community.tokens import create_token, owner_scope
@@ -16,6 +18,7 @@ from scoring.results.scorecard import Line
 from tests.publish import samples
 from tests.publish.api.shelves import publish
 from tests.publish.community.retest_backend import RetestBackend
+from tests.publish.conftest import made_stores
 
 
 @dataclass
@@ -48,11 +51,20 @@ class House:
         return self.token(owner_scope(server), name="its owner")
 
 
+@pytest.fixture(scope="session")
+def published(tmp_path_factory: pytest.TempPathFactory, sqlite_template: Path) -> Path:
+    """The database of published servers, to be copied."""
+    folder = tmp_path_factory.mktemp("published")
+    with made_stores(folder, sqlite_template) as make_store:
+        publish(make_store([]), [*samples.dossiers(9), samples.hostile_dossier()])
+    return folder / "0.db"
+
+
 @pytest.fixture
-def house(make_store: Callable[[Sequence[Dossier]], Store]) -> Iterator[House]:
-    store = make_store([])
-    publish(store, [*samples.dossiers(9), samples.hostile_dossier()])
+def house(tmp_path: Path, published: Path) -> Iterator[House]:
+    store = open_store(f"sqlite:///{shutil.copy(published, tmp_path / 'hallmark.db')}")
     backend = RetestBackend(store=store)
     app = create_app(store, backend)
     with TestClient(app, raise_server_exceptions=True, follow_redirects=False) as client:
         yield House(store, backend, client)
+    store.close()

@@ -17,7 +17,7 @@ from publish.disclosure import PublicRecords
 from publish.site.pages.sitemap import PAGES as LISTED_PAGES
 from publish.views import public_servers
 from tests.publish.leaks.conftest import House, built
-from tests.publish.leaks.crawling import Crawl, call_tool, paths_of_api
+from tests.publish.leaks.crawling import VARIANTS, Crawl, call_tool, paths_of_api
 from tests.publish.leaks.planting import FOUND, GONE, NIGHT, WITHHELD, WORDS, Planted
 
 pytestmark = pytest.mark.xdist_group("leaks")
@@ -82,8 +82,8 @@ def _findings(planted: Planted) -> list[str]:
     return ["bogus-token-mishandled", "resource-instructs-model", "withheld", "SEC-004"]
 
 
-def everything(house: House) -> Crawl:
-    crawl = house.crawl(sampled=HANDBOOK)
+def everything(house: House, variants: int) -> Crawl:
+    crawl = house.crawl(variants=variants, sampled=HANDBOOK)
     crawl.add(
         *BEGINNINGS, *MACHINES, *pages(house.planted), *paths_of_api(make_openapi_document(), values(house.planted))
     )
@@ -93,9 +93,10 @@ def everything(house: House) -> Crawl:
     return crawl
 
 
-@pytest.fixture(scope="module")
-def crawl(house: House) -> Crawl:
-    return everything(house)
+@pytest.fixture(scope="module", params=[2, pytest.param(VARIANTS, marks=pytest.mark.soak)])
+def crawl(request: pytest.FixtureRequest, house: House) -> Crawl:
+    """Everything, with so many queries for each path."""
+    return everything(house, request.param)
 
 
 def asked(crawl: Crawl, part: str) -> list[str]:
