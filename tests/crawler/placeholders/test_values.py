@@ -9,8 +9,8 @@ import pytest
 from crawler.placeholders import find_named_inputs
 from crawler.placeholders.input_kinds import PlaceholderKind, choose_kind
 from crawler.placeholders.values import make_placeholder
-from evidence.derive.secrets import Scanner, build_own_rules
 from evidence.package_inputs import InputPlace, PackageInput
+from tests.evidence.secrets.scanners import own_scanner
 
 KNOWN = {
     "SLACK_BOT_TOKEN": r"xoxb-[0-9]+-[0-9]+-\w{24}",
@@ -40,7 +40,7 @@ def test_a_secret_has_the_form_that_its_issuer_documents(name: str, form: str) -
 
 @pytest.mark.parametrize("name", [*KNOWN, "NOTION_TOKEN", "HUBSPOT_TOKEN", "SENTRY_TOKEN", "DATABASE_URL", "API_URL"])
 def test_our_own_scanner_reports_no_placeholder_that_a_server_echoes(name: str) -> None:
-    scanner, value = Scanner(build_own_rules()), make_placeholder(variable(name))[1]
+    scanner, value = own_scanner(), make_placeholder(variable(name))[1]
     for form in ("{n}={v}", '"{n}": "{v}"', "const key = '{v}'", "Bearer {v}", "invalid key {v} for {n}"):
         said = form.format(n=name, v=value).encode()
         assert scanner.scan(said, "src/main.ts", salt=b"0123456789abcdef") == ()

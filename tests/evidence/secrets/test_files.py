@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from evidence.canonical import canonical_json
-from evidence.derive.secrets import Scanner, build_own_rules, scan_files
+from evidence.derive.secrets import scan_files
 from evidence.derive.secrets.file_scan import MAX_BYTES, MAX_FINDINGS
 from evidence.kinds.secrets import Secrets
 from evidence.patterns.secrets.samples import write_sample
+from tests.evidence.secrets.scanners import own_scanner
 
-SCANNER = Scanner(build_own_rules())
+SCANNER = own_scanner()
 TOKEN = write_sample("ghp_<w36>")
 
 

@@ -10,8 +10,9 @@ from evidence.derive.secrets import RuleSet, Scanner, build_own_rules
 from evidence.patterns import secrets
 from evidence.patterns.secrets import PATTERNS
 from evidence.patterns.secrets.samples import write_sample
+from tests.evidence.secrets.scanners import own_scanner
 
-SCANNER = Scanner(build_own_rules())
+SCANNER = own_scanner()
 SEEDS = ("", "one", "two")
 
 

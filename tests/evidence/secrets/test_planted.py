@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from evidence.derive.secrets import Scanner, build_own_rules
 from tests.evidence.secrets.planted import TREES, Planted, planted
+from tests.evidence.secrets.scanners import own_scanner
 
-SCANNER = Scanner(build_own_rules())
+SCANNER = own_scanner()
 SEEDS = ("", "one", "two")
 GENERIC = {("terraform/main.tf", 6)}
 """A password without the name of a service beside it: found, and never counted."""

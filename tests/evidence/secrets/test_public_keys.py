@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from evidence.derive.secrets import Scanner, build_own_rules, scan_files
+from evidence.derive.secrets import scan_files
 from evidence.patterns.secrets.public_keys import PUBLIC_KEYS
+from tests.evidence.secrets.scanners import own_scanner
 
 _CRUX = "AIzaSyBn5gim" + "NjhiEyA_euicSKko6IlD3HdgUfk"
 _DEVTOOLS = "AIzaSyCCSOx2" + "5vrb5z0tbedCB3_JRzzbVW6Uwgw"
@@ -15,7 +16,7 @@ _CALL = "manager.setEndpoint('https://chromeuxreport.googleapis.com/v1/records:q
 
 
 def _find(key: str, path: str = "src/performance.js") -> list[tuple[str, bool, str]]:
-    body = scan_files([(path, _CALL.format(key).encode())], Scanner(build_own_rules()), salt=b"salt")
+    body = scan_files([(path, _CALL.format(key).encode())], own_scanner(), salt=b"salt")
     rows = body["findings"]
     assert isinstance(rows, list)
     return [(row["pattern"], row["counts"], row["why"]) for row in rows]

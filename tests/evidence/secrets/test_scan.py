@@ -6,14 +6,15 @@ from dataclasses import asdict
 
 import pytest
 
-from evidence.derive.secrets import Finding, Scanner, build_own_rules
+from evidence.derive.secrets import Finding
 from evidence.derive.secrets.scanner import MAX_FINDINGS
 from evidence.kinds.secrets import Discount
 from evidence.patterns.secrets.samples import write_sample
 from tests.durations import cpu_below
+from tests.evidence.secrets.scanners import own_scanner
 from tests.sampling import some
 
-SCANNER = Scanner(build_own_rules())
+SCANNER = own_scanner()
 TOKEN = write_sample("ghp_<w36>")
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sysconfig
 from collections.abc import Iterator
-from functools import cache
 from itertools import islice
 from pathlib import Path
 from random import Random
@@ -17,23 +16,18 @@ from evidence.derive.secrets.prefilter import RulePrefilter, is_hyperscan_instal
 from evidence.patterns.secrets import PATTERNS
 from evidence.patterns.secrets.samples import write_sample
 from tests.evidence.secrets.planted import TREES, planted
+from tests.evidence.secrets.scanners import own_scanner
 
 pytestmark = [
     pytest.mark.skipif(not is_hyperscan_installed(), reason="the extra `fast` is not installed"),
     pytest.mark.xdist_group("sieve"),  # to compile the expressions takes longer than to try them
 ]
 
-PLAIN = Scanner(build_own_rules(), fast=False)
 HOSTILE = ("sk-" * 20_000, "password=" * 9_000, "\0\xff\n" * 9_000, "://:@" * 9_000, "kind: secret\n" * 5_000, "")
 
 
-@cache
-def fast() -> Scanner:
-    return Scanner(build_own_rules(), fast=True)
-
-
 def same(text: str | bytes, path: str = "a") -> bool:
-    return PLAIN.scan(text, path, salt=b"s") == fast().scan(text, path, salt=b"s")
+    return own_scanner(fast=False).scan(text, path, salt=b"s") == own_scanner().scan(text, path, salt=b"s")
 
 
 @pytest.mark.parametrize("every", [3, pytest.param(1, marks=pytest.mark.soak)])
@@ -58,7 +52,7 @@ def test_hostile_texts_are_judged_the_same() -> None:
 def test_real_text_with_planted_secrets_is_judged_the_same() -> None:
     texts = list(_real_texts(60))
     assert [text[:80] for text in texts if not same(text)] == []
-    assert sum(len(fast().scan(text, "a", salt=b"s")) for text in texts) > 60
+    assert sum(len(own_scanner().scan(text, "a", salt=b"s")) for text in texts) > 60
 
 
 @pytest.mark.parametrize(
@@ -72,7 +66,7 @@ def test_real_text_with_planted_secrets_is_judged_the_same() -> None:
 @pytest.mark.parametrize("after", [b"", b"\xff\n", b"\v"])
 def test_letters_of_several_bytes_are_counted_as_letters(template: str, after: bytes) -> None:
     text = write_sample(template).encode() + after
-    assert same(text) and fast().scan(text, "a", salt=b"s")
+    assert same(text) and own_scanner().scan(text, "a", salt=b"s")
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,7 @@ import json
 from collections.abc import Collection
 from dataclasses import replace
 from decimal import Decimal
+from functools import cache
 from typing import Any
 
 import pytest
@@ -17,14 +18,19 @@ from evidence.model import Absent, Dossier, Observed, Reason
 from publish.badges import requirements
 from publish.badges.requirements import BADGES, GATE_ID, LAB_TESTED, SECURITY_SCANNED, VENDOR_VERIFIED, Award, Judgement
 from scoring.engine.assess import assess_dossier
+from scoring.engine.assessment import Assessment
 from scoring.results.outcome import Finding, Measured
 from tests.dossiers import recorded
 from tests.publish.judged import NEWEST, judgement, published, receipts, registered, scored, whole, with_records
 
 REMOTE = "https://mcp.notes.example/mcp"
 SERVERS = {"package": whole(), "remote": whole(REMOTE), "scripted": recorded()["scripted-5"]}
-ASSESSED = {name: assess_dossier(SERVERS[name], NEWEST) for name in ("package", "remote")}
 KINDS = sorted({kind for evidence in SERVERS.values() for kind in evidence.records})
+
+
+@cache
+def assessed(name: str) -> Assessment:
+    return assess_dossier(SERVERS[name], NEWEST)
 
 
 def find_award(judged: Judgement, name: str) -> Award | None:
@@ -71,7 +77,7 @@ def test_a_kind_alone_that_is_hidden_gains_nothing(kind: str) -> None:
 @settings(derandomize=True, max_examples=30, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.sampled_from(["package", "remote"]), st.data())
 def test_another_finding_never_gains_a_badge(name: str, data: Any) -> None:
-    assessment = ASSESSED[name]
+    assessment = assessed(name)
     questions = [question for question, it in assessment.outcomes.items() if isinstance(it, Measured) and it.checked]
     question = data.draw(st.sampled_from(questions))
     outcome = assessment.outcomes[question]

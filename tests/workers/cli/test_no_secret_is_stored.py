@@ -12,12 +12,12 @@ from urllib.parse import quote
 
 import pytest
 
-from evidence.derive.secrets import Scanner, build_own_rules
 from evidence.model import Absent
 from evidence.store import blobs
 from evidence.store.sql.json_columns import to_json
 from tests.crawler.collectors.source.local_reading import reading
 from tests.evidence.secrets.planted import planted
+from tests.evidence.secrets.scanners import own_scanner
 from tests.functional.processes import opened
 from tests.servers import leaking
 from tests.workers.cli.conftest import Hallmark
@@ -83,7 +83,7 @@ def test_nothing_of_a_tree_is_kept() -> None:
     read = reading(dict(files))
     body = json.dumps([read.source, read.dependencies, read.secrets])
     words = {word.strip("\"',;()") for path, text in files for word in text.decode().split()}
-    found = Scanner(build_own_rules())
+    found = own_scanner()
     secrets = {word for word in words if len(word) > 15 and found.spans(word.encode())}
     assert len(secrets) > 30 and len(json.loads(body)[2]["findings"]) > 130
     assert [secret for secret in secrets if secret in body] == []

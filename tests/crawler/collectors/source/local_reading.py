@@ -9,8 +9,9 @@ from typing import Any
 
 from crawler.collectors.source.archive_reader import read_archive
 from crawler.collectors.source.reading_task import ReadingResult, ReadingTask
-from evidence.derive.secrets import Scanner, build_own_rules
+from evidence.derive.secrets import Scanner
 from tests.crawler.archives.building import files
+from tests.evidence.secrets.scanners import own_scanner
 
 TOKEN = "ghp_" + "wQ7rT2yU9iO4pA6sD1fG8hJ3kL5zX0cV" + "bN7m"
 
@@ -18,7 +19,7 @@ TOKEN = "ghp_" + "wQ7rT2yU9iO4pA6sD1fG8hJ3kL5zX0cV" + "bN7m"
 @cache
 def scanner() -> Scanner:
     """The scanner of our own rules."""
-    return Scanner(build_own_rules())
+    return own_scanner()
 
 
 def archive(contents: Mapping[str, str | bytes]) -> bytes:
