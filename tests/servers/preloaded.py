@@ -216,15 +216,17 @@ def _serve(peer: socket.socket) -> dict[str, Any]:
         ours, theirs = os.pipe()
         between = os.fork()
         if between == 0:  # its end makes its child one of the test process
-            child = os.fork()
-            if child != 0:
-                os.write(theirs, child.to_bytes(_LENGTH))
+            if os.fork() != 0:
                 os._exit(0)
             peer.close()
             os.close(ours)
-            os.close(theirs)
             request: dict[str, Any] = json.loads(body)
-            _become(request, streams)
+            answer = _moved(theirs)
+            try:
+                _become(request, streams)
+            finally:  # not before: the test may signal the group of the process at once
+                os.write(answer, os.getpid().to_bytes(_LENGTH))
+                os.close(answer)
             return request
         os.close(theirs)
         for stream in streams:
@@ -234,16 +236,20 @@ def _serve(peer: socket.socket) -> dict[str, Any]:
         os.close(ours)
 
 
+def _moved(descriptor: int) -> int:
+    """The same file under a number that no file gets which is passed on."""
+    moved = fcntl.fcntl(descriptor, fcntl.F_DUPFD_CLOEXEC, _ABOVE_ALL)
+    os.close(descriptor)
+    return moved
+
+
 def _become(request: dict[str, Any], streams: list[int]) -> None:
     if request["session"]:
         os.setsid()
     elif request["group"] >= 0:
         os.setpgid(0, request["group"])
     targets = [0, 1, 2, *request["handles"]]
-    apart = [fcntl.fcntl(stream, fcntl.F_DUPFD_CLOEXEC, _ABOVE_ALL) for stream in streams]
-    for stream in streams:
-        os.close(stream)
-    for number, stream in zip(targets, apart, strict=True):
+    for number, stream in zip(targets, list(map(_moved, streams)), strict=True):
         os.dup2(stream, number)
         os.close(stream)
     os.chdir(request["cwd"])

@@ -94,3 +94,10 @@ def test_modules_of_the_product_may_start_what_the_helper_does_not_know() -> Non
         assert (small.wait(20), other.wait(20)) == (1, 1)
     with popen([sys.executable, "-c", loaded], env={"PYTHONDEVMODE": "1"}) as fresh:
         assert fresh.wait(20) == 0
+
+
+def test_the_group_of_a_process_can_be_killed_as_soon_as_it_is_started() -> None:
+    for _ in range(20):
+        with preloaded.Popen([sys.executable, "-c", "import time; time.sleep(60)"], start_new_session=True) as process:
+            os.killpg(process.pid, signal.SIGKILL)
+            assert process.wait(20) == -signal.SIGKILL

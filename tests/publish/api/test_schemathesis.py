@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Final
 
 import pytest
@@ -43,9 +44,15 @@ class Maker:
     schema: Any
     token: str
 
+    @cached_property
+    def operations(self) -> Mapping[str, Any]:
+        """Every operation by its label."""
+        found = (one.ok() for one in self.schema.get_all_operations())
+        return {operation.label: operation for operation in found}
+
     def attempt(self, label: str, count: int, mode: GenerationMode) -> Counter[int]:
         """Ask `count` times for one operation, half of the times for things that are there; the statuses that came."""
-        operation = next(one.ok() for one in self.schema.get_all_operations() if one.ok().label == label)
+        operation = self.operations[label]
         statuses = Counter[int]()
 
         @seed(SEED)
