@@ -102,15 +102,14 @@ class HttpEngine:
     def render(self, request: Request) -> bytes:
         """The bytes of a request; raise InvalidTarget if a header would break the framing."""
         url = request.url
-        given = [value for name, value in request.headers if name.lower() == "host"]
-        host = given[0] if given else url.origin.authority
-        check_header("host", host)
-        lines = [f"{request.method} {url.target} HTTP/1.1\r\nhost: {host}", self._own_headers]
+        host, others = url.origin.authority, []
         for name, value in request.headers:
-            if name.lower() == "host":
-                continue
             check_header(name, value)
-            lines.append(f"{name}: {value}")
+            if name.lower() == "host":
+                host = value
+            else:
+                others.append(f"{name}: {value}")
+        lines = [f"{request.method} {url.target} HTTP/1.1\r\nhost: {host}", self._own_headers, *others]
         if request.body or request.method in {"POST", "PUT", "PATCH"}:
             lines.append(f"content-length: {len(request.body)}")
         return "\r\n".join(lines).encode("latin-1") + b"\r\n\r\n" + request.body
