@@ -45,7 +45,7 @@ from crawler.collectors.protocol.session.handshake import (
 from crawler.collectors.protocol.trials.call_policy import choose_call_policy
 from crawler.http.credentials import Credential
 from crawler.http.engine import HttpEngine, HttpSession
-from crawler.http.failures import InvalidTarget
+from crawler.http.failures import InvalidTarget, TimedOut
 from crawler.http.url import parse_url
 from crawler.mcp.channel import LEGACY_VERSION, Era, initialize_params
 from crawler.mcp.sse import SseChannel
@@ -83,6 +83,7 @@ class RemoteProbe(Probe):
         self._engine = engine
         self._known_falls = known_falls
         self._checks = 0
+        self._ends_in_time = True  # false once a DELETE was not answered in time: each one would cost as long
         self._fell_at_discover: list[Fall] = []
         self._own = False
         self._credential: Credential | None = None
@@ -214,7 +215,9 @@ class RemoteProbe(Probe):
         params = initialize_params(self.client_version)
         reply = await channel.send_request("initialize", params, Era.LEGACY, seconds=seconds)
         channel.set_protocol_version(opened.version)
-        await channel.close(seconds=_LEAVE_SECONDS)
+        if self._ends_in_time:
+            await channel.close(seconds=_LEAVE_SECONDS)
+            self._ends_in_time = not isinstance(post.transcript.exchanges[-1].failure, TimedOut)
         return reply
 
     async def _collect_access(self, target: Target, session: HttpSession) -> None:
