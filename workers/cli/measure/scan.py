@@ -90,16 +90,18 @@ def run_scan(
         checks = judge_checks(assessment)
         judged = cards if rubric else cards[:1]
         decision = decide_gate(Gate(minimum=fail_under, levels=_LEVELS[fail_on]), dossier, judged, checks)
-        sarif_document = sarif.render_sarif(
-            dossier, cards, decision, code=read_code_version(), location=_location(target, source)
-        )
+        form = Format.JSON if as_json else form
+        sarif_document: dict[str, Any] = {}
+        if sarif_file is not None or form is Format.SARIF:  # of a thousand tools it takes 50 MiB
+            place = _location(target, source)
+            sarif_document = sarif.render_sarif(dossier, cards, decision, code=read_code_version(), location=place)
         if sarif_file is not None:
             sarif_file.write_text(json.dumps(sarif_document, indent=1) + "\n", encoding="ascii")
             print_note(f"findings written to {sarif_file}")
         if junit_file is not None:
             junit_file.write_bytes(junit.render_junit(checks, decision, dossier.server.ref))
             print_note(f"verdicts written to {junit_file}")
-        match Format.JSON if as_json else form:
+        match form:
             case Format.JSON:
                 print_json(_make_document(dossier, cards, checks, decision))
             case Format.SARIF:
