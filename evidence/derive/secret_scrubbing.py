@@ -63,13 +63,14 @@ def are_free_of_secrets(texts: Iterable[str]) -> bool:
 
 def scrub_body(body: bytes) -> bytes:
     """A body with every secret masked. In JSON only the contents of strings change, so the structure stays."""
-    if not _HIDING.search(body) and not _scanner().spans(body):
+    shown = _STRING.sub(_scrub_hidden, body) if _HIDING.search(body) else body
+    if shown == body and not _scanner().spans(body):
         return body  # most bodies are clean, and a parsed one takes ten times its memory
     try:
         value = parse_json(body)
     except NotJson:
         return scrub_text(body.decode("utf-8", "surrogateescape")).encode("utf-8", "surrogateescape")
-    scrubbed_body = _inside_strings(_STRING.sub(_scrub_hidden, body) if _HIDING.search(body) else body)
+    scrubbed_body = _inside_strings(shown)
     try:
         parse_json(scrubbed_body)
     except NotJson:  # the secret ended inside an escape sequence
