@@ -1,4 +1,4 @@
-"""A scan of a hostile server ends within a minute, costs at most 150 MiB (two with thousands of tools more), and says truly why nothing was listed."""
+"""A scan of a hostile server ends within a minute, costs bounded memory, and says truly why nothing was listed."""
 
 from __future__ import annotations
 
