@@ -23,7 +23,7 @@ from tests.servers import leaking
 from tests.workers.cli.conftest import Hallmark
 
 ROOT = Path(__file__).parents[3]
-PRIVATE = {"HALLMARK_ALLOW_PRIVATE": "1"}
+PRIVATE = {"HALLMARK_ALLOW_PRIVATE": "1", "HALLMARK_INTEROP": "full"}
 PLACES = ("open", "broken", "page", "locked")
 
 
@@ -72,7 +72,8 @@ def test_a_whole_run_keeps_and_shows_no_secret(
 def test_nothing_that_a_process_says_is_kept(process: Hallmark, tmp_path: Path, code: tuple[str, ...]) -> None:
     saved = tmp_path / "saved.json"
     command = (sys.executable, "-m", "tests.servers.leaking", *code)
-    done = process("scan", "--no-sandbox", "--json", "--save", str(saved), "--", *command, cwd=ROOT)
+    words = ("scan", "--no-sandbox", "--json", "--save", str(saved), "--", *command)
+    done = process(*words, env={"HALLMARK_INTEROP": "full"}, cwd=ROOT)
     shown = {"out": done.out.encode(), "err": done.err.encode()}
     assert leaked(shown, {**leaking.LEAKS, "listed": leaking.LISTED}) == []
     assert leaked({"saved": saved.read_bytes()}, leaking.LEAKS) == []

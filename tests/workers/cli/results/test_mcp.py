@@ -32,8 +32,9 @@ ACCEPTED = {
 
 
 @pytest.fixture
-def published(home: Path) -> Store:
+def published(home: Path, monkeypatch: pytest.MonkeyPatch) -> Store:
     """A store with a published run."""
+    monkeypatch.setenv("HALLMARK_INTEROP", "full")
     home.mkdir()
     store = open_store(f"sqlite:///{home}/hallmark.db")
     store.migrate()
