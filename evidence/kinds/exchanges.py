@@ -75,6 +75,8 @@ _OPENINGS: Final = frozenset(
     {"initialize", "initialize-unknown", "initialize-origin", *(f"initialize-{known}" for known in REVISIONS.values())}
 )
 _REFUSALS: Final = frozenset({401, 402, 403, 407})
+_UNANSWERED: Final = frozenset({"close", "malformed"})
+"""Steps that need no answer over stdio: the end of the input, and a line that is no message."""
 _FAILING: Final = frozenset({500, 502, 503, 504})
 """Statuses of a server that fails; 501 and 505 are answers to a question that it does not support."""
 _DOWN: Final = frozenset({"unreachable", "start_failed"})
@@ -283,10 +285,11 @@ class Exchanges:
         """The question from which on every question was lost; None when the last one was answered."""
         first = None
         for exchange in reversed(self.exchanges):
-            if exchange.is_lost:
-                first = exchange
-            elif exchange.step != "close":  # our own deed, which needs no answer
+            if exchange.step in _UNANSWERED:
+                continue
+            if not exchange.is_lost:
                 break
+            first = exchange
         return first
 
     def of(self, *steps: str) -> Iterator[Exchange]:

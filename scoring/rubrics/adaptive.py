@@ -21,7 +21,7 @@ from scoring.results.outcome import Measured, NotMeasured, Skipped
 from scoring.results.scorecard import ComponentScore, DimensionScore, Line, Scorecard
 from scoring.rubrics.adaptive_dimensions import DIMENSIONS, ERROR_HANDLING, RELIABILITY, STABILITY
 from scoring.rubrics.component_scores import score_component
-from scoring.rubrics.protocol_checks import describe_unfinished
+from scoring.rubrics.protocol_checks import LATER, describe_unfinished
 from scoring.scopes.samples import TOO_FEW
 
 THIN: Final = Decimal("0.25")
@@ -154,7 +154,7 @@ def _caveats(assessment: Assessment, dimensions: tuple[DimensionScore, ...], cov
             yield f"{part.name} could not be tested ({part.result.reason}); its weight went to the other dimensions."
         elif part.name == RELIABILITY.name and part.status == weighting.PARTIAL:
             yield f"reliability is partial: {_describe_unmeasured(part)}."
-    yield from describe_unfinished(assessment, "are left out of reliability")
+    yield from describe_unfinished(assessment, "are left out of reliability", without=LATER)
     if assessment.tools_in_source:
         yield "Nothing was listed; descriptions and parameters of the tools were read from the source."
     outcomes = assessment.outcomes.values()

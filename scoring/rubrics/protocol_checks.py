@@ -41,11 +41,12 @@ def build_protocol_checks(*, without: frozenset[str] = frozenset()) -> Iterator[
         yield Check(criteria=(check.criterion,), weight=Decimal(MUST_WEIGHT if heavy else 1))
 
 
-def describe_unfinished(assessment: Assessment, effect: str) -> Iterator[str]:
+def describe_unfinished(assessment: Assessment, effect: str, *, without: frozenset[str] = frozenset()) -> Iterator[str]:
     """A caveat with the number of those checks that could not be finished with a server that was asked, if any."""
     if isinstance(assessment.dossier.read(exchanges.KIND), Absent):
         return
-    results = [conformance.evaluate_check(check, assessment) for check in _list_counted()]
+    counted = [check for check in _list_counted() if check.requirement.id not in without]
+    results = [conformance.evaluate_check(check, assessment) for check in counted]
     if number := sum(result.verdict is Verdict.INCONCLUSIVE for result in results):
         yield f"Of the protocol checks, {number} could not be finished and {effect}."
 

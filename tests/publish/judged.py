@@ -13,6 +13,7 @@ from evidence.model import Absent, Dossier, Observed, Record
 from publish.badges import requirements
 from publish.badges.requirements import Judgement
 from publish.disclosure import PublicRecords, disclose_dossier, redact_receipt
+from publish.private_answers import cite_public_digests
 from publish.views.public_servers import PublicServer
 from scoring import receipt
 from scoring.engine import catalogue
@@ -81,7 +82,9 @@ def published(evidence: Dossier, cards: Sequence[Scorecard] | None = None) -> Pu
     shown = disclose_dossier(evidence)
     assert isinstance(shown, PublicRecords)
     made = cards if cards is not None else scored(assess_dossier(evidence, NEWEST))
-    public = [stored(redact_receipt(card)) for card in made]
+    changed = [(evidence.records[kind], record) for kind, record in shown.records.items()]
+    kept = [stored(redact_receipt(card)) for card in made]
+    public = [replace(card, body=cite_public_digests(card.body, changed)) for card in kept]
     return PublicServer(replace(evidence, records=shown.records), public)
 
 

@@ -17,13 +17,14 @@ from publish.datasets.rows import server_rows
 from publish.formats.run_files import describe_server
 from publish.scan_reports import junit, sarif
 from publish.scan_reports.document import make_scan_document
+from publish.scan_reports.gate import Gate, decide_gate
 from publish.views.evidence.check_verdicts import judge_checks
 from publish.views.evidence.observations import view_trials
 from publish.views.evidence.server import view_record
 from publish.views.server_summary import summarize_server
 from scoring.engine import catalogue
 from scoring.engine.assess import assess_dossier
-from scoring.results.outcome import NotMeasured
+from scoring.results.outcome import Level, NotMeasured
 from tests.publish import samples
 from tests.scoring.rich import well_kept
 from workers.cli.display.server_page import show_server
@@ -58,22 +59,26 @@ def bare(reason: Reason, *, listed: bool) -> Dossier:
 
 @pytest.mark.parametrize("listed", [False, True])
 @pytest.mark.parametrize("reason", Reason)
-def test_no_output_has_an_empty_reason(reason: Reason, listed: bool, capsys: pytest.CaptureFixture[str]) -> None:
+def test_no_output_has_an_empty_reason(
+    reason: Reason, listed: bool, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "1000")  # a wrapped line may end in a comma
     dossier = bare(reason, listed=listed)
     newest = list({rubric.id: rubric for rubric in catalogue.list_rubrics()}.values())
     assessment = assess_dossier(dossier, newest)
     cards = [rubric.score(assessment) for rubric in newest]
     checks = judge_checks(assessment)
+    decision = decide_gate(Gate(minimum=50, levels=frozenset({Level.MUST})), dossier, cards, checks)
     documents = {
-        "scan": make_scan_document(dossier, cards, checks),
-        "sarif": sarif.render_sarif(dossier, cards, code="0", location=""),
+        "scan": make_scan_document(dossier, cards, checks, decision),
+        "sarif": sarif.render_sarif(dossier, cards, decision, code="0", location=""),
         "run file": describe_server(dossier),
         "dataset": server_rows.make_receipt_rows(cards) | {"server": [server_rows.make_server_row(dossier)]},
     }
     show_server(dossier, cards, evidence=True)
     texts = {
         "terminal": capsys.readouterr().out,
-        "junit": junit.render_junit(checks, "x").decode(),
+        "junit": junit.render_junit(checks, decision, "x").decode(),
         "sarif": "\n".join(one["message"]["text"] for one in notifications(documents["sarif"])),
     }
 

@@ -29,7 +29,7 @@ BOTH = [
     *("list-tools-undeclared", "list-resources-undeclared", "list-prompts-undeclared", "redirected"),
 ]
 MODERN_STEPS = [
-    *("discover", "discover-origin", "discover-version-unknown", "discover-version-mismatch"),
+    *("discover", "discover-origin", "discover-host", "discover-version-unknown", "discover-version-mismatch"),
     *("discover-method-mismatch", "discover-method-missing", "discover-version-missing", "discover-session-faked"),
     *("discover-meta-missing", "discover-capabilities-missing", "discover-client-missing"),
     *("discover-headers-uppercase", "call-name-mismatch", "call-name-encoded", "removed-ping", "removed-logging"),
@@ -40,6 +40,7 @@ LEGACY_STEPS = [
     *("session-missing", "session-random", "end", "after-end", "sse-open", *LISTS, *BOTH),
     *("initialize-2024-11-05", "initialize-2025-03-26", "initialize-2025-06-18", "initialize-unknown"),
     "initialize-origin",
+    "initialize-host",
 ]
 STDIO_STEPS = ["initialize", "initialized", "ping", "discover", "close", *LISTS, *BOTH]
 EVERYWHERE = [

@@ -56,7 +56,6 @@ REMARKS: Final[list[tuple[str, Scope]]] = [
     ("SESS-03", build_conversation(legacy_exchange("session-missing", session=SESSION, status=404))),
     ("SESSL-01", build_conversation(modern_exchange("discover-session-faked", status=400), OPENED)),
     ("LIFE-03", countered(error={"code": -32602}, opened=False)),
-    ("LIFE-03", countered(result={"protocolVersion": "2025-01-01"}, revision="2025-01-01")),
     (
         "META-01",
         build_conversation(modern_exchange("discover-meta-missing", status=400, error={"code": -32600}), OPENED),
@@ -96,7 +95,6 @@ BREACHES: Final[list[tuple[str, Scope]]] = [
     ("HTTP-11", build_conversation(legacy_exchange("batch", revision="B", status=202, form="none"))),
     ("SESS-03", build_conversation(legacy_exchange("session-missing", session=SESSION, result={}))),
     ("SESSL-01", build_conversation(modern_exchange("discover-session-faked", status=400))),
-    ("LIFE-03", countered(result={"protocolVersion": "1900-01-01"}, revision="1900-01-01")),
     ("LIFE-03", countered(error={"code": -32000}, opened=False)),
     ("META-01", build_conversation(modern_exchange("discover-meta-missing", result={}), OPENED)),
     (
@@ -119,10 +117,18 @@ BREACHES: Final[list[tuple[str, Scope]]] = [
             legacy_exchange("initialize-unknown", result={"protocolVersion": "2025-11-25", "capabilities": {}})
         ),
     ),
-    ("AUTH-02", build_protected_access(resource_metadata=failed_requests("path", "root"))),
+    ("LIFE-03", countered(result={"protocolVersion": "1900-01-01"}, revision="1900-01-01")),
+    ("LIFE-03", countered(result={"protocolVersion": "2025-01-01"}, revision="2025-01-01")),
+    (
+        "AUTH-02",
+        build_protected_access(
+            build_challenge(resource_metadata="https://notes.example/elsewhere"),
+            resource_metadata=failed_requests("header"),
+        ),
+    ),
     ("AUTH-04", build_protected_access(resource=build_resource_metadata(resource="https://notes.example/mcp/other"))),
     ("AUTH-07", build_protected_access(authorization_servers=[OWN], revision="2025-11-25", step="list-tools")),
-    ("AUTH-13", build_protected_access(bogus=(200, "accepted"))),
+    ("AUTH-13", build_protected_access(resource=build_resource_metadata(), bogus=(200, "accepted"))),
 ]
 
 

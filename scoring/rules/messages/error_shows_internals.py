@@ -15,6 +15,10 @@ from scoring.text.evidence_path import clip_text
 from scoring.text.internals import find_internals
 
 _MAX_TEXTS: Final = 64
+_HANDING_OUT: Final = frozenset(
+    {"call-nonexistent", "call-name-mismatch", "call-name-encoded", "read-nonexistent", "prompt-nonexistent"}
+)
+"""Steps whose answers are not in the public transcript; `trial-error-shows-internals` judges errors of tools."""
 _TRACE: Final = 'Traceback (most recent call last):\n  File "/app/server.py", line 12, in handle'
 
 
@@ -37,14 +41,9 @@ _TRACE: Final = 'Traceback (most recent call last):\n  File "/app/server.py", li
         build_conversation(
             legacy_exchange("ping", error={"code": -32603, "message": "no", "data": {"stack": ["x", _TRACE]}})
         ),
-        build_conversation(
-            legacy_exchange(
-                "call-nonexistent",
-                result={"isError": True, "content": [{"type": "text", "text": "no /home/ann/notes/add.py"}]},
-            )
-        ),
     ],
     unjudged=[
+        build_conversation(legacy_exchange("call-nonexistent", error={"code": -32602, "message": _TRACE})),
         build_conversation(legacy_exchange("ping", result={})),
         build_conversation(stdio_exchange("unknown-method", error={"code": -32603, "message": _TRACE})),
     ],
@@ -56,7 +55,8 @@ def error_shows_internals(conversation: Conversation) -> Iterator[Answer]:
     specification has no rule about this, so the check is for information only. Errors over stdio are not judged,
     because they stay on the user's own machine.
     """
-    found = [(one, text) for one in conversation.exchanges if one.over_http for text in _list_error_texts(one)]
+    asked = (one for one in conversation.exchanges if one.over_http and one.step not in _HANDING_OUT)
+    found = [(one, text) for one in asked for text in _list_error_texts(one)]
     if not found:
         raise Inapplicable("no error over HTTP has a text")
     known = set[str]()

@@ -99,7 +99,7 @@ def test_a_server_that_dies_of_a_malformed_text_is_recorded_without_its_risky_qu
     steps = by_step(talk(probe_server(behave)))
 
     assert steps["ping"].code == -32601
-    assert not {"unknown-method", "stream", "malformed"} & set(steps)
+    assert not {"unknown-method", "batch", "malformed"} & set(steps)
 
 
 def test_a_process_that_dies_of_a_malformed_line_does_not_spoil_the_other_era() -> None:
