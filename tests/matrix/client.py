@@ -106,7 +106,9 @@ class SseClient:
     """One session over HTTP+SSE."""
 
     def __init__(self, url: str, seconds: float = SECONDS) -> None:
-        self.http = httpx.Client(timeout=seconds, trust_env=False, follow_redirects=True)
+        # The first SDKs fail after their answer to a POST, which resets a connection that is kept.
+        limits = httpx.Limits(max_keepalive_connections=0)
+        self.http = httpx.Client(timeout=seconds, trust_env=False, follow_redirects=True, limits=limits)
         self._context = self.http.stream("GET", url, headers={"accept": "text/event-stream"})
         self._stream = self._context.__enter__()
         self._events = self._read()

@@ -19,7 +19,7 @@ SERVED = Path(__file__).parent / "served"
 def start(environment: Environment, folder: Path, transport: str) -> AbstractContextManager[Instance]:
     """Start a server that is asked over HTTP."""
     port = free_port()
-    path = "/sse" if transport == SSE else "/mcp"
+    path = "/sse" if transport == SSE else "/mcp/" if environment.script == "mcp_proxy.py" else "/mcp"
     variables = {**_inherited(), "PYTHONPATH": str(SERVED)}
     return serving(command(environment, folder, transport, port), transport, port, path, variables, folder)
 
@@ -62,7 +62,7 @@ def _mcp_proxy_in_node(folder: Path, transport: str, port: int) -> list[str]:
     behind = [*_script("typescript_sdk.mjs", folder), STDIO, "0"]
     program = folder / "node_modules" / "mcp-proxy" / "dist" / "bin" / "mcp-proxy.mjs"
     mode = ["--server", "sse" if transport == SSE else "stream", *(["--stateless"] if transport == STATELESS else [])]
-    return [str(NODE), str(program), "--host", "127.0.0.1", "--port", str(port), *mode, "--", *behind]
+    return [str(NODE), str(program), "--host", "127.0.0.1", "--port", str(port), *mode, *behind]
 
 
 _COMMANDS: dict[str, Callable[[Path, str, int], list[str]]] = {
