@@ -19,7 +19,7 @@ SERVED = Path(__file__).parent / "served"
 def start(environment: Environment, folder: Path, transport: str) -> AbstractContextManager[Instance]:
     """Start a server that is asked over HTTP."""
     port = free_port()
-    path = "/sse" if transport == SSE else "/mcp/" if environment.script == "mcp_proxy.py" else "/mcp"
+    path = _path(environment, transport)
     variables = {**_inherited(), "PYTHONPATH": str(SERVED)}
     return serving(command(environment, folder, transport, port), transport, port, path, variables, folder)
 
@@ -35,6 +35,13 @@ def target(environment: Environment, folder: Path) -> Target:
     """The target of a server that is started on its standard streams."""
     setting = ["env", "-C", str(folder), f"PYTHONPATH={SERVED}"]
     return Target(type=TargetType.COMMAND, identifier=".", arguments=(*setting, *command(environment, folder, STDIO)))
+
+
+def _path(environment: Environment, transport: str) -> str:
+    """The path at which a server answers without a redirect."""
+    if transport == SSE:
+        return "/sse/" if environment.name.startswith(("FastMCP 2.9.", "FastMCP 2.10.")) else "/sse"
+    return "/mcp/" if environment.script == "mcp_proxy.py" else "/mcp"
 
 
 def _script(name: str, folder: Path) -> list[str]:

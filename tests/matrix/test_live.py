@@ -24,7 +24,9 @@ def test_a_server_serves_after_every_probe_as_before(environment: Environment) -
     folder = installing.install(environment)
     for transport in environment.transports:
         row = measure(environment, folder, transport)
-        assert row.harms == {}, f"{environment.name}, {transport}: {row.describe()}"
+        told = f"{environment.name}, {transport}: {row.describe()}"
+        assert row.harms == {}, told
+        assert all(not outcome.failure for outcome in row.outcomes.values()), told
 
 
 @pytest.mark.parametrize(
