@@ -14,6 +14,8 @@ from tests.matrix.versions import Environment
 
 PAGE = "version-matrix.md"
 NOT_ASKED = "–"
+COUNTED = ("mcp 1.8.1", "mcp 1.26.0", "mcp 2.3.0", "TypeScript SDK 1.17.5", "TypeScript server 2.4.0")
+"""Servers of which the page gives the number of requests."""
 
 
 def matrix(rows: Sequence[Row]) -> str:
@@ -23,18 +25,14 @@ def matrix(rows: Sequence[Row]) -> str:
 
 
 def requests(rows: Sequence[Row]) -> str:
-    """How many requests a probe of each depth sends to the servers of each family, by transport."""
-    counted: dict[tuple[str, str], dict[str, list[int]]] = {}
+    """How many requests a probe of each depth sends to some servers; transports of equal counts share a line."""
+    counted: dict[tuple[str, ...], list[str]] = {}
     for row in rows:
-        of_depth = counted.setdefault((row.environment.family, row.transport), {})
-        for depth, outcome in row.outcomes.items():
-            if not outcome.harm:
-                of_depth.setdefault(depth, []).append(outcome.requests)
-    lines = [
-        [family, transport, *(_span(of_depth.get(depth, [])) for depth in DEPTHS)]
-        for (family, transport), of_depth in counted.items()
-    ]
-    return table(["server on", "transport", *DEPTHS], lines)
+        if row.environment.name in COUNTED:
+            counts = (str(row.outcomes[depth].requests) if depth in row.outcomes else NOT_ASKED for depth in DEPTHS)
+            counted.setdefault((row.environment.name, *counts), []).append(row.transport)
+    lines = [[name, ", ".join(transports), *counts] for (name, *counts), transports in counted.items()]
+    return table(["server on", "transports", *DEPTHS], lines)
 
 
 def causes(found: Mapping[Environment, Mapping[str, Collection[str]]]) -> str:
@@ -96,9 +94,3 @@ def _ranges(order: Sequence[Environment], chosen: Sequence[Environment]) -> Iter
         first, last = chosen[start].version, chosen[end].version
         yield first if first == last else f"{first} to {last}"
         start = end + 1
-
-
-def _span(counts: Sequence[int]) -> str:
-    if not counts:
-        return NOT_ASKED
-    return str(counts[0]) if min(counts) == max(counts) else f"{min(counts)} to {max(counts)}"
