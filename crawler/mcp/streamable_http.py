@@ -28,7 +28,10 @@ from evidence.canonical import Json
 from evidence.model import TargetType
 
 _KEPT_SESSIONS: Final = frozenset({"2024-11-05", "2025-03-26"})
-"""Versions whose sessions are not deleted."""
+"""Versions whose sessions are not deleted, unless their id shows that the server is not on the Python SDK."""
+
+_HYPHENATED_UUID: Final = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+"""The form of the session ids of the TypeScript SDK. Those of the Python SDK have no hyphens."""
 
 _MAX_REDIRECTS: Final = 3
 _STRAY_SECONDS: Final = 2.0  # seconds for the end of a stray session
@@ -227,7 +230,8 @@ class StreamableHttp:
         Python SDK 1.8 and 1.9, which negotiate older versions than all others over this transport, serve nobody any
         more after a DELETE when they run on a newer anyio (docs/version-matrix.md).
         """
-        return self.session is not None and self._version not in _KEPT_SESSIONS
+        is_kept = self._version in _KEPT_SESSIONS and not _HYPHENATED_UUID.fullmatch(self.session or "")
+        return self.session is not None and not is_kept
 
     async def close(self, *, seconds: float | None = None) -> None:
         """DELETE the session within `seconds`, as the specification recommends, where that is harmless."""

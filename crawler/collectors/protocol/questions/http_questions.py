@@ -185,7 +185,7 @@ class LegacyQuestions(HttpQuestions):
                 number, Inquiry(step="initialized", body=notification, headers=headers), self._send
             )
             await self._interview.ask(number, batch_inquiry(headers), self._send)
-        # The version of the probe's own connection counts: a newer server agrees to an old version that is offered.
+        # The version of the first opening counts: newer servers agree to an old version that is offered.
         if self._channel.may_end_session and link.session and is_valid_session_id(link.session):
             limits = self._limits()
             await self._interview.end_session(lambda: self._post.send("DELETE", "DELETE", b"", headers, limits=limits))

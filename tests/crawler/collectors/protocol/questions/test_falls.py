@@ -6,6 +6,7 @@ import asyncio
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from uuid import UUID as Identifier
 
 import pytest
 
@@ -18,6 +19,8 @@ from evidence.kinds.samples import Samples
 from evidence.model import Absent, Observed, Record, TargetType
 from tests.crawler.collectors.protocol.probing import collector, records_of, remote, talk
 from tests.servers.hostile import OPENING, Call, Mcp, serving
+
+UUID = Identifier(int=0x1234567890ABCDEF1234567890ABCDEF)
 
 
 @dataclass
@@ -172,8 +175,18 @@ def test_a_revision_of_versions_that_fall_is_asked_nothing_risky(revision: str) 
     assert not server.fallen
 
 
-@pytest.mark.parametrize(("revision", "ends"), [("2024-11-05", False), ("2025-03-26", False), ("2025-06-18", True)])
-def test_a_full_probe_deletes_no_session_of_a_revision_that_falls_at_that(revision: str, ends: bool) -> None:
+@pytest.mark.parametrize(
+    ("revision", "session", "ends"),
+    [
+        ("2024-11-05", UUID.hex, False),
+        ("2025-03-26", UUID.hex, False),
+        ("2025-03-26", str(UUID), True),  # not a session of the Python SDK
+        ("2025-06-18", UUID.hex, True),
+    ],
+)
+def test_a_full_probe_deletes_no_session_of_a_version_that_falls_at_that(
+    revision: str, session: str, ends: bool
+) -> None:
     verbs: list[str] = []
 
     async def run() -> None:
@@ -183,7 +196,7 @@ def test_a_full_probe_deletes_no_session_of_a_revision_that_falls_at_that(revisi
                 agreed = min(revision, call.message["params"]["protocolVersion"])
                 capabilities = {"tools": {}, "resources": {}}
                 opening = {**OPENING, "protocolVersion": agreed, "capabilities": capabilities}
-                await call.result(opening, ("mcp-session-id", f"session-{len(verbs)}"))
+                await call.result(opening, ("mcp-session-id", session))
             else:
                 await Mcp()(call)
 
