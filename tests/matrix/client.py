@@ -14,7 +14,7 @@ import httpx
 ACCEPT = {"accept": "application/json, text/event-stream", "content-type": "application/json"}
 SECONDS = 5.0
 KEPT = ("2024-11-05", "2025-03-26")
-"""Versions whose sessions a client does not end."""
+"""Versions whose sessions a client does not end, unless their id has hyphens, which no Python SDK writes."""
 
 
 class Unwell(Exception):
@@ -91,6 +91,11 @@ class HttpClient:
         if answer is None:
             raise Unwell(f"{method}: {response.status_code} {response.text[:120]!r}")
         return answer
+
+    @property
+    def is_kept(self) -> bool:
+        """Whether the server may be one that a DELETE brings down."""
+        return self.headers.get("mcp-protocol-version") in KEPT and "-" not in self.headers.get("mcp-session-id", "")
 
     def end(self) -> int | None:
         """End the session by DELETE; the status, None without a session."""
@@ -180,7 +185,7 @@ def visit(transport: str, url: str) -> Visit:
             answer = client.ask("tools/list")
             if "result" not in answer:
                 raise Unwell(f"tools/list: {answer}")
-            if isinstance(client, HttpClient) and result.get("protocolVersion") not in KEPT:
+            if isinstance(client, HttpClient) and not client.is_kept:
                 client.end()
         finally:
             client.close()
