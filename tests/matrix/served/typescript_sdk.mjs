@@ -70,8 +70,9 @@ async function serveStreamable(StreamableHTTPServerTransport) {
       onsessioninitialized: (id) => sessions.set(id, one),
       ...more,
     });
-    one.onclose = () => sessions.delete(one.sessionId);
-    await build().connect(one);
+    const server = build();
+    server.onclose = () => sessions.delete(one.sessionId); // old versions replace that of the transport
+    await server.connect(one);
     return one.handleRequest(request, response, body);
   };
 }
