@@ -171,7 +171,7 @@ class _Busy(AdvisoriesUnavailable):
 
 
 def _request_errors() -> tuple[type[Exception], ...]:
-    """Evaluated after an exception only: whoever made a request has imported httpx, and most scans make none."""
+    """Evaluated after an exception only: httpx is then imported already, and most scans make no request."""
     import httpx  # noqa: PLC0415
 
     return httpx.HTTPError, httpx.InvalidURL

@@ -227,8 +227,8 @@ class StreamableHttp:
     def may_end_session(self) -> bool:
         """Whether there is a session that a DELETE ends without taking the server down.
 
-        Python SDK 1.8 and 1.9, which negotiate older versions than all others over this transport, serve nobody any
-        more after a DELETE when they run on a newer anyio (docs/version-matrix.md).
+        Python SDK 1.8 and 1.9, which negotiate older versions than all others over this transport, refuse every
+        client after a DELETE when they run on a newer anyio (docs/version-matrix.md).
         """
         is_kept = self._version in _KEPT_SESSIONS and not _HYPHENATED_UUID.fullmatch(self.session or "")
         return self.session is not None and not is_kept

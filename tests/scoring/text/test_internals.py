@@ -23,7 +23,7 @@ LEAKING = (
     "Parse error: syntax error, unexpected end of file in /srv/mcp/index.php on line 9",
     "ENOENT: no such file or directory, open '/home/node/app/config.json'",
     "Cannot find module '/usr/src/app/dist/tools'",
-    "Error loading /Users/ann/work/notes/.env",
+    "Error loading /Users/ann/notes/.env",
     "could not open /etc/notes/secrets.yaml",
     "failed in /opt/render/project/src/index.js",
     "Module not found: /app/node_modules/@modelcontextprotocol/sdk/dist/index.js",

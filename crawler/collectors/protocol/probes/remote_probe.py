@@ -1,6 +1,6 @@
 """A probe of a URL: legacy, then modern, then HTTP+SSE, which is first when the registry declares `sse`.
 
-`server/discover` is an unknown method for a legacy server, and released versions of SDKs serve nobody any more after
+`server/discover` is an unknown method for a legacy server, and released versions of SDKs refuse every client after
 one. So it is asked only where `initialize` was refused or answered with the newest legacy version, which all dual-era
 servers know (docs/decisions/0042).
 """

@@ -25,7 +25,7 @@ from crawler.mcp import jsonrpc
 from crawler.mcp.channel import MODERN_VERSION, Era
 from crawler.mcp.response_reader import STREAM_WATCH_SECONDS
 from crawler.mcp.sse import SseChannel
-from crawler.mcp.streamable_http import CONTENT, JsonRpcPost, StreamableHttp, is_valid_session_id
+from crawler.mcp.streamable_http import CONTENT, StreamableHttp, is_valid_session_id
 from crawler.mcp.transcript import Reply, SessionLink, Transcript
 
 _FIRST_BYTE_SECONDS: Final = 10.0  # seconds until the first byte of an answer to an inquiry
@@ -54,12 +54,22 @@ class Questioning(Protocol):
 class HttpQuestions:
     """Asks a server the inquiries of a full probe over `post`."""
 
-    def __init__(self, post: JsonRpcPost, interview: Interview, transcript: Transcript, client_version: str) -> None:
-        self._post = post
+    def __init__(
+        self,
+        channel: StreamableHttp,
+        interview: Interview,
+        transcript: Transcript,
+        *,
+        link: int,
+        facts: ServerFacts,
+    ) -> None:
+        self._post = channel.post
         self._post.tail = STREAM_WATCH_SECONDS
         self._interview = interview
         self._transcript = transcript
-        self._client_version = client_version
+        self._channel = channel
+        self._link = link
+        self._facts = facts
 
     async def _send(self, inquiry: Inquiry, own: Headers = CONTENT) -> Reply:
         answered = inquiry.verb not in _WITHOUT_ID and inquiry.step != "initialized"
@@ -93,10 +103,7 @@ class ModernQuestions(HttpQuestions):
         link: int,
         facts: ServerFacts,
     ) -> None:
-        super().__init__(channel.post, interview, transcript, client_version)
-        self._channel = channel
-        self._link = link
-        self._facts = facts
+        super().__init__(channel, interview, transcript, link=link, facts=facts)
         self._inquiries = list(modern_inquiries(facts, client_version, channel.next_id))
         self._elsewhere = other_connection_inquiry(client_version, channel.next_id)
 
@@ -128,10 +135,7 @@ class LegacyQuestions(HttpQuestions):
         link: int,
         facts: ServerFacts,
     ) -> None:
-        super().__init__(channel.post, interview, transcript, client_version)
-        self._channel = channel
-        self._link = link
-        self._facts = facts
+        super().__init__(channel, interview, transcript, link=link, facts=facts)
         headers, version = channel.legacy_headers(facts.question), transcript.links[link].negotiated or ""
         self._inquiries = [
             *legacy_inquiries(facts, channel.next_id, lists=facts.dual),

@@ -1,4 +1,4 @@
-"""A probe notices that a server serves nobody any more, stops, records the question, and does not ask it again."""
+"""A probe notices that a server refuses every client, stops, records the question, and does not ask it again."""
 
 from __future__ import annotations
 
@@ -237,7 +237,9 @@ def test_every_inquiry_has_a_risk_and_openings_of_other_versions_are_risky() -> 
     harmless = {step for step, risk in openings.items() if risk is not Risk.RISKY}
     assert harmless == {"initialize-origin", "initialize-origin-own", "initialize-host"}
     assert malformed_inquiry(lambda: 1).risk is Risk.RISKY
-    assert legacy_inquiries
+    risky = {one.step for one in legacy_inquiries(facts, lambda: 1, lists=False) if one.risk is Risk.RISKY}
+    undeclared = {f"list-{name}-undeclared" for name in ("tools", "resources", "prompts")}
+    assert risky == {"unknown-method", *undeclared}
 
 
 def test_a_session_that_the_server_opened_for_a_refused_question_is_ended() -> None:
