@@ -20,6 +20,7 @@ from scoring.engine.rubric import Rubric
 from scoring.engine.walk import Pages
 from scoring.protocol import conformance
 from scoring.protocol.conformance import CheckResult, Verdict
+from scoring.protocol.streamable_http import STREAMABLE
 from scoring.receipt import START_FACT
 from scoring.results import arithmetic
 from scoring.results.outcome import Level, NotMeasured, Severity
@@ -40,6 +41,7 @@ FULL: Final = Decimal(100)
 MAX_LINES: Final = 100
 
 _MADE: Final = frozenset({Verdict.PASS, Verdict.WARN, Verdict.FAIL})
+_UNREADABLE: Final = "JSON-03"
 _REQUIRED: Final = frozenset({Level.MUST, Level.SHOULD})
 
 
@@ -94,7 +96,7 @@ CRITERIA: Final = tuple(check.criterion for check in conformance.list_checks())
 
 _SETTLED: Final = (
     "A server with which nothing was exchanged has no tier, nor has one for which no MUST check could be made.",
-    "Checks that did not apply are left out of the totals; those that could not be finished count as not passed.",
+    "Checks that did not apply are left out, and JSON-03 without an answer over stdio or SSE; unfinished ones fail.",
     "Coverage is the share of the checks that apply which could be made.",
     "A server that answered and then failed (500, 502, 503, 504, or no connection) has no tier.",
     "A probe that stopped early gives no tier. An unfinished MUST gives none either, unless another one failed.",
@@ -129,11 +131,11 @@ def _score(assessment: Assessment) -> Scorecard:
     content = assessment.dossier.read(KIND)
     if isinstance(content, Absent):
         return _card(assessment, NotMeasured(content.reason.value, content.detail))
-    results = conformance.evaluate_checks(assessment)
-    counts = count_checks(results)
-    if assessment.walks[Pages.ALL].conversation.recorded.depth == CORE:
-        return _card(assessment, NotMeasured(NOT_ASKED, "a tier needs a full probe, and only a core probe was made"))
     recorded = assessment.walks[Pages.ALL].conversation.recorded
+    results = [one for one in conformance.evaluate_checks(assessment) if not _needs_no_answer(one, recorded.exchanges)]
+    counts = count_checks(results)
+    if recorded.depth == CORE:
+        return _card(assessment, NotMeasured(NOT_ASKED, "a tier needs a full probe, and only a core probe was made"))
     if failure := _find_failure(recorded.exchanges):
         return _card(assessment, NotMeasured(FAILED_IN_PROBE, failure))
     if stop := recorded.stopped_at or _find_unasked(recorded.exchanges):
@@ -155,6 +157,12 @@ def _score(assessment: Assessment) -> Scorecard:
         ceiling=Decimal(100 * (counts.must_passed + counts.should_passed + len(unfinished)) // total),
         caveats=(_describe_unfinished(unfinished),) if unfinished else (),
     )
+
+
+def _needs_no_answer(result: CheckResult, exchanges: Iterable[Exchange]) -> bool:
+    """Whether a check is open only since a text that is no message was not answered where answers share a channel."""
+    is_open = result.check.requirement.id == _UNREADABLE and result.verdict is Verdict.INCONCLUSIVE
+    return is_open and not any(one.step == "malformed" and one.connection.transport == STREAMABLE for one in exchanges)
 
 
 def _find_failure(exchanges: Iterable[Exchange]) -> str:

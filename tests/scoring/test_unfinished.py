@@ -110,3 +110,15 @@ def test_a_violation_is_not_hidden_by_a_stop_before_it(asked: int, at: int, way:
         received["message"]["id"] = "another"
     broken = with_body(recorded()["scripted-0"], exchanges.KIND, body)
     assert scored(stopped(broken, at, way))[0].floor <= scored(broken)[0].floor
+
+
+@pytest.mark.parametrize(("transport", "unfinished"), [("stdio", False), ("streamable-http", True)])
+def test_a_line_that_is_no_message_needs_an_answer_only_where_it_has_one_of_its_own(
+    transport: str, unfinished: bool
+) -> None:
+    silent = {"failure": ("timeout", "no answer within 2 s"), "status": None, "transport": transport}
+    asked = (OPENED, legacy_exchange("ping", result={}), legacy_exchange("malformed", **silent), OPENED)
+    evidence = talked(*({**one, "transport": transport} for one in asked))
+    _, card = scored(evidence)
+    assert any("JSON-03" in caveat for caveat in card.caveats) is unfinished
+    assert any("JSON-03" in line.why for line in card.lines) is unfinished
