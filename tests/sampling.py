@@ -11,7 +11,7 @@ from hypothesis import settings
 FULL: Final = 100
 """Examples of a property in `make soak`, which loads the profile `full`, where the test names no count."""
 
-SAMPLE: Final = 25
+SAMPLE: Final = 15
 
 
 def some(values: Iterable[Any], most: int = 12, *, besides: Iterable[Any] = ()) -> list[Any]:
@@ -28,5 +28,15 @@ def some(values: Iterable[Any], most: int = 12, *, besides: Iterable[Any] = ()) 
 
 
 def examples(full: int) -> int:
-    """The count of examples: `full` in `make soak`, a quarter of it (at least 25) in `make test`."""
-    return full if settings().max_examples >= FULL else min(full, max(SAMPLE, full // 4))
+    """The count of examples: `full` in `make soak`, a sixth of it (at least 15) in `make test`."""
+    return full if settings().max_examples >= FULL else min(full, max(SAMPLE, full // 6))
+
+
+def collected(request: pytest.FixtureRequest, argument: str) -> frozenset[Any]:
+    """The values of a parameter in the tests of this module that run in this session: what its fixture has to make."""
+    here = [item for item in request.session.items if item.path == request.path]
+    return frozenset(
+        item.callspec.params[argument]
+        for item in here
+        if isinstance(item, pytest.Function) and hasattr(item, "callspec") and argument in item.callspec.params
+    )

@@ -6,6 +6,7 @@ import pytest
 
 from tests.browser.conftest import Open
 from tests.browser.looking import Seen
+from tests.sampling import some
 
 # The first one waits for the shop to be filled and for Chromium to start, which takes a while on a cold machine.
 pytestmark = pytest.mark.xdist_group("browser")
@@ -34,7 +35,7 @@ MISSING = {"unknown"}
 
 
 @pytest.mark.parametrize("width", ["phone", pytest.param("desktop", marks=pytest.mark.soak)])
-@pytest.mark.parametrize("name", HOSTILE)
+@pytest.mark.parametrize("name", some(HOSTILE, 5))
 def test_a_hostile_server_stays_a_text(visit: Open, name: str, width: str) -> None:
     assert_held(visit(f"/servers/{{hostile}}{HOSTILE[name]}", width), f"hostile {name} {width}")
 

@@ -7,6 +7,7 @@ import pytest
 from publish.site.pages.sitemap import PAGES as LISTED_PAGES
 from tests.browser.conftest import Open
 from tests.browser.looking import Seen
+from tests.sampling import some
 
 # The first one waits for the shop to be filled and for Chromium to start, which takes a while on a cold machine.
 pytestmark = pytest.mark.xdist_group("browser")
@@ -39,7 +40,7 @@ PAGES = {path.strip("/") or "dashboard": path for path in LISTED_PAGES} | {
 MISSING = {"not found"}
 
 
-@pytest.mark.parametrize("name", PAGES)
+@pytest.mark.parametrize("name", some(PAGES, 8, besides=["dashboard", "servers", "server good", "compare"]))
 @pytest.mark.parametrize(
     ("width", "scheme"),
     [
@@ -53,7 +54,7 @@ def test_a_page_fits_and_is_open_to_everybody(visit: Open, name: str, width: str
     assert page_that_fits(visit, name, width, scheme).barriers() == []
 
 
-@pytest.mark.parametrize("name", list(PAGES)[::3])
+@pytest.mark.parametrize("name", list(PAGES)[2::8])
 def test_a_page_fits_on_a_desk(visit: Open, name: str) -> None:
     page_that_fits(visit, name, "desktop", "light")
 

@@ -19,6 +19,7 @@ from scoring.results.outcome import NotMeasured
 from scoring.results.scorecard import Scorecard
 from scoring.rubrics.adaptive_verdict import ADAPTIVE_2
 from tests.conformance.mishandling import CASES, PATIENT, PATIENT_PROBE, Suffered, served, suffer
+from tests.sampling import collected, some
 from tests.scoring.hiding import hidden_ways
 from tests.scoring.rich import well_kept
 
@@ -29,12 +30,13 @@ pytestmark = pytest.mark.xdist_group("hostile")
 
 
 @pytest.fixture(scope="module")
-def suffered() -> Mapping[str, Suffered]:
+def suffered(request: pytest.FixtureRequest) -> Mapping[str, Suffered]:
+    chosen = collected(request, "name") or CASES
     with served() as addresses:
-        return asyncio.run(suffer(addresses))
+        return asyncio.run(suffer({name: address for name, address in addresses.items() if name in chosen}))
 
 
-@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("name", some(CASES, 60))
 def test_a_hostile_server_leaves_its_class_and_fails_what_it_truly_fails(
     suffered: Mapping[str, Suffered], name: str
 ) -> None:
@@ -73,10 +75,10 @@ def test_no_server_that_could_not_be_listed_has_a_headline(suffered: Mapping[str
             unlisted += 1
             score = ADAPTIVE_2.score(assess_dossier(evidence, [ADAPTIVE_2])).score
             assert isinstance(score, NotMeasured), (name, score)
-    assert unlisted > 30
+    assert unlisted > len(suffered) / 8
 
 
-@pytest.mark.parametrize("every", [50, pytest.param(1, marks=pytest.mark.soak)])
+@pytest.mark.parametrize("every", [15, pytest.param(1, marks=pytest.mark.soak)])
 def test_hiding_what_a_hostile_server_showed_never_raises_its_value(
     suffered: Mapping[str, Suffered], every: int
 ) -> None:

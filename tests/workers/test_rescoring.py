@@ -18,11 +18,11 @@ from scoring.engine import catalogue
 from scoring.engine.assessment import Assessment
 from scoring.engine.rubric import Rubric
 from scoring.results.scorecard import Scorecard
+from tests.evidence.store.conftest import mostly_sqlite_url as url  # noqa: F401
 from tests.evidence.store.conftest import (  # noqa: F401  fixtures: a store on each database
     postgres,
     postgres_template,
     store,
-    url,
 )
 from tests.publish import samples
 from tests.publish.shelf import fill

@@ -35,8 +35,8 @@ from tests.evidence.store.conftest import (  # noqa: F401  fixtures: a store on 
     postgres,
     postgres_template,
     store,
-    url,
 )
+from tests.evidence.store.conftest import mostly_sqlite_url as url  # noqa: F401
 from tests.servers.postgres import PostgresServer
 from workers import retention
 from workers.rescoring import EvidenceExpired, score_run_again
@@ -123,7 +123,7 @@ def postgres_nights(postgres: PostgresServer, postgres_template: str) -> Iterato
     postgres.drop_database(made)
 
 
-@pytest.fixture(params=["sqlite", "postgresql"])
+@pytest.fixture(params=["sqlite", pytest.param("postgresql", marks=pytest.mark.soak)])
 def nights_url(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
     yield from copied(request, tmp_path, "sqlite_nights", "postgres_nights")
 

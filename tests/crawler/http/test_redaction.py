@@ -89,6 +89,6 @@ def test_json_within_json_is_cleaned_too() -> None:
 def test_time_is_linear(letter: str) -> None:
     redaction = Redaction([letter * 40 + "b", letter * 7 + "b"])
     spellings = [letter, "\\", f"\\u{ord(letter):04x}", f"%{ord(letter):02x}", f"&#x00{ord(letter):x};", "%25", "&amp;"]
-    with cpu_below(20):
+    with cpu_below(5):
         for spelling in spellings:
-            redaction.clean_text(spelling * (200_000 // len(spelling)))
+            redaction.clean_text(spelling * (50_000 // len(spelling)))

@@ -23,7 +23,7 @@ MIB = 1 << 20
 ROOT = os.geteuid() == 0
 
 
-@pytest.fixture(params=["own user id", "our user id"] if ROOT else ["our user id"])
+@pytest.fixture(params=[*([pytest.param("own user id", marks=pytest.mark.soak)] if ROOT else []), "our user id"])
 def cache_of(request: pytest.FixtureRequest, cache: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The cache; as root, once with a user id per slot and once the way an ordinary user runs."""
     if request.param == "our user id" and ROOT:

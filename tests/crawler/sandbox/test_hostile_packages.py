@@ -3,7 +3,7 @@
 Each source below `attacks/npm` and `attacks/pypi` is built into a package, put on an index on loopback, installed by
 the real installers and started as any server is. Those that harm only themselves share one box here; `make soak` gives
 each a box and a package of its own. `attacks/archives.py` are packages that attack the process that unpacks them.
-`make test` tries a half of those that need a box of their own, and a third of the archives.
+`make test` tries a quarter of those that need a box of their own, and a sixth of the archives.
 """
 
 from __future__ import annotations

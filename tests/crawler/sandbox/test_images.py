@@ -48,7 +48,7 @@ def inspected(**config: Any) -> dict[str, Any]:
     return {"Id": IDENTIFIER, "RepoDigests": [f"{REPOSITORY}@{DIGEST}"], "Size": 1000, "Config": config}
 
 
-@pytest.fixture(params=list(EngineFlavour))
+@pytest.fixture(params=[EngineFlavour.PODMAN, pytest.param(EngineFlavour.DOCKER, marks=pytest.mark.soak)])
 def engine(request: pytest.FixtureRequest, tmp_path: Path) -> StandIn:
     return stand_in(tmp_path, request.param)
 

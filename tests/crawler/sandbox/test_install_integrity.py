@@ -83,6 +83,7 @@ def test_a_file_that_was_changed_is_never_answered_from_and_the_package_is_insta
     assert target is PYPI or tarballs(index) == 2
 
 
+@pytest.mark.soak
 @pytest.mark.parametrize(("seconds", "looks"), [(30.0, 1), (0.0, 3)])
 def test_starts_in_a_row_share_a_look(
     opened: Callable[[], Sandbox],
@@ -104,6 +105,7 @@ def test_starts_in_a_row_share_a_look(
     assert len(looked) == looks
 
 
+@pytest.mark.soak
 def test_dependencies_are_not_read_from_a_changed_layer(opened: Callable[[], Sandbox], index: IndexServer) -> None:
     index.add_npm("dependency")
     index.add_npm("server", manifest={"dependencies": {"dependency": "1.0.0"}})
@@ -118,6 +120,7 @@ def test_dependencies_are_not_read_from_a_changed_layer(opened: Callable[[], San
     assert [(one.name, one.version) for one in tree.packages] == [("dependency", "1.0.0")]
 
 
+@pytest.mark.soak
 def test_who_keeps_changing_files_gets_no_start(
     opened: Callable[[], Sandbox], index: IndexServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -130,6 +133,7 @@ def test_who_keeps_changing_files_gets_no_start(
     assert not list((box.cache_dir / "layers").iterdir())
 
 
+@pytest.mark.soak
 def test_a_layer_that_we_cannot_look_at_stays_for_those_who_run_from_it(
     opened: Callable[[], Sandbox], index: IndexServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -201,6 +205,7 @@ def test_a_version_that_was_asked_for_is_the_one_that_starts(opened: Callable[[]
             assert found.version == expected
 
 
+@pytest.mark.soak
 def test_a_withdrawn_version_is_for_those_who_name_it(opened: Callable[[], Sandbox], index: IndexServer) -> None:
     index.add_wheel("server", "1.0.0", yanked=True)
     box = opened()
@@ -293,6 +298,7 @@ def test_a_disk_of_ours_that_is_full_is_not_held_against_the_package(
     assert refused(box, NPM).reason is Reason.NOT_COLLECTED
 
 
+@pytest.mark.soak
 def test_a_cache_that_cannot_be_written_is_not_held_against_the_package(
     opened: Callable[[], Sandbox], index: IndexServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -308,6 +314,7 @@ def test_a_cache_that_cannot_be_written_is_not_held_against_the_package(
     assert not isinstance(asyncio.run(box.prepare(NPM)), Absent)
 
 
+@pytest.mark.soak
 def test_a_file_host_that_is_away_is_not_held_against_the_package(
     opened: Callable[[], Sandbox], index: IndexServer
 ) -> None:
@@ -343,6 +350,7 @@ def test_servers_with_equal_trees_share_a_layer_that_stays_while_one_of_them_run
     assert tarballs(index) == 2
 
 
+@pytest.mark.soak
 def test_an_overwritten_index_entry_is_not_followed(opened: Callable[[], Sandbox], index: IndexServer) -> None:
     index.add_npm("server")
     box = opened()

@@ -20,6 +20,7 @@ from evidence.canonical import Json
 from evidence.model import Absent, Reason, Target, TargetType
 from tests.crawler.sandbox.driving import NOON, greet, sandbox
 from tests.crawler.sandbox.index_server import IndexServer
+from tests.sampling import some
 
 pytestmark = pytest.mark.sandbox
 
@@ -79,12 +80,14 @@ def test_python_package_with_a_dependency_starts(cache: Path, index: IndexServer
     assert launched.facts["version"] == "1.5"
 
 
+@pytest.mark.soak
 def test_python_layer_is_compiled(cache: Path, index: IndexServer, tmp_path: Path) -> None:
     index.add_wheel("time-teller")
     [(_, launched)] = scenario(cache, index, tmp_path, pypi("time-teller"))
     assert list((cache / "layers" / str(launched.facts["layer"])).glob("time_teller/__pycache__/*.pyc"))
 
 
+@pytest.mark.soak
 def test_path_files_of_a_python_package_count(cache: Path, index: IndexServer, tmp_path: Path) -> None:
     index.add_wheel("time-teller", files={"time_teller_path.pth": "import os; os.environ['SEEN'] = 'yes'\n"})
     index.add_wheel(
@@ -95,7 +98,7 @@ def test_path_files_of_a_python_package_count(cache: Path, index: IndexServer, t
     assert said["name"] == "time-teller"
 
 
-@pytest.mark.parametrize("ecosystem", ["npm", "pypi"])
+@pytest.mark.parametrize("ecosystem", [pytest.param("npm", marks=pytest.mark.soak), "pypi"])
 def test_second_run_of_a_pinned_version_sends_no_request(
     cache: Path, index: IndexServer, tmp_path: Path, ecosystem: str
 ) -> None:
@@ -109,6 +112,7 @@ def test_second_run_of_a_pinned_version_sends_no_request(
     assert index.asked == []
 
 
+@pytest.mark.soak
 def test_unpinned_version_is_looked_up_again_after_a_day(cache: Path, index: IndexServer, tmp_path: Path) -> None:
     async def visit(hours: int) -> tuple[Json, list[str]]:
         index.asked.clear()
@@ -187,7 +191,9 @@ def test_same_resolution_is_the_same_layer(cache: Path, index: IndexServer, tmp_
     assert layers[0] == layers[1] != layers[2] == layers[3]
 
 
-@pytest.mark.parametrize("target", [npm("nowhere"), pypi("nowhere"), npm("server", "9.9.9"), pypi("server", "9.9.9")])
+@pytest.mark.parametrize(
+    "target", some([npm("nowhere"), pypi("server", "9.9.9"), pypi("nowhere"), npm("server", "9.9.9")], 2)
+)
 def test_unknown_package_is_no_package(cache: Path, index: IndexServer, tmp_path: Path, target: Target) -> None:
     index.add_npm("server")
     index.add_wheel("server")
@@ -196,6 +202,7 @@ def test_unknown_package_is_no_package(cache: Path, index: IndexServer, tmp_path
     assert target.identifier in absent.detail
 
 
+@pytest.mark.soak
 @pytest.mark.parametrize("ecosystem", ["npm", "pypi"])
 def test_unknown_dependency_is_no_package(cache: Path, index: IndexServer, tmp_path: Path, ecosystem: str) -> None:
     index.add_npm("server", manifest={"dependencies": {"nowhere": "^1.0.0"}})
@@ -206,6 +213,7 @@ def test_unknown_dependency_is_no_package(cache: Path, index: IndexServer, tmp_p
     assert "127.0.0.1" not in absent.detail
 
 
+@pytest.mark.soak
 def test_source_only_package_is_install_failed(cache: Path, index: IndexServer, tmp_path: Path) -> None:
     index.add_sdist("from-source")
     absent = outcome(cache, index, tmp_path, pypi("from-source"))
@@ -218,6 +226,7 @@ def test_wheel_for_another_platform_is_install_failed(cache: Path, index: IndexS
     assert outcome(cache, index, tmp_path, pypi("other-platform")).reason is Reason.INSTALL_FAILED
 
 
+@pytest.mark.soak
 def test_package_for_another_python_is_runtime_unsupported(cache: Path, index: IndexServer, tmp_path: Path) -> None:
     index.add_wheel("too-new", python=">=3.99")
     absent = outcome(cache, index, tmp_path, pypi("too-new"))
@@ -236,6 +245,7 @@ def test_package_that_unpacks_to_too_much_is_too_large(cache: Path, index: Index
     assert asyncio.run(run()).reason is Reason.TOO_LARGE
 
 
+@pytest.mark.soak
 def test_corrupt_tarball_is_install_failed(cache: Path, index: IndexServer, tmp_path: Path) -> None:
     index.add_npm("server")
     path = next(iter(index.files))

@@ -23,6 +23,7 @@ from evidence.model import Absent, Reason
 from tests.crawler.sandbox.index_server import IndexServer, make_tarball
 
 
+@pytest.mark.soak
 @pytest.mark.sandbox
 def test_same_inputs_make_the_same_root_file_system(rootfs: Rootfs, tmp_path: Path) -> None:
     from crawler.sandbox import build_rootfs

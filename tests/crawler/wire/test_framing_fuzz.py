@@ -167,15 +167,15 @@ def wired(check: Callable[[Loopback, int, Any, Any], None], loopback: Loopback, 
 
 @pytest.mark.parametrize("check", FRAMING)
 def test_framing_reads_bent_bytes(check: Callable[[Any, Any, bytes], None]) -> None:
-    short(300)(given(bends(), CUTS, BODIES)(check))()
+    short(150)(given(bends(), CUTS, BODIES)(check))()
 
 
 def test_the_engine_reads_bent_answers(loopback: Loopback) -> None:
-    wired(check_engine, loopback, short(200))
+    wired(check_engine, loopback, short(100))
 
 
 def test_a_probe_of_a_server_that_bends_its_answers_ends_with_a_record(loopback: Loopback) -> None:
-    wired(check_probe, loopback, short(40))
+    wired(check_probe, loopback, short(20))
 
 
 @pytest.mark.soak

@@ -30,7 +30,7 @@ def same(text: str | bytes, path: str = "a") -> bool:
     return own_scanner(fast=False).scan(text, path, salt=b"s") == own_scanner().scan(text, path, salt=b"s")
 
 
-@pytest.mark.parametrize("every", [3, pytest.param(1, marks=pytest.mark.soak)])
+@pytest.mark.parametrize("every", [9, pytest.param(1, marks=pytest.mark.soak)])
 def test_every_sample_of_every_pattern_is_judged_the_same(every: int) -> None:
     samples = [write_sample(template) for one in PATTERNS for template in (*one.bad, *one.good)][::every]
     assert [sample for sample in samples if not same(sample)] == []

@@ -45,12 +45,23 @@ def copied(request: pytest.FixtureRequest, folder: Path, sqlite: str, postgresql
 @pytest.fixture(params=["sqlite", "postgresql"])
 def url(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
     """A migrated, empty database."""
+    yield from migrated(request, tmp_path)
+
+
+def migrated(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
+    """The URL of a migrated, empty database of the kind that the test's parameter names, until the test ends."""
     if request.param == "sqlite":
         yield f"sqlite:///{shutil.copy(request.getfixturevalue('sqlite_template'), tmp_path / 'hallmark.db')}"
         return
     postgres: PostgresServer = request.getfixturevalue("postgres")
     with postgres.lent_database(request.getfixturevalue("postgres_template")) as lent:
         yield lent
+
+
+@pytest.fixture(params=["sqlite", pytest.param("postgresql", marks=pytest.mark.soak)])
+def mostly_sqlite_url(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
+    """A migrated, empty database, on PostgreSQL in `make soak` only: for work above the store, which has its tests."""
+    yield from migrated(request, tmp_path)
 
 
 @pytest.fixture

@@ -20,11 +20,11 @@ from scoring.engine.rubric import Rubric
 from scoring.receipt import decode_scorecard
 from tests.dossiers import AS_OF, captures
 from tests.evidence.store import build
+from tests.evidence.store.conftest import mostly_sqlite_url as url  # noqa: F401
 from tests.evidence.store.conftest import (  # noqa: F401  fixtures: a store on each database
     postgres,
     postgres_template,
     store,
-    url,
 )
 from tests.sampling import some
 from tests.workers.world import ScriptedRegistry, World, context, ref

@@ -309,5 +309,5 @@ ALL: tuple[Archive, ...] = (
     Archive(name="attack-source-only", ecosystem="pypi", put=_source_only, reason=(Reason.INSTALL_FAILED,)),
 )
 
-OFTEN: tuple[Archive, ...] = ALL[::3]
+OFTEN: tuple[Archive, ...] = ALL[::6]
 """Those of `make test`."""

@@ -65,9 +65,8 @@ ALONE = {
 
 
 OFTEN = frozenset({
-    "attack_crash", "attack_endless_line", "attack_fork_bomb", "attack_giant_answer", "attack_held_streams",
-    "attack_memory_bomb", "attack_memory_of_many", "attack_respawner", "attack_silence", "attack_spin",
-    "attack_stderr_flood", "attack_stdout_flood", "attack_survivors", "attack_thread_bomb", "attack-node-memory",
+    "attack_crash", "attack_endless_line", "attack_fork_bomb", "attack_memory_bomb", "attack_silence",
+    "attack_stderr_flood", "attack_survivors", "attack-node-memory",
 })  # fmt: skip
 """Attacks of every kind in a box of their own, for `make test`."""
 
