@@ -15,7 +15,7 @@ from evidence.kinds.samples import Sample, write_samples
 from evidence.model import Absent, Observed, Reason, Record, ServerId
 from evidence.patterns.secrets import PATTERNS
 from evidence.patterns.secrets.samples import write_sample
-from tests.sampling import examples
+from tests.sampling import examples, some
 
 TOKEN = write_sample("ghp_<w36>")
 SAMPLES = [write_sample(template, "scrub") for one in PATTERNS for template in one.bad]
@@ -71,7 +71,7 @@ def _is_scrubbed_once_and_for_all(sample: str) -> bool:
     )
 
 
-@pytest.mark.parametrize("before", ["", "password", "token: example", "api_key ="])
+@pytest.mark.parametrize("before", some(["", "token: example", "password", "api_key ="], 2))
 def test_no_sample_hides_among_other_texts(before: str) -> None:
     """What stands before a text must not excuse it, nor make it a part of something else."""
     for sample in SAMPLES:

@@ -95,6 +95,7 @@ def largest(seen: Seen, name: str, *labels: str) -> float:
     return max(seen.get((name, frozenset(labels)), [0.0]))
 
 
+@pytest.mark.soak
 def test_every_metric_moves_and_every_line_says_what_it_is_about(
     cluster: Cluster, github: Local, tmp_path: Path
 ) -> None:

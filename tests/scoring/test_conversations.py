@@ -250,7 +250,7 @@ def test_no_body_breaks_a_rule(body: Any, listing: Any) -> None:
     judge_all(body, listing)
 
 
-@pytest.mark.parametrize("place", some(EVERYWHERE, 4), ids="-".join)
+@pytest.mark.parametrize("place", some(EVERYWHERE, 2), ids="-".join)
 def test_no_member_of_any_step_breaks_a_rule(place: tuple[str, str, str]) -> None:
     body = body_of(*openings(*place), *everything(place))
     paths = list(places_in(body))

@@ -95,13 +95,13 @@ def check_step(name: str, evidence: Dossier, step: Step) -> None:
 
 
 @pytest.mark.parametrize("step", LISTING)
-@pytest.mark.parametrize("name", some(LISTED, 3))
+@pytest.mark.parametrize("name", some(LISTED, 2))
 def test_damage_to_a_listing_costs(name: str, step: str) -> None:
     check_step(name, whole(name), LISTING[step])
 
 
 @pytest.mark.parametrize("step", PARAMETERS)
-@pytest.mark.parametrize("name", some(LISTED, 4))
+@pytest.mark.parametrize("name", some(LISTED, 2))
 def test_damage_to_parameters_costs(name: str, step: str) -> None:
     check_step(name, whole(name), PARAMETERS[step])
 
@@ -113,19 +113,19 @@ def test_parameters_without_descriptions_cost_servers_that_had_them(name: str) -
 
 
 @pytest.mark.parametrize("step", PROJECT)
-@pytest.mark.parametrize("name", FEW)
+@pytest.mark.parametrize("name", some(FEW, 3))
 def test_damage_to_a_project_costs(name: str, step: str) -> None:
     check_step(name, well_kept() if name == "well-kept" else whole(name), PROJECT[step])
 
 
 @pytest.mark.parametrize("step", PROBE)
-@pytest.mark.parametrize("name", SCORED)
+@pytest.mark.parametrize("name", some(SCORED, 4))
 def test_damage_to_the_conversation_costs(name: str, step: str) -> None:
     check_step(name, probed(name), PROBE[step])
 
 
 @pytest.mark.parametrize("twin", [*TWINS, "redirect"])
-@pytest.mark.parametrize("name", some(captures(), 4))
+@pytest.mark.parametrize("name", some(captures(), 2))
 def test_a_poisoned_twin_is_d_or_worse_and_says_why_first(name: str, twin: str) -> None:
     clean = scored(whole(name))
     if twin == "redirect":

@@ -62,6 +62,7 @@ def test_what_an_archive_does_not_give_is_not_taken_for_nothing(
     _assert_others_stay(before.night, night)
 
 
+@pytest.mark.soak
 def test_an_archive_that_is_none_is_recorded_as_such(before: Before, home: Home, around: Town) -> None:
     push(around, KEPT, b"<html>Sorry</html>")
     night = within.night(home)
@@ -103,6 +104,7 @@ def test_no_score_moves_when_the_reader_is_killed(
     assert night.score("kept") == before.night.score("kept")
 
 
+@pytest.mark.soak
 def test_a_source_on_which_every_reader_dies_ends_no_run(
     before: Before, home: Home, around: Town, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -120,6 +122,7 @@ def test_no_score_moves_when_the_disk_is_full(before: Before, home: Home, around
     _assert_scores_stay(before.night, night)
 
 
+@pytest.mark.soak
 def test_no_score_moves_when_the_salt_was_lost(before: Before, home: Home, around: Town) -> None:
     (home.folder / "secret-salt").unlink()
     assert_nothing_moved(before.night, within.night(home))

@@ -94,6 +94,7 @@ def test_no_score_moves_while_the_index_fails(
     assert within.night(fresh).absence("npm", package.KIND).reason is reason
 
 
+@pytest.mark.soak
 @pytest.mark.parametrize(
     ("status", "reason"), [pytest.param(503, Reason.UNREACHABLE, marks=pytest.mark.soak), (429, Reason.RATE_LIMITED)]
 )
@@ -121,6 +122,7 @@ def _no_file(file: Path) -> None:
     file.unlink()
 
 
+@pytest.mark.soak
 @pytest.mark.parametrize(
     "spoil", [_half, *(pytest.param(one, marks=pytest.mark.soak) for one in (_garbage, _empty, _no_file))]
 )
@@ -170,6 +172,7 @@ def test_an_export_that_cannot_be_read_leaves_the_mirror_as_it_was(
     assert_nothing_moved(before.night, within.night(home))
 
 
+@pytest.mark.soak
 def test_a_repository_that_went_away_is_named_and_may_move_the_score(before: Before, home: Home, around: Town) -> None:
     del around.github.world.repositories[KEPT]
     night = within.night(home)

@@ -137,6 +137,7 @@ def test_servers_and_nights_that_are_not_shown_are_unknown(crawl: Crawl, house: 
     assert all("unknown server" in crawl.answers[address] for address in badges)
 
 
+@pytest.mark.soak
 def test_the_crawl_notices_what_is_not_withheld(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """With disclosure out of order the words are on pages, in the API, in the MCP server and in the dataset."""
     monkeypatch.setattr(public_servers, "redact_receipt_body", lambda body, *_: body)

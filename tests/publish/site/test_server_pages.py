@@ -22,6 +22,7 @@ from tests.publish.projects import with_project
 from tests.publish.site.boards import judged, night, put, read, with_tools
 from tests.publish.site.conftest import SiteOf, opened_sites
 from tests.publish.site.plain_backend import PlainBackend
+from tests.sampling import some
 
 MakeStore = Callable[..., Store]
 FIRST, SECOND = night(0), night(1)
@@ -186,7 +187,7 @@ def test_an_unknown_server_is_not_found_and_search_is_offered(empty: Store, site
     assert "/servers" in page.links
 
 
-@pytest.mark.parametrize("part", PARTS)
+@pytest.mark.parametrize("part", some(PARTS, 4))
 def test_of_a_server_that_opted_out_nothing_is_shown_and_the_page_says_so(
     empty: Store, site_of: SiteOf, part: str
 ) -> None:
@@ -305,7 +306,7 @@ def test_a_server_is_found_by_the_reference_of_its_registry(empty: Store, site_o
     assert site.get(f"/servers/{dossier.server.id}/x").status_code == 404
 
 
-@pytest.mark.parametrize("dossiers", [samples.dossiers(12)])
+@pytest.mark.parametrize("dossiers", [samples.dossiers(6)])
 def test_ordinary_servers_have_well_formed_pages(empty: Store, site_of: SiteOf, dossiers: Sequence[Dossier]) -> None:
     posted(empty, *dossiers)
     site = site_of(empty)

@@ -13,6 +13,7 @@ from pydantic import ValidationError
 
 from evidence.kinds.exchanges import REVISIONS
 from scoring.protocol import result_schemas
+from tests.sampling import examples
 
 METHODS = {
     "InitializeResult": ("initialize", ""),
@@ -85,7 +86,7 @@ PLACES = [
 
 @pytest.mark.parametrize(("shape", "revision"), PLACES)
 def test_what_fits_the_table_fits_the_official_types(shape: str, revision: str) -> None:
-    @settings(derandomize=True, max_examples=25, deadline=None)
+    @settings(derandomize=True, max_examples=examples(25), deadline=None)
     @given(made(shape, revision))
     def check(value: Any) -> None:
         assert result_schemas.find_mismatch(shape, value, revision) is None

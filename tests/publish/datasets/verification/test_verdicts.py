@@ -128,8 +128,8 @@ def test_every_verdict_is_verified_without_the_private_evidence(written: Path) -
     ("name", "cap"),
     [
         ("poisoned", WITHHELD_CAP),
-        ("leaking", WITHHELD_CAP),
-        ("fallen", WITHHELD_CAP),
+        pytest.param("leaking", WITHHELD_CAP, marks=pytest.mark.soak),
+        pytest.param("fallen", WITHHELD_CAP, marks=pytest.mark.soak),
         ("masked", "cap.critical_advisory"),
     ],
 )
@@ -201,7 +201,12 @@ def test_a_cap_that_was_added_to_harm_a_server_is_caught(snapshot: Path) -> None
 
 
 @pytest.mark.parametrize(
-    ("column", "value"), [("floor", "60"), ("ceiling", "99"), ("coverage", "1"), ("grade", "B"), ("score", "90")]
+    ("column", "value"),
+    [
+        ("score", "90"),
+        ("floor", "60"),
+        *(pytest.param(*one, marks=pytest.mark.soak) for one in (("grade", "B"), ("ceiling", "99"), ("coverage", "1"))),
+    ],
 )
 def test_a_forged_head_of_a_verdict_is_caught(snapshot: Path, column: str, value: str) -> None:
     forge(snapshot, "scorecards", "poisoned", lambda row: row.update({column: value}))

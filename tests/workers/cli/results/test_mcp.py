@@ -42,6 +42,7 @@ def published(home: Path, monkeypatch: pytest.MonkeyPatch) -> Store:
     return store
 
 
+@pytest.mark.soak
 def test_our_own_server_has_an_a_and_the_first_tier_over_http(process: Hallmark, published: Store) -> None:
     with on_loopback(lambda address: create_app(published, PlainBackend(base_url=address))) as address:
         document = scanned(process("scan", f"{address}/mcp", "--allow-private", "--full", "--json"))
