@@ -18,8 +18,11 @@ import pytest
 from hypothesis import settings
 
 from evidence.store import Store, open_store
+from tests import shared_statements
 from tests.sampling import FULL, SAMPLE
 from tests.servers.postgres import PostgresServer, postgres_server
+
+shared_statements.install()
 
 # A deadline for an example is a race with the clock, and other examples on every run are failures by chance.
 settings.register_profile("sample", max_examples=SAMPLE, deadline=None, derandomize=True, database=None)

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import cache, partial
 from types import CodeType
 from typing import Any
 
 import fastapi.dependencies.utils
+import fastapi.params
 import fastapi.routing
 from fastapi._compat import ModelField
+from fastapi.dependencies.models import Dependant
 from jinja2.bccache import Bucket, BytecodeCache
 from mcp.server.mcpserver.tools import base
 from mcp.server.mcpserver.utilities.func_metadata import FuncMetadata
@@ -60,10 +63,51 @@ def _kept_signatures(read: Callable[..., FuncMetadata]) -> Callable[..., FuncMet
     return func_metadata
 
 
+def _kept_dependants(read: Callable[..., Dependant]) -> Callable[..., Dependant]:
+    """The parameters of endpoints, which are closures of the same code in every application.
+
+    An endpoint with a dependency in its defaults is read anew: that one may be a closure too.
+    """
+    made: dict[tuple[str, CodeType, str], Dependant] = {}
+
+    def get_dependant(*, path: str, call: Any, **how: Any) -> Dependant:
+        code = getattr(call, "__code__", None)
+        defaults = (
+            *(getattr(call, "__defaults__", None) or ()),
+            *(getattr(call, "__kwdefaults__", None) or {}).values(),
+        )
+        if code is None or any(isinstance(default, fastapi.params.Depends) for default in defaults):
+            return read(path=path, call=call, **how)
+        key = (path, code, repr(how))
+        if key not in made:
+            made[key] = read(path=path, call=call, **how)
+        return replace(made[key], call=call, dependencies=[*made[key].dependencies])
+
+    return get_dependant
+
+
+def _kept_results(read: Callable[..., Any]) -> Callable[..., Any]:
+    """The annotation of what an endpoint returns."""
+    made: dict[CodeType, Any] = {}
+
+    def get_typed_return_annotation(call: Any) -> Any:
+        code = getattr(call, "__code__", None)
+        if code is None:
+            return read(call)
+        if code not in made:
+            made[code] = read(call)
+        return made[code]
+
+    return get_typed_return_annotation
+
+
 def install() -> None:
     """For all applications that this process makes from now on."""
     fastapi.routing.create_model_field = cache(fastapi.routing.create_model_field)  # type: ignore[assignment]
     parameters = fastapi.dependencies.utils
     parameters.create_model_field = _kept_parameters(parameters.create_model_field)
+    for module in (parameters, fastapi.routing):
+        module.get_dependant = _kept_dependants(module.get_dependant)
+    fastapi.routing.get_typed_return_annotation = _kept_results(fastapi.routing.get_typed_return_annotation)
     base.func_metadata = _kept_signatures(base.func_metadata)
     templates.Environment = partial(templates.Environment, bytecode_cache=_CompiledTemplates())  # type: ignore[misc]
