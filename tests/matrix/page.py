@@ -14,7 +14,7 @@ from tests.matrix.versions import Environment
 
 PAGE = "version-matrix.md"
 NOT_ASKED = "–"
-COUNTED = ("mcp 1.8.1", "mcp 1.26.0", "mcp 2.3.0", "TypeScript SDK 1.17.5", "TypeScript server 2.4.0")
+COUNTED = ("mcp 1.8.1", "mcp 2.3.0", "TypeScript SDK 1.17.5", "TypeScript server 2.4.0")
 """Servers of which the page gives the number of requests."""
 
 

@@ -146,6 +146,7 @@ class Probe:
         self.names = RandomNames() if options.inquires else None
         self.falls: Finding | None = None
         self.fell = ""
+        self.restraint = ""  # why only the questions of a core probe are asked
 
     def dialogue(self, channel: Channel, post: JsonRpcPost | None = None) -> Dialogue:
         """A dialogue on this probe's budget. A process has no host, so it gets no second try."""
@@ -236,6 +237,8 @@ class Probe:
             return Absent(Reason.NOT_COLLECTED, "what is read with credentials of the operator is not kept"), {}
         if self.transcript.is_rate_limited:
             return Absent(Reason.RATE_LIMITED, "the server asked for fewer requests"), {}
+        if self.restraint:
+            return Absent(Reason.NOT_COLLECTED, self.restraint), {}
         listed = self.lists["resources"].pages if "resources" in self.lists else []
         wanted, unread = resource_reader.choose_resources(listed)
         rows = await resource_reader.read_resources(opened.dialogue, opened.era, wanted)

@@ -31,6 +31,7 @@ from crawler.collectors.protocol.questions.known_falls import (
     read_falls,
     read_server_version,
 )
+from crawler.collectors.protocol.questions.process_gateways import RESTRAINT, starts_processes
 from crawler.collectors.protocol.questions.random_names import RandomNames
 from crawler.collectors.protocol.session.absence_reasons import explain_opening, explain_reply
 from crawler.collectors.protocol.session.dialogue import Dialogue, QuestionBudget, is_transient_failure
@@ -114,6 +115,8 @@ class RemoteProbe(Probe):
         first, *others = opened
         self.notes["eras"] = [each.era.value for each in opened]
         content = await self.read_lists(target, first, "")
+        if self.options.inquires and starts_processes(opened, self.transcript):
+            self.restraint = RESTRAINT
         await self._collect_access(target, session)
         await self.try_tools(first, choose_call_policy(self.options.policy, ""))
         interview: Interview | None = None
@@ -141,6 +144,7 @@ class RemoteProbe(Probe):
             open_fresh=partial(self._open_fresh, target, session, opened[-1], budget),
             recovery=self.limits.recovery_pause,
             spare=bool(self._find_known_falls(opened)) or has_falling_version(opened),
+            restraint=self.restraint,
         )
         eras = [one for each in opened if (one := self._questioning(each, interview, dual=len(opened) > 1))]
         for risk in Risk:

@@ -39,7 +39,7 @@ class Interview:
     After each risky inquiry, and after a sign of harm, `open_fresh` tests whether a fresh client is still served. When
     it is not, and is not after `recovery` seconds either, the inquiry is recorded in `falls`, the transcript loses what
     was asked since `begin_phase`, and nothing more is asked or recorded. With `spare` no risky inquiry is asked that
-    the selection does not name.
+    the selection does not name. With a `restraint`, which says why, no inquiry is asked at all.
     """
 
     def __init__(
@@ -56,6 +56,7 @@ class Interview:
         open_fresh: OpenFresh | None = None,
         recovery: float = 0,
         spare: bool = False,
+        restraint: str = "",
     ) -> None:
         self._transcript = transcript
         self._budget = budget
@@ -73,7 +74,7 @@ class Interview:
         self.survived: list[str] = []
         self._timeouts = self._unreached = self._retries = 0
         self._silent: set[str] = set()
-        self._stopped = ""
+        self._stopped = restraint
         if transcript.is_rate_limited:
             self._stopped = _RATE_LIMITED
 
