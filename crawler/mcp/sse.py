@@ -46,7 +46,17 @@ class SseChannel:
         """Do nothing: this transport names no version after initialize."""
 
     async def open(self) -> Reply:
-        """GET the stream and wait for its endpoint event; sets `is_open` on success."""
+        """GET the stream and wait for its endpoint event; sets `is_open` on success.
+
+        One redirect (307, 308, same origin) is followed, such as the one that adds a slash.
+        """
+        reply = await self._get_stream()
+        if self._post.follow_redirect(reply):
+            await self.close()
+            reply = await self._get_stream()
+        return reply
+
+    async def _get_stream(self) -> Reply:
         began = self._post.now()
         failure: WireFailure | None = None
         limits = self._post.http_session.engine.limits

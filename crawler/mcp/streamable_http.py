@@ -124,11 +124,17 @@ class JsonRpcPost:
         for _ in range(_MAX_REDIRECTS):
             request = Request(verb, self.url, (*self.sent_headers(), *headers), body, limits or self.limits)
             reply = await self._exchange(request, label, number, strict=strict, hear=hear)
-            target = self._redirect(reply)
-            if target is None:
+            if not self.follow_redirect(reply):
                 return reply
-            self.url, self._credential = target, None  # a credential is never sent to the target of a redirect
         return reply
+
+    def follow_redirect(self, reply: Reply) -> bool:
+        """Continue at the target of a redirect that keeps method and origin; False for any other reply."""
+        target = self._redirect(reply)
+        if target is None:
+            return False
+        self.url, self._credential = target, None  # a credential is never sent to the target of a redirect
+        return True
 
     async def _exchange(self, request: Request, label: str, number: int, *, strict: bool, hear: float | None) -> Reply:
         began = self.now()

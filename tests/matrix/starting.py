@@ -38,9 +38,9 @@ def target(environment: Environment, folder: Path) -> Target:
 
 
 def _path(environment: Environment, transport: str) -> str:
-    """The path at which a server answers without a redirect."""
+    """The path at which a server answers, of some versions with a redirect of the event stream."""
     if transport == SSE:
-        return "/sse/" if environment.name.startswith(("FastMCP 2.9.", "FastMCP 2.10.")) else "/sse"
+        return "/sse"
     return "/mcp/" if environment.script == "mcp_proxy.py" else "/mcp"
 
 

@@ -308,6 +308,7 @@ class RemoteProbe(Probe):
         self.budget.spend()
         since, link = len(self.transcript.exchanges), self.transcript.connect(_sse_link())
         reply = await channel.open()
+        self.budget.charge(self.transcript.exchanges[since:-1])
         self.transcript.name(since, "sse-open", 0, link)
         dialogue = self.dialogue(channel, post)
         dialogue.note_access_reply("sse-open", Era.LEGACY, reply)

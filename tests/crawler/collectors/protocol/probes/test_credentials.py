@@ -185,7 +185,8 @@ def test_without_credentials_the_same_server_is_not_listed(tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize("status", [307, 308])
-def test_a_token_is_not_sent_over_a_redirect(tmp_path: Path, status: int) -> None:
+@pytest.mark.parametrize("kind", [TargetType.STREAMABLE_HTTP, TargetType.SSE])
+def test_a_token_is_not_sent_over_a_redirect(tmp_path: Path, kind: TargetType, status: int) -> None:
     seen: list[tuple[str, str]] = []
 
     async def run() -> Mapping[str, Record]:
@@ -201,7 +202,7 @@ def test_a_token_is_not_sent_over_a_redirect(tmp_path: Path, status: int) -> Non
                     await call.reply(404)
 
             async with serving(behave) as url:
-                return await collect(known(tmp_path, url, TOKEN), remote(url))
+                return await collect(known(tmp_path, url, TOKEN), remote(url, kind))
 
     asyncio.run(run())
     assert ("/mcp", TOKEN) in seen
