@@ -140,8 +140,8 @@ class SseClient:
         return self.http.post(self.url, content=content, headers=dict(ACCEPT if headers is None else headers))
 
     def hear(self, number: Any) -> Any:
-        for _, data in self._events:
-            message = json.loads(data)
+        for name, data in self._events:
+            message = json.loads(data) if name == "message" else {}
             if message.get("id") == number:
                 return message
         raise Unwell("the stream ended")

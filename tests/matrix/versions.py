@@ -77,8 +77,11 @@ _FASTMCP_ON_MCP: tuple[tuple[str, str, tuple[str, ...]], ...] = (
     (f"mcp 1.9.4, {NEWEST}", _TODAY, ("mcp==1.9.4", _PYDANTIC)),
 )
 _NODE_ADAPTER = {"2.0.0": "2.0.0", "2.1.0": "2.1.0", "2.2.0": "2.1.0", "2.3.1": "2.1.1", "2.4.0": "2.1.2"}
-_BEHIND = ("@modelcontextprotocol/sdk@1.18.2",)  # the stdio server behind a gateway
+_SDK, _SERVER = "@modelcontextprotocol/sdk", "@modelcontextprotocol/server"
+_BEHIND = (f"{_SDK}@1.18.2",)  # the stdio server behind a gateway
 _THREE = (HTTP, STATELESS, SSE)
+_FRAMEWORK = ("mcp-framework", "mcp_framework.mjs")
+_HANDLER = ("mcp-handler", "mcp_handler.mjs")
 
 # Family, script, version as a requirement, further requirements, release date, transports.
 _OTHERS: tuple[tuple[str, str, str, tuple[str, ...], str, tuple[str, ...]], ...] = (
@@ -94,6 +97,11 @@ _OTHERS: tuple[tuple[str, str, str, tuple[str, ...], str, tuple[str, ...]], ...]
     ("mcp-proxy (Node)", "mcp_proxy.mjs", "mcp-proxy@6.7.19", _BEHIND, _TODAY, _THREE),
     ("fastmcp (Node)", "fastmcp.mjs", "fastmcp@3.35.0", ("zod@4.2.0",), _TODAY, (HTTP, STATELESS)),
     ("fastmcp (Node)", "fastmcp.mjs", "fastmcp@4.20.16", ("zod@4.2.0",), _TODAY, (HTTP, STATELESS)),
+    (*_FRAMEWORK, "mcp-framework@0.2.15", (f"{_SDK}@1.13.3",), "2025-07-31", (HTTP, JSON, SSE)),
+    (*_FRAMEWORK, "mcp-framework@0.2.22", (f"{_SDK}@1.29.0",), "2026-05-10", (HTTP, JSON, SSE)),
+    (*_HANDLER, "mcp-handler@1.0.2", (f"{_SDK}@1.17.5", "zod@3.25.76"), "2025-09-30", (STATELESS,)),
+    (*_HANDLER, "mcp-handler@1.1.0", (f"{_SDK}@1.26.0", "zod@3.25.76"), "2026-03-28", (STATELESS,)),
+    (*_HANDLER, "mcp-handler@2.4.0", (f"{_SERVER}@2.4.0", "zod@4.2.0"), "2026-11-12", (STATELESS,)),
 )
 
 
