@@ -16,7 +16,7 @@ JOBS ?= $(shell cores=$$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2); echo 
 INSTALL = $(BIN)/python infra/install.py
 
 .DEFAULT_GOAL := help
-.PHONY: help run test check format live soak mutants bench conformance docs impact release lock up clean setup-run setup-dev
+.PHONY: help run test quick-tests check format live soak mutants bench conformance docs impact release lock up clean setup-run setup-dev
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -24,9 +24,12 @@ help: ## list the targets
 run: setup-run ## discover the starter registry, probe and score its servers, print the table and write the report
 	$(HALLMARK) run --registry starter --report $(REPORT) $(ARGS)
 
-test: check ## what CI runs: checks, then every test that needs no network (fixed seeds, small counts)
+test: setup-dev ## what CI runs: checks, and beside them every test that needs no network (fixed seeds, small counts)
 	@infra/system-packages bwrap=bubblewrap chromium=chromium nginx=nginx
 	$(HALLMARK) sandbox build
+	@+$(MAKE) --no-print-directory -j2 check quick-tests
+
+quick-tests:
 	$(PYTEST) -n $(JOBS) --dist loadgroup -m "not live and not soak" $(ARGS)
 
 check: setup-dev ## ruff, mypy --strict, import contracts, generated docs, changelog fragments
