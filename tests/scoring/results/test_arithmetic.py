@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from decimal import Decimal
+from decimal import ROUND_DOWN, Decimal
 from fractions import Fraction
 
 import pytest
@@ -80,3 +80,9 @@ def test_equal_numbers_are_written_alike() -> None:
         "0.5",
         "0",
     ]
+
+
+def test_a_total_is_apportioned_by_weight_to_the_quantum() -> None:
+    assert arithmetic.apportion_total(D(9), [D(1), D(0), D(2)]) == [D(3), D(0), D(6)]
+    third = (D(1) / 3).quantize(arithmetic.QUANTUM, rounding=ROUND_DOWN)
+    assert arithmetic.apportion_total(D(1), [D(1), D(1), D(1)]) == [third, third, D(1) - 2 * third]
