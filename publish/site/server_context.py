@@ -20,9 +20,6 @@ NOT_IN_RUN: Final = (
     "The server was not in this run, or the run is not published. Its history names those that it was in."
 )
 
-LINES_SHOWN: Final = 60
-"""Lines of a table on a server's first page; the page of the receipt has all of them."""
-
 
 def server_response(site: SiteContext, template: str, seen: ServerInRun, *, tab: str, **values: Any) -> Response:
     """A page that shows evidence or receipts of a server; `tab` is the selected tab. `values` override the defaults."""

@@ -14,7 +14,7 @@ from publish.site import receipt_rows
 from publish.text.display import make_visible, render_inline_code
 from publish.text.numbers import base_weight_share, format_number, format_percent, format_signed
 from publish.views.evidence.server import RAW_LIMIT, MultilineText
-from publish.views.line_groups import group_lines, separate_lines
+from publish.views.line_groups import separate_lines
 from publish.views.server_summary import has_thin_evidence, receipt_lines
 from scoring.named_corpora import find_percentile
 from scoring.results.outcome import NotMeasured
@@ -34,7 +34,6 @@ _NO_LINKS: Final[Mapping[str, object]] = {
 """Default links of a receipt: none."""
 
 _ROWS: Final[Mapping[str, object]] = {
-    "groups": group_lines,
     "group_rows": receipt_rows.render_group_rows,
     "separate_lines": separate_lines,
     "dimension_rows": receipt_rows.render_dimension_rows,

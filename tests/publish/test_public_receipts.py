@@ -182,9 +182,10 @@ def test_no_page_tells_a_finding(store: Store, tmp_path: Path) -> None:
     folder = report_of(store, tmp_path / "r")
     pages = {path.name: path.read_text("utf-8") for path in folder.rglob("*.html")}
     assert not [(name, part) for name, page in pages.items() for part in _telling() if part in page]
-    page = pages[f"{poisoned().server.id}.html"]
-    assert NOT_DISCLOSED in page
-    assert "hidden character" not in page
+    server = poisoned().server.id
+    assert "points are lost to findings that are withheld until they are disclosed" in pages[f"{server}.html"]
+    receipts = (folder / "servers" / server / "receipts").iterdir()
+    assert any(NOT_DISCLOSED in path.read_text("utf-8") for path in receipts)
 
 
 def test_the_overview_counts_what_is_withheld_under_one_neutral_name() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from decimal import Decimal
 from typing import Annotated, Any, Final
 
 from fastapi import APIRouter, Query
@@ -12,16 +13,18 @@ from starlette.responses import Response
 from evidence.store import ListedScore, Retest, RetestState, Store
 from publish.badges import images, requirements
 from publish.community.dispute_views import DisputeView, list_public_disputes
-from publish.site.server_context import LINES_SHOWN, find_server_in_run, server_response
+from publish.disclosure import NOT_DISCLOSED, WITHHELD
+from publish.site.server_context import find_server_in_run, server_response
 from publish.site.server_pages.references import redirect_to_page
 from publish.views.fix_costs import rank_costs
 from publish.views.server_in_run import ServerInRun, methodology_titles
+from publish.views.server_summary import receipt_lines
 from publish.web.context import SiteContext
 from scoring.engine import catalogue
 from scoring.receipt import decode_scorecard
 from scoring.results.scorecard import Scorecard
 
-FIXES_SHOWN: Final = 8
+FIXES_SHOWN: Final = 3
 LINES_ON_PAGE: Final = 500
 
 Line = tuple[str, str, str]
@@ -98,12 +101,18 @@ def _overview(site: SiteContext, seen: ServerInRun) -> dict[str, Any]:
         "main": main,
         "retest": _retest(site.store, seen) if seen.newest else None,
         "earlier": _in_order([one for one in seen.scores if one.version != newest[one.rubric]]),
-        "lines_shown": LINES_SHOWN,
         "costs": costs[:FIXES_SHOWN],
         "more_costs": max(0, len(costs) - FIXES_SHOWN),
+        "withheld_points": _count_withheld_points(main),
         "disclosed": seen.public.disclosed,
         "disputed": of_lines,
     }
+
+
+def _count_withheld_points(main: Scorecard | None) -> Decimal:
+    """Points that findings cost which are withheld until their disclosure."""
+    lines = () if main is None else receipt_lines(main)
+    return sum((-line.points for line in lines if line.cites == WITHHELD and line.why == NOT_DISCLOSED), Decimal(0))
 
 
 def _in_order(scores: Iterable[ListedScore]) -> list[ListedScore]:

@@ -141,7 +141,7 @@ def test_cells_of_calls_and_access_name_their_columns_where_a_phone_stacks_them(
             assert re.findall(r"<td[^>]* data-label=\"([^\"]+)\"", row) == [name.lower() for name in columns]
 
 
-def test_a_long_receipt_is_cut_on_the_first_page_and_whole_on_its_own(empty: Store, site_of: SiteOf) -> None:
+def test_the_first_page_counts_the_lines_of_a_long_receipt_whose_page_has_all(empty: Store, site_of: SiteOf) -> None:
     server = samples.dossiers(1)[0]
     adaptive, lint = samples.cards(server)
     lines = tuple(replace(_line(), at=f"tools/number-{number}-") for number in range(1_200))
@@ -149,8 +149,7 @@ def test_a_long_receipt_is_cut_on_the_first_page_and_whole_on_its_own(empty: Sto
     site, here = site_of(empty), f"/servers/{server.server.id}"
     first = read(site, here).text
     assert "tools/number-0- and 1199 more" in first
-    assert "1200 times: " in first
-    assert first.count("number-") == 2, "in the receipt, and as what to fix first"
+    assert first.count("number-") == 1
     whole = "".join(read(site, f"{here}/receipts/adaptive@1?page={number}").text for number in (1, 2, 3))
     assert all(f"number-{number}-" in whole for number in range(1_200))
 
