@@ -11,7 +11,7 @@ from sqlalchemy.util import LRUCache
 
 def install() -> None:
     """For all engines that this process makes from now on; dialects of one kind count as equal."""
-    compiled: LRUCache[Any, Any] = LRUCache(10_000)
+    compiled: LRUCache[Any, Any] = LRUCache(1_000)
     create = Engine.__init__
 
     def init(engine: Engine, *args: Any, **options: Any) -> None:
