@@ -86,3 +86,19 @@ def test_a_total_is_apportioned_by_weight_to_the_quantum() -> None:
     assert arithmetic.apportion_total(D(9), [D(1), D(0), D(2)]) == [D(3), D(0), D(6)]
     third = (D(1) / 3).quantize(arithmetic.QUANTUM, rounding=ROUND_DOWN)
     assert arithmetic.apportion_total(D(1), [D(1), D(1), D(1)]) == [third, third, D(1) - 2 * third]
+
+
+@pytest.mark.parametrize(
+    ("damage", "things", "loss"),
+    [("0", "4", "0"), ("4", "4", "1"), ("1", "1", "1"), ("1", "4", "0.4375"), ("2", "4", "0.66666667")],
+)
+def test_loss_is_half_the_share_and_half_saturated(damage: str, things: str, loss: str) -> None:
+    """For 1 of 4: (1/4 + 1/2 * 5/4) / 2."""
+    found = arithmetic.saturate_loss(D(damage), D(things))
+    assert found is not None
+    assert found.quantize(D("1E-8")) == D(loss)
+
+
+def test_values_between_control_points_lie_on_a_line() -> None:
+    points = [(D(0), D(10)), (D(4), D(20)), (D(8), D(60))]
+    assert [arithmetic.interpolate(D(at), points) for at in (0, 1, 4, 6, 8)] == [10, D("12.5"), 20, 40, 60]
