@@ -5,12 +5,15 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import TypeVar
 
 from tests.conformance.page import table
 from tests.matrix.measuring import Row
 from tests.matrix.probing import DEPTHS
 from tests.matrix.questions import classify
 from tests.matrix.versions import Environment
+
+_Item = TypeVar("_Item")
 
 PAGE = "version-matrix.md"
 NOT_ASKED = "–"
@@ -36,18 +39,19 @@ def requests(rows: Sequence[Row]) -> str:
 
 
 def causes(found: Mapping[Environment, Mapping[str, Collection[str]]]) -> str:
-    """Which single questions bring a server down; environments of which the same is true share a line."""
-    joined: dict[str, dict[str, list[str]]] = {}
+    """Which single questions bring servers down; questions that do so to the same servers share a line."""
+    fallen: dict[str, tuple[list[Environment], list[str]]] = {}
     for environment, of_transport in found.items():
         for transport, names in of_transport.items():
-            told = "; ".join(classify(names)) or "nothing"
-            joined.setdefault(told, {}).setdefault(environment.name, []).append(transport)
-    lines = []
-    for told, environments in joined.items():
-        of_transports: dict[str, list[str]] = {}
-        for name, transports in environments.items():
-            of_transports.setdefault(", ".join(transports), []).append(name)
-        lines += [[", ".join(names), transports, told] for transports, names in of_transports.items()]
+            for cause in classify(names):
+                environments, transports = fallen.setdefault(cause, ([], []))
+                _add(environments, environment)
+                _add(transports, transport)
+    joined: dict[tuple[str, str], list[str]] = {}
+    for cause, (environments, transports) in fallen.items():
+        servers = ", ".join(_describe(list(found), environments))
+        joined.setdefault((servers, ", ".join(transports)), []).append(cause)
+    lines = [[servers, transports, "; ".join(asked)] for (servers, transports), asked in joined.items()]
     return table(["server on", "transports", "each alone brings it down"], lines)
 
 
@@ -68,14 +72,25 @@ def _lines(rows: Sequence[Row]) -> Iterator[list[str]]:
     for row in rows:
         key = (row.environment.family, row.environment.note, row.negotiated, _verdict(row))
         environments, transports = groups.setdefault(key, ([], []))
-        if row.environment not in environments:
-            environments.append(row.environment)
-        if row.transport not in transports:
-            transports.append(row.transport)
+        _add(environments, row.environment)
+        _add(transports, row.transport)
     order = list(dict.fromkeys(row.environment for row in rows))
-    for (family, note, *rest), (environments, transports) in groups.items():
-        versions = ", ".join(_ranges([one for one in order if (one.family, one.note) == (family, note)], environments))
-        yield [family, f"{versions} with {note}" if note else versions, ", ".join(transports), *rest]
+    for (family, _, *rest), (environments, transports) in groups.items():
+        [name] = _describe(order, environments)
+        yield [family, name.removeprefix(f"{family} "), ", ".join(transports), *rest]
+
+
+def _describe(order: Sequence[Environment], chosen: Sequence[Environment]) -> Iterator[str]:
+    """The environments of each family and note in words, neighbours in the order as one range."""
+    kinds = dict.fromkeys((one.family, one.note) for one in chosen)
+    for family, note in kinds:
+        known, own = ([one for one in some if (one.family, one.note) == (family, note)] for some in (order, chosen))
+        yield f"{family} {', '.join(_ranges(known, own))}{f' with {note}' if note else ''}"
+
+
+def _add(found: list[_Item], item: _Item) -> None:
+    if item not in found:
+        found.append(item)
 
 
 def _verdict(row: Row) -> str:

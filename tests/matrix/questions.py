@@ -34,6 +34,7 @@ _LIST = question("tools/list", number=5)
 _OTHER_LISTS = ("resources", "resources/templates", "prompts")
 _TRUNCATED = b'{"jsonrpc":"2.0","id":3,"method":"ping","params":{'
 _STREAM = {"accept": "text/event-stream", "content-type": None}
+_END, _MANY_ENDS = "DELETE of a session", "DELETE of many sessions"
 
 
 def alone(body: Any, headers: Mapping[str, str | None] | None = None, verb: str = "POST") -> Send:
@@ -119,6 +120,15 @@ def abandoned(transport: str, url: str) -> str:
             return str(response.status_code)
 
 
+def repeated(send: Send, times: int) -> Send:
+    """The same once more and again, since what depends on the order of events happens at random."""
+
+    def send_all(transport: str, url: str) -> str:
+        return [send(transport, url) for _ in range(times)][-1]
+
+    return send_all
+
+
 def _headers(client: HttpClient | SseClient, changes: Mapping[str, str | None] | None) -> dict[str, str]:
     own = client.headers if isinstance(client, HttpClient) else ACCEPT
     return {key: value for key, value in {**own, **(changes or {})}.items() if value is not None}
@@ -185,6 +195,7 @@ _STREAMABLE: Mapping[str, Send] = {
     "second DELETE": ended(times=2),
     "question after DELETE": ended(after=_LIST),
     "DELETE while streaming": ended(streams=True),
+    _MANY_ENDS: repeated(ended(), 60),
 }
 _OVER_SSE: Mapping[str, Send] = {
     "server/discover to the stream's address": alone(_DISCOVER, _MODERN_HEADERS),
@@ -208,13 +219,18 @@ CLASSES: Mapping[str, frozenset[str]] = {
         {"server/discover", "server/discover without headers", "unknown method without a session"}
     ),
     "invalid parameters": frozenset({"call with invalid parameters"}),
-    "DELETE of a session": frozenset({"DELETE", "second DELETE", "question after DELETE", "DELETE while streaming"}),
+    _END: frozenset({"DELETE", "second DELETE", "question after DELETE", "DELETE while streaming"}),
 }
 """Questions that differ in nothing that matters to the server."""
 
 
+AT_RANDOM = f"{_END}, at random"
+
+
 def classify(names: Collection[str]) -> list[str]:
     """The classes of which all questions are among the names, and the names of the other questions."""
+    ends = {*CLASSES[_END], _MANY_ENDS} & set(names)
     whole = [name for name, members in CLASSES.items() if members <= set(names)]
-    covered = frozenset[str]().union(*(CLASSES[name] for name in whole))
-    return [*whole, *(name for name in names if name not in covered)]
+    covered = ends.union(*(CLASSES[name] for name in whole))
+    random = [AT_RANDOM] if ends and _END not in whole else []
+    return [*whole, *random, *(name for name in names if name not in covered)]

@@ -34,7 +34,8 @@ class Environment:
     @property
     def is_fragile(self) -> bool:
         """True for the environments of which the docs tell which single questions bring them down."""
-        return self.family == "mcp" and is_at_least(self.version, 1, 8) and not is_at_least(self.version, 1, 10)
+        of_sdk = self.family == "mcp" and is_at_least(self.version, 1, 8) and not is_at_least(self.version, 1, 10)
+        return of_sdk or (self.family, self.version) == ("FastMCP", "2.3.5")
 
     @property
     def is_node(self) -> bool:
