@@ -234,7 +234,7 @@ class StreamableHttp:
         """Whether there is a session that a DELETE ends without taking the server down.
 
         Python SDK 1.8 and 1.9, which negotiate older versions than all others over this transport, refuse every
-        client after a DELETE when they run on a newer anyio (docs/version-matrix.md).
+        client after a DELETE: always on a newer anyio, at random on an older one (docs/version-matrix.md).
         """
         is_kept = self._version in _KEPT_SESSIONS and not _HYPHENATED_UUID.fullmatch(self.session or "")
         return self.session is not None and not is_kept
