@@ -70,7 +70,9 @@ def test_a_server_of_both_eras_may_assume_a_version_and_not_a_method() -> None:
 def test_a_capability_check_reads_its_own_list(check: str, name: str) -> None:
     missing = build_conversation(legacy_exchange(f"list-{name}", error={"code": -32601}))
     assert found(check, missing)
-    assert found(check, build_conversation(legacy_exchange(f"list-{name}-undeclared", result={name: []})))
+    assert found(check, build_conversation(legacy_exchange(f"list-{name}-undeclared", result={name: [{}]})))
+    assert found(check, build_conversation(legacy_exchange(f"list-{name}-undeclared", result={})))
+    assert found(check, build_conversation(legacy_exchange(f"list-{name}-undeclared", result={name: []}))) == ()
     assert found(check, build_conversation(legacy_exchange(f"list-{name}", result={name: []}))) == ()
     assert (
         found(check, build_conversation(legacy_exchange(f"list-{name}", failure=("response_too_large", "5 MiB"))))

@@ -18,7 +18,7 @@ from scoring.scopes.conversation import Conversation
     severity=Severity.ERROR,
     title="A list and its capability contradict each other",
     since="2026.2",
-    version=1,
+    version=2,
     checks=(
         must("CAP-01", "ABCDE", "server/tools#capabilities", name="tools"),
         must("CAP-02", "ABCDE", "server/prompts#capabilities", name="prompts"),
@@ -28,13 +28,14 @@ from scoring.scopes.conversation import Conversation
         build_conversation(legacy_exchange("list-tools", result={"tools": []})),
         build_conversation(legacy_exchange("list-tools", error={"code": -32603, "message": "no database"})),
         build_conversation(legacy_exchange("list-tools-undeclared", error={"code": -32601})),
+        build_conversation(legacy_exchange("list-tools-undeclared", result={"tools": []})),
         build_conversation(modern_exchange("list-tools-undeclared", status=404, error={"code": -32601})),
     ],
     bad=[
         build_conversation(legacy_exchange("list-tools", error={"code": -32601, "message": "Method not found"})),
         build_conversation(
             modern_exchange("list-tools", result={"tools": []}),
-            legacy_exchange("list-tools-undeclared", result={"tools": []}),
+            legacy_exchange("list-tools-undeclared", result={"tools": [{"name": "add"}]}),
         ),
     ],
     unjudged=[
@@ -47,11 +48,12 @@ def list_unlike_its_capability(conversation: Conversation, name: str = "tools") 
     """Declare `tools`, `prompts` or `resources` if the server answers the list, and only then.
 
     A client requests a declared list and receives error -32601, and it never requests a list that is not declared.
-    Other errors are not judged here. Resource templates have no capability of their own.
+    An empty list need not be declared: it offers nothing. Other errors are not judged here. Resource templates have no
+    capability of their own.
     """
     promised, undeclared = f"list-{name}", f"list-{name}-undeclared"
     for exchange in conversation.conclusive(promised, undeclared):
         if exchange.step == promised and exchange.code == METHOD_NOT_FOUND:
             yield exchange, f"{name} is declared, but its list is answered with error {METHOD_NOT_FOUND}"
-        elif exchange.step == undeclared and exchange.succeeded:
+        elif exchange.step == undeclared and exchange.succeeded and exchange.fields.get(name) not in ([], ()):
             yield exchange, f"{name} is not declared, but its list is answered"
