@@ -33,8 +33,12 @@ def python(*packages: str) -> Path:
     interpreter = folder / "bin" / "python"
     if not (folder / "done").exists():
         folder.parent.mkdir(parents=True, exist_ok=True)
-        _quietly([sys.executable, "-m", "venv", "--clear", str(folder)], folder.parent)
-        _quietly([str(interpreter), "-m", "pip", "install", "--quiet", *packages], folder)
+        _quietly([sys.executable, "-m", "venv", "--clear", "--without-pip", str(folder)], folder.parent)
+        target = ["--quiet", "--python", str(interpreter)]
+        try:
+            _quietly([str(Path(sys.executable).parent / "uv"), "pip", "install", *target, *packages], folder)
+        except RuntimeError:  # only pip's configuration may have the address of the index
+            _quietly([sys.executable, "-m", "pip", *target, "install", *packages], folder)
         (folder / "done").touch()
     return interpreter
 

@@ -1,7 +1,7 @@
 """The official suite beside our verdicts: `python -m tests.conformance.official --write docs` (`make conformance`).
 
-Runs every required scenario of both revisions against the positive control, which must pass them all, and compares the
-checks that need no fixture with our own verdicts about the control and about real servers.
+Runs every scenario of each revision that the suite knows against the positive control, which must pass all required
+ones, and compares the checks that need no fixture with our own verdicts about the control and about real servers.
 """
 
 from __future__ import annotations
@@ -12,24 +12,29 @@ import subprocess
 import sys
 import tempfile
 from collections import defaultdict
-from collections.abc import Mapping
-from contextlib import AbstractContextManager
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from scoring.protocol.conformance import Verdict
 from tests.conformance import installing, page
-from tests.conformance.agreement import REASONS, SAME, Difference, compared
+from tests.conformance.agreement import REASONS, SAME, compared
 from tests.conformance.probing import probed
-from tests.conformance.servers import FASTMCP_2, FASTMCP_4, Running, everything, fastmcp, official_python, typescript
+from tests.conformance.servers import FOREIGN, PUBLISHED, Running, Start, package
+from tests.matrix.versions import HTTP
 from tests.servers.control.running import control
 
 SUITE = "@modelcontextprotocol/conformance"
 VERSION = "0.2.0-alpha.12"
-REVISIONS = ("2025-11-25", "2026-07-28")
+REVISIONS = ("2025-03-26", "2025-06-18", "2025-11-25", "2026-07-28")
+REQUIRED = REVISIONS[2:]
+"""The revisions for which the suite has a list of required scenarios; of the others it runs what applies."""
+
 PART = "official suite"
 UNEXPLAINED = "not explained"
-_SERVERS = (official_python, fastmcp(FASTMCP_4), fastmcp(FASTMCP_2), typescript, everything("streamableHttp"))
+SERVERS: tuple[Start, ...] = (*FOREIGN, *(partial(package, one, HTTP) for one in PUBLISHED if one.http is not None))
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,15 +59,14 @@ class Ran:
 
 def run(url: str, revision: str) -> Ran:
     """Run all scenarios of a revision against a server."""
-    folder = installing.npm(f"{SUITE}@{VERSION}")
-    package = folder / "node_modules" / SUITE
+    package = installing.npm(f"{SUITE}@{VERSION}") / "node_modules" / SUITE
+    requirements = package / "requirements" / f"{revision}.yaml"
+    chosen = ["--requirements", revision] if requirements.exists() else ["--suite", "all", "--spec-version", revision]
     with tempfile.TemporaryDirectory() as out:
-        command = [installing.NODE, package / "dist" / "index.js", "server", "--url", url]
-        done = subprocess.run(
-            [*map(str, command), "--requirements", revision, "-o", out], check=False, capture_output=True, timeout=300
-        )
+        command = [str(installing.NODE), str(package / "dist" / "index.js"), "server", "--url", url, *chosen]
+        done = subprocess.run([*command, "-o", out], check=False, capture_output=True, timeout=600)
         checks = {_scenario(file): _checks(file) for file in sorted(Path(out).glob("server-*/checks.json"))}
-    return Ran(done.returncode, checks, _unscored(package / "requirements" / f"{revision}.yaml"))
+    return Ran(done.returncode, checks, _unscored(requirements) if requirements.exists() else frozenset())
 
 
 def _scenario(file: Path) -> str:
@@ -81,48 +85,53 @@ def _unscored(requirements: Path) -> frozenset[str]:
     return frozenset(line.split()[-1] for line in lines if line.strip().startswith("- scenario:"))
 
 
-def _local() -> AbstractContextManager[Running]:
-    class Local:
-        def __enter__(self) -> Running:
-            self._serving = control("streamable-http")
-            return Running("control", self._serving.__enter__())
-
-        def __exit__(self, *error: object) -> None:
-            self._serving.__exit__(None, None, None)
-
-    return Local()  # type: ignore[return-value]
+@contextmanager
+def _control() -> Iterator[Running]:
+    with control("streamable-http") as target:
+        yield Running("control, http", target)
 
 
 def text() -> tuple[str, bool]:
     """The tables, and whether the control passes everything on both sides and each difference has a reason."""
-    rows, counts, differences = [], [], list[Difference]()
-    fine = True
-    for start in (_local, *_SERVERS):
+    rows: list[list[str]] = []
+    differences: dict[tuple[str, ...], set[str]] = defaultdict(set)
+    fine, judged = True, 0
+    starts: tuple[Start, ...] = (_control, *SERVERS)
+    for start in starts:
         with start() as running:
             ours = probed(running.target).verdicts()
-            agreed = judged = 0
             for revision in REVISIONS:
                 ran = run(running.target.identifier, revision)
-                if running.name == "control":
+                if running.name == "control, http":
                     fine = fine and ran.status == 0
                     rows.append(_row(revision, ran))
-                same, other = compared(running.name, revision, ran.checks, ours)
-                agreed, judged = agreed + same, judged + same + len(other)
-                differences += other
-            if running.name == "control":
+                same, other = compared(revision, ran.checks, ours)
+                judged += same + len(other)
+                for one in other:
+                    differences[one.check, one.theirs, one.ours, one.verdict].add(running.name)
+            if running.name == "control, http":
                 fine = fine and not any(one.verdict is Verdict.FAIL for one in ours.values())
-            counts.append([running.name, str(judged), str(agreed), str(judged - agreed)])
-    head = ["revision", "exit", "required scenarios passed", "their checks passed", "scenarios beyond, passed"]
-    parts = [
-        page.table(head, rows),
-        f"Compared are {len(SAME)} checks of the suite that need no fixture:",
-        page.table(["server", "judged by both", "agree", "differ"], counts),
-        page.table(
-            ["server", "revision", "check of the suite", "it says", "our check", "we say", "why"],
-            [[*one.cells, REASONS.get(one.check, UNEXPLAINED)] for one in differences],
-        ),
+    return render(rows, judged, len(SERVERS), differences), fine and all(key[0::3] in REASONS for key in differences)
+
+
+def render(
+    rows: Sequence[Sequence[str]], judged: int, servers: int, differences: Mapping[tuple[str, ...], Collection[str]]
+) -> str:
+    """The control under the suite, how often both judge, and each difference."""
+    summary = (
+        f"{len(SAME)} checks of the suite need no fixture. Both judged them {judged} times, in all revisions, about the"
+        f" control and {servers} servers. All differences:"
+    )
+    explained = [
+        [check, str(len(names)), theirs, own, verdict, REASONS.get((check, verdict), UNEXPLAINED)]
+        for (check, theirs, own, verdict), names in sorted(differences.items())
     ]
-    return "\n\n".join(parts), fine and UNEXPLAINED not in parts[-1]
+    parts = [
+        page.table(["revision", "exit", "required scenarios passed", "their checks passed", "beyond, passed"], rows),
+        summary,
+        page.table(["check of the suite", "servers", "it says", "our check", "we say", "who is right"], explained),
+    ]
+    return "\n\n".join(parts)
 
 
 def _row(revision: str, ran: Ran) -> list[str]:
