@@ -17,7 +17,7 @@ _Item = TypeVar("_Item")
 
 PAGE = "version-matrix.md"
 NOT_ASKED = "–"
-COUNTED = ("mcp 1.8.1", "mcp 2.3.0", "TypeScript SDK 1.17.5", "TypeScript server 2.4.0")
+COUNTED = ("mcp 1.8.1", "mcp 2.3.0", "TypeScript SDK 1.17.5")
 """Servers of which the page gives the number of requests."""
 
 
