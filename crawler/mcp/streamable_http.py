@@ -231,13 +231,8 @@ class StreamableHttp:
 
     @property
     def may_end_session(self) -> bool:
-        """Whether there is a session that a DELETE ends without taking the server down.
-
-        Python SDK 1.8 and 1.9, which negotiate older versions than all others over this transport, refuse every
-        client after a DELETE: always on a newer anyio, at random on an older one (docs/version-matrix.md).
-        """
-        is_kept = self._version in _KEPT_SESSIONS and not _HYPHENATED_UUID.fullmatch(self.session or "")
-        return self.session is not None and not is_kept
+        """Whether there is a session that a DELETE ends without taking the server down."""
+        return self.session is not None and not is_session_kept(self._version, self.session)
 
     async def close(self, *, seconds: float | None = None) -> None:
         """DELETE the session within `seconds`, as the specification recommends, where that is harmless."""
@@ -288,6 +283,15 @@ def encode_header_text(text: str) -> str:
 def encode_base64_text(text: str) -> str:
     """A text in the Base64 form of header values."""
     return f"=?base64?{base64.b64encode(text.encode('utf-8', 'replace')).decode()}?="
+
+
+def is_session_kept(version: str | None, session: str) -> bool:
+    """Whether a session is not ended, because its server may be on Python SDK 1.8 or 1.9.
+
+    These negotiate older versions than all others over this transport, and refuse every client after a DELETE: always
+    on a newer anyio, at random on an older one (docs/version-matrix.md).
+    """
+    return version in _KEPT_SESSIONS and not _HYPHENATED_UUID.fullmatch(session)
 
 
 def is_valid_session_id(text: str) -> bool:

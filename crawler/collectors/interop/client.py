@@ -12,6 +12,7 @@ import resource
 import sys
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import AbstractAsyncContextManager
+from dataclasses import replace
 from functools import partial
 from importlib.metadata import version
 from typing import Any, Final, Protocol
@@ -31,7 +32,7 @@ from crawler.http.adapters import GuardedTransport2
 from crawler.http.address_guard import AddressGuard
 from crawler.http.connection import Limits
 from crawler.http.engine import HttpEngine
-from crawler.mcp.channel import CLIENT_NAME
+from crawler.mcp.channel import CLIENT_NAME, LEGACY_VERSION
 from crawler.secret_masking import mask_secrets
 from evidence.canonical import Json
 from evidence.kinds.interop import CONNECT
@@ -87,9 +88,11 @@ class SdkSession:
         self.negotiated: str | None = None
         self.listed: dict[str, Json] = {}
 
-    async def run(self, client: Client) -> None:
-        """Connect, and read every list whose capability is declared to its end."""
+    async def run(self, client: Client, *, unless: str = "") -> None:
+        """Connect, and read every list whose capability is declared to its end; `unless` this version is negotiated."""
         async with client:
+            if client.protocol_version == unless:
+                return
             self.negotiated = str(client.protocol_version)
             declared = client.server_capabilities
             if declared.tools:
@@ -169,7 +172,24 @@ async def _connect(request: InteropRequest, transport: RecordingTransport | None
         await session.run(_client(request, stream))
         return
     async with build() as http:
-        await session.run(_client(request, streamable_http_client(request.url, http_client=http)))
+        await _connect_streamable(request, transport, session, http)
+
+
+async def _connect_streamable(
+    request: InteropRequest, transport: RecordingTransport, session: SdkSession, http: httpx2.AsyncClient
+) -> None:
+    """Begin with `initialize`, since released servers refuse every client after the SDK's own first question.
+
+    That one follows where `initialize` was refused or the server may know it (docs/decisions/0042).
+    """
+    stream = partial(streamable_http_client, request.url, http_client=http)
+    try:
+        await session.run(_client(replace(request, handshake=True), stream()), unless=LEGACY_VERSION)
+    except _REFUSALS:
+        if session.negotiated is not None or not transport.may_be_asked_again:
+            raise
+    if session.negotiated is None:
+        await session.run(_client(request, stream()))
 
 
 def _client(request: InteropRequest, transport: AbstractAsyncContextManager[Any]) -> Client:

@@ -9,10 +9,14 @@ import httpx2
 
 from crawler.http.adapters import GuardedTransport2
 from crawler.http.failures import WireFailure
+from crawler.mcp.streamable_http import is_session_kept
 
 
 class RecordingTransport(httpx2.AsyncBaseTransport):
-    """Starts one request at a time, `gap` seconds apart. It records what the client hides by retries and rewording."""
+    """Starts one request at a time, `gap` seconds apart. It records what the client hides by retries and rewording.
+
+    A DELETE that may take the server down is not sent.
+    """
 
     def __init__(self, inner: GuardedTransport2, gap: float) -> None:
         self.statuses: list[int] = []
@@ -22,6 +26,11 @@ class RecordingTransport(httpx2.AsyncBaseTransport):
         self._turn = asyncio.Lock()
 
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
+        named = request.headers
+        if request.method == "DELETE" and is_session_kept(
+            named.get("mcp-protocol-version"), named.get("mcp-session-id", "")
+        ):
+            return httpx2.Response(405)
         async with self._turn:
             if self.statuses or self.failure:
                 await asyncio.sleep(self._gap)
@@ -34,6 +43,12 @@ class RecordingTransport(httpx2.AsyncBaseTransport):
         assert isinstance(response.stream, httpx2.AsyncByteStream)
         stream = _RecordedStream(response.stream, self)
         return httpx2.Response(response.status_code, headers=response.headers, stream=stream)
+
+    @property
+    def may_be_asked_again(self) -> bool:
+        """Whether the server was reached, and last refused what it was asked and not the client."""
+        status = self.statuses[-1] if self.statuses else 0
+        return self.failure is None and status < 500 and status not in {401, 402, 403, 407, 408, 429}
 
     def record_failure(self, error: httpx2.TransportError) -> None:
         """Keep the connection failure behind an exception of the library."""

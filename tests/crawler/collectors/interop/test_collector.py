@@ -20,7 +20,7 @@ from crawler.http.rate_limiting import HostRateLimiter
 from evidence.kinds.interop import Interop
 from evidence.model import Absent, Dossier, Observed, Reason, Record, Server, Target, TargetType
 from tests.crawler.collectors.launching import sdk_server
-from tests.servers.hostile import TOOLS, Behaviour, Call, Mcp, serving
+from tests.servers.hostile import OPENING, TOOLS, Behaviour, Call, Mcp, serving
 
 NOW = datetime(2026, 11, 21, tzinfo=UTC)
 AGENT = "Hallmark/0 (+https://hallmark.example/bot)"
@@ -78,6 +78,20 @@ def test_a_server_on_the_sdk_is_connected_to_and_listed(target: Target) -> None:
 def test_a_legacy_server_is_connected_to_and_listed() -> None:
     found = seen(met(Mcp()))
     assert (found.connected, found.negotiated, found.listed) == (True, "2025-06-18", {"tools": 2})
+
+
+def test_a_server_that_may_fall_gets_neither_the_first_question_of_the_sdk_nor_a_delete() -> None:
+    asked: list[str] = []
+
+    async def serve(call: Call) -> None:
+        asked.append(call.method)
+        if call.method == "initialize":
+            await call.result({**OPENING, "protocolVersion": "2025-03-26"}, ("Mcp-Session-Id", "0123456789abcdef"))
+        else:
+            await Mcp()(call)
+
+    assert seen(met(serve)).listed == {"tools": 2}
+    assert {"server/discover", "DELETE"} & set(asked) == set()
 
 
 @SOAK  # test_stdio_session has one in every run
