@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -80,6 +81,12 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Home]:
         yield home
 
 
+@pytest.fixture
+def copy_of_home(home: Home, tmp_path: Path) -> Home:
+    """For a test that changes it."""
+    return Home(Path(shutil.copytree(home.folder, tmp_path / "home")))
+
+
 def test_only_the_operator_sees_the_findings(home: Home) -> None:
     found = home.findings
 
@@ -91,7 +98,8 @@ def test_only_the_operator_sees_the_findings(home: Home) -> None:
     assert home.shown() == {}
 
 
-def test_what_is_published_is_one_line_and_no_text(home: Home) -> None:
+def test_what_is_published_is_one_line_and_no_text(copy_of_home: Home) -> None:
+    home = copy_of_home
     finding = home.findings["resource-instructs-model"]["finding"]
     home.hallmark("findings", "disclose", finding, "--to", "security@vendor.example", "--by", "ana")
     assert home.shown() == {}

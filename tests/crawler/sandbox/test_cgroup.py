@@ -33,10 +33,14 @@ def test_every_process_of_a_box_is_in_its_group_until_it_is_gone(cache: Path) ->
         assert not isinstance(launched, Absent), launched
         await launched.read(4096)
         [group] = ours()
-        # The members are read last: a process that starts between the two readings is then a member and not missing.
-        inside = set(list_descendants(launched._process.pid))  # type: ignore[attr-defined]
-        members = set(map(int, (group / "cgroup.procs").read_text().split()))
-        assert len(members & inside) >= 6  # bubblewrap twice, the script and its daemons
+        inside: set[int] = set()
+        members: set[int] = set()
+        async with asyncio.timeout(30):  # the daemons are still forking
+            while len(members & inside) < 6:  # bubblewrap twice, the script and its daemons
+                await asyncio.sleep(0.02)
+                # The members are read last: a process that starts between the readings is then one and not missing.
+                inside = set(list_descendants(launched._process.pid))  # type: ignore[attr-defined]
+                members = set(map(int, (group / "cgroup.procs").read_text().split()))
         assert [pid for pid in inside - members if alive(pid)] == []
         await launched.stop()
         assert ours() == []
