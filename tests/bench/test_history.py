@@ -15,6 +15,7 @@ NIGHTS = 5
 PAGES = 24 * 16_384 / SERVERS
 
 
+@pytest.mark.soak
 @pytest.mark.parametrize("database", ["sqlite", pytest.param("postgresql", marks=pytest.mark.soak)])
 def test_an_unchanged_night_writes_less_than_150_bytes_a_server_and_kind(database: str) -> None:
     options = argparse.Namespace(servers=SERVERS, nights=NIGHTS, checks=1, churn=0.0, unverified=False, count=0)

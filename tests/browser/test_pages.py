@@ -40,7 +40,7 @@ PAGES = {path.strip("/") or "dashboard": path for path in LISTED_PAGES} | {
 MISSING = {"not found"}
 
 
-@pytest.mark.parametrize("name", some(PAGES, 8, besides=["dashboard", "servers", "server good", "compare"]))
+@pytest.mark.parametrize("name", some(PAGES, 5, besides=["dashboard", "servers", "server good", "compare"]))
 @pytest.mark.parametrize(
     ("width", "scheme"),
     [

@@ -12,6 +12,7 @@ from crawler.collectors.protocol import ProbeLimits
 from crawler.http.connection import Limits
 from tests.conformance.probing import look, prober
 from tests.crawler.collectors.protocol.probing import remote
+from tests.sampling import some
 from tests.servers.hostile import Behaviour, Call, serving
 from tests.servers.hostile_deeds import OK, PAGE, STREAM, asked, gzipped, hang_up, raw, says, silence, streamed
 from tests.servers.upright import Upright
@@ -57,7 +58,7 @@ def losing(seed: int, era: str) -> Behaviour:
     return behave
 
 
-@pytest.mark.parametrize("era", SERVERS)
+@pytest.mark.parametrize("era", some(SERVERS, 1))
 def test_lost_answers_are_nobodys_failure(era: str) -> None:
     async def failed(seed: int) -> Mapping[str, str]:
         async with turns, serving(losing(seed, era)) as url:

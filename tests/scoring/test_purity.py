@@ -51,7 +51,7 @@ def test_scoring_every_recorded_dossier_touches_nothing(part: str) -> None:
     "sabotage",
     [
         "open('/dev/null').close()",
-        "__import__('socket').socket()",
+        pytest.param("__import__('socket').socket()", marks=pytest.mark.soak),
         pytest.param("__import__('sqlite3').connect(':memory:')", marks=pytest.mark.soak),
     ],
 )

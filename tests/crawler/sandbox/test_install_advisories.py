@@ -25,7 +25,9 @@ from tests.servers.osv.world import OsvWorld
 pytestmark = pytest.mark.sandbox
 
 
-@pytest.mark.parametrize(("kind", "ecosystem"), [(TargetType.NPM, "npm"), (TargetType.PYPI, "PyPI")])
+@pytest.mark.parametrize(
+    ("kind", "ecosystem"), [(TargetType.NPM, "npm"), pytest.param(TargetType.PYPI, "PyPI", marks=pytest.mark.soak)]
+)
 def test_an_advisory_of_what_a_range_resolves_to_is_found(
     cache: Path, index: IndexServer, tmp_path: Path, kind: TargetType, ecosystem: str
 ) -> None:

@@ -284,6 +284,7 @@ def test_a_package_is_installed_to_be_read_and_never_started(cache: Path, index:
     assert not list(cache.glob("layers/*/ran"))
 
 
+@pytest.mark.soak
 @pytest.mark.sandbox
 def test_the_distributions_of_a_python_package_are_read(cache: Path, index: IndexServer, tmp_path: Path) -> None:
     index.add_wheel("dep", "1.5", requires=("deeper",))

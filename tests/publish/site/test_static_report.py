@@ -18,6 +18,7 @@ from publish.site.static_report import FolderTaken, write_report
 from tests.publish import samples
 from tests.publish.reports import faults_of, files_about, pages_about, read, report_of
 from tests.publish.shelf import fill
+from tests.sampling import some
 
 Make = Callable[[Sequence[Dossier]], Store]
 HOSTILE = samples.hostile_dossier()
@@ -66,13 +67,16 @@ def test_every_page_is_well_formed_and_every_link_leads_somewhere(report: Path) 
 
 @pytest.mark.parametrize(
     "broken",
-    [
-        "<p><b></p></b>",
-        "<a href='gone.html'>x</a>",
-        "<script>1</script>",
-        "<i id=a></i><i id=a></i>",
-        "<img src=//x.example>",
-    ],
+    some(
+        [
+            "<p><b></p></b>",
+            "<i id=a></i><i id=a></i>",
+            "<a href='gone.html'>x</a>",
+            "<script>1</script>",
+            "<img src=//x.example>",
+        ],
+        2,
+    ),
 )
 def test_the_page_check_notices(report: Path, tmp_path: Path, broken: str) -> None:
     folder = shutil.copytree(report, tmp_path / "broken")

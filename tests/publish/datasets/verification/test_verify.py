@@ -57,6 +57,7 @@ def test_nothing_is_wrong_with_what_we_write(written: Path) -> None:
     assert report.judged.verdicts["lint@2", ReceiptVerdict.RECOMPUTED] == report.judged.servers
 
 
+@pytest.mark.soak
 def test_several_processes_find_the_same(written: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("publish.datasets.verification.verify.CHUNK", 3)
     here, together = verify(written), verify(written, processes=2)

@@ -69,6 +69,7 @@ def test_quiet_prints_only_the_result(hallmark: Hallmark, registry: Path) -> Non
     assert "3 of 3 servers scored" in result.out
 
 
+@pytest.mark.soak
 def test_a_run_that_measures_nothing_says_so(hallmark: Hallmark, registry: Path) -> None:
     result = hallmark("run", "--registry", str(registry))
     assert result.code == 3

@@ -13,6 +13,7 @@ import pytest
 from evidence.kinds.listing import End, Listing
 from evidence.model import Reason, TargetType
 from tests.crawler.collectors.protocol.probing import absent, collector, listing, names, probe, record_of, remote
+from tests.sampling import some
 from tests.servers.hostile import OPENING, TOOLS, Behaviour, Call, Mcp
 
 CHALLENGE = b"<!DOCTYPE html><html><head><title>Just a moment...</title></head></html>"
@@ -204,7 +205,7 @@ REFUSING: dict[str, tuple[Behaviour, Reason, str]] = {
 }
 
 
-@pytest.mark.parametrize("name", REFUSING)
+@pytest.mark.parametrize("name", some(REFUSING, 30))
 def test_a_server_that_does_not_open_leaves_its_reason(name: str) -> None:
     behaviour, reason, words = REFUSING[name]
 
