@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from decimal import Decimal
 from typing import Annotated, Any, Final
 
 from fastapi import APIRouter, Query
@@ -103,16 +102,16 @@ def _overview(site: SiteContext, seen: ServerInRun) -> dict[str, Any]:
         "earlier": _in_order([one for one in seen.scores if one.version != newest[one.rubric]]),
         "costs": costs[:FIXES_SHOWN],
         "more_costs": max(0, len(costs) - FIXES_SHOWN),
-        "withheld_points": _count_withheld_points(main),
+        "has_withheld": _has_withheld_lines(main),
         "disclosed": seen.public.disclosed,
         "disputed": of_lines,
     }
 
 
-def _count_withheld_points(main: Scorecard | None) -> Decimal:
-    """Points that findings cost which are withheld until their disclosure."""
+def _has_withheld_lines(main: Scorecard | None) -> bool:
+    """Whether findings cost points that are withheld until their disclosure."""
     lines = () if main is None else receipt_lines(main)
-    return sum((-line.points for line in lines if line.cites == WITHHELD and line.why == NOT_DISCLOSED), Decimal(0))
+    return any(line.cites == WITHHELD and line.why == NOT_DISCLOSED for line in lines)
 
 
 def _in_order(scores: Iterable[ListedScore]) -> list[ListedScore]:
