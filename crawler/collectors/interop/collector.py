@@ -24,7 +24,7 @@ from evidence.canonical import Json
 from evidence.kinds.interop import KIND
 from evidence.model import Absent, Dossier, Observed, Reason, Record, Server, Target, TargetType
 
-VERSION: Final = 2
+VERSION: Final = 3
 MET_AT: Final = "met_at"
 _NO_ANSWER: Final = frozenset({Reason.UNREACHABLE, Reason.TIMEOUT})
 _RUNNABLE: Final = frozenset({TargetType.NPM, TargetType.PYPI, TargetType.OCI, TargetType.COMMAND})
@@ -43,7 +43,7 @@ class InteropLimits:
     slots: int = 2
 
 
-_MAX_REQUESTS: Final = 10  # requests that the client makes at most; its process does not count them
+_MAX_REQUESTS: Final = 14  # of the client while no list has a second page; its process does not count them
 
 
 class InteropCollector:

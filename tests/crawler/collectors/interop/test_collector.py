@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from crawler.collectors.interop.collector import InteropCollector, InteropLimits
+from crawler.collectors.interop.collector import _MAX_REQUESTS, InteropCollector, InteropLimits
 from crawler.collectors.interop.request import decode_answer
 from crawler.http.address_guard import AddressGuard
 from crawler.http.engine import HttpEngine
@@ -92,6 +92,27 @@ def test_a_server_that_may_fall_gets_neither_the_first_question_of_the_sdk_nor_a
 
     assert seen(met(serve)).listed == {"tools": 2}
     assert {"server/discover", "DELETE"} & set(asked) == set()
+
+
+def test_no_more_requests_are_made_than_are_charged_to_the_host() -> None:
+    """Most are made of a server that may speak the newest revision and refuses it: it is opened twice."""
+    asked: list[str] = []
+    kinds = ("tools", "resources", "prompts")
+    lists = {f"{kind}/list": {kind: []} for kind in kinds} | {"resources/templates/list": {"resourceTemplates": []}}
+    opened = {**OPENING, "protocolVersion": "2025-11-25", "capabilities": {kind: {} for kind in kinds}}
+
+    async def serve(call: Call) -> None:
+        asked.append(call.method)
+        if call.method == "initialize":
+            await call.result(opened, ("Mcp-Session-Id", "0123456789abcdef"))
+        elif call.method in lists:
+            await call.result(lists[call.method])
+        else:
+            await Mcp()(call)
+
+    assert seen(met(serve)).listed == {"tools": 0, "resources": 0, "resourceTemplates": 0, "prompts": 0}
+    assert asked.count("initialize") == 2
+    assert len(asked) <= _MAX_REQUESTS
 
 
 @SOAK  # test_stdio_session has one in every run
