@@ -9,8 +9,8 @@ import pytest
 
 from bench.history import KINDS, databases, measure
 
-SERVERS = 100
-NIGHTS = 5
+SERVERS = 150
+NIGHTS = 6
 # Tables grow by whole pages of 8 or 16 KiB, and so do the indexes beside them.
 PAGES = 24 * 16_384 / SERVERS
 

@@ -56,24 +56,35 @@ SAME: Mapping[str, tuple[str, ...]] = {
 _WITHOUT_PROMPTS = "we: no prompts are declared, and the list is refused with -32601"
 _WITHOUT_RESOURCES = "we: no resources are declared, and the list is refused with -32601"
 REASONS: Mapping[tuple[str, str], str] = {
-    (
-        "localhost-host-rebinding-rejected",
-        "fail",
-    ): "we: the suite sends a foreign `Host` too, which is refused; a foreign `Origin` alone is served",
-    ("localhost-host-rebinding-rejected", "warn"): "both: the server refuses every origin, which the suite fails under"
-    " another id",
-    ("prompts-list", "pass"): _WITHOUT_PROMPTS,
-    ("resources-list", "pass"): _WITHOUT_RESOURCES,
-    ("sep-2549-prompts-list-caching-hints", "pass"): _WITHOUT_PROMPTS,
-    ("sep-2549-resources-list-caching-hints", "pass"): _WITHOUT_RESOURCES,
-    ("sep-2549-resources-templates-list-caching-hints", "pass"): _WITHOUT_RESOURCES,
-    ("sep-2575-http-server-header-mismatch-400", "warn"): "both: the suite changes the body; we change the header, and"
-    " that is answered without JSON-RPC",
-    ("sep-2575-server-declares-prompts-in-discover", "pass"): "we: an empty list offers no prompts to declare",
-    (
-        "sep-2575-server-identifies-in-result-meta",
-        "pass",
-    ): "we: the version is an empty string, which the schema allows",
+    (check, ours): why
+    for check, ours, why in (
+        (
+            "localhost-host-rebinding-rejected",
+            "fail",
+            "we: the suite sends a foreign `Host` too, which is refused; a foreign `Origin` alone is served",
+        ),
+        (
+            "localhost-host-rebinding-rejected",
+            "warn",
+            "both: the server refuses every origin, which the suite fails under another id",
+        ),
+        ("prompts-list", "pass", _WITHOUT_PROMPTS),
+        ("resources-list", "pass", _WITHOUT_RESOURCES),
+        ("sep-2549-prompts-list-caching-hints", "pass", _WITHOUT_PROMPTS),
+        ("sep-2549-resources-list-caching-hints", "pass", _WITHOUT_RESOURCES),
+        ("sep-2549-resources-templates-list-caching-hints", "pass", _WITHOUT_RESOURCES),
+        (
+            "sep-2575-http-server-header-mismatch-400",
+            "warn",
+            "both: the suite changes the body; we change the header, and that is answered without JSON-RPC",
+        ),
+        ("sep-2575-server-declares-prompts-in-discover", "pass", "we: an empty list offers no prompts to declare"),
+        (
+            "sep-2575-server-identifies-in-result-meta",
+            "pass",
+            "we: the version is an empty string, which the schema allows",
+        ),
+    )
 }
 """Who is right and why, by check of the suite and our verdict where the two differ."""
 

@@ -106,8 +106,7 @@ def install() -> None:
     fastapi.routing.create_model_field = cache(fastapi.routing.create_model_field)  # type: ignore[assignment]
     parameters = fastapi.dependencies.utils
     parameters.create_model_field = _kept_parameters(parameters.create_model_field)
-    for module in (parameters, fastapi.routing):
-        module.get_dependant = _kept_dependants(module.get_dependant)
+    parameters.get_dependant = fastapi.routing.get_dependant = _kept_dependants(parameters.get_dependant)
     fastapi.routing.get_typed_return_annotation = _kept_results(fastapi.routing.get_typed_return_annotation)
     base.func_metadata = _kept_signatures(base.func_metadata)
     templates.Environment = partial(templates.Environment, bytecode_cache=_CompiledTemplates())  # type: ignore[misc]

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from crawler.http.redaction import MASK, Redaction
 from tests.durations import cpu_below
+from tests.sampling import some
 
 SECRET = 'p"ss/wörd&<1234>'
 SECRETS = st.text(
@@ -85,10 +86,10 @@ def test_json_within_json_is_cleaned_too() -> None:
     assert "1234" not in Redaction([SECRET]).clean_text(spelled)
 
 
-@pytest.mark.parametrize("letter", ["a", '"', "/", "%", "&"])
+@pytest.mark.parametrize("letter", some(["a", "%", '"', "/", "&"], 2))
 def test_time_is_linear(letter: str) -> None:
     redaction = Redaction([letter * 40 + "b", letter * 7 + "b"])
     spellings = [letter, "\\", f"\\u{ord(letter):04x}", f"%{ord(letter):02x}", f"&#x00{ord(letter):x};", "%25", "&amp;"]
-    with cpu_below(5):
+    with cpu_below(20):
         for spelling in spellings:
-            redaction.clean_text(spelling * (50_000 // len(spelling)))
+            redaction.clean_text(spelling * (200_000 // len(spelling)))
