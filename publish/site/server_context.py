@@ -10,8 +10,14 @@ from starlette.responses import Response
 from evidence.model import ServerId
 from evidence.store.listing.values import ListedServer
 from publish.views.absence_advice import advise_on_absence
-from publish.views.public_servers import PublicServer
-from publish.views.server_in_run import ServerInRun, list_public_runs, methodology_titles, read_server_in_run
+from publish.views.public_servers import read_server_outline
+from publish.views.server_in_run import (
+    ServerInRun,
+    find_main_rubric,
+    list_public_runs,
+    methodology_titles,
+    read_server_in_run,
+)
 from publish.web.context import SiteContext
 
 OPTED_OUT: Final = "The operator of this server opted out. Nothing about it is shown."
@@ -51,22 +57,27 @@ def history_response(site: SiteContext, template: str, seen: ServerInRun, *, tab
     return site.page(template, **{**top, "tab": tab, **values})
 
 
-def find_server_in_run(
-    site: SiteContext, server: ServerId, run: str | None = None, *, main_only: bool = False
-) -> ServerInRun:
-    """What is public of a server in a run, by default in the run that lists show; raise HTTPException 404 if nothing.
-
-    With `main_only`, receipts of other rubrics than the main one are not read in the run that lists show.
-    """
+def find_server_in_run(site: SiteContext, server: ServerId, run: str | None = None) -> ServerInRun:
+    """What is public of a server in a run, by default in that of the lists; raise HTTPException 404 if nothing is."""
     with site.store.read_transaction():
         listed = find_listed_server(site, server)
         if run not in {None, listed.run} and run not in list_public_runs(site.store, server):
             raise HTTPException(404, NOT_IN_RUN)
         row = site.store.find_run(run or listed.run)
-        found = read_server_in_run(site.store, listed, row, main_only=main_only) if row else None
+        found = read_server_in_run(site.store, listed, row) if row else None
         if found is None:
             raise HTTPException(404, NOT_IN_RUN if run else UNKNOWN)
         return found
+
+
+def find_server_outline(site: SiteContext, server: ServerId) -> ServerInRun:
+    """A server in the run that lists show, with its main receipt only, unless its page needs more."""
+    listed = find_listed_server(site, server)
+    row = site.store.find_run(listed.run)
+    outline = read_server_outline(site.store, listed, find_main_rubric(listed.scores))
+    if row is None or outline is None:
+        return find_server_in_run(site, server)
+    return ServerInRun(listed, row, lambda: find_server_in_run(site, server).public, outline=outline)
 
 
 def find_listed_server_in_run(site: SiteContext, server: ServerId) -> ServerInRun:
@@ -76,10 +87,7 @@ def find_listed_server_in_run(site: SiteContext, server: ServerId) -> ServerInRu
     if row is None or site.store.compaction.find_dropped_records(listed.run) is not None:
         return find_server_in_run(site, server)
 
-    def read() -> PublicServer:
-        return find_server_in_run(site, server).public
-
-    return ServerInRun(listed, row, read)
+    return ServerInRun(listed, row, lambda: find_server_in_run(site, server).public)
 
 
 def find_listed_server(site: SiteContext, server: ServerId) -> ListedServer:

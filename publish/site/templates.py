@@ -23,15 +23,16 @@ from scoring.results.verdict import read_verdict
 
 NAME_LIMIT: Final = 160
 
-_NO_LINKS: Final[Mapping[str, object]] = {
+_RECEIPT_DEFAULTS: Final[Mapping[str, object]] = {
     "rule_page": lambda rule: "",
     "receipt_page": lambda card: "",
     "method_page": lambda rubric, version: "",
     "disputed": {},
     "disputes_page": "",
     "dispute_form": "",
+    "shows_components": True,
 }
-"""Default links of a receipt: none."""
+"""The defaults of a receipt: no links, and the rows of components."""
 
 _ROWS: Final[Mapping[str, object]] = {
     "group_rows": receipt_rows.render_group_rows,
@@ -69,7 +70,7 @@ def environment() -> Environment:
     jinja.globals["list_caps"] = _list_caps
     jinja.globals["percentile"] = find_percentile
     jinja.globals["has_lines"] = lambda card: next(receipt_lines(card), None) is not None
-    jinja.globals |= {**_NO_LINKS, **_ROWS}
+    jinja.globals |= {**_RECEIPT_DEFAULTS, **_ROWS}
     return jinja
 
 
@@ -88,7 +89,7 @@ def _show_cached(text: str) -> str:
 
 
 def _short(text: str) -> str:
-    return make_visible(text, limit=NAME_LIMIT)
+    return _show_cached(text) if len(text) <= NAME_LIMIT else make_visible(text, limit=NAME_LIMIT)
 
 
 def _list_caps(card: Scorecard) -> list[str]:

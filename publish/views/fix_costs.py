@@ -110,9 +110,12 @@ def _charged_on_scale(card: Scorecard, method: VerdictMethod) -> Iterator[tuple[
         total = sum((part.base_weight for part in parts), Decimal(0))
         for part in parts:
             weight = _SCALE * dimension.base_weight * part.base_weight / (whole * total)
+            prices: dict[Decimal, Decimal] = {}
             for line in part.lines if weight else ():
                 if _costs(line):
-                    yield line, arithmetic.interpolate(low - line.points * weight, method.scale) - before
+                    if line.points not in prices:
+                        prices[line.points] = arithmetic.interpolate(low - line.points * weight, method.scale) - before
+                    yield line, prices[line.points]
 
 
 def _costs(line: Line) -> bool:

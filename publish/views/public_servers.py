@@ -8,9 +8,18 @@ from datetime import datetime
 from functools import cached_property
 from typing import Any, Final
 
-from evidence.model import Dossier, ServerId
-from evidence.store import FindingRow, FindingState, Store, StoredScorecard
-from publish.disclosure import NOT_REVIEWED, PublicRecords, disclose_dossier, may_name_private, redact_receipt_body
+from evidence.kinds import listing
+from evidence.model import Absent, Dossier, ServerId
+from evidence.store import FindingRow, FindingState, ListedServer, Store, StoredScorecard
+from evidence.store.listing.server_flags import ServerFlags
+from publish.disclosure import (
+    NOT_REVIEWED,
+    PublicRecords,
+    disclose_dossier,
+    may_name_private,
+    redact_receipt,
+    redact_receipt_body,
+)
 from publish.findings.identity import DECIDED_STATES, find_private_findings, match_reviews
 from publish.formats.run_files import decode_receipts
 from publish.private_answers import cite_public_digests
@@ -43,11 +52,21 @@ class PublicServer:
         return {card.rubric: card for card in self.scorecards}
 
 
-def read_public_server(
-    store: Store, run_id: str, server: ServerId, *, rubric: str | None = None
-) -> PublicServer | None:
+@dataclass(frozen=True, slots=True)
+class ServerOutline:
+    """The main public receipt of a server, why its listing is absent, and its flags; for pages that show no digests.
+
+    The digests in the receipt are those of the records with their private answers.
+    """
+
+    main: Scorecard | None
+    absent: Absent | None
+    flags: ServerFlags
+
+
+def read_public_server(store: Store, run_id: str, server: ServerId) -> PublicServer | None:
     """What is public of one server in a run; None if nothing of it may be published."""
-    return next(read_public_servers(store, run_id, servers=[server], rubric=rubric), None)
+    return next(read_public_servers(store, run_id, servers=[server]), None)
 
 
 def read_public_servers(
@@ -56,26 +75,22 @@ def read_public_servers(
     *,
     until: datetime | None = None,
     servers: Sequence[ServerId] | None = None,
-    rubric: str | None = None,
 ) -> Iterator[PublicServer]:
     """What is public of each server of a run, or of the given servers, sorted by server id and read in batches.
 
-    A given server that was not in the run has no records and no receipts. With `rubric`, receipts of other rubrics are
-    left out, unless a finding of the server was reviewed: matching reviews needs all of them.
+    A given server that was not in the run has no records and no receipts.
 
     With `until`, reviews of findings after that time are ignored, so that the run's files stay equal to those in its
     manifest. A finding that was made private again is never shown, even as of a time when it was public.
     """
     for batch in split_batches(store.list_planned_servers(run_id) if servers is None else servers):
-        yield from read_batch(store, run_id, batch, until, rubric)
+        yield from read_batch(store, run_id, batch, until)
 
 
-def read_batch(
-    store: Store, run_id: str, batch: Sequence[ServerId], until: datetime | None, rubric: str | None = None
-) -> Iterator[PublicServer]:
+def read_batch(store: Store, run_id: str, batch: Sequence[ServerId], until: datetime | None) -> Iterator[PublicServer]:
     decided = _decided(store, batch, until)
     cards: dict[ServerId, list[StoredScorecard]] = {}
-    for card in store.read_scorecards(run_id, servers=batch, rubric=None if decided else rubric):
+    for card in store.read_scorecards(run_id, servers=batch):
         cards.setdefault(card.server, []).append(card)
     for dossier in sorted(store.read_dossiers(run_id, batch), key=lambda item: item.server.id):
         shown = disclose_dossier(dossier)
@@ -108,6 +123,23 @@ def _decided(store: Store, servers: Sequence[ServerId], until: datetime | None) 
         if until is None or row.since <= until:
             found.setdefault(row.finding.server, []).append(row)
     return found
+
+
+def read_server_outline(store: Store, listed: ListedServer, rubric: str | None) -> ServerOutline | None:
+    """The outline of a listed server in the run that lists show; its records are not read.
+
+    None if the run's records were dropped, and if a finding of the server was reviewed: matching reviews needs its
+    records and all receipts.
+    """
+    server = listed.server.id
+    flags = store.listing.find_flags(server, listed.run)
+    if flags.dropped or flags.reviewed:
+        return None
+    cards = store.read_scorecards(listed.run, servers=[server], rubric=rubric) if rubric else ()
+    newest = max(cards, key=lambda card: card.version, default=None)
+    absent = store.find_absence(listed.run, server, listing.KIND) if listed.reason is not None else None
+    card = None if newest is None else redact_receipt(receipt.decode_stored_scorecard(newest.body))
+    return ServerOutline(card, absent, flags)
 
 
 def split_batches(servers: Sequence[ServerId]) -> Iterator[Sequence[ServerId]]:

@@ -8,11 +8,11 @@ from functools import cache, cached_property
 
 from evidence.kinds import listing
 from evidence.model import Absent, ServerId
-from evidence.store import ListedScore, RunRow, Store
+from evidence.store import FindingRow, ListedScore, RunRow, Store
 from evidence.store.listing.values import ListedServer
 from evidence.store.retention.record_retention import DroppedRecords
 from publish.views.listed_servers import listed_score
-from publish.views.public_servers import PublicServer, read_public_server
+from publish.views.public_servers import PublicServer, ServerOutline, read_public_server
 from publish.views.server_summary import make_row_from_receipts
 from scoring import receipt
 from scoring.engine import catalogue
@@ -49,12 +49,14 @@ class ServerInRun:
     """What is public of one server in one run; `dropped` is set if retention removed the run's records.
 
     `read` returns records and receipts; it is called at most once, and not at all by pages that show neither.
+    `outline` is set if the main receipt was read alone.
     """
 
     listed: ListedServer
     run: RunRow
     read: Callable[[], PublicServer]
     dropped: DroppedRecords | None = None
+    outline: ServerOutline | None = None
 
     @cached_property
     def public(self) -> PublicServer:
@@ -75,8 +77,15 @@ class ServerInRun:
         return self.run.run.id == self.listed.run
 
     @cached_property
+    def disclosed(self) -> Sequence[FindingRow]:
+        """The disclosed findings; a server with an outline has none."""
+        return () if self.outline else self.public.disclosed
+
+    @cached_property
     def absent(self) -> Absent | None:
         """Why there is no listing; None if there is one, and if the run's records were dropped."""
+        if self.outline is not None:
+            return self.outline.absent
         content = self.public.dossier.read(listing.KIND)
         return content if isinstance(content, Absent) and self.public.dossier.records else None
 
@@ -95,6 +104,8 @@ class ServerInRun:
     @cached_property
     def main(self) -> Scorecard | None:
         """The receipt under the newest version of the main rubric."""
+        if self.outline is not None:
+            return self.outline.main
         cards = [card for card in self.public.cards if card.rubric == find_main_rubric(self.scores)]
         newest = max(cards, key=lambda card: card.version, default=None)
         return None if newest is None else receipt.decode_stored_scorecard(newest.body)
@@ -118,15 +129,9 @@ def find_main_rubric(scores: Sequence[ListedScore]) -> str | None:
     return min((one.rubric for one in scores), key=lambda rubric: (rubric != main, rubric), default=None)
 
 
-def read_server_in_run(
-    store: Store, listed: ListedServer, row: RunRow, *, main_only: bool = False
-) -> ServerInRun | None:
-    """What is public of a listed server in a run; None if the server was not in it.
-
-    With `main_only`, receipts of other rubrics than the main one are not read in the run that lists show.
-    """
-    rubric = find_main_rubric(listed.scores) if main_only and row.run.id == listed.run else None
-    public = read_public_server(store, row.run.id, listed.server.id, rubric=rubric)
+def read_server_in_run(store: Store, listed: ListedServer, row: RunRow) -> ServerInRun | None:
+    """What is public of a listed server in a run; None if the server was not in it."""
+    public = read_public_server(store, row.run.id, listed.server.id)
     if public is None or not (public.dossier.records or public.cards):
         return None
     dropped = None if public.dossier.records else store.compaction.find_dropped_records(row.run.id)

@@ -17,6 +17,7 @@ from evidence.store.listing.edition_writer import EditionWriter
 from evidence.store.listing.published_edition import SHOWN_EDITION, edition_is_public, find_published_edition
 from evidence.store.listing.queries import Edition
 from evidence.store.listing.score_history import read_history, read_scores
+from evidence.store.listing.server_flags import find_flags
 from evidence.store.listing.values import HistoryPoint, ListedServer, ListingPage, ListingQuery
 from evidence.store.runs.retests import RetestState
 from evidence.store.runs.run_states import list_published
@@ -24,7 +25,7 @@ from evidence.store.sql.json_columns import object_from_json
 from evidence.store.tables.community import DISPUTE, DISPUTE_ACT
 from evidence.store.tables.core import DISCLOSURE, OPT_OUT, RETEST, RUN
 from evidence.store.tables.listing import LISTING_EDITION, LISTING_HIDDEN
-from evidence.store.transactions import DatabaseAccess
+from evidence.store.transactions import DatabaseAccess, read_method
 from evidence.store.values import RunRow
 
 MOST: Final = 200
@@ -81,6 +82,8 @@ class ListingIndex(DatabaseAccess):
         """One listed server; None when it is unknown, withheld or opted out."""
         with self._database.reading() as connection:
             return queries.find_listed(connection, server)
+
+    find_flags = read_method(find_flags)
 
     def list_indexable(self, prefix: str = "srv_") -> list[tuple[ServerId, datetime]]:
         """Ids and dates of servers whose pages may be indexed and whose ids have a prefix, in the order of ids."""

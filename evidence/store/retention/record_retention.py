@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
-from sqlalchemy import Connection, delete, literal, select
+from sqlalchemy import Connection, bindparam, delete, literal, select
 
 from evidence.model import Trigger
 from evidence.store.sql.bulk_insert import insert_rows, split_batches
@@ -20,6 +20,7 @@ from evidence.store.tables.evidence import COMPACTION, RECORD_SET
 from evidence.store.values import FindingState, RunState
 
 _COLUMNS: Final = ("run_key", "at", "visits", "done")
+_DROPPED: Final = select(COMPACTION).join(RUN, RUN.c.key == COMPACTION.c.run_key).where(RUN.c.id == bindparam("run"))
 _FINAL: Final = [state.value for state in RunState if state.is_final]
 _CLOSED: Final = [FindingState.PUBLIC_DISCLOSED.value, FindingState.DISMISSED.value]
 
@@ -83,8 +84,7 @@ def drop_records(
 
 def find_dropped_records(connection: Connection, run_id: str) -> DroppedRecords | None:
     """What was dropped of a run; None before `drop_records`."""
-    query = select(COMPACTION).join(RUN, RUN.c.key == COMPACTION.c.run_key).where(RUN.c.id == run_id)
-    row = connection.execute(query).one_or_none()
+    row = connection.execute(_DROPPED, {"run": run_id}).one_or_none()
     return None if row is None else DroppedRecords(run=run_id, at=row.at, record_sets=row.visits, done=row.done)
 
 

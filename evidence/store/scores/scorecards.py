@@ -5,12 +5,12 @@ The row names the receipts and the evidence that they list, so that scorecards s
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Final
+from typing import Any, Final
 
-from sqlalchemy import Connection, bindparam, select
+from sqlalchemy import Connection, Row, bindparam, select
 
 from evidence.model import ServerId
 from evidence.store.blobs import find_digests
@@ -26,7 +26,6 @@ from evidence.store.sql.key_sets import KEYS, matches_any
 from evidence.store.sql.packing import pack_numbers, unpack_numbers
 from evidence.store.sql.row_keys import (
     find_dated_run,
-    find_known_server_keys,
     find_run_key,
     find_server_ids,
     find_server_keys,
@@ -41,6 +40,13 @@ _SCORINGS: Final = (
     select(SCORING)
     .where(SCORING.c.run_key == bindparam("run"), matches_any(SCORING.c.server_key))
     .order_by(SCORING.c.server_key)
+)
+_SCORINGS_OF: Final = (
+    select(SCORING, SERVER.c.id, RUN.c.as_of)
+    .join(SERVER, SERVER.c.key == SCORING.c.server_key)
+    .join(RUN, RUN.c.key == SCORING.c.run_key)
+    .where(RUN.c.id == bindparam("run"), matches_any(SERVER.c.id))
+    .order_by(SERVER.c.id)
 )
 _AS_OF: Final = select(RUN.c.as_of).where(RUN.c.key == bindparam("run"))
 
@@ -92,22 +98,13 @@ def read_scorecards(
     version: int | None = None,
 ) -> list[StoredScorecard]:
     """Scorecards of a run, sorted by server, rubric and version."""
-    run, as_of = find_dated_run(connection, run_id)
-    known_ids: dict[int, ServerId] = {}
-    if servers is not None:
-        known_ids = {key: server for server, key in find_known_server_keys(connection, servers).items()}
-        keys: Sequence[int] = sorted(known_ids)
-    else:
-        keys = connection.scalars(select(SCORING.c.server_key).where(SCORING.c.run_key == run)).all()
     found: list[StoredScorecard] = []
-    for batch in split_batches(keys):
-        scorings = _read(connection, run, batch)
+    for as_of, ids, scorings in _read_of_run(connection, run_id, servers):
         wanted = {key for scoring in scorings.values() for key in scoring.receipts}
         known = receipts.read_receipts(connection, wanted, rubric=rubric, version=version)
         if not known:
             continue
         values = _template_values(connection, as_of, scorings)
-        ids = known_ids or find_server_ids(connection, scorings)
         found += [
             known[key].card(ids[server], values[server])
             for server, scoring in scorings.items()
@@ -203,6 +200,24 @@ def _newest_before(connection: Connection, run: int, servers: Iterable[int]) -> 
     return found
 
 
+def _read_of_run(
+    connection: Connection, run_id: str, servers: Sequence[ServerId] | None
+) -> Iterator[tuple[datetime, dict[int, ServerId], dict[int, Scoring]]]:
+    """The moment of a run, and in batches the ids and scorings of servers, by key; raise UnknownRun."""
+    if servers is not None:
+        for batch in split_batches(sorted(servers)):
+            rows = connection.execute(_SCORINGS_OF, {"run": run_id, KEYS: batch}).all()
+            if rows:
+                ids = {row.server_key: row.id for row in rows}
+                yield rows[0].as_of, ids, _decode(connection, rows)
+            else:
+                find_run_key(connection, run_id)
+        return
+    run, as_of = find_dated_run(connection, run_id)
+    for keys in split_batches(connection.scalars(select(SCORING.c.server_key).where(SCORING.c.run_key == run)).all()):
+        yield as_of, find_server_ids(connection, keys), _read(connection, run, keys)
+
+
 def _read(connection: Connection, run: int, servers: Sequence[int], *, lock: bool = False) -> dict[int, Scoring]:
     query = _SCORINGS.with_for_update() if lock else _SCORINGS
     rows = [
@@ -210,6 +225,10 @@ def _read(connection: Connection, run: int, servers: Sequence[int], *, lock: boo
         for batch in split_batches(sorted(servers))
         for row in connection.execute(query, {"run": run, KEYS: batch}).all()
     ]
+    return _decode(connection, rows)
+
+
+def _decode(connection: Connection, rows: Sequence[Row[Any]]) -> dict[int, Scoring]:
     shapes = read_shapes(connection, (row.shape_key for row in rows))
     return {
         row.server_key: Scoring(

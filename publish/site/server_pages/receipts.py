@@ -13,7 +13,7 @@ from evidence.store import ListedScore, Retest, RetestState, Store
 from publish.badges import images, requirements
 from publish.community.dispute_views import DisputeView, list_public_disputes
 from publish.disclosure import NOT_DISCLOSED, WITHHELD
-from publish.site.server_context import find_server_in_run, server_response
+from publish.site.server_context import find_server_in_run, find_server_outline, server_response
 from publish.site.server_pages.references import redirect_to_page
 from publish.views.fix_costs import rank_costs
 from publish.views.server_in_run import ServerInRun, methodology_titles
@@ -40,7 +40,7 @@ def routes(site: SiteContext) -> APIRouter:
         if not server.startswith("srv_"):
             return redirect_to_page(site, server)
         with site.store.read_transaction():
-            seen = find_server_in_run(site, server, run, main_only=True)
+            seen = find_server_outline(site, server) if run is None else find_server_in_run(site, server, run)
             found = _overview(site, seen)
         return server_response(site, "server_page.html.j2", seen, tab="overview", **found)
 
@@ -93,18 +93,21 @@ def list_disputed_lines(store: Store, seen: ServerInRun) -> Mapping[Line, Sequen
 def _overview(site: SiteContext, seen: ServerInRun) -> dict[str, Any]:
     main = seen.main
     costs = rank_costs([] if main is None else [main])
-    of_lines = list_disputed_lines(site.store, seen)
+    flags = seen.outline.flags if seen.outline else None
+    of_lines = list_disputed_lines(site.store, seen) if flags is None or flags.disputed else {}
+    can_have_retest = seen.newest and (flags is None or flags.retested)
     newest = {one.rubric: one.version for one in sorted(seen.scores, key=lambda one: one.version)}
     return {
         "scores": _in_order([one for one in seen.scores if one.version == newest[one.rubric]]),
         "main": main,
-        "retest": _retest(site.store, seen) if seen.newest else None,
+        "retest": _retest(site.store, seen) if can_have_retest else None,
         "earlier": _in_order([one for one in seen.scores if one.version != newest[one.rubric]]),
         "costs": costs[:FIXES_SHOWN],
         "more_costs": max(0, len(costs) - FIXES_SHOWN),
         "has_withheld": _has_withheld_lines(main),
-        "disclosed": seen.public.disclosed,
+        "disclosed": seen.disclosed,
         "disputed": of_lines,
+        "shows_components": False,
     }
 
 

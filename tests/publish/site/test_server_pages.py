@@ -108,6 +108,21 @@ def test_the_first_page_says_what_the_receipts_say(empty: Store, site_of: SiteOf
             assert line.why in page.text or card is not main
 
 
+def test_the_first_page_reads_the_main_receipt_only_and_shows_what_reading_everything_shows(
+    empty: Store, site_of: SiteOf, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    absent = samples.absent_dossier(Reason.UNREACHABLE, "no route")
+    made = [capped.clean(), capped.poisoned(), capped.leaking(), capped.dark(), observed.locked_out(), absent,
+            with_project(observed.talkative("ordinary"))]  # fmt: skip
+    put(empty, FIRST, made, [card for one in made for card in judged(one)])
+    site = site_of(empty)
+    whole = {one.server.id: site.get(f"/servers/{one.server.id}?run={FIRST.id}").text for one in made}
+    monkeypatch.setattr(Store, "read_dossiers", None)
+    for server, page in whole.items():
+        assert site.get(f"/servers/{server}").text == page
+        assert not re.search(r"\b[0-9a-f]{64}\b", page), "digests of whole records are not public"
+
+
 def test_a_score_has_its_grade_and_percentile_and_a_missing_one_its_range(empty: Store, site_of: SiteOf) -> None:
     clean, dark = capped.clean(), capped.dark()
     put(empty, FIRST, [clean], judged(clean))
@@ -240,6 +255,16 @@ def test_a_night_whose_records_were_given_up_keeps_its_receipts(empty: Store, si
     for part in ("/tools", "/observations", "/transcript", "/project", "/evidence", "/fixes", "/changes"):
         assert "given up" in read(site, f"{here}{part}?run={FIRST.id}").text, part
     assert "what the server said then is not kept" in read(site, f"{here}/changes").text
+
+
+def test_the_first_page_says_that_the_records_of_the_listed_night_were_given_up(empty: Store, site_of: SiteOf) -> None:
+    server, again = observed.talkative("ordinary"), replace(SECOND, trigger=Trigger.RETEST)
+    posted(empty, server)
+    put(empty, again, [server], samples.cards(server), RunState.DONE)
+    empty.compaction.drop_records(FIRST.id, SECOND.as_of + timedelta(days=100), limit=100)
+    page = read(site_of(empty), f"/servers/{server.server.id}")
+    assert "The records of this night were given up on 10 June 2026" in page.text
+    assert "receipt-adaptive-1" in page.ids
 
 
 def test_a_finished_retest_is_announced_beside_the_night_that_lists_show(empty: Store, site_of: SiteOf) -> None:

@@ -36,6 +36,17 @@ def test_dossier_holds_the_records_as_they_were_put(store: Store) -> None:
     ]
 
 
+def test_an_absence_is_found_where_the_dossier_has_one(store: Store) -> None:
+    one, other = planned(store, 2)
+    absent = Absent(Reason.NO_REPOSITORY, "d")
+    store.put_records(RUN, [record(one.id, body(1)), record(one.id, absent, kind="repository")], at=AS_OF)
+    store.put_records(RUN, [record(other.id, Absent(Reason.TIMEOUT, "30 s"))], at=AS_OF)
+    assert store.find_absence(RUN, one.id, "repository") == absent
+    assert store.find_absence(RUN, other.id, "listing") == Absent(Reason.TIMEOUT, "30 s")
+    for run_id, server_id, kind in ((RUN, one.id, "listing"), (RUN, other.id, "access"), ("x", other.id, "listing")):
+        assert store.find_absence(run_id, server_id, kind) is None
+
+
 def test_server_without_records_has_an_empty_dossier(store: Store) -> None:
     (one,) = planned(store, 1)
     assert store.read_dossiers(RUN, [one.id]) == [Dossier(server=one, as_of=AS_OF)]

@@ -1,0 +1,35 @@
+"""Each flag of a server is set by its own rows, and by those of no other server."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import timedelta
+
+from evidence.store import FindingState, RetestState, Store
+from evidence.store.community.dispute_values import DisputedLine
+from evidence.store.listing.server_flags import ServerFlags
+from tests.evidence.store.build import AS_OF, LATER, planned
+from tests.evidence.store.community.test_disputes import LIMITS, dispute
+from tests.evidence.store.decisions.test_disclosure import change, spotted
+from tests.evidence.store.runs.test_retests import DAY, request
+
+RUN = "20261121-1"
+
+
+def test_a_server_has_the_flags_of_its_own_rows(store: Store) -> None:
+    zero, one, two, three = (one.id for one in planned(store, 4))
+    finding = spotted(zero)
+    store.put_findings([finding, spotted(three, 3)], AS_OF)
+    assert store.transition_findings({finding.id: change(FindingState.PRIVATE_TRIAGE, FindingState.DISMISSED)})
+    line = DisputedLine(server=one, run=RUN, rubric="lint", version=1, cites="LLM-001", at="", why="short", rule="x")
+    store.disputes.put_dispute(dispute(line), LIMITS)
+    store.retests.request_retest(replace(request(1), server=two), DAY)
+    assert store.listing.find_flags(two, RUN) == ServerFlags()
+    store.retests.finish_retest("retest-1", RetestState.DONE, LATER)
+    assert store.listing.find_flags(zero, RUN) == ServerFlags(reviewed=True)
+    assert store.listing.find_flags(one, RUN) == ServerFlags(disputed=True)
+    assert store.listing.find_flags(two, RUN) == ServerFlags(retested=True)
+    assert store.listing.find_flags(three, RUN) == ServerFlags(), "a finding in triage was not reviewed"
+    store.compaction.drop_records(RUN, AS_OF + timedelta(days=100), limit=100)
+    assert store.listing.find_flags(three, RUN) == ServerFlags(dropped=True)
+    assert store.listing.find_flags("srv_none", "none") == ServerFlags()
