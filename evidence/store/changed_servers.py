@@ -6,12 +6,13 @@ The page of every other server is a function of the run, so its entity tag stays
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
-from sqlalchemy import ColumnElement, bindparam, func, or_, select, union
+from sqlalchemy import ColumnElement, ScalarSelect, bindparam, func, or_, select, union
 
 from evidence.model import ServerId, Trigger
 from evidence.store.community.claim_values import ClaimState
+from evidence.store.listing.index import CHANGES, join_revision
 from evidence.store.listing.published_edition import SHOWN_EDITION
 from evidence.store.runs.retests import RetestState
 from evidence.store.tables.community import CLAIM, DISPUTE, DISPUTE_ACT
@@ -26,7 +27,7 @@ _COMPACTION: Final = COMPACTION.c.run_key == _SHOWN_RUN
 _IS_PUBLISHED: Final = (RUN.c.state == RunState.PUBLISHED.value, RUN.c.trigger != Trigger.RETEST.value)
 _PROVEN: Final = CLAIM.c.state == ClaimState.PROVEN.value
 
-_COUNTS: Final = select(
+_COUNTS: Final[tuple[ScalarSelect[Any], ...]] = (
     select(func.count()).select_from(LISTING_EDITION).scalar_subquery(),
     select(func.count())
     .select_from(SNAPSHOT.join(RUN, RUN.c.key == SNAPSHOT.c.run_key))
@@ -49,6 +50,8 @@ _COUNTS: Final = select(
 )
 """Numbers of which one changes with every change that the listing index's revision does not cover. Rows are counted
 because the highest key would miss a row with a lower key that is committed later."""
+
+_REVISIONS: Final = select(*CHANGES, *_COUNTS)
 
 _FINAL: Final = [state.value for state in RunState if state.is_final]
 _OPEN: Final = [state.value for state in RetestState if state not in {RetestState.DONE, RetestState.FAILED}]
@@ -107,11 +110,11 @@ class ChangedServers:
 class ChangedServersReader(DatabaseAccess):
     """The changed servers of one database; each method is one transaction."""
 
-    def read_revision(self) -> str:
-        """A text that changes, or the listing index's revision does, whenever `read_changed_servers` may change."""
+    def read_revisions(self) -> tuple[str, str]:
+        """The listing index's revision, and a text; one of them changes when `read_changed_servers` may change."""
         with self._database.reading() as connection:
-            found = connection.execute(_COUNTS).one()
-        return "-".join(str(value or 0) for value in found)
+            found = connection.execute(_REVISIONS).one()
+        return join_revision(found[: len(CHANGES)]), join_revision(found[len(CHANGES) :])
 
     def read_changed_servers(self) -> ChangedServers | None:
         """The servers that changed since the published run; None before the first one."""

@@ -181,6 +181,7 @@ class Store(DatabaseAccess):
     # Scorecards
     put_scorecards = write_method(scorecards.put_scorecards)
     read_scorecards = read_method(scorecards.read_scorecards)
+    find_newest_scorecard = read_method(scorecards.find_newest_scorecard)
 
     # Findings of our own scans
     put_findings = write_method(disclosure.put_findings)

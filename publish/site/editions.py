@@ -88,9 +88,7 @@ class Editions:
 
 def read_edition(site: SiteContext, known: Edition | None = None) -> Edition:
     """The current edition; `known` if it is unchanged."""
-    with site.store.read_transaction():
-        shown = site.store.listing.read_revision()
-        changes = site.store.changed_servers.read_revision()
+    shown, changes = site.store.changed_servers.read_revisions()
     settings = site.backend.mark(shown)
     # Pages state ages in days.
     revision = f"{shown} {changes} {site.backend.now():%Y%m%d} {settings}"

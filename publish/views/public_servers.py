@@ -56,7 +56,7 @@ class PublicServer:
 class ServerOutline:
     """The main public receipt of a server, why its listing is absent, and its flags; for pages that show no digests.
 
-    The digests in the receipt are those of the records with their private answers.
+    Digests in the receipt may be missing, or those of records with private answers.
     """
 
     main: Scorecard | None
@@ -135,8 +135,7 @@ def read_server_outline(store: Store, listed: ListedServer, rubric: str | None) 
     flags = store.listing.find_flags(server, listed.run)
     if flags.dropped or flags.reviewed:
         return None
-    cards = store.read_scorecards(listed.run, servers=[server], rubric=rubric) if rubric else ()
-    newest = max(cards, key=lambda card: card.version, default=None)
+    newest = store.find_newest_scorecard(listed.run, server, rubric) if rubric else None
     absent = store.find_absence(listed.run, server, listing.KIND) if listed.reason is not None else None
     card = None if newest is None else redact_receipt(receipt.decode_stored_scorecard(newest.body))
     return ServerOutline(card, absent, flags)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import datetime
 from decimal import Decimal
-from typing import Final
+from typing import Any, Final
 
-from sqlalchemy import Connection, func, select
+from sqlalchemy import Connection, ScalarSelect, func, select
 
 from evidence.canonical import Json
 from evidence.model import Server, ServerId
@@ -31,7 +31,7 @@ from evidence.store.values import RunRow
 MOST: Final = 200
 """The maximum of servers on a page."""
 
-_CHANGES: Final = select(
+CHANGES: Final[tuple[ScalarSelect[Any], ...]] = (
     SHOWN_EDITION,
     select(func.max(DISCLOSURE.c.key)).scalar_subquery(),
     select(func.max(OPT_OUT.c.key)).scalar_subquery(),
@@ -45,6 +45,8 @@ _CHANGES: Final = select(
     select(func.count()).where(RETEST.c.state == RetestState.RUNNING.value).scalar_subquery(),
 )
 """Numbers of which at least one changes with every change of public data."""
+
+_CHANGES: Final = select(*CHANGES)
 
 
 class ListingIndex(DatabaseAccess):
@@ -159,8 +161,7 @@ class ListingIndex(DatabaseAccess):
     def read_revision(self) -> str:
         """A text that changes with every change of public data, by any process."""
         with self._database.reading() as connection:
-            counts = connection.execute(_CHANGES).one()
-        return "-".join(str(number or 0) for number in counts)
+            return join_revision(connection.execute(_CHANGES).one())
 
     def _shown(self, connection: Connection) -> Edition | None:
         found = find_published_edition(connection)
@@ -170,3 +171,8 @@ class ListingIndex(DatabaseAccess):
         if known is None or (known.key, known.hides) != found:
             self._edition = known = queries.read_edition(connection, *found)
         return known
+
+
+def join_revision(values: Iterable[object]) -> str:
+    """The text of a revision."""
+    return "-".join(str(value or 0) for value in values)

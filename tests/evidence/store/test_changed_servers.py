@@ -37,7 +37,7 @@ class Heard:
         found = self.store.changed_servers.read_changed_servers()
         before, self.revision = (
             self.revision,
-            f"{self.store.listing.read_revision()} {self.store.changed_servers.read_revision()}",
+            " ".join(self.store.changed_servers.read_revisions()),
         )
         assert before != self.revision
         assert found is not None
@@ -70,7 +70,7 @@ def heard(store: Store) -> Heard:
 
 def test_before_the_first_night_there_is_nothing(store: Store) -> None:
     assert store.changed_servers.read_changed_servers() is None
-    assert store.changed_servers.read_revision() == store.changed_servers.read_revision()
+    assert store.changed_servers.read_revisions() == store.changed_servers.read_revisions()
 
 
 def test_decisions_about_findings(heard: Heard) -> None:
@@ -166,4 +166,4 @@ def test_a_change_that_affects_no_server_changes_no_revision(heard: Heard) -> No
     before = heard.night()
     heard.store.add_run(replace(NIGHT, id="20261123T030000Z-1"))
     assert heard.night() == before
-    assert heard.store.changed_servers.read_revision() == heard.revision.split()[1]
+    assert " ".join(heard.store.changed_servers.read_revisions()) == heard.revision

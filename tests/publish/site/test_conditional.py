@@ -27,17 +27,17 @@ class Counted:
 
     def __init__(self, client: TestClient, store: Store, backend: PlainBackend) -> None:
         self.client, self.backend, self.calls, self.revision = client, backend, 0, "1"
-        store.listing.read_revision = self._revision  # type: ignore[method-assign]
+        store.changed_servers.read_revisions = self._revisions  # type: ignore[method-assign]
         app = client.app
         assert isinstance(app, FastAPI)
         app.add_api_route("/public", self.public)
         app.add_api_route("/private", self.private)
         app.add_api_route("/stream", self.stream)
 
-    def _revision(self) -> str:
+    def _revisions(self) -> tuple[str, str]:
         if not self.revision:
             raise StoreUnavailable("away")
-        return self.revision
+        return self.revision, "0"
 
     def public(self, failing: bool = False) -> Response:
         self.calls += 1

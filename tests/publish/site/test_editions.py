@@ -25,14 +25,14 @@ class Asked:
     def __init__(self, store: Store) -> None:
         self.now, self.times, self.gate = "1", 0, Event()
         self.gate.set()
-        store.listing.read_revision = self._revision  # type: ignore[method-assign]
+        store.changed_servers.read_revisions = self._revisions  # type: ignore[method-assign]
         self.editions = Editions(SiteContext(store, PlainBackend()))
 
-    def _revision(self) -> str:
+    def _revisions(self) -> tuple[str, str]:
         self.times += 1
         found = self.now
         assert self.gate.wait(300)
-        return found
+        return found, "0"
 
     async def current(self) -> str:
         edition = await asyncio.wait_for(self.editions.current(), 30)

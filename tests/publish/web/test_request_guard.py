@@ -174,6 +174,7 @@ def test_a_page_that_is_known_is_served_while_the_database_is_away(make_store: M
     def away() -> str:
         raise StoreUnavailable("it is away")
 
+    store.changed_servers.read_revisions = away  # type: ignore[method-assign]
     store.listing.read_revision = away  # type: ignore[method-assign]
     backend.seconds += 60
     assert site.get("/").status_code == 200

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from evidence.store import Stage, Store, UnknownServer
-from tests.evidence.store.build import AS_OF, LATER, card, planned
+from tests.evidence.store.build import AS_OF, LATER, body, card, planned, record
 
 RUN = "20261121-1"
 
@@ -34,6 +34,20 @@ def test_cards_are_sorted_and_can_be_selected(store: Store) -> None:
 
 
 _RUBRICS = (("adaptive", 1), ("lint", 1), ("lint", 2))
+
+
+def test_the_newest_card_of_a_rubric_is_found_without_its_digests(store: Store) -> None:
+    one, other = planned(store, 2)
+    store.put_records(RUN, [record(one.id, body(1))], at=AS_OF)
+    digest = store.read_dossiers(RUN, [one.id])[0].records["listing"].digest
+    date = b'{"as_of":"%s"' % AS_OF.isoformat().encode()
+    whole = b'%s,"evidence":{"listing":"%s"},"x":1}' % (date, digest.encode())
+    newest = replace(card(one.id, "lint", 2), body=whole)
+    store.put_scorecards(RUN, [card(one.id, "lint", 1), newest, card(one.id, "adaptive", 3)], at=AS_OF)
+    assert store.read_scorecards(RUN, rubric="lint", version=2) == [newest]
+    assert store.find_newest_scorecard(RUN, one.id, "lint") == replace(newest, body=date + b',"evidence":{},"x":1}')
+    for server, rubric in ((one.id, "enterprise"), (other.id, "lint"), ("srv_none", "lint")):
+        assert store.find_newest_scorecard(RUN, server, rubric) is None
 
 
 def test_first_card_of_a_rubric_version_stays(store: Store) -> None:
