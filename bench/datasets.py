@@ -117,7 +117,7 @@ def _copy(url: str, run: Run) -> None:
     with database.writing() as connection:
         key = "SELECT key FROM run WHERE id"
         for table, columns in (
-            ("evidence_visit", "server_key, shape_key, blobs, notes"),
+            ("record_set", "server_key, shape_key, blobs, notes"),
             ("scoring", "server_key, shape_key, blobs, receipts"),
             ("run_item", "stage, server_key, attempts, done_at"),
         ):

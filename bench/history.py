@@ -261,7 +261,7 @@ def _whole_night(history: History, number: int) -> None:
 def _line(number: int, night: Mapping[str, Mapping[str, float]]) -> str:
     grown = night["bytes"]
     total = sum(grown.values())
-    names = ("evidence_visit", "scoring", "run_item", "evidence_attempts", "evidence_blob", "receipt")
+    names = ("record_set", "scoring", "run_item", "evidence_attempts", "evidence_blob", "receipt")
     parts = " ".join(f"{name.removeprefix('evidence_')} {grown.get(name, 0):,.0f}" for name in names if name in grown)
     steps = " ".join(f"{name} {seconds:.1f}" for name, seconds in night["seconds"].items())
     reads = " ".join(f"{name} {took:.2f}" for name, took in night["reads"].items())

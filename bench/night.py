@@ -230,7 +230,7 @@ def row_bytes(url: str, run_id: str) -> dict[str, int]:
     """Average size of the rows that a night writes for a server, indexes left out."""
     found = {}
     with psycopg.connect(url.replace("+psycopg", "")) as connection:
-        for table in ("evidence_visit", "scoring", "run_item"):
+        for table in ("record_set", "scoring", "run_item"):
             query = (
                 f"SELECT avg(pg_column_size({table}.*)) FROM {table} JOIN run ON run.key = run_key WHERE run.id = %s"
             )

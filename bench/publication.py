@@ -31,17 +31,17 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--servers", type=int, default=4_000)
     parser.add_argument("--processes", type=int, nargs="+", default=[1, 2])
-    parser.add_argument("--board", action="store_true", help="put the run on the board as well, as publication does")
+    parser.add_argument("--listing", action="store_true", help="put the run in the lists as well, as publication does")
     parser.add_argument("--json", type=Path)
     options = parser.parse_args()
-    result = measure(options.servers, options.processes, board=options.board)
+    result = measure(options.servers, options.processes, listing=options.listing)
     for name, figures in result.items():
         print(name, figures)
     if options.json:
         options.json.write_text(json.dumps(result, indent=1) + "\n")
 
 
-def measure(servers: int, processes: Sequence[int], *, board: bool = False) -> dict[str, dict[str, float]]:
+def measure(servers: int, processes: Sequence[int], *, listing: bool = False) -> dict[str, dict[str, float]]:
     with tempfile.TemporaryDirectory() as folder:
         url = f"sqlite:///{folder}/hallmark.db"
         store = open_store(url)
@@ -49,7 +49,7 @@ def measure(servers: int, processes: Sequence[int], *, board: bool = False) -> d
         _fill(store, servers)
         snapshot.make_manifest(store, RUN.id)  # what is loaded once is not in the figures
         found = {
-            f"{number} processes": _printed(store, RunExporter(url, number, listing=board), servers)
+            f"{number} processes": _printed(store, RunExporter(url, number, listing=listing), servers)
             for number in processes
         }
         store.close()

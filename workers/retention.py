@@ -30,11 +30,11 @@ BODIES_PER_STEP: Final = 20_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CompactionResult:
-    """What was dropped, or would be if `dry`: `visits` counts servers by run, `swept` bodies (empty if `dry`)."""
+    """What was dropped, or would be if `dry`: `record_sets` counts servers by run, `swept` bodies (empty if `dry`)."""
 
     dry: bool
     before: datetime
-    visits: dict[str, int]
+    record_sets: dict[str, int]
     swept: CollectedGarbage
 
 
@@ -56,12 +56,12 @@ def compact_runs(
     """
     now = clock.wall()
     before = now - max(keep, GRACE_PERIOD)
-    visits: dict[str, int] = {}
+    record_sets: dict[str, int] = {}
     for run in store.compaction.list_runs(before):
-        visits[run] = store.compaction.count_droppable(run) if dry else _drop_records(store, run, now)
-        progress(run, visits[run])
+        record_sets[run] = store.compaction.count_droppable(run) if dry else _drop_records(store, run, now)
+        progress(run, record_sets[run])
     swept = CollectedGarbage() if dry else _delete_unused_bodies(store, now - GRACE_PERIOD)
-    return CompactionResult(dry=dry, before=before, visits=visits, swept=swept)
+    return CompactionResult(dry=dry, before=before, record_sets=record_sets, swept=swept)
 
 
 def _drop_records(store: Store, run: str, now: datetime) -> int:

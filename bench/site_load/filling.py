@@ -152,7 +152,7 @@ def _copy_night(connection: Connection, run: str, number: int, *, plan: bool) ->
         "first": connection.scalar(text("SELECT min(key) FROM server")),
         "number": number,
     }
-    for table, columns in (("evidence_visit", "blobs, notes"), ("scoring", "blobs, receipts")):
+    for table, columns in (("record_set", "blobs, notes"), ("scoring", "blobs, receipts")):
         copied = ", ".join(f"m.{column}" for column in columns.split(", "))
         connection.execute(
             text(

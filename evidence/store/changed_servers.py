@@ -44,7 +44,7 @@ _COUNTS: Final[tuple[ScalarSelect[Any], ...]] = (
     .select_from(FULL_PROBE.join(RUN, RUN.c.key == FULL_PROBE.c.run_key))
     .where(FULL_PROBE.c.run_key > _SHOWN_RUN, RUN.c.state == RunState.DONE.value)
     .scalar_subquery(),
-    select(COMPACTION.c.visits).where(_COMPACTION).scalar_subquery(),
+    select(COMPACTION.c.record_sets).where(_COMPACTION).scalar_subquery(),
     select(COMPACTION.c.at).where(_COMPACTION).scalar_subquery(),
     select(COMPACTION.c.done).where(_COMPACTION).scalar_subquery(),
 )
@@ -61,7 +61,7 @@ _SHOWN: Final = (
     .join(LISTING_EDITION, LISTING_EDITION.c.run_key == RUN.c.key)
     .where(LISTING_EDITION.c.key == SHOWN_EDITION)
 )
-_COMPACTED: Final = select(COMPACTION.c.visits, COMPACTION.c.at, COMPACTION.c.done).where(_COMPACTION)
+_COMPACTED: Final = select(COMPACTION.c.record_sets, COMPACTION.c.at, COMPACTION.c.done).where(_COMPACTION)
 
 
 _AFTER_PUBLICATION: Final[tuple[ColumnElement[bool], ...]] = (

@@ -19,11 +19,17 @@ _MIGRATIONS = Path(__file__).parent / "migrations"
 def is_schema_current(connection: Connection) -> bool:
     """True at the newest revision or a later one, since migrations of newer versions stay compatible with this code.
 
-    Costs one small query and no import of Alembic. Raises StoreError for the database of another program.
+    Costs one small query and no import of Alembic. Raises StoreError for the database of another program, and for
+    one without an upgrade.
     """
     revision: str | None = connection.scalar(text("SELECT version_num FROM alembic_version"))
     if revision is not None and not (revision.isdecimal() and len(revision) == len(find_newest_revision())):
         raise _foreign_database(f"at revision {revision}")
+    if revision is not None and revision < min(_list_revisions()):
+        raise StoreError(
+            f"expected a database at revision {min(_list_revisions())} or later; found {revision}, "
+            "made before the first release: name a new database"
+        )
     return revision is not None and revision >= find_newest_revision()
 
 
@@ -41,7 +47,11 @@ def _foreign_database(found: str) -> StoreError:
 
 def find_newest_revision() -> str:
     """The revision of the last migration; files are named `vREVISION_title.py`."""
-    return max(path.stem for path in (_MIGRATIONS / "versions").glob("v*.py")).partition("_")[0].removeprefix("v")
+    return max(_list_revisions())
+
+
+def _list_revisions() -> list[str]:
+    return [path.stem.partition("_")[0].removeprefix("v") for path in (_MIGRATIONS / "versions").glob("v*.py")]
 
 
 def upgrade_schema(connection: Connection) -> None:

@@ -222,14 +222,14 @@ class DetectedFinding:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FindingRow:
-    """A finding and its disclosure state. `told_at` is when its vendor was notified, None before."""
+    """A finding and its disclosure state. `vendor_informed_at` is when its vendor was notified, None before."""
 
     finding: DetectedFinding
     state: FindingState
     since: datetime
     first_seen: datetime
     last_seen: datetime
-    told_at: datetime | None = None
+    vendor_informed_at: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

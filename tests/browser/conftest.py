@@ -9,8 +9,8 @@ from collections.abc import Callable, Iterator
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Error, Page, sync_playwright
 
-from tests.browser.looking import Seen, watched
-from tests.browser.shop import Shop, open_shop
+from tests.browser.installation import Shop, open_shop
+from tests.browser.page_checks import Seen, watched
 
 REQUIRED = "chromium" in os.environ.get("HALLMARK_REQUIRE", "").split(",")
 NAMES = ("chromium", "chromium-browser", "google-chrome")

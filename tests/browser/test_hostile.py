@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.browser.conftest import Open
-from tests.browser.looking import Seen
+from tests.browser.page_checks import Seen
 from tests.sampling import some
 
 # The first one waits for the shop to be filled and for Chromium to start, which takes a while on a cold machine.

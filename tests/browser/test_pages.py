@@ -6,7 +6,7 @@ import pytest
 
 from publish.site.pages.sitemap import PAGES as LISTED_PAGES
 from tests.browser.conftest import Open
-from tests.browser.looking import Seen
+from tests.browser.page_checks import Seen
 from tests.sampling import some
 
 # The first one waits for the shop to be filled and for Chromium to start, which takes a while on a cold machine.

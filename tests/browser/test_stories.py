@@ -13,8 +13,8 @@ from publish.community import disputes
 from publish.community.disputes import DisputeDecider, Verdict
 from publish.datasets.verification.verify import verify_snapshot
 from tests.browser.conftest import Open
-from tests.browser.looking import Seen
-from tests.browser.shop import Shop
+from tests.browser.installation import Shop
+from tests.browser.page_checks import Seen
 
 # The first one waits for the shop to be filled and for Chromium to start, which takes a while on a cold machine.
 pytestmark = pytest.mark.xdist_group("browser")

@@ -55,4 +55,4 @@ JUDGED: Mapping[tuple[str, str], str] = {
         ("VER-01", "error -32601, error -32022 expected", _VERSION),
     )
 }
-"""By check and by what is wrong: each was compared with the bytes that `python -m tests.conformance.thirty` prints."""
+"""By check and by fault, each compared with the bytes that `python -m tests.conformance.real_servers` prints."""

@@ -27,7 +27,7 @@ from tests.conformance.probing import Probed, look, prober
 from tests.crawler.collectors.protocol.probing import remote
 from tests.servers.hostile import serving
 from tests.servers.hostile_access import LOCKED, SSE
-from tests.servers.hostile_deeds import Case
+from tests.servers.hostile_behaviour import Case
 from tests.servers.hostile_framing import FRAMING
 from tests.servers.hostile_lists import LISTED
 from tests.servers.hostile_meaning import MEANING

@@ -10,9 +10,9 @@ from scoring.protocol.conformance import Verdict
 from tests.conformance.probing import Probed, look, prober
 from tests.crawler.collectors.protocol.probing import remote
 from tests.servers.broken_musts import BROKEN, Make
+from tests.servers.conforming import Upright
 from tests.servers.hostile import Behaviour, Call, serving
-from tests.servers.hostile_deeds import says
-from tests.servers.upright import Upright
+from tests.servers.hostile_behaviour import says
 
 AT_ONCE = 8
 

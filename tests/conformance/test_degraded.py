@@ -13,9 +13,9 @@ from crawler.http.connection import Limits
 from tests.conformance.probing import look, prober
 from tests.crawler.collectors.protocol.probing import remote
 from tests.sampling import some
+from tests.servers.conforming import Upright
 from tests.servers.hostile import Behaviour, Call, serving
-from tests.servers.hostile_deeds import OK, PAGE, STREAM, asked, gzipped, hang_up, raw, says, silence, streamed
-from tests.servers.upright import Upright
+from tests.servers.hostile_behaviour import OK, PAGE, STREAM, asked, gzipped, hang_up, raw, says, silence, streamed
 
 HASTY = Limits(connect=2, first_byte=0.4, between_bytes=0.3, total=0.6)
 PROBE = ProbeLimits(discover=0.4, total=20, retry_pause=0)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.conformance import official, thirty
+from tests.conformance import official, real_servers
 from tests.conformance.judged import JUDGED
 from tests.conformance.servers import Start
 from tests.servers.control.running import control
@@ -12,9 +12,9 @@ from tests.servers.control.running import control
 pytestmark = pytest.mark.live
 
 
-@pytest.mark.parametrize("start", thirty.SERVERS)
+@pytest.mark.parametrize("start", real_servers.SERVERS)
 def test_a_real_server_fails_only_what_was_judged_by_the_specification(start: Start) -> None:
-    looked = thirty.look(start)
+    looked = real_servers.look(start)
 
     failures = {(one.check, one.message) for one in looked.failures}
     assert (looked.problem, failures - set(JUDGED)) == ("", set()), looked.name

@@ -21,8 +21,8 @@ from publish.community.webhooks import derive_secret, verify_message
 from tests.functional.cluster import Cluster, running_cluster
 from tests.functional.processes import opened, until
 from tests.publish import samples
-from tests.publish.api.shelves import EARLIER, RUN
-from tests.publish.shelf import fill
+from tests.publish.api.api_stores import EARLIER, RUN
+from tests.publish.filled_stores import fill
 from tests.servers.grounds import Website, website
 from tests.servers.postgres import PostgresServer
 from tests.servers.valkey import ValkeyServer

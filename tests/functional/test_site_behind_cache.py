@@ -29,7 +29,7 @@ from publish.community.disputes import DisputeFiler, DisputeText, FiledDispute, 
 from publish.community.limits import CommunityLimits
 from publish.findings.identity import find_private_findings
 from tests.publish import samples
-from tests.publish.site.boards import judged, night, put
+from tests.publish.site.listing_stores import judged, night, put
 from tests.publish.site.test_server_findings import RULE, poisoned
 from tests.servers.loopback_app import on_loopback
 from tests.servers.nginx import REQUIRED, cache_before, nginx

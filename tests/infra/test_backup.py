@@ -14,7 +14,7 @@ import pytest
 from evidence.store import open_store
 from publish.publication import run_export
 from tests.publish import samples
-from tests.publish.shelf import fill
+from tests.publish.filled_stores import fill
 from tests.servers.postgres import PostgresServer, _reachable_binaries
 
 ROOT = Path(__file__).resolve().parents[2]

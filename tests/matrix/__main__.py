@@ -56,7 +56,7 @@ def _find_causes(work: _Work) -> dict[Environment, dict[str, list[str]]]:
     for environment, transport, say in _each([one for one in work if one[1] != STDIO]):
         answers = causes.find(environment, installing.install(environment), transport)
         found.setdefault(environment, {})[transport] = list(answers)
-        say("; ".join(f"{name} -> {told}" for name, told in answers.items()) or "no question brings it down")
+        say("; ".join(f"{name} -> {answer}" for name, answer in answers.items()) or "no question brings it down")
     return found
 
 

@@ -34,9 +34,9 @@ def find(environment: Environment, folder: Path, transport: str) -> dict[str, st
     found = {}
     for name, send in suspects:
         with starting.start(environment, folder, transport) as instance:
-            told = ask(instance, send)
+            answer = ask(instance, send)
             if not serves(instance):
-                found[name] = told
+                found[name] = answer
     return found
 
 

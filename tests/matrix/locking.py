@@ -99,8 +99,8 @@ _VIEWED: dict[tuple[str, str], object] = {}
 
 def _view(package: str, field: str):  # type: ignore[no-untyped-def]
     if (package, field) not in _VIEWED:
-        told = npm(["view", package, field, "--json"], Path(tempfile.gettempdir()))
-        _VIEWED[package, field] = json.loads(told) if told.strip() else None
+        answer = npm(["view", package, field, "--json"], Path(tempfile.gettempdir()))
+        _VIEWED[package, field] = json.loads(answer) if answer.strip() else None
     return _VIEWED[package, field]
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from evidence.model import Target, TargetType
-from tests.matrix import starting, visiting
+from tests.matrix import starting, stdio_client
 from tests.matrix.client import Unwell, Visit, visit
 from tests.matrix.instance import Instance
 from tests.matrix.probing import CORE, DEPTHS, FULL, probe
@@ -169,11 +169,11 @@ def _settled_memory(instance: Instance, at_most: int) -> int:
 def _measure_process(environment: Environment, folder: Path) -> Row:
     """Over standard streams every client has a process of its own, so that only the answers are compared."""
     target = starting.target(environment, folder)
-    first = visiting.visit_process(target.arguments)
+    first = stdio_client.visit_process(target.arguments)
     outcomes = {}
     for depth in (CORE, FULL):
         probed = probe(target, depth)
-        later = visiting.visit_process(target.arguments)
+        later = stdio_client.visit_process(target.arguments)
         same = (later.tools, later.result) == (first.tools, first.result)
         outcomes[depth] = Outcome(probed.requests, "" if same else "answers otherwise", failure=probed.failure)
     return Row(environment, STDIO, str(first.result.get("protocolVersion")), outcomes)

@@ -56,17 +56,17 @@ def within(*bodies: Any, headers: Mapping[str, str | None] | None = None) -> Sen
     """Questions in a session that was opened in the ordinary way."""
 
     def send(transport: str, url: str) -> str:
-        told = ""
+        answer = ""
         with contextlib.closing(connect(transport, url, PATIENCE)) as client:
             client.open()
             for body in bodies:
-                told = "no answer in time"
+                answer = "no answer in time"
                 with contextlib.suppress(httpx.TimeoutException):
                     response = client.post(body, _headers(client, headers))
-                    told = f"{response.status_code} {' '.join(response.text.split())[:120]}"
+                    answer = f"{response.status_code} {' '.join(response.text.split())[:120]}"
                     if isinstance(client, SseClient) and isinstance(body, dict) and "id" in body:
-                        told += json.dumps(client.hear(body["id"]))[:120]
-        return told
+                        answer += json.dumps(client.hear(body["id"]))[:120]
+        return answer
 
     return send
 

@@ -29,9 +29,9 @@ def test_a_server_serves_after_every_probe_as_before(environment: Environment) -
     folder = installing.install(environment)
     for transport in environment.transports:
         row = measure(environment, folder, transport)
-        told = f"{environment.name}, {transport}: {row.describe()}"
-        assert row.harms == {}, told
-        assert all(not outcome.failure for outcome in row.outcomes.values()), told
+        described = f"{environment.name}, {transport}: {row.describe()}"
+        assert row.harms == {}, described
+        assert all(not outcome.failure for outcome in row.outcomes.values()), described
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ import pytest
 from evidence.model import Dossier, Run
 from evidence.store import Store, open_store
 from tests.publish import quick_apps, samples
-from tests.publish.shelf import fill
+from tests.publish.filled_stores import fill
 from tests.servers import preloaded
 
 quick_apps.install()

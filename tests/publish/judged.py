@@ -21,7 +21,7 @@ from scoring.engine.assess import assess_dossier
 from scoring.engine.assessment import Assessment
 from scoring.results.scorecard import Scorecard
 from tests.dossiers import recorded
-from tests.publish.shelf import stored
+from tests.publish.filled_stores import stored
 from tests.scoring.rich import NAME, entry, well_kept
 
 NEWEST = tuple({rubric.id: rubric for rubric in catalogue.list_rubrics()}.values())

@@ -71,7 +71,7 @@ class Page(HTMLParser):
 
 
 def report_of(store: Store, folder: Path) -> Path:
-    """Write the report of a filled store, whose run is put on the board first."""
+    """Write the report of a filled store, whose run is put in the lists first."""
     if store.listing.find_newest_run() is None:
         listing_writer.write_listing(store, samples.RUN)
     return write_report(create_app(store, PlainBackend()), folder).parent

@@ -39,8 +39,8 @@ from scoring.results.outcome import Level, Severity
 from scoring.results.scorecard import Line, Scorecard
 from scoring.rubrics.sdk_tier import SDK_TIER_1
 from tests.publish import projects, samples
+from tests.publish.filled_stores import stored
 from tests.publish.reports import report_of
-from tests.publish.shelf import stored
 from workers.cli.measure.scan_file import decode_dossier, encode_dossier
 
 MARKER = "zzmarkerzz"

@@ -29,9 +29,9 @@ from scoring.results.outcome import NotMeasured
 from scoring.results.scorecard import Line, Scorecard
 from scoring.scopes.base import Said, Scope, Tool
 from tests.publish import samples
-from tests.publish.counted import Overview
+from tests.publish.filled_stores import stored
+from tests.publish.plain_counts import Overview
 from tests.publish.reports import report_of
-from tests.publish.shelf import stored
 from tests.publish.views.test_server_summary import capture
 
 Make = Callable[..., Store]

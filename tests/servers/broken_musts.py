@@ -5,11 +5,23 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from tests.servers.conforming import HANDSHAKES, LISTS, Upright
 from tests.servers.hostile import Behaviour, Call
-from tests.servers.hostile_deeds import Altered, Change, Twist, When, asked, both, error, method, modern, not_, result
+from tests.servers.hostile_behaviour import (
+    Altered,
+    Change,
+    Twist,
+    When,
+    asked,
+    both,
+    error,
+    method,
+    modern,
+    not_,
+    result,
+)
 from tests.servers.hostile_lists import tool, tools
 from tests.servers.hostile_meaning import DISCOVER, LISTING, OPENING, UNKNOWN, in_result
-from tests.servers.upright import HANDSHAKES, LISTS, Upright
 
 Make = Callable[[], Behaviour]
 

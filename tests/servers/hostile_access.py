@@ -8,8 +8,9 @@ from collections.abc import Callable
 from typing import Any
 
 from evidence.model import Reason
+from tests.servers.conforming import Upright
 from tests.servers.hostile import Behaviour, Call
-from tests.servers.hostile_deeds import (
+from tests.servers.hostile_behaviour import (
     METADATA,
     OK,
     STREAM,
@@ -28,7 +29,6 @@ from tests.servers.hostile_deeds import (
     since,
 )
 from tests.servers.hostile_meaning import fails
-from tests.servers.upright import Upright
 
 WELL_KNOWN = "/.well-known/"
 

@@ -8,8 +8,9 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from evidence.model import Reason
+from tests.servers.conforming import Upright
 from tests.servers.hostile import Behaviour, Call
-from tests.servers.hostile_deeds import (
+from tests.servers.hostile_behaviour import (
     METADATA,
     OK,
     PAGE,
@@ -40,7 +41,6 @@ from tests.servers.hostile_deeds import (
     unknown_method,
     verb,
 )
-from tests.servers.upright import Upright
 
 # Where a deed is done: the step of the exchange, and how the server knows it.
 PLACES: Mapping[str, When] = {

@@ -6,10 +6,10 @@ import json
 from collections.abc import Callable
 from typing import Any
 
+from tests.servers.conforming import LISTS, Upright
 from tests.servers.hostile import Behaviour, Call
-from tests.servers.hostile_deeds import METADATA, Case, asked, method, overheard
+from tests.servers.hostile_behaviour import METADATA, Case, asked, method, overheard
 from tests.servers.hostile_meaning import LISTING, altered, fails, in_result
-from tests.servers.upright import LISTS, Upright
 
 
 def an_object(**properties: Any) -> dict[str, Any]:

@@ -7,8 +7,9 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from evidence.model import Reason
+from tests.servers.conforming import Upright
 from tests.servers.hostile import Behaviour, Call
-from tests.servers.hostile_deeds import (
+from tests.servers.hostile_behaviour import (
     Altered,
     Case,
     Change,
@@ -28,7 +29,6 @@ from tests.servers.hostile_deeds import (
     streamed,
     unknown_method,
 )
-from tests.servers.upright import Upright
 
 LISTING = method("tools/list")
 OPENING = method("initialize")

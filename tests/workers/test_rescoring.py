@@ -25,7 +25,7 @@ from tests.evidence.store.conftest import (  # noqa: F401  fixtures: a store on 
     store,
 )
 from tests.publish import samples
-from tests.publish.shelf import fill
+from tests.publish.filled_stores import fill
 from workers.cli.session import find_run
 from workers.rescoring import RescoreResult, compare_runs, score_run_again
 from workers.runs.pins import read_current_pins

@@ -144,9 +144,9 @@ def kept(store: Store) -> list[int]:  # noqa: F811
 def test_of_a_week_one_night_keeps_its_records_and_all_keep_their_receipts(nights: Store) -> None:
     cards = {number: nights.read_scorecards(name(number)) for number in range(NIGHTS)}
     progress: list[tuple[str, int]] = []
-    done = compact_runs(nights, TODAY, KEEP, progress=lambda run, visits: progress.append((run, visits)))
+    done = compact_runs(nights, TODAY, KEEP, progress=lambda run, record_sets: progress.append((run, record_sets)))
     assert kept(nights) == [0, 7, *range(9, NIGHTS)]
-    assert done.visits == dict(progress) == {name(number): 3 for number in (*range(1, 7), 8)}
+    assert done.record_sets == dict(progress) == {name(number): 3 for number in (*range(1, 7), 8)}
     for number in range(NIGHTS):
         assert nights.read_scorecards(name(number)) == cards[number]
     read = [receipt.decode_scorecard(card.body) for card in cards[3]]
@@ -163,7 +163,7 @@ def test_bodies_that_only_dropped_records_had_are_given_up_and_no_others(nights:
     for number in kept(nights):
         assert list(nights.read_dossiers(name(number), IDS)) == dossiers_of(number)
     again = compact_runs(nights, TODAY, KEEP)
-    assert (again.visits, again.swept.given_up, again.swept.deleted) == ({}, 0, 0)
+    assert (again.record_sets, again.swept.given_up, again.swept.deleted) == ({}, 0, 0)
 
 
 def test_what_was_dropped_is_noted_with_the_run(nights: Store) -> None:
@@ -182,7 +182,7 @@ def test_what_was_dropped_is_noted_with_the_run(nights: Store) -> None:
 def test_a_dry_call_changes_nothing_and_counts_the_same(nights: Store) -> None:
     would = compact_runs(nights, TODAY, KEEP, dry=True)
     assert kept(nights) == list(range(NIGHTS))
-    assert would.visits == compact_runs(nights, TODAY, KEEP).visits
+    assert would.record_sets == compact_runs(nights, TODAY, KEEP).record_sets
 
 
 def test_a_body_that_was_given_up_comes_back_when_it_is_seen_again(nights: Store) -> None:
@@ -242,7 +242,9 @@ def test_runs_under_way_and_nights_that_are_young_keep_everything(store: Store) 
     write(store, 3)
     assert store.compaction.list_runs(TODAY.at) == [name(2), name(3)]
     assert store.compaction.list_runs(MONDAY + timedelta(days=3)) == [name(2)]
-    assert compact_runs(store, Day(MONDAY + timedelta(days=4)), timedelta(0)).visits == {}, "at least a week is kept"
+    assert compact_runs(store, Day(MONDAY + timedelta(days=4)), timedelta(0)).record_sets == {}, (
+        "at least a week is kept"
+    )
 
 
 @pytest.mark.parametrize("step", ["drop_records", "sweep_blobs"])

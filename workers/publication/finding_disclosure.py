@@ -92,9 +92,9 @@ def reopen_finding(row: FindingRow, *, at: datetime, who: str, note: str) -> Dis
 
 def embargo_deadline(row: FindingRow, embargo: timedelta) -> datetime | None:
     """When the embargo of a finding ends; None before the vendor is notified and after publication or dismissal."""
-    if row.state is not FindingState.PRIVATE_DISCLOSED or row.told_at is None:
+    if row.state is not FindingState.PRIVATE_DISCLOSED or row.vendor_informed_at is None:
         return None
-    return row.told_at + embargo
+    return row.vendor_informed_at + embargo
 
 
 def read_login_name() -> str:

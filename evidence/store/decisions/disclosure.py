@@ -17,7 +17,7 @@ from evidence.store.tables.core import DISCLOSURE, FINDING, SERVER
 from evidence.store.values import DetectedFinding, Disclosure, FindingRow, FindingState
 
 _FINDING = ("rule", "at", "message", "severity", "content")
-_DATES = ("since", "first_seen", "last_seen", "told_at")
+_DATES = ("since", "first_seen", "last_seen", "vendor_informed_at")
 _ENTRY = ("at", "who", "note", "recipient")
 _COLUMNS = ("id", "server_key", *_FINDING, "first_seen", "last_seen", "state", "since")
 _QUERY = select(SERVER.c.id.label("server"), FINDING).join(SERVER, SERVER.c.key == FINDING.c.server_key)
@@ -90,8 +90,8 @@ def _transition(connection: Connection, finding: str, change: Disclosure) -> Fin
         after = ", ".join(sorted(state.next - {state})) or "nothing"
         raise IllegalTransition(f"{finding} is {state}, which may become {after}; asked for: {change.after}")
     values: dict[str, Any] = {} if change.after is state else {"state": change.after.value, "since": change.at}
-    if change.recipient is not None and row.told_at is None:
-        values["told_at"] = change.at
+    if change.recipient is not None and row.vendor_informed_at is None:
+        values["vendor_informed_at"] = change.at
     if values:
         still = FINDING.c.state == state.value
         moved = connection.execute(update(FINDING).where(FINDING.c.key == row.key, still).values(values))

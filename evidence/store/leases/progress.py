@@ -153,7 +153,7 @@ def read_progress(connection: Connection, run_id: str) -> RunProgress:
     for (stage, _), (_, passed) in counts.items():
         done[stage] += passed
     outcomes = count_records(connection, key)
-    compacted = connection.scalar(select(COMPACTION.c.visits).where(COMPACTION.c.run_key == key)) or 0
+    compacted = connection.scalar(select(COMPACTION.c.record_sets).where(COMPACTION.c.run_key == key)) or 0
     if compacted:
         done[Stage.COLLECT] += compacted
         done[Stage.SCORE] = connection.scalar(select(count).where(SCORING.c.run_key == key)) or 0

@@ -184,7 +184,7 @@ def _complete(connection: Connection, edition: int, counts: EditionCounts, front
     _drop_others(connection, edition, {before, after, coming} - {None})
     if connection.dialect.name == "postgresql":
         # Otherwise the planner assumes that the new edition is empty until autovacuum runs.
-        for name in (*(table.name for table in _ROWS), "board_text"):
+        for name in (*(table.name for table in _ROWS), "listing_text"):
             connection.execute(text(f"ANALYZE {name}"))
 
 

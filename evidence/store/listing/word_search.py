@@ -1,6 +1,6 @@
 """Full-text search of an edition: servers whose names or references have words with given prefixes.
 
-The index is the table `board_text`, which a migration creates: an FTS5 table on SQLite, a `tsvector` with a GIN index
+The index is the table `listing_text`, which a migration creates: an FTS5 table on SQLite, a `tsvector` with a GIN index
 on PostgreSQL. Both hold the words of search_words.py, so both find the same servers. Words consist of letters and
 digits only, so no text of a query can be part of the syntax of a full-text query.
 
@@ -38,25 +38,25 @@ MANY: Final = 3_000
 """Words that this many servers match are common: a page is full before many servers are checked."""
 
 # On SQLite a row id is the key of the edition, shifted by 32 bits, plus the place of the server.
-_INSERT_SQLITE: Final = "INSERT INTO board_text (rowid, words) VALUES ((? << 32) + ?, ?)"
+_INSERT_SQLITE: Final = "INSERT INTO listing_text (rowid, words) VALUES ((? << 32) + ?, ?)"
 _INSERT_POSTGRESQL: Final = text(
-    "INSERT INTO board_text (edition, place, words)"
+    "INSERT INTO listing_text (edition, place, words)"
     " SELECT :edition, place, array_to_tsvector(string_to_array(words, ' '))"
     " FROM unnest(CAST(:places AS integer[]), CAST(:words AS text[])) AS new (place, words)"
 )
 _DELETE_SQLITE: Final = text(
-    "DELETE FROM board_text WHERE rowid >= (:edition << 32) AND rowid < ((:edition + 1) << 32)"
+    "DELETE FROM listing_text WHERE rowid >= (:edition << 32) AND rowid < ((:edition + 1) << 32)"
 )
-_DELETE_POSTGRESQL: Final = text("DELETE FROM board_text WHERE edition = :edition")
+_DELETE_POSTGRESQL: Final = text("DELETE FROM listing_text WHERE edition = :edition")
 _FIND_SQLITE: Final = text(
-    "SELECT rowid - (:edition << 32) FROM board_text WHERE board_text MATCH :query"
+    "SELECT rowid - (:edition << 32) FROM listing_text WHERE listing_text MATCH :query"
     " AND rowid >= (:edition << 32) AND rowid < ((:edition + 1) << 32) LIMIT :most"
 )
 _FIND_POSTGRESQL: Final = text(
-    "SELECT place FROM board_text WHERE edition = :edition AND words @@ CAST(:query AS tsquery) LIMIT :most"
+    "SELECT place FROM listing_text WHERE edition = :edition AND words @@ CAST(:query AS tsquery) LIMIT :most"
 )
 _COLUMNS: Final = (column("rowid", BigInteger), column("edition", Integer), column("place", Integer))
-_TEXT: Final = table("board_text", *_COLUMNS, column("words", Text))
+_TEXT: Final = table("listing_text", *_COLUMNS, column("words", Text))
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,7 +19,7 @@ from evidence.store.tables.core import FINDING, RUN, RUN_ITEM, SERVER
 from evidence.store.tables.evidence import COMPACTION, RECORD_SET
 from evidence.store.values import FindingState, RunState
 
-_COLUMNS: Final = ("run_key", "at", "visits", "done")
+_COLUMNS: Final = ("run_key", "at", "record_sets", "done")
 _DROPPED: Final = select(COMPACTION).join(RUN, RUN.c.key == COMPACTION.c.run_key).where(RUN.c.id == bindparam("run"))
 _FINAL: Final = [state.value for state in RunState if state.is_final]
 _CLOSED: Final = [FindingState.PUBLIC_DISCLOSED.value, FindingState.DISMISSED.value]
@@ -76,16 +76,16 @@ def drop_records(
             connection.execute(delete(table).where(table.c.run_key == run, table.c.server_key.in_(droppable)))
         dropped += len(droppable)
     ended = len(keys) < limit
-    before = connection.scalar(select(COMPACTION.c.visits).where(COMPACTION.c.run_key == run)) or 0
+    before = connection.scalar(select(COMPACTION.c.record_sets).where(COMPACTION.c.run_key == run)) or 0
     row = (run, at, before + dropped, ended)
-    insert_rows(connection, COMPACTION, _COLUMNS, [row], unique=["run_key"], update=["at", "visits", "done"])
+    insert_rows(connection, COMPACTION, _COLUMNS, [row], unique=["run_key"], update=["at", "record_sets", "done"])
     return dropped, None if ended else keys[-1]
 
 
 def find_dropped_records(connection: Connection, run_id: str) -> DroppedRecords | None:
     """What was dropped of a run; None before `drop_records`."""
     row = connection.execute(_DROPPED, {"run": run_id}).one_or_none()
-    return None if row is None else DroppedRecords(run=run_id, at=row.at, record_sets=row.visits, done=row.done)
+    return None if row is None else DroppedRecords(run=run_id, at=row.at, record_sets=row.record_sets, done=row.done)
 
 
 def _droppable(connection: Connection, run: int, servers: Sequence[int]) -> list[int]:

@@ -177,7 +177,7 @@ class SampleTable(TableBase, table=True):
 
 
 class FindingTable(TableBase, table=True):
-    """One finding of our own scans and its disclosure; `told_at` is when its vendor was notified."""
+    """One finding of our own scans and its disclosure; `vendor_informed_at` is when its vendor was notified."""
 
     __tablename__ = "finding"
 
@@ -193,7 +193,7 @@ class FindingTable(TableBase, table=True):
     last_seen: datetime = Field(sa_column=Column(TimestampColumn, nullable=False))
     state: str = Field(sa_column=Column(TextColumn, nullable=False, index=True))
     since: datetime = Field(sa_column=Column(TimestampColumn, nullable=False))
-    told_at: datetime | None = Field(sa_column=Column(TimestampColumn))
+    vendor_informed_at: datetime | None = Field(sa_column=Column(TimestampColumn))
 
 
 class DisclosureTable(TableBase, table=True):

@@ -65,7 +65,7 @@ class RecordSetTable(TableBase, table=True):
     `blobs` are the keys in the order of kinds (packing.pack_numbers), `notes` a packed text (records/record_notes.py).
     """
 
-    __tablename__ = "evidence_visit"
+    __tablename__ = "record_set"
 
     run_key: int = Field(sa_column=Column(ForeignKey("run.key"), primary_key=True))
     server_key: int = Field(sa_column=Column(ForeignKey("server.key"), primary_key=True))
@@ -133,7 +133,7 @@ class CompactionTable(TableBase, table=True):
 
     run_key: int = Field(sa_column=Column(ForeignKey("run.key"), primary_key=True))
     at: datetime = Field(sa_column=Column(TimestampColumn, nullable=False))
-    visits: int = Field(sa_column=Column(Integer, nullable=False))
+    record_sets: int = Field(sa_column=Column(Integer, nullable=False))
     done: bool = Field(sa_column=Column(Bool, nullable=False))
 
 

@@ -1,7 +1,7 @@
 """The tables of the listing index: what lists and the dashboard show of the newest published run. Rebuildable.
 
 Rows belong to an edition, which is not read before it is complete. `place` is a server's number within an edition, in
-the order of server ids, and breaks every tie. The full-text table `board_text` is in listing/word_search.py.
+the order of server ids, and breaks every tie. The full-text table `listing_text` is in listing/word_search.py.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ class ListingEditionTable(TableBase, table=True):
     with its number of servers.
     """
 
-    __tablename__ = "board"
+    __tablename__ = "listing_edition"
 
     key: int | None = Field(default=None, sa_column=Column(Integer, primary_key=True))
     run_key: int = Field(sa_column=Column(ForeignKey("run.key"), nullable=False, index=True))
@@ -38,7 +38,7 @@ class ListingEditionTable(TableBase, table=True):
 class ListingServerTable(TableBase, table=True):
     """One server of an edition; `name` is the beginning of its name as a sort key, `body` JSON of the rest."""
 
-    __tablename__ = "board_server"
+    __tablename__ = "listing_server"
 
     edition: int = Field(sa_column=Column(Integer, primary_key=True, autoincrement=False))
     place: int = Field(sa_column=Column(Integer, primary_key=True, autoincrement=False))
@@ -49,7 +49,7 @@ class ListingServerTable(TableBase, table=True):
     body: bytes = Field(sa_column=Column(LargeBinary, nullable=False))
 
     __table_args__ = (
-        Index("ix_board_server_server_key_edition", "server_key", "edition"),
+        Index("ix_listing_server_server_key_edition", "server_key", "edition"),
         {"sqlite_with_rowid": False},
     )
 
@@ -57,7 +57,7 @@ class ListingServerTable(TableBase, table=True):
 class ListingOrderTable(TableBase, table=True):
     """A server's rank in one order: by name, by date, or by a rubric version, with its grade and score."""
 
-    __tablename__ = "board_order"
+    __tablename__ = "listing_order"
 
     edition: int = Field(sa_column=Column(Integer, primary_key=True, autoincrement=False))
     sort: int = Field(sa_column=Column(SmallInteger, primary_key=True, autoincrement=False))
@@ -69,7 +69,7 @@ class ListingOrderTable(TableBase, table=True):
 
     # Contains all columns of the filters, so that a list is read from the index alone.
     __table_args__ = (
-        Index("ix_board_order_walk", "edition", "sort", "rank", "place", "kind", "grade", "score"),
+        Index("ix_listing_order_walk", "edition", "sort", "rank", "place", "kind", "grade", "score"),
         {"sqlite_with_rowid": False},
     )
 
@@ -77,7 +77,7 @@ class ListingOrderTable(TableBase, table=True):
 class ListingHiddenTable(TableBase, table=True):
     """A server that opted out since the run: no list and no page shows it."""
 
-    __tablename__ = "board_hidden"
+    __tablename__ = "listing_hidden"
 
     server_key: int = Field(sa_column=Column(ForeignKey("server.key"), primary_key=True, autoincrement=False))
 
@@ -85,7 +85,7 @@ class ListingHiddenTable(TableBase, table=True):
 class ListingWithheldTable(TableBase, table=True):
     """A server whose results in one run are never public, also when a later run is shown."""
 
-    __tablename__ = "board_withheld"
+    __tablename__ = "listing_withheld"
 
     run_key: int = Field(sa_column=Column(ForeignKey("run.key"), primary_key=True, autoincrement=False))
     server_key: int = Field(sa_column=Column(ForeignKey("server.key"), primary_key=True, autoincrement=False))

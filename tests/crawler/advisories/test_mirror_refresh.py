@@ -14,7 +14,7 @@ from crawler.advisories import mirror_refresh
 from crawler.advisories.mirror import EcosystemState, Mirror
 from crawler.advisories.mirror_database import MirrorUnreadable
 from crawler.advisories.mirror_refresh import RefreshInProgress, RefreshMode, _alone
-from tests.crawler.advisories.asked import NOW, Waits, affecting, refresh
+from tests.crawler.advisories.local_osv import NOW, Waits, affecting, refresh
 from tests.servers.osv.records import advisory, affects, fixed_in
 from tests.servers.osv.serving import running
 from tests.servers.osv.world import Answer, OsvWorld, archive

@@ -12,7 +12,7 @@ from crawler.advisories.osv_api import Version
 from crawler.advisories.version_order import OsvOrder
 from evidence.advisories.package_matching import Package
 from evidence.model import Reason
-from tests.crawler.advisories.asked import Waits, api
+from tests.crawler.advisories.local_osv import Waits, api
 from tests.servers.osv.records import advisory, affects, fixed_in
 from tests.servers.osv.serving import running
 from tests.servers.osv.world import Answer, OsvWorld

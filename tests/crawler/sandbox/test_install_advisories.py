@@ -15,7 +15,7 @@ from evidence.canonical import canonical_json
 from evidence.kinds.advisories import Advisories, Reach
 from evidence.kinds.dependencies import INSTALLED, Dependencies
 from evidence.model import Absent, Dossier, Observed, Record, Server, Target, TargetType
-from tests.crawler.advisories.asked import NOW, refresh
+from tests.crawler.advisories.local_osv import NOW, refresh
 from tests.crawler.sandbox.driving import sandbox
 from tests.crawler.sandbox.index_server import IndexServer
 from tests.servers.osv.records import advisory, fixed_in

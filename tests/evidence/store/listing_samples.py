@@ -1,4 +1,4 @@
-"""Made-up servers for the board."""
+"""Made-up servers for the lists."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ def know(store: Store, servers: Iterable[Server], run: str = RUN, state: RunStat
 
 
 def show(store: Store, rows: Sequence[ListedServer], run: str = RUN, front: bytes = b"{}") -> None:
-    """Put servers on the board, with their run."""
+    """Put servers in the lists, with their run."""
     know(store, [one.server for one in rows], run)
     store.listing.write_listing(run, rows, lambda: front)
 

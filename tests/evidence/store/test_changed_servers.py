@@ -50,7 +50,7 @@ class Heard:
 
 
 def shown(store: Store, run: Run) -> None:
-    """Publish a run with all servers, and put it on the board."""
+    """Publish a run with all servers, and put it in the lists."""
     store.add_run(run)
     refs = [(one, ref(one, "official")) for one in SERVERS]
     store.put_registry_page(run.id, "official", refs, cursor=None, done=True, at=run.as_of)

@@ -26,15 +26,15 @@ pytestmark = pytest.mark.usefixtures("real_migrations")
 
 def _is_of_models(name: str | None, kind: str, _: object) -> bool:
     """The full-text index is no model: SQLite has it as a virtual table with tables of its own behind it."""
-    return kind != "table" or not str(name).startswith("board_text")
+    return kind != "table" or not str(name).startswith("listing_text")
 
 
 def test_migrations_make_the_full_text_index(url: str) -> None:
     database = Database(url)
     with database.reading() as connection:
-        assert "board_text" in inspect(connection).get_table_names()
+        assert "listing_text" in inspect(connection).get_table_names()
         if not database.is_sqlite:
-            (index,) = (one for one in inspect(connection).get_indexes("board_text"))
+            (index,) = (one for one in inspect(connection).get_indexes("listing_text"))
             assert index["dialect_options"]["postgresql_using"] == "gin"
     database.close()
 
@@ -88,7 +88,7 @@ def test_older_database_is_upgraded(url: str) -> None:
     database = Database(url)
     with database.writing() as connection:
         METADATA.drop_all(connection)
-        connection.exec_driver_sql("DROP TABLE board_text")
+        connection.exec_driver_sql("DROP TABLE listing_text")
         connection.exec_driver_sql("DELETE FROM alembic_version")
     database.close()
     store = open_store(url)

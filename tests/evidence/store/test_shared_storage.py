@@ -84,7 +84,7 @@ def test_records_that_come_one_kind_at_a_time_are_one_visit(store: Store, url: s
     (dossier,) = store.read_dossiers(FIRST, [one])
     assert dossier.records == {each.kind: each for each in found}
     assert list(dossier.records) == sorted(kinds)
-    assert rows(url, "evidence_visit") == 1
+    assert rows(url, "record_set") == 1
     assert store.verify() == []
 
 

@@ -17,16 +17,13 @@ from alembic.operations import Operations
 from alembic.runtime.migration import MigrationContext
 from alembic.script import ScriptDirectory
 
-from evidence.store import open_store
+from evidence.store import StoreError, open_store
 from evidence.store.database import Database
 from evidence.store.schema_upgrade import build_alembic_config, find_newest_revision
 from tests.evidence.store.build import run
 
 # By revision the columns (`table.column`) that it drops; the code stopped using them a release before.
-# Revision 0012 dropped a table that no released version has used.
-DROPPED: Mapping[str, frozenset[str]] = {
-    "0012": frozenset({"board_word.edition", "board_word.word", "board_word.place"}),
-}
+DROPPED: Mapping[str, frozenset[str]] = {}
 
 NOW = datetime(2026, 11, 1, tzinfo=UTC)
 SAMPLES: Mapping[type, object] = {int: 1, str: "x", bytes: b"x", bool: False, datetime: NOW}
@@ -60,7 +57,7 @@ def tables(database: Database) -> sa.MetaData:
     """All tables but the full-text index, which is a virtual table in SQLite and has no columns of common types."""
     found = sa.MetaData()
     with database.reading() as connection:
-        found.reflect(connection, only=lambda name, _: not name.startswith("board_text"))
+        found.reflect(connection, only=lambda name, _: not name.startswith("listing_text"))
     return found
 
 
@@ -154,3 +151,10 @@ def test_a_process_of_the_version_before_starts_on_a_newer_database(url: str) ->
         store.migrate()
         store.add_run(run())
         assert [one.run for one in store.list_runs()] == [run()]
+
+
+def test_a_database_of_before_the_first_release_is_refused_with_what_to_do(url: str) -> None:
+    with closing(Database(url)) as older, older.writing() as connection:
+        connection.exec_driver_sql("UPDATE alembic_version SET version_num = '0012'")
+    with closing(open_store(url)) as store, pytest.raises(StoreError, match="0012, made before the first release"):
+        store.migrate()

@@ -94,10 +94,10 @@ def test_row_that_refers_to_nothing_is_found(store: Store, damage: Database) -> 
 @pytest.mark.parametrize(
     ("damaged", "said"),
     [
-        ("UPDATE evidence_visit SET blobs = ?", "blob 999, which is not stored"),
+        ("UPDATE record_set SET blobs = ?", "blob 999, which is not stored"),
         ("UPDATE scoring SET blobs = ?", "blob 999, which is not stored"),
         ("UPDATE scoring SET receipts = ?", "receipt 999, which is not stored"),
-        ("UPDATE evidence_visit SET notes = ?", "begins no packed text"),
+        ("UPDATE record_set SET notes = ?", "begins no packed text"),
     ],
 )
 def test_key_in_a_packed_row_that_leads_nowhere_is_found(

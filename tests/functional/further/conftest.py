@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.functional.further import within
-from tests.functional.further.before import Before
+from tests.functional.further import in_process_nights
+from tests.functional.further.first_night import Before
+from tests.functional.further.mixed_world import Town, town
 from tests.functional.further.nights import Home
-from tests.functional.further.town import Town, town
 
 
 @pytest.fixture(scope="session")
@@ -20,9 +20,9 @@ def before(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Before]:
     folder = tmp_path_factory.mktemp("failures")
     with town(folder) as around, pytest.MonkeyPatch.context() as patch:
         home = Home(folder / "home", around)
-        within.hurry(patch, around.settings)
-        within.refresh(home)
-        yield Before(around, home, within.night(home))
+        in_process_nights.hurry(patch, around.settings)
+        in_process_nights.refresh(home)
+        yield Before(around, home, in_process_nights.night(home))
 
 
 @pytest.fixture
@@ -34,7 +34,7 @@ def around(before: Before) -> Iterator[Town]:
 
 @pytest.fixture
 def home(before: Before, around: Town, tmp_path: Path) -> Home:
-    return within.moved(before.home, tmp_path / "home")
+    return in_process_nights.moved(before.home, tmp_path / "home")
 
 
 @pytest.fixture

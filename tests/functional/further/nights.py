@@ -17,7 +17,7 @@ from typing import Any
 
 from evidence.model import Absent, Dossier, Observed, Reason
 from evidence.store import blobs
-from tests.functional.further.town import Town
+from tests.functional.further.mixed_world import Town
 from tests.functional.processes import environment, opened
 from tests.servers import preloaded
 

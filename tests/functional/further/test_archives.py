@@ -17,12 +17,12 @@ from crawler.collectors.source import reader_pool
 from evidence.kinds import repository, secrets, source
 from evidence.model import Reason
 from tests.crawler.archives.building import block, tarball
-from tests.functional.further import within
+from tests.functional.further import in_process_nights
 from tests.functional.further.archives import stopping_halfway
-from tests.functional.further.before import Before, assert_nothing_moved
+from tests.functional.further.first_night import Before, assert_nothing_moved
+from tests.functional.further.mixed_world import ABANDONED, KEPT, Town, push
 from tests.functional.further.nights import Home, Night
 from tests.functional.further.projects import PLANTED, archive, well_kept
-from tests.functional.further.town import ABANDONED, KEPT, Town, push
 from tests.servers.github.world import Answer, Fault
 
 pytestmark = pytest.mark.xdist_group("functional-further")
@@ -53,7 +53,7 @@ def test_what_an_archive_does_not_give_is_not_taken_for_nothing(
     before: Before, home: Home, around: Town, content: Any, said: str
 ) -> None:
     push(around, KEPT, content())
-    night = within.night(home)
+    night = in_process_nights.night(home)
     read = night.body("kept", source.KIND)
     assert (read["ref"], read["complete"]) == (HEAD, False)
     assert said in str(read["skipped"])
@@ -65,7 +65,7 @@ def test_what_an_archive_does_not_give_is_not_taken_for_nothing(
 @pytest.mark.soak
 def test_an_archive_that_is_none_is_recorded_as_such(before: Before, home: Home, around: Town) -> None:
     push(around, KEPT, b"<html>Sorry</html>")
-    night = within.night(home)
+    night = in_process_nights.night(home)
     for kind in (source.KIND, secrets.KIND):
         assert night.absence("kept", kind).reason is Reason.INSTALL_FAILED, night.absence("kept", kind)
     assert night.body("kept", repository.KIND)["head"] == HEAD
@@ -77,7 +77,7 @@ def test_an_archive_of_more_than_the_limit_is_recorded_as_such(fresh: Home, arou
     with stopping_halfway(bytes(140 * MIB), hangs_up=False) as host:
         host.may_go_on.set()
         _serve_from(around, host.url)
-        night = within.night(fresh)
+        night = in_process_nights.night(fresh)
         assert host.asked
     assert night.absence("kept", source.KIND).reason is Reason.TOO_LARGE, night.absence("kept", source.KIND)
 
@@ -85,7 +85,7 @@ def test_an_archive_of_more_than_the_limit_is_recorded_as_such(fresh: Home, arou
 def test_no_score_moves_when_an_archive_breaks_off_on_its_way(before: Before, home: Home, around: Town) -> None:
     with stopping_halfway(LONGER, hangs_up=True) as host:
         _serve_from(around, host.url)
-        night = within.night(home)
+        night = in_process_nights.night(home)
         assert host.asked
     _assert_scores_stay(before.night, night)
     assert night.body("kept", source.KIND) == before.night.body("kept", source.KIND)
@@ -97,7 +97,7 @@ def test_no_score_moves_when_the_reader_is_killed(
     push(around, ABANDONED, LONGER)
     push(around, KEPT, LONGER)
     killed = _kill_readers(monkeypatch, times=1)
-    night = within.night(home)
+    night = in_process_nights.night(home)
     assert killed == [1]
     for server in ("kept", "left"):
         assert night.body(server, source.KIND)["complete"]
@@ -110,7 +110,7 @@ def test_a_source_on_which_every_reader_dies_ends_no_run(
 ) -> None:
     push(around, KEPT, LONGER)
     assert _kill_readers(monkeypatch, times=OFTEN) == []
-    night = within.night(home)
+    night = in_process_nights.night(home)
     assert night.absence("kept", source.KIND).reason is Reason.TOO_LARGE
     _assert_others_stay(before.night, night)
 
@@ -118,16 +118,16 @@ def test_a_source_on_which_every_reader_dies_ends_no_run(
 def test_no_score_moves_when_the_disk_is_full(before: Before, home: Home, around: Town) -> None:
     push(around, KEPT, archive({**well_kept(), "noise.bin": os.urandom(3_000_000).decode("latin-1")}))
     with _files_of_at_most(2_000_000):
-        night = within.night(home)
+        night = in_process_nights.night(home)
     _assert_scores_stay(before.night, night)
 
 
 @pytest.mark.soak
 def test_no_score_moves_when_the_salt_was_lost(before: Before, home: Home, around: Town) -> None:
     (home.folder / "secret-salt").unlink()
-    assert_nothing_moved(before.night, within.night(home))
+    assert_nothing_moved(before.night, in_process_nights.night(home))
     push(around, ABANDONED, around.github.world.repositories[ABANDONED].archive)
-    night = within.night(home)
+    night = in_process_nights.night(home)
     _assert_scores_stay(before.night, night)
     (ours,), (theirs,) = (one.body("left", secrets.KIND)["findings"] for one in (night, before.night))
     assert ours["hash"] != theirs["hash"]

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from tests.functional.cluster import running_cluster
-from tests.functional.further import within
-from tests.functional.further.before import Before
+from tests.functional.further import in_process_nights
+from tests.functional.further.first_night import Before
 from tests.functional.further.nights import Home
 from tests.functional.processes import comparable, differing
 from tests.servers.postgres import PostgresServer
@@ -24,7 +24,7 @@ def test_beat_and_workers_export_what_an_embedded_run_does(
     """The mirror of advisories is made by the deployment itself."""
     around = before.town
     fresh.changes["HALLMARK_REGISTRIES"] = json.dumps([{"name": "local", "url": str(around.registry)}])
-    within.night(fresh)
+    in_process_nights.night(fresh)
     folder = tmp_path / "cluster"
     folder.mkdir()
     with running_cluster(folder, postgres, valkey, str(around.registry)) as cluster:

@@ -11,16 +11,16 @@ import pytest
 
 from evidence.kinds import advisories, package, repository, secrets, source
 from evidence.model import Reason
-from tests.functional.further import within
-from tests.functional.further.before import Before, assert_nothing_moved, assert_same_scores
-from tests.functional.further.nights import Home
-from tests.functional.further.town import (
+from tests.functional.further import in_process_nights
+from tests.functional.further.first_night import Before, assert_nothing_moved, assert_same_scores
+from tests.functional.further.mixed_world import (
     KEPT,
     NPM_DOCUMENT,
     NPM_FILE,
     OURS,
     Town,
 )
+from tests.functional.further.nights import Home
 from tests.servers.github.world import Answer, Fault, Quota, broken, secondary, too_many
 from tests.servers.indexes import Answer as IndexAnswer
 from tests.servers.osv.world import Answer as OsvAnswer
@@ -69,14 +69,14 @@ GITHUB = {
 @pytest.mark.parametrize("name", _some(GITHUB, of={"down", "token revoked and nothing left without"}))
 def test_no_score_moves_while_github_cannot_be_asked(before: Before, home: Home, around: Town, name: str) -> None:
     GITHUB[name][0](around)
-    assert_nothing_moved(before.night, within.night(home))
+    assert_nothing_moved(before.night, in_process_nights.night(home))
 
 
 @pytest.mark.parametrize("name", _some([name for name, (_, reason) in GITHUB.items() if reason], of={"quota spent"}))
 def test_the_first_night_says_why_github_could_not_be_asked(fresh: Home, around: Town, name: str) -> None:
     fail, reason = GITHUB[name]
     fail(around)
-    night = within.night(fresh)
+    night = in_process_nights.night(fresh)
     for server in ("kept", "left", "gone"):
         for kind in (repository.KIND, source.KIND, secrets.KIND):
             assert night.absence(server, kind).reason is reason, (server, kind, night.absence(server, kind))
@@ -90,8 +90,8 @@ def test_no_score_moves_while_the_index_fails(
     before: Before, home: Home, fresh: Home, around: Town, status: int, reason: Reason
 ) -> None:
     around.index.script(NPM_DOCUMENT, IndexAnswer(status))
-    assert_nothing_moved(before.night, within.night(home))
-    assert within.night(fresh).absence("npm", package.KIND).reason is reason
+    assert_nothing_moved(before.night, in_process_nights.night(home))
+    assert in_process_nights.night(fresh).absence("npm", package.KIND).reason is reason
 
 
 @pytest.mark.soak
@@ -102,7 +102,7 @@ def test_an_archive_that_the_index_does_not_give_is_recorded_with_its_reason(
     fresh: Home, around: Town, status: int, reason: Reason
 ) -> None:
     around.index.script(NPM_FILE, IndexAnswer(status))
-    assert within.night(fresh).absence("npm", source.KIND).reason is reason
+    assert in_process_nights.night(fresh).absence("npm", source.KIND).reason is reason
 
 
 def _garbage(file: Path) -> None:
@@ -131,7 +131,7 @@ def test_no_score_moves_while_the_mirror_is_broken_and_the_api_is_down(
 ) -> None:
     _spoil_mirror(home, spoil)
     around.osv.faults[BATCH] = [OsvAnswer(503, b"") for _ in range(200)]
-    assert_nothing_moved(before.night, within.night(home))
+    assert_nothing_moved(before.night, in_process_nights.night(home))
 
 
 @pytest.mark.parametrize("spoil", [_garbage, pytest.param(_no_file, marks=pytest.mark.soak)])
@@ -139,7 +139,7 @@ def test_a_night_without_a_mirror_asks_the_api_and_finds_the_same(
     before: Before, home: Home, around: Town, spoil: Callable[[Path], None]
 ) -> None:
     _spoil_mirror(home, spoil)
-    night = within.night(home)
+    night = in_process_nights.night(home)
     assert around.osv.batches
     for server in ("kept", "left", "npm", "python"):
         assert night.body(server, advisories.KIND)["groups"] == before.night.body(server, advisories.KIND)["groups"]
@@ -149,7 +149,7 @@ def test_a_night_without_a_mirror_asks_the_api_and_finds_the_same(
 def test_the_first_night_says_that_neither_mirror_nor_api_can_be_asked(fresh: Home, around: Town) -> None:
     _spoil_mirror(fresh, _garbage)
     around.osv.faults[BATCH] = [OsvAnswer(503, b"") for _ in range(200)]
-    night = within.night(fresh)
+    night = in_process_nights.night(fresh)
     assert night.absence("left", advisories.KIND).reason is Reason.UNREACHABLE
     assert "security.dependencies" not in night.measured("left")
 
@@ -167,15 +167,15 @@ def test_an_export_that_cannot_be_read_leaves_the_mirror_as_it_was(
 ) -> None:
     for path in (EXPORT, "/npm/modified_id.csv"):
         around.osv.faults[path] = [answer] * 50
-    assert within.refresh(home, anew=True) == {"npm": "failed", "PyPI": "loaded"}
+    assert in_process_nights.refresh(home, anew=True) == {"npm": "failed", "PyPI": "loaded"}
     around.osv.faults[BATCH] = [OsvAnswer(503, b"") for _ in range(200)]
-    assert_nothing_moved(before.night, within.night(home))
+    assert_nothing_moved(before.night, in_process_nights.night(home))
 
 
 @pytest.mark.soak
 def test_a_repository_that_went_away_is_named_and_may_move_the_score(before: Before, home: Home, around: Town) -> None:
     del around.github.world.repositories[KEPT]
-    night = within.night(home)
+    night = in_process_nights.night(home)
     seen = night.absence("kept", repository.KIND)
     assert (seen.reason, seen.detail) == (Reason.NO_REPOSITORY, "HTTP 404: GitHub does not know the repository")
     assert night.absence("kept", source.KIND).reason is Reason.NO_REPOSITORY

@@ -8,9 +8,9 @@ import pytest
 
 from evidence.kinds import source
 from tests.functional.further.archives import stopping_halfway
-from tests.functional.further.before import Before
+from tests.functional.further.first_night import Before
+from tests.functional.further.mixed_world import ABANDONED, Town
 from tests.functional.further.nights import Home
-from tests.functional.further.town import ABANDONED, Town
 from tests.servers.github.world import Answer, Fault
 
 pytestmark = [pytest.mark.xdist_group("functional-further"), pytest.mark.soak]

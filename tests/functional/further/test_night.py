@@ -11,9 +11,9 @@ import pytest
 
 from evidence.kinds import advisories, alerts, dependencies, handouts, package, repository, secrets, source
 from evidence.model import Reason
+from tests.functional.further.mixed_world import ABANDONED, KEPT, NPM_FILE, OURS, PYPI_FILE, Town, town
 from tests.functional.further.nights import Home, Night, everything
 from tests.functional.further.projects import PLANTED
-from tests.functional.further.town import ABANDONED, KEPT, NPM_FILE, OURS, PYPI_FILE, Town, town
 
 pytestmark = pytest.mark.xdist_group("functional-further")
 

@@ -11,7 +11,7 @@ from starlette.testclient import TestClient
 from evidence.model import Dossier
 from evidence.store import Store, open_store
 from publish.app import create_app
-from tests.publish.api import shelves
+from tests.publish.api import api_stores
 from tests.publish.site.plain_backend import PlainBackend
 
 
@@ -48,7 +48,7 @@ def open_api(folder: Path, servers: Sequence[Dossier], backend: PlainBackend) ->
     store = open_store(f"sqlite:///{folder}/api.db")
     store.migrate()
     if servers:
-        shelves.publish(store, servers)
+        api_stores.publish(store, servers)
     client = TestClient(create_app(store, backend), raise_server_exceptions=False, follow_redirects=False)
     return Api(client, store, backend, servers)
 
@@ -60,7 +60,7 @@ def make_api(tmp_path: Path) -> Iterator[MakeApi]:
     def make(servers: Sequence[Dossier] | None = None, backend: PlainBackend | None = None) -> Api:
         folder = tmp_path / str(len(opened))
         folder.mkdir()
-        opened.append(open_api(folder, shelves.servers() if servers is None else servers, backend or PlainBackend()))
+        opened.append(open_api(folder, api_stores.servers() if servers is None else servers, backend or PlainBackend()))
         return opened[-1]
 
     yield make
@@ -71,6 +71,6 @@ def make_api(tmp_path: Path) -> Iterator[MakeApi]:
 @pytest.fixture(scope="module")
 def api(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Api]:
     """Two published nights, which tests only read."""
-    api = open_api(tmp_path_factory.mktemp("api"), shelves.servers(), PlainBackend())
+    api = open_api(tmp_path_factory.mktemp("api"), api_stores.servers(), PlainBackend())
     yield api
     api.store.close()

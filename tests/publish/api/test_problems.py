@@ -27,7 +27,7 @@ from publish.web.backend import RequestLimits
 from publish.web.problems import PROBLEM_TYPES
 from publish.web.request_checks import accepts_json_media
 from tests.publish import samples
-from tests.publish.api import shelves
+from tests.publish.api import api_stores
 from tests.publish.api.conftest import Api, MakeApi
 from tests.publish.site.plain_backend import PlainBackend
 from tests.sampling import some
@@ -67,7 +67,7 @@ def problem(api: Api, path: str, kind: str, method: str = "GET", **more: Any) ->
         ("{first}/evidence/secrets", "unknown-evidence"),
         (f"{{first}}/evidence?run={UNKNOWN_RUN}", "unknown-run"),
         (f"{{first}}/diff?from={UNKNOWN_RUN}", "unknown-run"),
-        (f"{{first}}/diff?to={shelves.EARLIER.id}", "unknown-run"),
+        (f"{{first}}/diff?to={api_stores.EARLIER.id}", "unknown-run"),
         (f"/runs/{UNKNOWN_RUN}", "unknown-run"),
         ("/rules/no-such-rule", "unknown-rule"),
         ("/rubrics/nothing@1", "unknown-rubric"),
@@ -294,5 +294,5 @@ def put(api: Api, run: Run) -> None:
     api.store.add_run(run)
     api.store.plan_run(run.id, ids, run.as_of)
     api.store.put_records(run.id, list(dossier.records.values()), done=ids, at=run.as_of)
-    cards = [shelves.stored(card) for card in samples.cards(dossier)]
+    cards = [api_stores.stored(card) for card in samples.cards(dossier)]
     api.store.put_scorecards(run.id, cards, done=ids, at=run.as_of)

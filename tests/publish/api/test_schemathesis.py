@@ -19,7 +19,7 @@ from evidence.store.decisions.audit_trail import AuditEntry
 from publish.api.guide import make_openapi_document
 from publish.community import tokens
 from publish.community.limits import CommunityLimits
-from tests.publish.api import shelves
+from tests.publish.api import api_stores
 from tests.publish.api.conftest import Api, open_api
 from tests.publish.site.plain_backend import NOW, PlainBackend
 from tests.sampling import some
@@ -87,7 +87,7 @@ class Maker:
         servers = [dossier.server.id for dossier in self.api.servers]
         return {
             "server": st.sampled_from(servers or ["srv_00000000000000000000"]),
-            "run": st.sampled_from([shelves.RUN.id, shelves.EARLIER.id]),
+            "run": st.sampled_from([api_stores.RUN.id, api_stores.EARLIER.id]),
             "kind": st.sampled_from(["listing", "registration", "access", "package", "source", "secrets"]),
             "rubric": st.sampled_from(["adaptive", "lint"]),
             "version": st.integers(1, 2),
@@ -97,7 +97,7 @@ class Maker:
 
 @pytest.fixture(scope="module", params=["content", "empty"])
 def maker(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Maker]:
-    servers = shelves.servers() if request.param == "content" else []
+    servers = api_stores.servers() if request.param == "content" else []
     api = open_api(tmp_path_factory.mktemp("made-up"), servers, PlainBackend(community=LAX))
     minted = tokens.create_token("tests", tokens.ADMIN_SCOPES, now=NOW)
     api.store.api_tokens.put_token(

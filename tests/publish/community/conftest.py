@@ -16,7 +16,7 @@ from publish.community.tokens import create_token, owner_scope
 from scoring import receipt
 from scoring.results.scorecard import Line
 from tests.publish import samples
-from tests.publish.api.shelves import publish
+from tests.publish.api.api_stores import publish
 from tests.publish.community.retest_backend import RetestBackend
 from tests.publish.conftest import made_stores
 

@@ -22,7 +22,7 @@ from publish.datasets.snapshot.reader import open_snapshot
 from scoring.engine import catalogue
 from scoring.engine.assess import assess_dossier
 from tests.publish import observed, projects, samples
-from tests.publish.shelf import stored
+from tests.publish.filled_stores import stored
 
 MARKER = "zzmarkerzz"
 RUN = replace(samples.RUN, id="20260301T030000Z-nightly", pins={**dict(catalogue.pinned_versions()), "code": "0.1.0"})

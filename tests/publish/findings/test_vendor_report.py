@@ -20,7 +20,7 @@ def row(rule: str, message: str = "what was found") -> FindingRow:
     )
     at = samples.AS_OF
     state = FindingState.PRIVATE_DISCLOSED
-    return FindingRow(finding=finding, state=state, since=at, first_seen=at, last_seen=at, told_at=at)
+    return FindingRow(finding=finding, state=state, since=at, first_seen=at, last_seen=at, vendor_informed_at=at)
 
 
 def test_it_says_what_where_how_to_fix_it_and_until_when() -> None:

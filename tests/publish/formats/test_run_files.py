@@ -17,7 +17,7 @@ from publish.formats.run_files import FileForm, encode_server
 from publish.publication import run_export
 from scoring.results.scorecard import Line, Scorecard
 from tests.publish import observed, samples
-from tests.publish.shelf import stored
+from tests.publish.filled_stores import stored
 
 TOKEN = write_sample("ghp_<w36>")
 FORMS = (FileForm("jsonl"), FileForm("csv"), FileForm("jsonl", comparable=True), FileForm("csv", comparable=True))

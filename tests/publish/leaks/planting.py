@@ -47,7 +47,7 @@ from scoring.engine import catalogue
 from scoring.engine.assess import assess_dossier
 from scoring.results.scorecard import Line, Scorecard
 from tests.publish import projects, samples
-from tests.publish.shelf import stored
+from tests.publish.filled_stores import stored
 
 FOUND: Final = "zzfoundzz"
 """In evidence of private kinds, and in the lines of undisclosed findings."""

@@ -10,8 +10,8 @@ from starlette.testclient import TestClient
 
 from evidence.store import Store
 from tests.publish import samples
-from tests.publish.site.boards import night, put, read
 from tests.publish.site.conftest import SiteOf
+from tests.publish.site.listing_stores import night, put, read
 from tests.publish.site.plain_backend import PlainBackend
 
 MakeStore = Callable[..., Store]

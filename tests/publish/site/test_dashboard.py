@@ -11,7 +11,7 @@ from evidence.store import Store
 from tests.evidence.store.listing_samples import make_many, show
 from tests.publish.samples import HOSTILE, SCRIPT
 from tests.publish.site.conftest import SiteOf
-from tests.publish.site.fronts import encoded
+from tests.publish.site.dashboard_numbers import encoded
 
 MakeStore = Callable[[Sequence[Dossier]], Store]
 

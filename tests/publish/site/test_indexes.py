@@ -13,7 +13,7 @@ from evidence.store import Store
 from publish.site.pages import sitemap
 from tests.evidence.store.listing_samples import make_many, show
 from tests.publish.site.conftest import SiteOf
-from tests.publish.site.fronts import encoded
+from tests.publish.site.dashboard_numbers import encoded
 
 MakeStore = Callable[[Sequence[Dossier]], Store]
 ROWS = make_many(60)

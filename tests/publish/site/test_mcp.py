@@ -14,7 +14,7 @@ from publish.disclosure import WITHHELD, private_rule_ids
 from publish.mcp.answers import MAX_PLACES
 from tests.publish import samples
 from tests.publish.judged import whole
-from tests.publish.shown import show
+from tests.publish.published_stores import show
 from tests.publish.site.conftest import SiteOf
 from tests.publish.site.plain_backend import PlainBackend
 from tests.publish.test_public_receipts import poisoned

@@ -9,8 +9,8 @@ from starlette.testclient import TestClient
 
 from evidence.store import Store
 from scoring.engine import catalogue
-from tests.publish.site.boards import read
 from tests.publish.site.conftest import SiteOf
+from tests.publish.site.listing_stores import read
 
 MakeStore = Callable[..., Store]
 

@@ -18,8 +18,8 @@ from publish.findings.identity import find_private_findings
 from tests.publish import samples
 from tests.publish.findings.test_identity import INJECTION, server
 from tests.publish.projects import with_project
-from tests.publish.site.boards import judged, night, put, read
 from tests.publish.site.conftest import SiteOf
+from tests.publish.site.listing_stores import judged, night, put, read
 from tests.publish.site.plain_backend import NOW
 
 MakeStore = Callable[..., Store]

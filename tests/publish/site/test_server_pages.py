@@ -19,8 +19,8 @@ from scoring.results.scorecard import Line
 from tests.publish import capped, observed, samples
 from tests.publish.conftest import made_stores
 from tests.publish.projects import with_project
-from tests.publish.site.boards import judged, night, put, read, with_tools
 from tests.publish.site.conftest import SiteOf, opened_sites
+from tests.publish.site.listing_stores import judged, night, put, read, with_tools
 from tests.publish.site.plain_backend import PlainBackend
 from tests.sampling import some
 

@@ -18,7 +18,7 @@ from publish.web.context import break_name
 from tests.evidence.store.listing_samples import make_listed, make_many, make_server, show
 from tests.publish.samples import HOSTILE, SCRIPT
 from tests.publish.site.conftest import SiteOf
-from tests.publish.site.fronts import encoded
+from tests.publish.site.dashboard_numbers import encoded
 from tests.publish.site.plain_backend import PlainBackend
 
 MakeStore = Callable[[Sequence[Dossier]], Store]

@@ -16,8 +16,8 @@ from evidence.model import Dossier
 from evidence.store import Store, open_store
 from publish.site.static_report import FolderTaken, write_report
 from tests.publish import samples
+from tests.publish.filled_stores import fill
 from tests.publish.reports import faults_of, files_about, pages_about, read, report_of
-from tests.publish.shelf import fill
 from tests.sampling import some
 
 Make = Callable[[Sequence[Dossier]], Store]

@@ -14,7 +14,7 @@ from scoring.engine import catalogue
 from scoring.engine.assess import assess_dossier
 from scoring.remedy import plan_fixes
 from tests.publish.findings.test_identity import INJECTION, server
-from tests.publish.site.boards import judged
+from tests.publish.site.listing_stores import judged
 from tests.publish.views.test_server_summary import capture
 
 ADAPTIVE = catalogue.get_rubric("adaptive")

@@ -21,7 +21,7 @@ from scoring.engine.assess import assess_dossier
 from scoring.results.scorecard import Scorecard
 from scoring.rubrics.adaptive_verdict import ADAPTIVE_2
 from tests.publish import capped, samples
-from tests.publish.shelf import stored
+from tests.publish.filled_stores import stored
 
 SERVERS = {"clean": capped.clean, "dark": capped.dark, "leaking": capped.leaking}
 

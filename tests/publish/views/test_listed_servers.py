@@ -1,4 +1,4 @@
-"""What publication puts on the board: what is counted plainly from the same receipts, and nothing that is private."""
+"""What publication puts in the lists: what is counted plainly from the same receipts, and nothing that is private."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ from publish.views.public_servers import PublicServer, read_public_servers
 from scoring import receipt
 from tests.dossiers import captures
 from tests.publish import samples
-from tests.publish.counted import Overview, histogram
-from tests.publish.shelf import fill, stored
+from tests.publish.filled_stores import fill, stored
+from tests.publish.plain_counts import Overview, histogram
 from tests.publish.test_public_receipts import card_of, findings, poisoned
 from workers.stages.scorecards import score_dossier
 
@@ -108,13 +108,13 @@ def test_the_board_says_the_same_whatever_is_decided_about_findings() -> None:
     cards = [card_of(name) for name in ("lint@1", "adaptive@1", "enterprise@1")]
     assert any(findings(card) for card in cards)
     disclosed = frozenset((line.rule or "", line.at, line.why) for card in cards for line in findings(card))
-    boards = []
+    summaries = []
     for reviewed in (ReviewedFindings(), ReviewedFindings(disclosed=disclosed), ReviewedFindings(dismissed=disclosed)):
         shown = [stored(redact_receipt(card, reviewed)) for card in cards]
-        boards.append(listing_writer.summarize_batch([PublicServer(poisoned(), shown)], "run"))
-    assert boards[0] == boards[1] == boards[2]
-    assert not any(rule.encode() in boards[1] for rule in private_rule_ids())
-    assert WITHHELD.encode() not in boards[0]
+        summaries.append(listing_writer.summarize_batch([PublicServer(poisoned(), shown)], "run"))
+    assert summaries[0] == summaries[1] == summaries[2]
+    assert not any(rule.encode() in summaries[1] for rule in private_rule_ids())
+    assert WITHHELD.encode() not in summaries[0]
 
 
 def test_movers_are_those_whose_score_differs_from_the_run_before(make_store: MakeStore) -> None:

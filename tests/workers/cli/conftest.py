@@ -15,7 +15,7 @@ from typer.testing import CliRunner
 from evidence.model import Reason
 from evidence.store import open_store
 from tests.publish import samples
-from tests.publish.shelf import fill
+from tests.publish.filled_stores import fill
 from tests.servers import preloaded, scripted
 from workers.cli import app
 

@@ -19,8 +19,8 @@ from evidence.store.community.webhook_values import Delivery, DeliveryState, Web
 from evidence.store.decisions.audit_trail import AuditEntry
 from publish.community.webhooks import ForgedMessage, derive_secret, verify_message
 from tests.publish import samples
-from tests.publish.api.shelves import EARLIER, RUN
-from tests.publish.shelf import fill
+from tests.publish.api.api_stores import EARLIER, RUN
+from tests.publish.filled_stores import fill
 from tests.servers.grounds import Website, website
 from tests.stepping_clock import SteppingClock
 from tests.workers.world import NIGHT, World, context

@@ -19,7 +19,7 @@ from crawler.collectors.repository.api.token_rotation import UNLIMITED_REQUESTS
 from evidence.model import Dossier, Reason, Run, Trigger
 from evidence.store import RunState, Stage, Store, open_store
 from tests.publish import samples
-from tests.publish.shelf import fill
+from tests.publish.filled_stores import fill
 from tests.servers.daemon import free_port
 from tests.servers.postgres import PostgresServer
 from tests.servers.valkey import ValkeyServer, valkey_server

@@ -11,8 +11,8 @@ import pytest
 
 from evidence.store import FindingState, RunRow, Store, open_store
 from tests.publish import samples
+from tests.publish.filled_stores import fill, stored
 from tests.publish.findings.test_identity import INJECTION, cards, server
-from tests.publish.shelf import fill, stored
 from workers import rescoring
 from workers.publication import finding_disclosure
 

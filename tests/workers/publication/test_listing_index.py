@@ -1,4 +1,4 @@
-"""A run is on the board as soon as it is published; who opts out vanishes from it at once."""
+"""A run is in the lists as soon as it is published; who opts out vanishes from it at once."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def forget(store_url: str) -> None:
     with database.writing() as connection:
         for table in (LISTING_EDITION, LISTING_SERVER, LISTING_ORDER):
             connection.execute(table.delete())
-        connection.execute(text("DELETE FROM board_text"))
+        connection.execute(text("DELETE FROM listing_text"))
     database.close()
 
 

@@ -60,16 +60,16 @@ def compact_nights(
 
 
 def _in_words(done: CompactionResult) -> str:
-    visits = f"{sum(done.visits.values())} visits in {len(done.visits)} runs before {done.before:%Y-%m-%d}"
+    dropped = f"{sum(done.record_sets.values())} servers in {len(done.record_sets)} runs before {done.before:%Y-%m-%d}"
     if done.dry:
-        return f"would drop the records of {visits}"
+        return f"would drop the records of {dropped}"
     swept = done.swept
     bodies = f"{swept.given_up + swept.deleted} unused bodies of {swept.freed / 1e6:.1f} MB"
-    return f"dropped the records of {visits}, and {bodies}"
+    return f"dropped the records of {dropped}, and {bodies}"
 
 
 def _as_json(done: CompactionResult) -> dict[str, object]:
-    found: dict[str, object] = {"dry_run": done.dry, "before": done.before.isoformat(), "visits": done.visits}
+    found: dict[str, object] = {"dry_run": done.dry, "before": done.before.isoformat(), "record_sets": done.record_sets}
     if done.dry:
         return found
     swept = done.swept

@@ -329,7 +329,7 @@ def _json(row: FindingRow, servers: Mapping[ServerId, Server], now: _Now) -> dic
         "content": finding.content,
         "first_seen": row.first_seen.isoformat(),
         "last_seen": row.last_seen.isoformat(),
-        "told_at": row.told_at.isoformat() if row.told_at else None,
+        "vendor_informed_at": row.vendor_informed_at.isoformat() if row.vendor_informed_at else None,
         "embargo_until": end.isoformat() if end else None,
     }
 

@@ -17,7 +17,7 @@ from crawler.collectors.advisories import AdvisoriesCollector
 from evidence.canonical import Json, canonical_json
 from evidence.kinds.advisories import KIND, Advisories, Reach
 from evidence.model import Absent, Dossier, Observed, Reason, Record, Server, Target, TargetType
-from tests.crawler.advisories.asked import NOW, Waits, api, refresh
+from tests.crawler.advisories.local_osv import NOW, Waits, api, refresh
 from tests.servers.osv.records import CRITICAL, advisory, fixed_in
 from tests.servers.osv.serving import running
 from tests.servers.osv.world import Answer, OsvWorld

@@ -56,7 +56,7 @@ def known(store: Store) -> str:
 def test_a_new_finding_is_in_private_triage(store: Store, known: str) -> None:
     rows = store.read_findings()
     assert [row.finding for row in rows] == [spotted(known, 1), spotted(known, 2)]
-    assert {(row.state, row.since, row.first_seen, row.last_seen, row.told_at) for row in rows} == {
+    assert {(row.state, row.since, row.first_seen, row.last_seen, row.vendor_informed_at) for row in rows} == {
         (TRIAGE, AS_OF, AS_OF, AS_OF, None)
     }
     assert store.read_finding_trail([row.finding.id for row in rows]) == {}
@@ -97,9 +97,9 @@ def test_every_change_is_in_the_trail_with_who_when_and_why(store: Store, known:
     finding = spotted(known, 1).id
     disclosed = change(TRIAGE, DISCLOSED, note="mailed", recipient="security@vendor.example")
     published = change(DISCLOSED, PUBLIC, at=LATER + DAY, who="bo")
-    assert store.transition_finding(finding, disclosed).told_at == LATER
+    assert store.transition_finding(finding, disclosed).vendor_informed_at == LATER
     row = store.transition_finding(finding, published)
-    assert (row.state, row.since, row.told_at) == (PUBLIC, LATER + DAY, LATER)
+    assert (row.state, row.since, row.vendor_informed_at) == (PUBLIC, LATER + DAY, LATER)
     assert store.read_finding_trail([finding, spotted(known, 2).id]) == {finding: [disclosed, published]}
 
 

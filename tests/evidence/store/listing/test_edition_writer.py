@@ -33,7 +33,7 @@ def small_batches(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def shown(store: Store) -> list[ListedServer]:
-    """All that is on the board, through a page as anybody reads it."""
+    """All that is in the lists, through a page as anybody reads it."""
     return sorted(store.listing.read_page(ListingQuery(), limit=200).servers, key=lambda one: one.server.id)
 
 
@@ -43,7 +43,7 @@ def editions(database: Database) -> dict[str, set[int]]:
         tables = (LISTING_SERVER, LISTING_ORDER)
         found = {one.name: set(connection.scalars(select(one.c.edition).distinct())) for one in tables}
         edition = "rowid >> 32" if database.is_sqlite else "edition"
-        found["board_text"] = set(connection.scalars(text(f"SELECT DISTINCT {edition} FROM board_text")))
+        found["listing_text"] = set(connection.scalars(text(f"SELECT DISTINCT {edition} FROM listing_text")))
         return found
 
 

@@ -1,4 +1,4 @@
-"""Lists of the board: every order and filter, walked page by page, gives exactly what sorting everything gives."""
+"""Lists of servers: every order and filter, walked page by page, gives exactly what sorting everything gives."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def walk(store: Store, query: ListingQuery, limit: int) -> Iterator[ListingPage]
 
 
 def order_of(query: ListingQuery) -> Callable[[ListedServer], Any]:
-    """The key by which Python sorts as the board does, from the published rule of ranks."""
+    """The key by which Python sorts as the lists do, from the published rule of ranks."""
 
     def rank(listed: ListedServer) -> Any:
         score = listed.score(query.rubric, 2 if query.rubric == "lint" and query.version is None else query.version)
@@ -210,7 +210,7 @@ def test_search_finds_the_same_however_common_a_word_is(
 
 
 HOSTILE = (
-    '"', "'", "a'b", '"; DROP TABLE board_text; --', "wea* OR io", "NEAR(io weather, 1)", "words : io", "^io", "-io",
+    '"', "'", "a'b", '"; DROP TABLE listing_text; --', "wea* OR io", "NEAR(io weather, 1)", "words : io", "^io", "-io",
     "io AND NOT weather", "(io", "{words}: io", "io:* | mail", "!io & mail", "io <-> mail", "\\", "\x00io", "%", "_",
     "\ud800", ":* & ''", "*",
 )  # fmt: skip

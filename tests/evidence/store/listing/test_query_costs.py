@@ -37,7 +37,7 @@ def steps() -> Iterator[Callable[[], int]]:
 
 
 def work(folder: Path, count: int, ask: Callable[[Store, ListedServer], object]) -> int:
-    """Steps for a question about one of so many servers, when the board is known already."""
+    """Steps for a question about one of so many servers, when the lists are known already."""
     with steps() as so_far:
         store = open_store(f"sqlite:///{folder / str(count)}.db")
         store.migrate()

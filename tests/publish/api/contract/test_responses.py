@@ -19,13 +19,13 @@ from publish.api.operations import evidence
 from publish.views.public_servers import read_public_servers
 from scoring import receipt
 from tests.publish import samples
-from tests.publish.api import shelves
+from tests.publish.api import api_stores
 from tests.publish.api.conftest import Api, MakeApi
 
 VALUES = {
     "rubric": "lint",
     "version": "1",
-    "run": shelves.RUN.id,
+    "run": api_stores.RUN.id,
     "rule": "tool-description-missing",
     "kind": "listing",
 }
@@ -108,10 +108,10 @@ def test_what_was_not_measured_is_never_a_number(api: Api) -> None:
 
 
 def test_receipts_are_those_of_the_dataset(api: Api) -> None:
-    for server in read_public_servers(api.store, shelves.RUN.id):
+    for server in read_public_servers(api.store, api_stores.RUN.id):
         body = api.get(f"/servers/{server.dossier.server.id}/scorecards")
         assert body["scorecards"] == [json.loads(card.body) for card in server.cards]
-        assert body["run"] == shelves.RUN.id
+        assert body["run"] == api_stores.RUN.id
 
 
 def test_a_receipt_adds_up_after_it_was_sent(api: Api) -> None:
@@ -130,7 +130,7 @@ def test_receipts_can_be_chosen(api: Api) -> None:
     assert names == ["adaptive", "lint"]
     assert [one["rubric"] for one in api.get(f"{api.first}/scorecards?rubric=lint&version=1")["scorecards"]] == ["lint"]
     assert api.get(f"{api.first}/scorecards?version=9")["scorecards"] == []
-    earlier = api.get(f"{api.first}/scorecards?run={shelves.EARLIER.id}")
+    earlier = api.get(f"{api.first}/scorecards?run={api_stores.EARLIER.id}")
     assert earlier["as_of"] == "2026-02-28T03:00:00+00:00"
 
 
@@ -155,17 +155,17 @@ def test_a_body_is_shown_up_to_a_size(make_api: MakeApi, monkeypatch: pytest.Mon
     monkeypatch.setattr(evidence, "LARGEST", len(content.body) - 1)
     assert "/datasets" in api.get(path)["not_shown"]
     monkeypatch.setattr(evidence, "LARGEST", len(content.body))
-    assert "body" in api.get(f"{path}?run={shelves.EARLIER.id}")
+    assert "body" in api.get(f"{path}?run={api_stores.EARLIER.id}")
 
 
 def test_history_and_diff_tell_of_both_nights(api: Api) -> None:
     points = api.get(f"{api.first}/history?rubric=adaptive")["points"]
-    assert [point["run"] for point in points] == [shelves.EARLIER.id, shelves.RUN.id]
+    assert [point["run"] for point in points] == [api_stores.EARLIER.id, api_stores.RUN.id]
     body = api.get(f"{api.first}/diff")
-    assert (body["before"], body["after"]) == (shelves.EARLIER.id, shelves.RUN.id)
+    assert (body["before"], body["after"]) == (api_stores.EARLIER.id, api_stores.RUN.id)
     assert [one["points"] for one in body["comparisons"]] == ["0", "0"]
-    turned = api.get(f"{api.first}/diff?from={shelves.RUN.id}&to={shelves.EARLIER.id}")
-    assert (turned["before"], turned["after"]) == (shelves.RUN.id, shelves.EARLIER.id)
+    turned = api.get(f"{api.first}/diff?from={api_stores.RUN.id}&to={api_stores.EARLIER.id}")
+    assert (turned["before"], turned["after"]) == (api_stores.RUN.id, api_stores.EARLIER.id)
 
 
 def pages(api: Api, query: str) -> Iterator[dict[str, Any]]:

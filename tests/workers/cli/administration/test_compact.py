@@ -17,6 +17,6 @@ def test_the_newest_records_are_left_alone(hallmark: Hallmark, stored: Sequence[
     assert stored
     [said] = hallmark("compact", "--json").rows
     assert said["dry_run"] is False
-    assert set(said["visits"].values()) <= {0}  # type: ignore[attr-defined]
+    assert set(said["record_sets"].values()) <= {0}  # type: ignore[attr-defined]
     assert said["bodies"] == {"given_up": 0, "deleted": 0, "bytes": 0}
-    assert "would drop the records of 0 visits" in hallmark("compact", "--dry-run").err
+    assert "would drop the records of 0 servers" in hallmark("compact", "--dry-run").err

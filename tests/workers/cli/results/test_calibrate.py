@@ -8,7 +8,7 @@ import pytest
 
 from evidence.store import open_store
 from tests.dossiers import captures
-from tests.publish.shelf import fill
+from tests.publish.filled_stores import fill
 from tests.workers.cli.conftest import Hallmark
 
 MEMBERS = {"corpus", "rubric", "ruleset", "run", "as_of", "values", "published", "proposed", "deciles", "deviation"}

@@ -16,8 +16,8 @@ from evidence.model import Absent, Dossier, Observed
 from evidence.store import DetectedFinding, FindingState, Store, open_store
 from publish.findings.identity import find_private_findings
 from tests.publish import projects, samples
+from tests.publish.filled_stores import fill
 from tests.publish.findings.test_identity import INJECTION, cards, server
-from tests.publish.shelf import fill
 from tests.workers.cli.conftest import Hallmark
 from workers.publication import finding_disclosure as disclosure
 from workers.stages.approved_listings import read_approvals
@@ -124,13 +124,13 @@ def test_the_report_to_the_vendor_is_all_of_stdout(hallmark: Hallmark, shelf: St
     result = hallmark("findings", "disclose", finding, "--to", TO, *BY)
     assert result.out.startswith("Subject: ")
     row = shelf.read_findings()[0]
-    assert row.told_at is not None
+    assert row.vendor_informed_at is not None
     for part in (
         finding,
         row.finding.at,
         row.finding.message,
         row.finding.content,
-        f"{row.told_at + timedelta(90):%Y-%m-%d}",
+        f"{row.vendor_informed_at + timedelta(90):%Y-%m-%d}",
     ):
         assert part in result.out
     assert "Leave decisions to the user" in " ".join(result.out.split())

@@ -12,7 +12,7 @@ from evidence.store import Store, open_store
 from publish.app import create_app
 from publish.mcp.server import TOOLS
 from tests.publish import samples
-from tests.publish.shown import show
+from tests.publish.published_stores import show
 from tests.publish.site.plain_backend import PlainBackend
 from tests.servers.loopback_app import on_loopback
 from tests.workers.cli.conftest import SCRIPT, Hallmark, Outcome

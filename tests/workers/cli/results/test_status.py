@@ -11,7 +11,7 @@ from rich.console import Console
 from evidence.model import Reason, Run, Trigger
 from evidence.store import RunState, Stage, open_store
 from tests.publish import samples
-from tests.publish.shelf import fill
+from tests.publish.filled_stores import fill
 from tests.servers.daemon import free_port
 from tests.workers import world
 from tests.workers.cli.conftest import Hallmark

@@ -6,6 +6,7 @@ There is no downgrade: a database without tables is a new one.
 from __future__ import annotations
 
 import sqlalchemy as sa
+from alembic import op
 
 from evidence.store.migrations.building import (
     big_integers,
@@ -20,9 +21,8 @@ from evidence.store.migrations.building import (
     texts,
 )
 
-# The number of the last of the migrations that were folded into this one: a database that they made opens
-# as it is, with two empty tables and a column that are no longer read.
-revision = "0011"
+# Lower numbers were those of migrations before this one, which made other tables.
+revision = "0013"
 down_revision = None
 branch_labels = None
 depends_on = None
@@ -159,7 +159,7 @@ def _make_evidence() -> None:
         "compaction",
         *integers("run_key"),
         *moments("at"),
-        *integers("visits"),
+        *integers("record_sets"),
         *booleans("done"),
         primary=("run_key",),
         foreign={"run_key": "run"},
@@ -186,7 +186,7 @@ def _make_evidence() -> None:
         rowid=False,
     )
     table(
-        "evidence_visit",
+        "record_set",
         *integers("run_key", "server_key", "shape_key"),
         *binaries("blobs", "notes"),
         primary=("run_key", "server_key"),
@@ -258,7 +258,7 @@ def _make_findings() -> None:
         *moments("first_seen", "last_seen"),
         *texts("state"),
         *moments("since"),
-        *moments("told_at", nullable=True),
+        *moments("vendor_informed_at", nullable=True),
         foreign={"server_key": "server"},
         unique=(("id",),),
     )
@@ -277,7 +277,7 @@ def _make_findings() -> None:
 
 def _make_listing() -> None:
     table(
-        "board_order",
+        "listing_order",
         *integers("edition", autoincrement=False),
         *small_integers("sort", autoincrement=False),
         *integers("place", autoincrement=False),
@@ -288,18 +288,9 @@ def _make_listing() -> None:
         primary=("edition", "sort", "place"),
         rowid=False,
     )
-    index("board_order", "edition", "sort", "rank", "place", "kind", "grade", "score", name="ix_board_order_walk")
+    index("listing_order", "edition", "sort", "rank", "place", "kind", "grade", "score", name="ix_listing_order_walk")
     table(
-        "board_word",
-        *integers("edition", autoincrement=False),
-        *texts("word"),
-        *integers("place", autoincrement=False),
-        primary=("edition", "word", "place"),
-        rowid=False,
-    )
-    index("board_word", "edition", "place", "word")
-    table(
-        "board",
+        "listing_edition",
         *integers("run_key"),
         *booleans("ready"),
         *integers("servers"),
@@ -307,15 +298,15 @@ def _make_listing() -> None:
         *binaries("front"),
         foreign={"run_key": "run"},
     )
-    index("board", "run_key")
+    index("listing_edition", "run_key")
     table(
-        "board_hidden",
+        "listing_hidden",
         *integers("server_key", autoincrement=False),
         primary=("server_key",),
         foreign={"server_key": "server"},
     )
     table(
-        "board_server",
+        "listing_server",
         *integers("edition", "place", autoincrement=False),
         *integers("server_key"),
         *texts("name"),
@@ -326,14 +317,27 @@ def _make_listing() -> None:
         foreign={"server_key": "server"},
         rowid=False,
     )
-    index("board_server", "server_key", "edition")
+    index("listing_server", "server_key", "edition")
     table(
-        "board_withheld",
+        "listing_withheld",
         *integers("run_key", "server_key", autoincrement=False),
         primary=("run_key", "server_key"),
         foreign={"run_key": "run", "server_key": "server"},
         rowid=False,
     )
+    _make_full_text()
+
+
+def _make_full_text() -> None:
+    """The words of listed servers, in the full-text index of each database."""
+    if op.get_bind().dialect.name == "sqlite":
+        op.execute("CREATE VIRTUAL TABLE listing_text USING fts5 (words, tokenize = 'unicode61 remove_diacritics 0')")
+        return
+    op.execute(
+        "CREATE TABLE listing_text (edition integer NOT NULL, place integer NOT NULL, words tsvector NOT NULL,"
+        " CONSTRAINT pk_listing_text PRIMARY KEY (edition, place))"
+    )
+    op.execute("CREATE INDEX ix_listing_text_words ON listing_text USING gin (words)")
 
 
 def _make_community() -> None:

@@ -1,4 +1,4 @@
-"""Stores whose runs are on the board, as publication leaves them, and pages read as a browser would read them."""
+"""Stores whose runs are in the lists, as publication leaves them, and pages read as a browser would read them."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from scoring.engine import catalogue
 from scoring.engine.assess import assess_dossier
 from scoring.results.scorecard import Scorecard
 from tests.publish import samples
+from tests.publish.filled_stores import stored
 from tests.publish.reports import Page
-from tests.publish.shelf import stored
 
 PUBLISHED = RunState.PUBLISHED
 

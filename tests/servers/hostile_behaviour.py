@@ -11,8 +11,8 @@ from functools import cache
 from typing import Any
 
 from evidence.model import Reason
+from tests.servers.conforming import MODERN, Upright
 from tests.servers.hostile import Behaviour, Call, is_unknown_method
-from tests.servers.upright import MODERN, Upright
 
 When = Callable[[Call], bool]
 Change = Callable[[Any, Call], Any]

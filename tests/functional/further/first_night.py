@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 from evidence.kinds import advisories, package, repository, secrets, source
 from evidence.model import Absent
+from tests.functional.further.mixed_world import Town
 from tests.functional.further.nights import Home, Night
-from tests.functional.further.town import Town
 
 
 @dataclass

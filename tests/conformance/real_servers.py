@@ -1,4 +1,4 @@
-"""Our verdicts about more than thirty real servers: `python -m tests.conformance.thirty --write docs`.
+"""Our verdicts about more than thirty real servers: `python -m tests.conformance.real_servers --write docs`.
 
 Installs what it needs into a cache folder with the user's own pip and npm, starts each server, runs a full probe that
 calls no tool, and writes the tables. Every MUST that fails needs a sentence of the specification in JUDGED, and over

@@ -1,4 +1,4 @@
-"""Stores for tests of the API: two nights of made-up servers with their boards."""
+"""Stores for tests of the API: two nights of made-up servers with their lists."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from evidence.model import Dossier, Reason
 from evidence.store import Store
 from publish.publication.listing_writer import write_listing
 from tests.publish import projects, samples
-from tests.publish.shelf import fill, stored
+from tests.publish.filled_stores import fill, stored
 
 __all__ = ["EARLIER", "RUN", "publish", "servers", "stored"]
 
@@ -30,7 +30,7 @@ def servers() -> list[Dossier]:
 
 
 def publish(store: Store, dossiers: Sequence[Dossier]) -> None:
-    """Two published nights of the same servers, and the board of the second."""
+    """Two published nights of the same servers, and the lists of the second."""
     before = [replace(dossier, as_of=EARLIER.as_of) for dossier in dossiers]
     fill(store, before, EARLIER)
     fill(store, dossiers)

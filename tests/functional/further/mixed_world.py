@@ -15,6 +15,7 @@ from typing import Any
 
 from tests.functional.further.projects import abandoned, archive, well_kept
 from tests.functional.processes import CLOCK
+from tests.servers.conforming import Upright
 from tests.servers.github.server import Local, serve
 from tests.servers.github.world import Account, Commit, Discussion, Said, World
 from tests.servers.github.world import Repository as Held
@@ -23,7 +24,6 @@ from tests.servers.indexes import PackageIndex, file, packument, project_json
 from tests.servers.osv.records import CRITICAL, MEDIUM, advisory, fixed_in
 from tests.servers.osv.serving import running as osv_running
 from tests.servers.osv.world import OsvWorld
-from tests.servers.upright import Upright
 
 OURS = "the-token-of-this-installation"
 NPM_FILE = "/files/notes-1.0.0.tgz"

@@ -1,4 +1,4 @@
-"""A store as it is after a night: dossiers with the receipts of every rubric, published, and on the board."""
+"""A store as it is after a night: dossiers with the receipts of every rubric, published, and in the lists."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from publish.publication.listing_writer import write_listing
 from scoring.engine import catalogue
 from scoring.engine.assess import assess_dossier
 from tests.publish import samples
-from tests.publish.shelf import stored
+from tests.publish.filled_stores import stored
 
 
 def show(store: Store, dossiers: Sequence[Dossier], run: Run = samples.RUN) -> None:

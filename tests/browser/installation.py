@@ -19,7 +19,7 @@ from scoring.engine import catalogue
 from tests.dossiers import captures, recorded
 from tests.publish import projects, samples
 from tests.publish.judged import whole
-from tests.publish.shown import show
+from tests.publish.published_stores import show
 from tests.servers import scripted
 from tests.servers.loopback_app import on_loopback
 from workers.context import open_context
