@@ -68,6 +68,9 @@ class Subcommand:
     panel: str
 
 
+_YOUNG: Final = 50_000
+"""New objects that start a garbage collection. What a command imports when it runs makes several times as many."""
+
 _WORK, _READ, _CARE = "Measure", "Read results", "Administer"
 
 SUBCOMMANDS: Final = {
@@ -166,6 +169,7 @@ def load_command(module: str) -> Any:
     command = typer.main.get_command(importlib.import_module(f"workers.cli.{module}").app)
     if not gc.isenabled():
         gc.freeze()  # imported modules live as long as the process, so no later collection has to visit them
+        gc.set_threshold(_YOUNG)
         gc.enable()
     _simplify(command)
     return command
