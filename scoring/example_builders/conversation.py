@@ -22,8 +22,25 @@ def build_conversation(
 ) -> Conversation:
     """A conversation of exchanges made by the `*_exchange` functions; `listing` is a listing body."""
     known = Listing(json.loads(json.dumps(listing))) if listing is not None else None
-    body = json.dumps(build_exchanges_body(*exchanges, depth=depth)).encode()
-    return Conversation(at="exchanges", recorded=Exchanges.parse(body, known), listing=known)
+    return Conversation(at="exchanges", recorded=_UnparsedExchanges.make(exchanges, depth, known), listing=known)
+
+
+class _UnparsedExchanges(Exchanges):
+    """Exchanges that are parsed when they are first read: most processes use no example."""
+
+    @staticmethod
+    def make(exchanges: Sequence[dict[str, Any]], depth: str, listing: Listing | None) -> Exchanges:
+        made = object.__new__(_UnparsedExchanges)
+        vars(made)["_unparsed"] = (exchanges, depth, listing)
+        return made
+
+    def __getattr__(self, name: str) -> Any:
+        if "_unparsed" not in vars(self):
+            raise AttributeError(name)
+        exchanges, depth, listing = vars(self).pop("_unparsed")
+        body = json.dumps(build_exchanges_body(*exchanges, depth=depth)).encode()
+        vars(self).update(vars(Exchanges.parse(body, listing)))
+        return getattr(self, name)
 
 
 def build_exchanges_body(*exchanges: dict[str, Any], depth: str = "full") -> dict[str, Json]:
