@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Final, Protocol
 
 from crawler.budgeted_collector import BudgetedCollector
 from crawler.collector import Collector, Follower
-from crawler.collectors.interop.collector import InteropCollector
 from crawler.collectors.protocol import ProbeLimits, ProtocolCollector
 from crawler.collectors.protocol.probes.probe import ProbeDependencies
 from crawler.collectors.protocol.questions.selection import QuestionSelection
@@ -46,13 +45,14 @@ from workers.wiring.project_collectors import ProjectCollectors
 from workers.wiring.request_budgets import build_request_budgets
 
 if TYPE_CHECKING:
+    from crawler.collectors.interop.collector import InteropCollector
     from crawler.registries.registry import Registry
     from crawler.registries.sources import Source
     from crawler.sandbox import InstalledTree, Sandbox
     from crawler.sandbox.boxes.egress_relay import AllowedEndpoints
 
-# The scan of one remote uses neither the sandbox nor registries, and their imports take longer than its probe: they are
-# imported with the first package and the first registry.
+# The scan of one remote uses neither the sandbox nor registries nor the official client, and their imports take longer
+# than its probe: they are imported when they are first used.
 
 # A catalogue in one file is larger than any answer of a server may be.
 _CATALOGUE: Final = {"wire_bytes": 16 * 1024 * 1024, "body_bytes": 32 * 1024 * 1024}
@@ -100,9 +100,7 @@ class NetworkWiring:
     @property
     def versions(self) -> Sequence[VersionedCollector]:
         protocol = PinnedCollector(ProtocolCollector.name, ProtocolCollector.version)
-        interop = PinnedCollector(InteropCollector.name, InteropCollector.version)
-        interop_pins = (interop,) if self._uses_official_client else ()
-        return (protocol, *interop_pins, *self._project.versions)
+        return (protocol, *self._interop_versions(), *self._project.versions)
 
     async def registries(self, sources: Sequence[str]) -> Sequence[Registry]:
         import httpx  # noqa: PLC0415
@@ -174,7 +172,16 @@ class NetworkWiring:
         asked = self._settings.interop
         return asked == "weekly" or (asked == "full" and self._settings.depth == "full")
 
+    def _interop_versions(self) -> Sequence[VersionedCollector]:
+        if not self._uses_official_client:
+            return ()
+        from crawler.collectors.interop.collector import InteropCollector  # noqa: PLC0415
+
+        return (PinnedCollector(InteropCollector.name, InteropCollector.version),)
+
     def _interop(self, launcher: Launcher | None) -> InteropCollector:
+        from crawler.collectors.interop.collector import InteropCollector  # noqa: PLC0415
+
         return InteropCollector(
             self._http_engine(),
             launcher,

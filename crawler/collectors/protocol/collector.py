@@ -16,7 +16,6 @@ from crawler.collectors.protocol.questions.selection import QuestionSelection
 from crawler.collectors.protocol.samples import sample_window as sampling
 from crawler.collectors.protocol.session.dialogue import ProbeLimits
 from crawler.collectors.protocol.stdio.recording_launcher import RecordingLauncher, behaviour_content
-from crawler.collectors.protocol.stdio.start_attempts import StartAttempts
 from crawler.collectors.protocol.stdio.trial_reuse import is_same_evidence
 from crawler.collectors.protocol.trials.call_policy import CallPolicy
 from crawler.http.credentials import Credentials
@@ -136,6 +135,8 @@ class ProtocolCollector:
             return ProbeResult(listing=Absent(Reason.RUNTIME_UNSUPPORTED, f"{target.type} packages are not run yet"))
         if self._launcher is None:
             return ProbeResult(listing=Absent(Reason.SANDBOX_RESTRICTED, "no sandbox is available here"))
+        from crawler.collectors.protocol.stdio.start_attempts import StartAttempts  # noqa: PLC0415  only for packages
+
         recorder = RecordingLauncher(self._launcher)
         probed = await StartAttempts(recorder, self._dependencies, options, earlier).run(target)
         return replace(probed, behaviour=recorder.behaviour())

@@ -8,7 +8,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Final, TypeAlias
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 from crawler.collectors.protocol.access.access_challenge import AccessRequest
 from crawler.collectors.protocol.handouts import resource_reader
@@ -21,7 +21,6 @@ from crawler.collectors.protocol.questions.selection import QuestionSelection
 from crawler.collectors.protocol.session.dialogue import Dialogue, ProbeLimits, QuestionBudget
 from crawler.collectors.protocol.session.handshake import Opened, initialize
 from crawler.collectors.protocol.trials.call_policy import CallPolicy
-from crawler.collectors.protocol.trials.tool_trials import ToolTrials
 from crawler.http.credentials import Credentials
 from crawler.http.rate_limiting import HostRateLimiter
 from crawler.mcp.channel import Channel, Era
@@ -30,6 +29,9 @@ from crawler.mcp.streamable_http import JsonRpcPost, StreamableHttp
 from crawler.mcp.transcript import Reply, Transcript
 from evidence.canonical import Json
 from evidence.model import Absent, Observed, Reason, Target
+
+if TYPE_CHECKING:
+    from crawler.collectors.protocol.trials.tool_trials import ToolTrials
 
 _OWN_PAUSE: Final = 0.1  # seconds before a second try at the operator's own server
 _OBSERVED_HEADERS: Final = ("server", "date", "via", "x-powered-by")
@@ -222,6 +224,8 @@ class Probe:
             reply = await opened.dialogue.turn_page(method, params, opened.era, seconds=seconds)
             self.transcript.forget(since)
             return reply
+
+        from crawler.collectors.protocol.trials.tool_trials import ToolTrials  # noqa: PLC0415  only for calls
 
         tick = asyncio.get_running_loop().time
         self.tool_trials = ToolTrials(policy, tick, opted_out=self.options.opted_out, handed_out=handed_out)

@@ -10,7 +10,7 @@ from fractions import Fraction
 from itertools import islice
 from typing import Any, Final
 
-from crawler.collectors.protocol.trials import sample_texts, schema_validation
+from crawler.collectors.protocol.trials import change_words, sample_texts, schema_validation
 from crawler.collectors.protocol.trials.schema_flattening import SchemaFlattener, SchemaNotFlattened
 from evidence.canonical import Json
 from evidence.json_members import array_or_empty, object_or_empty, strings_in
@@ -106,14 +106,14 @@ class _Maker:
         for name, schema in islice(properties.items(), _MOST_MEMBERS):
             offered = (
                 None
-                if name in made or sample_texts.may_mention_change(name)
+                if name in made or change_words.may_mention_change(name)
                 else self._offered(object_or_empty(schema), name)
             )
             if offered is not None:
                 made[name] = offered
         fewest = _count(flat.get("minProperties"))
         for name, schema in islice(properties.items(), _MOST_MEMBERS):
-            if len(made) < fewest and name not in made and not sample_texts.may_mention_change(name):
+            if len(made) < fewest and name not in made and not change_words.may_mention_change(name):
                 made[name] = self._value(schema, name, depth + 1)
         for index in range(min(fewest, _MOST_MEMBERS)):
             if len(made) < fewest:
@@ -128,7 +128,7 @@ class _Maker:
         if schema is False:
             raise SchemaNotFlattened("a required member is not allowed")
         value = self._value(schema, name, depth + 1)
-        if value is True and sample_texts.mentions_change(name) and not _is_dry_run(name):
+        if value is True and change_words.mentions_change(name) and not _is_dry_run(name):
             raise SchemaNotFlattened("a required switch asks for a deed")
         return value
 
@@ -177,7 +177,7 @@ class _Maker:
     def _vetted(self, options: Sequence[Json], name: str) -> Json:
         """The first harmless option; those without a verb of changing come first."""
         kept = [value for value in options if _is_harmless(value)]
-        quiet = [value for value in kept if not (isinstance(value, str) and sample_texts.may_mention_change(value))]
+        quiet = [value for value in kept if not (isinstance(value, str) and change_words.may_mention_change(value))]
         if not quiet and (not kept or sample_texts.is_risky_parameter(name) or _is_choice_of_action(name)):
             raise SchemaNotFlattened("every allowed value names a place or a deed")
         return (quiet or kept)[0]

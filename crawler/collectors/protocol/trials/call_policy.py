@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
-from crawler.collectors.protocol.trials import sample_texts
+from crawler.collectors.protocol.trials.change_words import mentions_destruction
 from evidence import authority
 from evidence.authority import UNAMBIGUOUS_ACTION_VERBS, Authority, Basis, Classification
 from evidence.canonical import Json
@@ -98,7 +98,7 @@ def _find_doubt(tool: Json, prefix: str, *, alone: bool) -> tuple[Basis, str] | 
     if doubt_about_name := _find_doubt_about_name(text_or_empty(members.get("name")), prefix, alone=alone):
         return Basis.NAME, doubt_about_name
     titles = (text_or_empty(members.get("title")), text_or_empty(_annotations(tool).get("title")))
-    if any(sample_texts.mentions_destruction(title[:_MAX_SEARCHED]) for title in titles):
+    if any(mentions_destruction(title[:_MAX_SEARCHED]) for title in titles):
         return Basis.NAME, "the title holds a word for destroying"
     first = _FIRST_WORD.match(text_or_empty(members.get("description"))[:_MAX_SEARCHED])
     if first and _is_action(first[1].lower()):
@@ -113,7 +113,7 @@ def _find_doubt_about_name(name: str, prefix: str, *, alone: bool) -> str:
         return "the name is outside the protocol's grammar"
     if not alone:
         return "another tool has the same name"
-    if any(sample_texts.mentions_destruction(spelled) for spelled in (name, name.lower().translate(_LOOKALIKES))):
+    if any(mentions_destruction(spelled) for spelled in (name, name.lower().translate(_LOOKALIKES))):
         return "the name holds a word for destroying"
     if authority.classify_tool({"name": name}, prefix=prefix).authority.changes_state:
         return "the name is that of a deed"
@@ -123,9 +123,7 @@ def _find_doubt_about_name(name: str, prefix: str, *, alone: bool) -> str:
 def _is_action(word: str) -> bool:
     """True for the forms of an action verb: sends, deletes, moving, overwritten."""
     stems = {word, *(word.removesuffix(ending) for ending in ("s", "es", "d", "ed", "ing", "n"))}
-    return sample_texts.mentions_destruction(word) or not UNAMBIGUOUS_ACTION_VERBS.isdisjoint(
-        stems | {f"{stem}e" for stem in stems}
-    )
+    return mentions_destruction(word) or not UNAMBIGUOUS_ACTION_VERBS.isdisjoint(stems | {f"{stem}e" for stem in stems})
 
 
 def _annotations(tool: Json) -> Mapping[str, Json]:

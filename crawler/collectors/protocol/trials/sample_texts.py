@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import Final
 
 from crawler.collectors.protocol.trials import pattern_samples, schema_validation
-from evidence.authority import ADMIN_VERBS, DESTROY_VERBS, UNAMBIGUOUS_ACTION_VERBS, WRITE_VERBS
+from crawler.collectors.protocol.trials.change_words import mentions_change
 from evidence.canonical import Json
 
 EXAMPLE: Final = "example"
@@ -62,9 +62,6 @@ _RISKY_TEXT: Final = re.compile(
     r"|\b(?:localhost|metadata|127\.|10\.|169\.254|192\.168)",
     re.IGNORECASE,
 )
-_WORD: Final = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
-_DESTRUCTIVE_VERBS: Final = DESTROY_VERBS | ADMIN_VERBS
-_STEMS: Final = tuple(sorted(verb for verb in DESTROY_VERBS | {"execute", "shutdown"} if len(verb) >= 5))
 
 
 def make_sample_texts(name: str, schema: Mapping[str, Json]) -> Iterator[str]:
@@ -89,22 +86,6 @@ def is_harmless_text(text: str) -> bool:
     return not _RISKY_TEXT.search(text) and not mentions_change(text)
 
 
-def mentions_change(text: str) -> bool:
-    """True when a word of the text changes or undoes something."""
-    return mentions_destruction(text) or not UNAMBIGUOUS_ACTION_VERBS.isdisjoint(_words(text))
-
-
-def mentions_destruction(text: str) -> bool:
-    """True when a word of the text undoes something or runs its input, in any case and joined to others."""
-    joined = re.sub(r"[^a-z]", "", text.lower())
-    return not _DESTRUCTIVE_VERBS.isdisjoint(_words(text)) or any(stem in joined for stem in _STEMS)
-
-
-def may_mention_change(text: str) -> bool:
-    """True when a word of the text may be a verb of changing something, as `open` may."""
-    return mentions_change(text) or not WRITE_VERBS.isdisjoint(_words(text))
-
-
 def _candidates(name: str, constraints: Mapping[str, Json]) -> Iterator[str]:
     shortest, longest = (_bound(constraints.get(key)) for key in ("minLength", "maxLength"))
     declared = constraints.get("format")
@@ -122,10 +103,6 @@ def _candidates(name: str, constraints: Mapping[str, Json]) -> Iterator[str]:
     if isinstance(pattern, str):
         found = pattern_samples.make_matching_text(pattern, min(shortest or 0, _LONGEST))
         yield from () if found is None else (found,)
-
-
-def _words(text: str) -> set[str]:
-    return {word.lower() for word in _WORD.findall(text)}
 
 
 def _bound(value: Json) -> int | None:
