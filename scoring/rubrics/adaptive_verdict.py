@@ -46,6 +46,7 @@ ROUNDING_LINE: Final = "rounding"
 
 _OUR_FAILURE: Final = frozenset({Reason.COLLECTOR_ERROR, Reason.COLLECTOR_OFFLINE})
 
+_WEIGHTS: Final = "/".join(str(part.weight) for part in DIMENSIONS)
 _SETTLED: Final = (
     "Dimensions and their weights are published; components, the scale, caps, grades and minimum coverage are ours.",
     "A component that does not apply gives its weight to the others of its dimension; a dimension likewise.",
@@ -234,7 +235,7 @@ ADAPTIVE_2: Final = Rubric(
     version=2,
     source_version="2.1",
     title="Adaptive score",
-    summary="Six dimensions weighted 25/25/15/15/10/10: points that the evidence guarantees, capped by certain harm.",
+    summary=f"Six dimensions weighted {_WEIGHTS}: points that the evidence guarantees, capped by certain harm.",
     source="https://www.mcprated.com",
     criteria=(
         *(part for dimension in DIMENSIONS for component in dimension.components for part in component.criteria),
