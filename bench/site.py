@@ -42,6 +42,7 @@ PAUSE = 1.0
 VISITORS = "visitors"
 KNOWN = 400
 """Pages that visitors of the cache open; each was asked for once before."""
+PAGES_OF_CPU = 3_000
 
 
 def main() -> None:
@@ -53,6 +54,7 @@ def main() -> None:
     parser.add_argument("--clients", type=int, default=50)
     parser.add_argument("--seconds", type=float, default=10)
     parser.add_argument("--only", nargs="+", metavar="KIND", help="kinds of pages, or visitors; default: all")
+    parser.add_argument("--cpu", action="store_true", help="measure only the CPU of a page of a server, in one process")
     parser.add_argument("--json", type=Path)
     options = parser.parse_args()
     with ExitStack() as stack:
@@ -79,6 +81,8 @@ def measure(url: str, roots: list[int], folder: Path, options: argparse.Namespac
     filled = fill(store, database, options.servers, options.runs)
     vacuum(url)
     print(f"filled in {time.monotonic() - began:.0f} s", flush=True)
+    if options.cpu:
+        return _measure_page_cpu(url, folder, kinds_of_pages(store, filled)["server"][:PAGES_OF_CPU])
     for name, plan in plans(store, database, filled):
         print(f"--- {name}\n{plan}", flush=True)
     result: dict[str, Any] = {}
@@ -185,19 +189,35 @@ def _asked(
     return figures
 
 
-@contextmanager
-def _serving(url: str, folder: Path, options: argparse.Namespace) -> Iterator[tuple[int, int]]:
-    port = free_port()
-    settings = {
+def _measure_page_cpu(url: str, folder: Path, paths: Sequence[str]) -> dict[str, Any]:
+    measured = subprocess.run(
+        [sys.executable, "-m", "bench.site_load.page_cpu"],
+        input=json.dumps(list(paths)).encode(),
+        stdout=subprocess.PIPE,
+        env={**os.environ, **_settings(url, folder)},
+        check=True,
+    )
+    found: dict[str, Any] = json.loads(measured.stdout)
+    print(json.dumps(found), flush=True)
+    return found
+
+
+def _settings(url: str, folder: Path) -> Mapping[str, str]:
+    return {
         "HALLMARK_HOME": str(folder / "home"),
         "HALLMARK_DATABASE_URL": url,
         "HALLMARK_WEB_RATE": "0",
         "HALLMARK_LOG_LEVEL": "error",
         "HALLMARK_WEB_URL": "https://hallmark.example",
     }
+
+
+@contextmanager
+def _serving(url: str, folder: Path, options: argparse.Namespace) -> Iterator[tuple[int, int]]:
+    port = free_port()
     start = [sys.executable, "-c", "from workers.cli import main; main()", "web"]
     command = [*start, "--port", str(port), "--processes", str(options.processes)]
-    process = subprocess.Popen(command, env={**os.environ, **settings})
+    process = subprocess.Popen(command, env={**os.environ, **_settings(url, folder)})
     try:
         _wait(port)
         yield port, process.pid
