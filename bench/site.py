@@ -6,7 +6,8 @@ answer. `cold` asks for other addresses all the time, so that nothing comes from
 `visitors` are 50 people on a site that has just started: they open pages of every kind, some servers far more often
 than others, and read each for a second on average. First they ask the site itself, then nginx with the cache of
 `infra/nginx/hallmark.conf` in front of it, for pages that were asked for before.
-CPU is that of all server processes and of the database. The plans of the statements behind the pages are printed.
+CPU is that of all server processes and of the database; `cpu` is that of a cold page of a server in one process. The
+plans of the statements behind the pages are printed.
 """
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ WARM = 40
 MIX = {"dashboard": 10, "search": 20, "list": 25, "server": 30, "history": 5, "api server": 10}
 """Of a hundred pages that visitors open, so many are of a kind."""
 PAUSE = 1.0
-VISITORS = "visitors"
+VISITORS, CPU = "visitors", "cpu"
 KNOWN = 400
 """Pages that visitors of the cache open; each was asked for once before."""
 PAGES_OF_CPU = 3_000
@@ -53,8 +54,7 @@ def main() -> None:
     parser.add_argument("--processes", type=int, default=2)
     parser.add_argument("--clients", type=int, default=50)
     parser.add_argument("--seconds", type=float, default=10)
-    parser.add_argument("--only", nargs="+", metavar="KIND", help="kinds of pages, or visitors; default: all")
-    parser.add_argument("--cpu", action="store_true", help="measure only the CPU of a page of a server, in one process")
+    parser.add_argument("--only", nargs="+", metavar="KIND", help="kinds of pages, visitors, or cpu; default: all")
     parser.add_argument("--json", type=Path)
     options = parser.parse_args()
     with ExitStack() as stack:
@@ -81,13 +81,14 @@ def measure(url: str, roots: list[int], folder: Path, options: argparse.Namespac
     filled = fill(store, database, options.servers, options.runs)
     vacuum(url)
     print(f"filled in {time.monotonic() - began:.0f} s", flush=True)
-    if options.cpu:
-        return _measure_page_cpu(url, folder, kinds_of_pages(store, filled)["server"][:PAGES_OF_CPU])
     for name, plan in plans(store, database, filled):
         print(f"--- {name}\n{plan}", flush=True)
     result: dict[str, Any] = {}
     every = kinds_of_pages(store, filled)
     pages = {kind: paths for kind, paths in every.items() if kind in (options.only or every)}
+    if not options.only or CPU in options.only:
+        result[CPU] = _measure_page_cpu(url, folder, every["server"][:PAGES_OF_CPU])
+        print(f"{CPU}: {json.dumps(result[CPU])}", flush=True)
     with _serving(url, folder, options) as (port, pid):
         meter = Meter({"web": [pid], "database": roots})
         for name, paths in pages.items():
@@ -198,7 +199,6 @@ def _measure_page_cpu(url: str, folder: Path, paths: Sequence[str]) -> dict[str,
         check=True,
     )
     found: dict[str, Any] = json.loads(measured.stdout)
-    print(json.dumps(found), flush=True)
     return found
 
 
