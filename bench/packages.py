@@ -65,17 +65,17 @@ def main() -> None:
     parser.add_argument("--at-once", type=int, default=1)
     parser.add_argument("--warm", type=int, default=3, help="warm starts, of which the median is shown")
     parser.add_argument("--json", type=Path)
-    parser.add_argument("--page", type=Path, help="a page whose table is replaced")
-    parser.add_argument("--captures", type=Path)
+    parser.add_argument("--page", type=Path, help="a page whose table of packages is replaced")
+    parser.add_argument("--captures", type=Path, help="only compare with recorded listings in this folder")
     options = parser.parse_args()
     wanted = [entry for entry in declared() if not options.only or any(t in name_of(entry) for t in options.only)]
     if options.captures:
-        name, text = "captures", asyncio.run(compared(options.cache.resolve(), wanted, options.captures))
-    else:
-        name, text = "packages", table(asyncio.run(measured(options, wanted)))
+        print(asyncio.run(compared(options.cache.resolve(), wanted, options.captures)))
+        return
+    text = table(asyncio.run(measured(options, wanted)))
     print(text)
     if options.page:
-        write(options.page, name, text)
+        write(options.page, text)
 
 
 def declared() -> list[dict[str, Any]]:
@@ -265,11 +265,11 @@ def table(rows: Sequence[Row]) -> str:
     )
 
 
-def write(page: Path, name: str, text: str) -> None:
-    """Put a table between the marks of its name on a page."""
-    before, begin, rest = page.read_text("utf-8").partition(f"<!-- {name} -->\n")
-    _, end, after = rest.partition(f"<!-- end of {name} -->")
-    assert begin and end, f"{page} has no marks for {name}"
+def write(page: Path, text: str) -> None:
+    """Put a table between the marks on a page."""
+    before, begin, rest = page.read_text("utf-8").partition("<!-- packages -->\n")
+    _, end, after = rest.partition("<!-- end of packages -->")
+    assert begin and end, f"{page} has no marks"
     page.write_text(f"{before}{begin}{text}{end}{after}", "utf-8")
 
 

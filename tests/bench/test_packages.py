@@ -68,9 +68,9 @@ def test_what_a_server_said_cannot_break_the_table() -> None:
 def test_writing_the_table_again_keeps_the_page_around_it(tmp_path: Path) -> None:
     page = tmp_path / "page.md"
     page.write_text("before\n<!-- packages -->\nprevious\n<!-- end of packages -->\nafter\n")
-    write(page, "packages", table([Row(package="npm:x", credentials=False, tools=3)]))
+    write(page, table([Row(package="npm:x", credentials=False, tools=3)]))
     once = page.read_text()
-    write(page, "packages", table([Row(package="npm:x", credentials=False, tools=3)]))
+    write(page, table([Row(package="npm:x", credentials=False, tools=3)]))
     assert page.read_text() == once
     assert once.startswith("before\n<!-- packages -->\n1 packages, of which 0 declare credentials: **1 list")
     assert once.endswith("<!-- end of packages -->\nafter\n")
