@@ -8,7 +8,6 @@ from typing import Final
 from sqlalchemy import Boolean, Connection, bindparam, select, type_coerce
 
 from evidence.model import ServerId
-from evidence.store.runs.retests import RetestState
 from evidence.store.tables.community import DISPUTE
 from evidence.store.tables.core import FINDING, RETEST, RUN, SERVER
 from evidence.store.tables.evidence import COMPACTION
@@ -19,7 +18,7 @@ from evidence.store.values import FindingState
 class ServerFlags:
     """Whether the records of a run were dropped, and whether the server has reviewed findings, disputes, re-tests.
 
-    Disputes count in every state, re-tests when they are done.
+    Findings count when they are public or dismissed, disputes and re-tests in every state.
     """
 
     dropped: bool = False
@@ -30,8 +29,7 @@ class ServerFlags:
 
 _KEY: Final = select(SERVER.c.key).where(SERVER.c.id == bindparam("server")).scalar_subquery()
 _RUN: Final = select(RUN.c.key).where(RUN.c.id == bindparam("run")).scalar_subquery()
-_REVIEWED: Final = FINDING.c.state != FindingState.PRIVATE_TRIAGE.value
-_DONE: Final = RETEST.c.state == RetestState.DONE.value
+_REVIEWED: Final = FINDING.c.state.in_([FindingState.PUBLIC_DISCLOSED.value, FindingState.DISMISSED.value])
 _FLAGS: Final = select(
     *(
         type_coerce(rows.exists(), Boolean).label(name)
@@ -39,7 +37,7 @@ _FLAGS: Final = select(
             "dropped": select(COMPACTION.c.run_key).where(COMPACTION.c.run_key == _RUN),
             "reviewed": select(FINDING.c.key).where(FINDING.c.server_key == _KEY, _REVIEWED),
             "disputed": select(DISPUTE.c.key).where(DISPUTE.c.server_key == _KEY),
-            "retested": select(RETEST.c.key).where(RETEST.c.server_key == _KEY, _DONE),
+            "retested": select(RETEST.c.key).where(RETEST.c.server_key == _KEY),
         }.items()
     )
 )

@@ -26,8 +26,8 @@ def read_absences(connection: Connection, run_id: str, kind: str) -> dict[Server
 def count_records(connection: Connection, run: int) -> dict[tuple[str, str | None], int]:
     """The number of records of a run, by its key, for each kind and reason; the reason is None for payloads."""
     count = func.count()
-    visits = select(RECORD_SET.c.shape_key, count.label("number")).where(RECORD_SET.c.run_key == run)
-    by_shape = visits.group_by(RECORD_SET.c.shape_key).subquery()
+    record_sets = select(RECORD_SET.c.shape_key, count.label("number")).where(RECORD_SET.c.run_key == run)
+    by_shape = record_sets.group_by(RECORD_SET.c.shape_key).subquery()
     query = select(PART.c.kind, PART.c.reason, func.sum(by_shape.c.number))
     query = query.join(by_shape, by_shape.c.shape_key == PART.c.shape_key).group_by(PART.c.kind, PART.c.reason)
     return {(kind, reason): int(number) for kind, reason, number in connection.execute(query)}

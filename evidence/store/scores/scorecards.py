@@ -41,13 +41,20 @@ _SCORINGS: Final = (
     .where(SCORING.c.run_key == bindparam("run"), matches_any(SCORING.c.server_key))
     .order_by(SCORING.c.server_key)
 )
+_NAMED_RUN, _NAMED_SERVER = RUN.alias("named_run"), SERVER.alias("named_server")
 _SCORINGS_OF: Final = (
     select(SCORING, SERVER.c.id, RUN.c.as_of)
     .join(SERVER, SERVER.c.key == SCORING.c.server_key)
     .join(RUN, RUN.c.key == SCORING.c.run_key)
-    .where(RUN.c.id == bindparam("run"), matches_any(SERVER.c.id))
+    .where(
+        SCORING.c.run_key == select(_NAMED_RUN.c.key).where(_NAMED_RUN.c.id == bindparam("run")).scalar_subquery(),
+        SCORING.c.server_key.in_(select(_NAMED_SERVER.c.key).where(matches_any(_NAMED_SERVER.c.id))),
+    )
     .order_by(SERVER.c.id)
 )
+"""By id. The keys come from subqueries, so that SQLite finds the rows by them; it would read all of the run's rows to
+join their servers."""
+
 _AS_OF: Final = select(RUN.c.as_of).where(RUN.c.key == bindparam("run"))
 
 
@@ -213,13 +220,14 @@ def _read_of_run(
 ) -> Iterator[tuple[datetime, dict[int, ServerId], dict[int, Scoring]]]:
     """The moment of a run, and in batches the ids and scorings of servers, by key; raise UnknownRun."""
     if servers is not None:
-        for batch in split_batches(sorted(servers)):
+        for batch in split_batches(sorted(set(servers))):
             rows = connection.execute(_SCORINGS_OF, {"run": run_id, KEYS: batch}).all()
             if rows:
-                ids = {row.server_key: row.id for row in rows}
-                yield rows[0].as_of, ids, _decode(connection, rows)
+                yield rows[0].as_of, {row.server_key: row.id for row in rows}, _decode(connection, rows)
             else:
                 find_run_key(connection, run_id)
+        if not servers:
+            find_run_key(connection, run_id)
         return
     run, as_of = find_dated_run(connection, run_id)
     for keys in split_batches(connection.scalars(select(SCORING.c.server_key).where(SCORING.c.run_key == run)).all()):

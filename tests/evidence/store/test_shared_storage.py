@@ -74,7 +74,7 @@ def test_an_unchanged_night_adds_no_shape_no_body_and_no_receipt(store: Store, u
     assert store.verify() == []
 
 
-def test_records_that_come_one_kind_at_a_time_are_one_visit(store: Store, url: str) -> None:
+def test_records_that_come_one_kind_at_a_time_are_one_record_set(store: Store, url: str) -> None:
     (one,) = (each.id for each in planned(store, 1))
     kinds = ["listing", "access", "package", "source"]
     contents = [body(1), body(2), Absent(Reason.NO_PACKAGE, "npm"), body(3)]

@@ -105,6 +105,7 @@ def row(table: sa.Table) -> dict[str, Any]:
 
 
 def test_code_of_the_version_before_reads_and_writes_after_every_migration(database: Database) -> None:
+    """With a single migration there is nothing to compare yet; the next test shows that a comparison can fail."""
     first, *later = revisions()
     before = migrate(database, first)
     write_as(before, database)

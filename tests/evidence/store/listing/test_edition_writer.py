@@ -123,7 +123,7 @@ def test_a_process_that_is_killed_in_the_middle_shows_nothing_and_is_tidied_up_a
 
 
 @pytest.mark.usefixtures("small_batches")
-def test_two_who_publish_at_once_show_one_whole_board(store: Store, url: str, database: Database) -> None:
+def test_two_who_publish_at_once_show_one_whole_edition(store: Store, url: str, database: Database) -> None:
     rows = make_many(30)
     know(store, [one.server for one in rows])
     other = open_store(url)

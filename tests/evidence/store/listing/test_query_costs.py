@@ -10,8 +10,10 @@ from typing import Any
 import pytest
 from sqlalchemy import Engine, event
 
-from evidence.store import ListedServer, ListingQuery, Store, open_store
-from tests.evidence.store.listing_samples import make_many, show
+from evidence.model import Absent, Reason
+from evidence.store import ListedServer, ListingQuery, Retest, RetestState, Store, open_store
+from tests.evidence.store.build import AS_OF, card, record
+from tests.evidence.store.listing_samples import RUN, make_many, show
 
 FEW, MANY = 100, 2_000
 
@@ -43,6 +45,12 @@ def work(folder: Path, count: int, ask: Callable[[Store, ListedServer], object])
         store.migrate()
         rows = make_many(count)
         show(store, rows)
+        absent = Absent(Reason.NO_REPOSITORY, "none")
+        store.put_records(RUN, [record(row.server.id, absent, kind="repository") for row in rows], at=AS_OF)
+        store.put_scorecards(RUN, [card(row.server.id) for row in rows], at=AS_OF)
+        for at, row in enumerate(rows[1::10]):
+            store.retests.request_retest(Retest(id=f"r{at}", server=row.server.id, client="c", asked_at=AS_OF))
+            store.retests.finish_retest(f"r{at}", RetestState.DONE, AS_OF)
         ask(store, rows[0])
         before = so_far()
         ask(store, rows[count // 2])
@@ -65,7 +73,20 @@ def search(store: Store, listed: ListedServer) -> None:
     assert listed.server.id in {one.server.id for one in store.listing.read_page(ListingQuery(text=number)).servers}
 
 
-@pytest.mark.parametrize("ask", [find, history, search])
+def receipt(store: Store, listed: ListedServer) -> None:
+    assert store.find_newest_scorecard(RUN, listed.server.id, "lint") is not None
+    assert len(store.read_scorecards(RUN, servers=[listed.server.id])) == 1
+
+
+def absence(store: Store, listed: ListedServer) -> None:
+    assert store.find_absence(RUN, listed.server.id, "repository") is not None
+
+
+def flags(store: Store, listed: ListedServer) -> None:
+    assert not store.listing.find_flags(listed.server.id, RUN).disputed
+
+
+@pytest.mark.parametrize("ask", [find, history, search, receipt, absence, flags])
 def test_a_question_about_one_server_costs_as_much_among_twenty_times_as_many(
     tmp_path: Path, ask: Callable[[Store, ListedServer], object]
 ) -> None:
