@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import fields
 from typing import Any, Final
 
 from evidence.canonical import Json
@@ -15,6 +16,7 @@ from evidence.kinds.listing import UNDEFINED, Listing
 from scoring.scopes.conversation import Conversation
 
 _CONNECTION: Final = "connection"
+_MEMBERS: Final = frozenset(field.name for field in fields(Exchanges))
 
 
 def build_conversation(
@@ -35,12 +37,13 @@ class _UnparsedExchanges(Exchanges):
         return made
 
     def __getattr__(self, name: str) -> Any:
-        if "_unparsed" not in vars(self):
+        if name not in _MEMBERS or "_unparsed" not in vars(self):
             raise AttributeError(name)
-        exchanges, depth, listing = vars(self).pop("_unparsed")
+        exchanges, depth, listing = vars(self)["_unparsed"]  # kept: another thread may be parsing it too
         body = json.dumps(build_exchanges_body(*exchanges, depth=depth)).encode()
-        vars(self).update(vars(Exchanges.parse(body, listing)))
-        return getattr(self, name)
+        parsed = vars(Exchanges.parse(body, listing))
+        vars(self).update(parsed)
+        return parsed[name]
 
 
 def build_exchanges_body(*exchanges: dict[str, Any], depth: str = "full") -> dict[str, Json]:
