@@ -77,7 +77,7 @@ def find_server_outline(site: SiteContext, server: ServerId) -> ServerInRun:
     outline = read_server_outline(site.store, listed, find_main_rubric(listed.scores))
     if row is None or outline is None:
         return find_server_in_run(site, server)
-    return ServerInRun(listed, row, lambda: find_server_in_run(site, server).public, outline=outline)
+    return ServerInRun(listed, row, lambda: find_server_in_run(site, server, listed.run).public, outline=outline)
 
 
 def find_listed_server_in_run(site: SiteContext, server: ServerId) -> ServerInRun:
@@ -87,7 +87,7 @@ def find_listed_server_in_run(site: SiteContext, server: ServerId) -> ServerInRu
     if row is None or site.store.compaction.find_dropped_records(listed.run) is not None:
         return find_server_in_run(site, server)
 
-    return ServerInRun(listed, row, lambda: find_server_in_run(site, server).public)
+    return ServerInRun(listed, row, lambda: find_server_in_run(site, server, listed.run).public)
 
 
 def find_listed_server(site: SiteContext, server: ServerId) -> ListedServer:

@@ -59,7 +59,7 @@ class ServerOutline:
     Digests in the receipt may be missing, or those of records with private answers.
     """
 
-    main: Scorecard | None
+    main: Scorecard
     absent: Absent | None
     flags: ServerFlags
 
@@ -128,8 +128,9 @@ def _decided(store: Store, servers: Sequence[ServerId], until: datetime | None) 
 def read_server_outline(store: Store, listed: ListedServer, rubric: str | None) -> ServerOutline | None:
     """The outline of a listed server in the run that lists show; its records are not read.
 
-    None if the run's records were dropped, and if a finding of the server was reviewed: matching reviews needs its
-    records and all receipts.
+    None without a main receipt or without the listed reason, if the run's records were dropped, and if a finding of the
+    server was reviewed: matching reviews needs its records and all receipts. Whether a server may be shown at all was
+    decided when the listing index of the run was written.
     """
     server = listed.server.id
     flags = store.listing.find_flags(server, listed.run)
@@ -137,8 +138,9 @@ def read_server_outline(store: Store, listed: ListedServer, rubric: str | None) 
         return None
     newest = store.find_newest_scorecard(listed.run, server, rubric) if rubric else None
     absent = store.find_absence(listed.run, server, listing.KIND) if listed.reason is not None else None
-    card = None if newest is None else redact_receipt(receipt.decode_stored_scorecard(newest.body))
-    return ServerOutline(card, absent, flags)
+    if newest is None or (absent is None) != (listed.reason is None):
+        return None
+    return ServerOutline(redact_receipt(receipt.decode_stored_scorecard(newest.body)), absent, flags)
 
 
 def split_batches(servers: Sequence[ServerId]) -> Iterator[Sequence[ServerId]]:

@@ -22,7 +22,7 @@ Make = Callable[[Sequence[Dossier]], Store]
 
 @pytest.fixture
 def store(make_store: Make) -> Store:
-    """A store whose board shows one server."""
+    """A store whose lists show one server."""
     filled = make_store([Dossier(server=SERVER, as_of=samples.AS_OF)])
     row = replace(listed(), as_of=NOW - timedelta(days=1))
     filled.listing.write_listing(samples.RUN.id, [row], lambda: b"{}")

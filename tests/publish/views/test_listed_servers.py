@@ -83,7 +83,7 @@ def test_the_front_counts_what_the_receipts_say(store: Store) -> None:
     assert sum(one["servers"] for one in dashboard["ecosystems"]) == dashboard["servers"]
 
 
-def test_several_processes_put_on_the_board_what_one_does(
+def test_several_processes_put_in_the_lists_what_one_does(
     store: Store, tmp_path: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     listing_writer.write_listing(store, samples.RUN)
@@ -104,7 +104,7 @@ def test_the_front_repeats_no_words_of_servers_beside_the_names_of_movers(make_s
     assert not any(word in json.dumps(front(store)) for word in ("alert(1)", "onerror", "long long"))
 
 
-def test_the_board_says_the_same_whatever_is_decided_about_findings() -> None:
+def test_the_lists_say_the_same_whatever_is_decided_about_findings() -> None:
     cards = [card_of(name) for name in ("lint@1", "adaptive@1", "enterprise@1")]
     assert any(findings(card) for card in cards)
     disclosed = frozenset((line.rule or "", line.at, line.why) for card in cards for line in findings(card))
