@@ -98,7 +98,9 @@ def _migrate(**_: object) -> None:
 
 def _warm(**_: object) -> None:
     from workers.preload import preload_modules  # noqa: PLC0415  beat and the command line need no rules
+    from workers.wiring.probe_modules import preload_probes  # noqa: PLC0415
 
+    preload_probes()
     preload_modules()
 
 

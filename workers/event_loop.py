@@ -6,14 +6,12 @@ uvloop, where it exists, halves the cost of a probe; fewer garbage collections s
 from __future__ import annotations
 
 import asyncio
-import gc
 from collections.abc import Coroutine
-from typing import Any, Final, TypeVar
+from typing import Any, TypeVar
+
+from workers.garbage import collect_garbage_rarely
 
 Result = TypeVar("Result")
-
-_YOUNG: Final = 50_000
-"""New objects that start a garbage collection. Probing or scoring a server makes thousands, hardly any in cycles."""
 
 
 def run_coroutine(main: Coroutine[Any, Any, Result]) -> Result:
@@ -24,7 +22,3 @@ def run_coroutine(main: Coroutine[Any, Any, Result]) -> Result:
         return asyncio.run(main)
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
         return runner.run(main)
-
-
-def collect_garbage_rarely() -> None:
-    gc.set_threshold(_YOUNG)

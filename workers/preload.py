@@ -8,7 +8,7 @@ from evidence.derive.poisoning import scan_text
 from evidence.derive.secret_scrubbing import are_free_of_secrets
 from publish.disclosure import private_rule_ids
 from scoring.engine import catalogue
-from workers.event_loop import collect_garbage_rarely
+from workers.garbage import collect_garbage_rarely
 
 
 def preload_modules(**_: object) -> None:

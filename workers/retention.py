@@ -47,7 +47,7 @@ def compact_runs(
     keep: timedelta = RETENTION,
     *,
     dry: bool = False,
-    progress: ReportProgress = lambda _run, _visits: None,
+    progress: ReportProgress = lambda _run, _record_sets: None,
 ) -> CompactionResult:
     """Drop the records of runs older than `keep`, except for one run per week, and the bodies that are then unused.
 

@@ -12,6 +12,8 @@ import typer
 import typer.completion
 from typer.core import TyperCommand, TyperGroup
 
+from workers.garbage import collect_garbage_rarely
+
 JSON_DOCUMENT_COMMANDS: Final = (
     "scan",
     "retest",
@@ -67,9 +69,6 @@ class Subcommand:
     help: str
     panel: str
 
-
-_YOUNG: Final = 50_000
-"""New objects that start a garbage collection. What a command imports when it runs makes several times as many."""
 
 _WORK, _READ, _CARE = "Measure", "Read results", "Administer"
 
@@ -169,7 +168,7 @@ def load_command(module: str) -> Any:
     command = typer.main.get_command(importlib.import_module(f"workers.cli.{module}").app)
     if not gc.isenabled():
         gc.freeze()  # imported modules live as long as the process, so no later collection has to visit them
-        gc.set_threshold(_YOUNG)
+        collect_garbage_rarely()  # most commands import their work when they run
         gc.enable()
     _simplify(command)
     return command

@@ -80,8 +80,8 @@ def postpone_failed(
     if later:
         ctx.store.put_probes([(server, _sample(found[server])) for server in sorted(later)], ctx.clock.now())
     kept = {server: records for server, records in found.items() if server not in later}
-    visits = ctx.store.count_probes_without_evidence(list(kept), run.as_of)
-    return {server: add_try_count(records, 1 + visits.get(server, 0)) for server, records in kept.items()}
+    failed = ctx.store.count_probes_without_evidence(list(kept), run.as_of)
+    return {server: add_try_count(records, 1 + failed.get(server, 0)) for server, records in kept.items()}
 
 
 def group_transient_failures(found: Mapping[ServerId, Iterable[Record]]) -> dict[Reason, list[ServerId]]:

@@ -41,6 +41,7 @@ from workers.settings.environment import (
     read_environment_variable,
     read_tool_environment,
 )
+from workers.wiring.probe_modules import preload_probes
 from workers.wiring.project_collectors import ProjectCollectors
 from workers.wiring.request_budgets import build_request_budgets
 
@@ -122,6 +123,8 @@ class NetworkWiring:
 
     async def collectors(self) -> Sequence[Collector]:
         if self._collectors is None:
+            if self._watcher is None:  # many servers will be probed at once
+                preload_probes()
             launcher = await self._launcher()  # one for all collectors, because it holds the slots of the sandbox
             interop = [self._budgeted(self._interop(launcher))] if self._uses_official_client else []
             self._collectors = (self._budgeted(self._protocol(launcher)), *interop, *self._project.collectors)

@@ -46,7 +46,7 @@ async def run_of(ctx: Context) -> str:
 
 
 def forget(store_url: str) -> None:
-    """As if the run had been published by a version that knew no board."""
+    """As if the run had been published by a version that knew no listing index."""
     database = Database(store_url)
     with database.writing() as connection:
         for table in (LISTING_EDITION, LISTING_SERVER, LISTING_ORDER):
@@ -59,7 +59,7 @@ def shown(store: Store) -> int | None:
     return store.listing.read_page(ListingQuery()).total
 
 
-def test_a_published_run_is_on_the_board_with_its_numbers(tmp_path: Path) -> None:
+def test_a_published_run_is_in_the_lists_with_its_numbers(tmp_path: Path) -> None:
     async def scenario(ctx: Context) -> None:
         run = await run_of(ctx)
         page = ctx.store.listing.read_page(ListingQuery())
@@ -74,7 +74,7 @@ def test_a_published_run_is_on_the_board_with_its_numbers(tmp_path: Path) -> Non
     with_store(tmp_path, scenario)
 
 
-def test_a_store_without_a_board_gets_the_newest_run_once(tmp_path: Path) -> None:
+def test_a_store_without_a_listing_index_gets_the_newest_run_once(tmp_path: Path) -> None:
     async def scenario(ctx: Context) -> None:
         await run_of(ctx)
         before = ctx.store.listing.read_page(ListingQuery()).servers
@@ -102,7 +102,7 @@ def test_what_was_scored_again_under_some_rubrics_is_not_what_the_site_shows(tmp
     with_store(tmp_path, scenario)
 
 
-def test_a_store_without_runs_needs_no_board(tmp_path: Path) -> None:
+def test_a_store_without_runs_needs_no_listing_index(tmp_path: Path) -> None:
     async def scenario(ctx: Context) -> None:
         assert not listing_index.ensure_listing_index(ctx.settings, ctx.store)
         assert shown(ctx.store) == 0
