@@ -1,7 +1,7 @@
 """Well-known packages in the sandbox: which list their tools, why others do not, and how long it takes.
 
     python -m bench.packages [--cache DIR] [--only TEXT ...] [--at-once N] [--warm N] [--json FILE] [--page FILE]
-    python -m bench.packages --captures DIR [--only TEXT ...] [--page FILE]
+    python -m bench.packages --captures DIR [--only TEXT ...]
 
 The packages of `packages.json` are declared as in a registry entry, so that they get what any registered package gets.
 An install is cold in an empty cache and warm a day later, when the index still names the same version. A start is cold

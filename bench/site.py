@@ -43,7 +43,7 @@ PAUSE = 1.0
 VISITORS, CPU = "visitors", "cpu"
 KNOWN = 400
 """Pages that visitors of the cache open; each was asked for once before."""
-PAGES_OF_CPU = 3_000
+PAGES_OF_CPU, FEWEST_OF_CPU = 3_000, 400
 
 
 def main() -> None:
@@ -86,7 +86,7 @@ def measure(url: str, roots: list[int], folder: Path, options: argparse.Namespac
     result: dict[str, Any] = {}
     every = kinds_of_pages(store, filled)
     pages = {kind: paths for kind, paths in every.items() if kind in (options.only or every)}
-    if not options.only or CPU in options.only:
+    if (not options.only or CPU in options.only) and len(every["server"]) >= FEWEST_OF_CPU:
         result[CPU] = _measure_page_cpu(url, folder, every["server"][:PAGES_OF_CPU])
         print(f"{CPU}: {json.dumps(result[CPU])}", flush=True)
     with _serving(url, folder, options) as (port, pid):

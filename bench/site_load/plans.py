@@ -15,7 +15,7 @@ from evidence.store.database import Database
 def plans(store: Store, database: Database, filled: Filled) -> Iterator[tuple[str, str]]:
     """Name and plan of the slowest statement of each question."""
     middle = filled.servers[len(filled.servers) // 2]
-    deep = _deep(store)
+    deep, run = _deep(store), store.listing.find_newest_run() or ""
     questions: dict[str, Callable[[], Any]] = {
         "list, first page": lambda: store.listing.read_page(ListingQuery()),
         "list, deep page": lambda: store.listing.read_page(ListingQuery(), deep),
@@ -28,7 +28,9 @@ def plans(store: Store, database: Database, filled: Filled) -> Iterator[tuple[st
         "search, two words": lambda: store.listing.read_page(ListingQuery(text=f"{filled.words[-5][:3]} mcp")),
         "one server": lambda: store.listing.find_server(middle),
         "history": lambda: store.listing.read_history(middle),
-        "revision": store.listing.read_revision,
+        "receipt of one server": lambda: store.find_newest_scorecard(run, middle, "adaptive"),
+        "flags of one server": lambda: store.listing.find_flags(middle, run),
+        "revisions": store.changed_servers.read_revisions,
     }
     for name, ask in questions.items():
         yield name, _slowest(store, database, ask)
