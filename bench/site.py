@@ -89,14 +89,8 @@ def measure(url: str, roots: list[int], folder: Path, options: argparse.Namespac
     if (not options.only or CPU in options.only) and len(every["server"]) >= FEWEST_OF_CPU:
         result[CPU] = _measure_page_cpu(url, folder, every["server"][:PAGES_OF_CPU])
         print(f"{CPU}: {json.dumps(result[CPU])}", flush=True)
-    with _serving(url, folder, options) as (port, pid):
-        meter = Meter({"web": [pid], "database": roots})
-        for name, paths in pages.items():
-            for warmth, some in (("cold", paths), ("warm", paths[:WARM])):
-                if warmth == "warm":  # every process keeps its own copies
-                    _asked(port, some, meter, options)
-                result[f"{name}, {warmth}"] = _asked(port, some, meter, options)
-                print(f"{name}, {warmth}: {json.dumps(result[f'{name}, {warmth}'])}", flush=True)
+    if pages:
+        result |= _measure_kinds(url, roots, folder, pages, options)
     if not options.only or VISITORS in options.only:
         with _serving(url, folder, options) as (port, pid), cache_before(port, folder) as cache:
             meter = Meter({"web": [pid], "database": roots})
@@ -110,6 +104,22 @@ def measure(url: str, roots: list[int], folder: Path, options: argparse.Namespac
     store.close()
     database.close()
     return result
+
+
+def _measure_kinds(
+    url: str, roots: list[int], folder: Path, pages: Mapping[str, Sequence[str]], options: argparse.Namespace
+) -> dict[str, Any]:
+    """The figures of each kind of page, cold and warm."""
+    found: dict[str, Any] = {}
+    with _serving(url, folder, options) as (port, pid):
+        meter = Meter({"web": [pid], "database": roots})
+        for name, paths in pages.items():
+            for warmth, some in (("cold", paths), ("warm", paths[:WARM])):
+                if warmth == "warm":  # every process keeps its own copies
+                    _asked(port, some, meter, options)
+                found[f"{name}, {warmth}"] = _asked(port, some, meter, options)
+                print(f"{name}, {warmth}: {json.dumps(found[f'{name}, {warmth}'])}", flush=True)
+    return found
 
 
 def kinds_of_pages(store: Store, filled: Filled) -> Mapping[str, Sequence[str]]:
