@@ -159,7 +159,7 @@ class Store(DatabaseAccess):
     # Evidence
     put_records = write_method(dossiers.put_records)
     read_dossiers = read_method(dossiers.read_dossiers)
-    find_absence = read_method(dossiers.find_absence)
+    find_absence = read_method(record_counts.find_absence)
     read_absences = read_method(record_counts.read_absences)
     read_earlier = read_method(dossiers.read_earlier)
     read_retested = read_method(dossiers.read_retested)

@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Final
 
-from sqlalchemy import ColumnElement, Connection, Select, and_, bindparam, select
+from sqlalchemy import ColumnElement, Connection, Select, and_, select
 
-from evidence.model import Absent, Dossier, Observed, Reason, Record, Server, ServerId, Trigger
+from evidence.model import Dossier, Observed, Record, Server, ServerId, Trigger
 from evidence.store.blobs import find_digests, put_blobs
 from evidence.store.errors import UnknownServer
 from evidence.store.leases.progress import NO_STAGES, advance_stage
@@ -22,14 +22,6 @@ from evidence.store.tables.evidence import PART, RECORD_SET
 from evidence.store.values import Stage
 
 _NO_RETEST: Final = RUN.c.trigger != Trigger.RETEST.value
-_ABSENCE: Final = (
-    select(PART.c.reason, PART.c.detail)
-    .join(RECORD_SET, RECORD_SET.c.shape_key == PART.c.shape_key)
-    .join(RUN, RUN.c.key == RECORD_SET.c.run_key)
-    .join(SERVER, SERVER.c.key == RECORD_SET.c.server_key)
-    .where(RUN.c.id == bindparam("run"), SERVER.c.id == bindparam("server"))
-    .where(PART.c.kind == bindparam("kind"), PART.c.reason.is_not(None))
-)
 
 
 def put_records(
@@ -66,12 +58,6 @@ def read_dossiers(connection: Connection, run_id: str, servers: Sequence[ServerI
     if missing := [server for server in servers if server not in dossiers]:
         raise UnknownServer(f"no server {missing[0]} in this store (and {len(missing) - 1} others)")
     return [dossiers[server] for server in servers]
-
-
-def find_absence(connection: Connection, run_id: str, server: ServerId, kind: str) -> Absent | None:
-    """Why a server has no payload of a kind in a run; None where there is a payload, and where there is no record."""
-    row = connection.execute(_ABSENCE, {"run": run_id, "server": server, "kind": kind}).first()
-    return None if row is None else Absent(Reason(row.reason), row.detail)
 
 
 def read_digests(connection: Connection, run_id: str, servers: Sequence[ServerId]) -> dict[ServerId, dict[str, str]]:
