@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import ROUND_DOWN, Decimal
 from typing import Final, TypeAlias
@@ -173,8 +173,7 @@ def judge_tool_design(
     scores = [max(Decimal(0), FULL - cost) for cost in costs]
     mean = sum(scores, Decimal(0)) / len(scores) if scores else FULL
     score = arithmetic.normalize_decimal(arithmetic.round_half_up(mean))
-    lines = list(_lines(tools, found, costs, corrections))
-    lines += _rounding(score - arithmetic.add_points(FULL, (line.points for line in lines)))
+    lines = _with_rounding(_lines(tools, found, costs, corrections), score)
     caveats = (_caveat(unread, any_tools=bool(tools)),) if unread else ()
     facts = _facts(tools, scores, found)
     grade = arithmetic.find_band(score, LEVELS, LOWEST)
@@ -226,8 +225,12 @@ def _lines(
             yield Line(cites="floor", points=back, why="A tool scores at least 0", at=tool.at)
 
 
-def _rounding(rest: Decimal) -> Iterator[Line]:
-    """The line for the difference between the sum of the shares and the rounded score."""
+def _with_rounding(lines: Iterable[Line], score: Decimal) -> Iterator[Line]:
+    """The lines, then one for the difference between the sum of their points and the rounded score."""
+    rest = score - FULL
+    for line in lines:
+        rest -= line.points
+        yield line
     if rest:
         yield Line(cites="rounding", points=rest, why="The mean is rounded to a whole number, half up")
 
@@ -261,7 +264,7 @@ def _card(
     score: Decimal | NotMeasured,
     *,
     grade: str | None = None,
-    lines: Sequence[Line] = (),
+    lines: Iterable[Line] = (),
     caveats: tuple[str, ...] = (),
     facts: Mapping[str, str] | None = None,
 ) -> Scorecard:
