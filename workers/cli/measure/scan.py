@@ -88,6 +88,7 @@ def run_scan(
         assessment = assess_dossier(dossier, [*rubrics, SDK_TIER_1])
         cards = [one.score(assessment) for one in rubrics]
         checks = judge_checks(assessment)
+        del assessment  # of ten thousand tools it takes 30 MiB, and so does the output
         judged = cards if rubric else cards[:1]
         decision = decide_gate(Gate(minimum=fail_under, levels=_LEVELS[fail_on]), dossier, judged, checks)
         form = Format.JSON if as_json else form
