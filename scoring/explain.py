@@ -65,7 +65,7 @@ def explain_scorecard(card: Scorecard) -> Explanation:
 
 
 def explain_rule(rule_id: str) -> Explanation:
-    """One rule: rationale, evidence, and the criteria that cite it; LookupError for an unknown id."""
+    """One rule: rationale, remedy, evidence, and the criteria that cite it; LookupError for an unknown id."""
     found = catalogue.get_rule(rule_id)
     facts = [
         f"judges: each {found.scope.__name__}",
@@ -78,6 +78,7 @@ def explain_rule(rule_id: str) -> Explanation:
     ]
     cited = tuple(f"{rubric.name}: {_citation(criterion)}" for rubric, criterion in list_citations(found))
     sections = [
+        Section("How to fix it", (found.remedy,)),
         Section("Facts", tuple(facts)),
         Section("Good", rule_examples.list_good_examples(found)),
         Section("Bad", rule_examples.list_bad_examples(found)),
@@ -213,7 +214,7 @@ def _remedy_heading(remedy: Remedy) -> str:
 
 
 def _remedy_lines(remedy: Remedy) -> Iterator[str]:
-    yield remedy.rationale.replace("\n", " ").replace("  ", " ")
+    yield remedy.how
     yield f"charged as {', '.join(remedy.cites)}"
     for spot in remedy.spots:
         yield f"{_alone(spot)} {spot.at or 'whole server'}: {'; '.join(spot.why)}"

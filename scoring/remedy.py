@@ -46,11 +46,11 @@ class FixLocation:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Remedy:
-    """All findings of one rule, the gain of fixing all of them, and the published ids that charge for them."""
+    """All findings of one rule, how to fix them, the gain of that, and the published ids that charge for them."""
 
     rule: str
     title: str
-    rationale: str
+    how: str
     cites: tuple[str, ...]
     gain: FixGain
     spots: tuple[FixLocation, ...]
@@ -65,19 +65,19 @@ class FixPlan:
     everything: FixGain | None = None
 
 
-def plan_fixes(assessment: Assessment, rubric: Rubric) -> FixPlan:
-    """Plan all fixes of one server; without a score there are no gains."""
+def plan_fixes(assessment: Assessment, rubric: Rubric, *, places: int = MAX_PLACES) -> FixPlan:
+    """Plan all fixes of one server, with the gain of each of so many `places` alone; without a score no gains."""
     card = rubric.score(assessment)
     if not isinstance(card.score, Decimal):
         return FixPlan(card=card)
     found = _found(assessment, rubric)
-    places = [place for rule in found.values() for place in rule]
+    faults = [place for rule in found.values() for place in rule]
     weigh = _Scales(assessment, rubric, card)
     gains = {rule: weigh.without(set(spots)) for rule, spots in found.items()}
     order = sorted(found, key=lambda rule: (-gains[rule].points, rule))
-    worth = {place for rule in order for place in found[rule]} if len(places) <= MAX_PLACES else _first(order, found)
+    worth = set([place for rule in order for place in found[rule]][:places])
     remedies = tuple(_remedy(rule, found[rule], gains[rule], weigh, worth) for rule in order)
-    return FixPlan(card=card, remedies=remedies, everything=weigh.without(set(places)) if places else None)
+    return FixPlan(card=card, remedies=remedies, everything=weigh.without(set(faults)) if faults else None)
 
 
 def exact_score(card: Scorecard) -> Decimal:
@@ -122,11 +122,6 @@ def _found(assessment: Assessment, rubric: Rubric) -> Mapping[str, Mapping[Place
     return found
 
 
-def _first(order: list[str], found: Mapping[str, Mapping[Place, list[str]]]) -> set[Place]:
-    """The MAX_PLACES places that get their own gain: places of the rules with the largest gain first."""
-    return set([place for rule in order for place in found[rule]][:MAX_PLACES])
-
-
 def _remedy(
     rule: str, found: Mapping[Place, list[str]], gain: FixGain, weigh: _Scales, worth: Collection[Place]
 ) -> Remedy:
@@ -135,7 +130,7 @@ def _remedy(
     return Remedy(
         rule=rule,
         title=declared.title,
-        rationale=declared.rationale,
+        how=declared.remedy,
         cites=weigh.cites(rule),
         gain=gain,
         spots=tuple(FixLocation(at=place[1], why=tuple(why), alone=alone.get(place)) for place, why in found.items()),

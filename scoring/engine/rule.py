@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from types import MappingProxyType
-from typing import Any, TypeAlias
+from typing import Any, Final, TypeAlias
 
 from evidence.kinds.exchanges import REVISIONS, Exchange
 from scoring.results.outcome import Level, PartialFailure, Severity, Tolerated, Undecided
@@ -27,6 +27,7 @@ Judge: TypeAlias = Callable[..., Iterator[Answer]]
 SPECIFICATION = "https://modelcontextprotocol.io/specification"
 
 _ID = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)+")
+_REMEDY_LENGTHS: Final = (40, 220)
 
 
 class InvalidRule(ValueError):
@@ -76,6 +77,7 @@ class Rule:
     id: str
     title: str
     rationale: str
+    remedy: str
     scope: type[Scope]
     reads: str
     severity: Severity
@@ -124,6 +126,7 @@ def rule(
     reads: str,
     severity: Severity,
     title: str,
+    remedy: str,
     since: str,
     version: int,
     good: Sequence[Scope],
@@ -134,7 +137,9 @@ def rule(
     unjudged: Sequence[Scope] = (),
     to_the_end: bool = False,
 ) -> Callable[[Judge], Rule]:
-    """Declare a rule; raise InvalidRule when the rationale (docstring) or a good or bad example is missing.
+    """Declare a rule; raise InvalidRule when the rationale (docstring), the remedy or an example is missing.
+
+    The remedy says in one or two sentences what to do; Markdown's backticks mark code.
 
     `unjudged` are examples for which the rule raises Inapplicable or Undecided. A rule `to_the_end` judges whatever a
     server sends: without a finding it is Undecided when the conversation stopped before its last question.
@@ -145,6 +150,7 @@ def rule(
             id=rule_id,
             title=title,
             rationale=inspect.cleandoc(judge.__doc__ or ""),
+            remedy=remedy,
             scope=scope,
             reads=reads,
             severity=severity,
@@ -211,10 +217,7 @@ def _read_params(rule_id: str, judge: Judge) -> dict[str, Any]:
 def _complaints(declared: Rule) -> Iterator[str]:
     if not _ID.fullmatch(declared.id):
         yield "the id is not kebab-case with at least two words"
-    if not declared.rationale:
-        yield "no docstring; write the rationale for a server's maintainer"
-    if not declared.title:
-        yield "no title"
+    yield from _text_complaints(declared)
     if not declared.good or not declared.bad:
         yield "at least one good and one bad example expected"
     if declared.reads != declared.scope.reads:
@@ -229,3 +232,13 @@ def _complaints(declared: Rule) -> Iterator[str]:
             yield f"{check.id} sets {', '.join(unknown)}, which the rule does not have"
     if declared.version < 1:
         yield "versions start at 1"
+
+
+def _text_complaints(declared: Rule) -> Iterator[str]:
+    shortest, longest = _REMEDY_LENGTHS
+    if not declared.rationale:
+        yield "no docstring; write the rationale for a server's maintainer"
+    if not declared.title:
+        yield "no title"
+    if not shortest <= len(declared.remedy) <= longest or not declared.remedy.endswith("."):
+        yield f"the remedy is not one or two sentences of {shortest} to {longest} characters"

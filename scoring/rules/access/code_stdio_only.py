@@ -16,6 +16,8 @@ from scoring.scopes.source_files import Code
     reads="source",
     severity=Severity.ERROR,
     title="The code implements no transport except stdio",
+    remedy="Implement the streamable HTTP transport in the code, for example with `StreamableHTTPServerTransport` "
+    '(TypeScript SDK) or `mcp.run(transport="streamable-http")` (Python SDK). The stdio transport may stay.',
     since="2026.3",
     version=1,
     good=[build_code(transports={"stdio": ["a.ts:1"], "streamable-http": ["a.ts:9"]})],

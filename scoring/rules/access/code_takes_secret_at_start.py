@@ -17,6 +17,8 @@ from scoring.text.evidence_path import clip_text
     reads="source",
     severity=Severity.WARNING,
     title="The code reads a credential from the environment",
+    remedy="Read the credential from each request, for example from the `Authorization` header over HTTP. Remove "
+    "the code that reads the environment variable.",
     since="2026.3",
     version=1,
     good=[build_code(), build_code(environment=[{"name": "NOTES_FOLDER", "at": "a.ts:1", "secret": False}])],

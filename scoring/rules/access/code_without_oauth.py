@@ -16,6 +16,8 @@ from scoring.scopes.source_files import Code
     reads="source",
     severity=Severity.WARNING,
     title="No implementation of OAuth was found in the code",
+    remedy="Serve protected resource metadata (RFC 9728) at `/.well-known/oauth-protected-resource`. Validate the "
+    "Bearer token of each request in the code.",
     since="2026.3",
     version=1,
     good=[build_code(oauth=[{"marker": "oauth-protected-resource", "at": "a.ts:3"}])],

@@ -20,6 +20,8 @@ _LOCAL: Final = frozenset({"stdio", ""})
     reads="registration",
     severity=Severity.ERROR,
     title="The registration offers only stdio",
+    remedy="Add an entry with `type` set to `streamable-http` and an HTTPS `url` to `remotes` in the registration, "
+    "or add a package whose `transport.type` is `streamable-http`.",
     since="2026.1",
     version=1,
     good=[

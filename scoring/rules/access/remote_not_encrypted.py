@@ -20,6 +20,7 @@ _LOOPBACK = re.compile(r"http://(localhost|127\.0\.0\.1|\[::1\])(:|/|$)")
     reads="registration",
     severity=Severity.ERROR,
     title="The URL of a remote is not HTTPS",
+    remedy="Serve the remote over TLS, and set `url` of the remote in the registration to its HTTPS URL.",
     since="2026.1",
     version=1,
     good=[build_remote(url="https://notes.example/mcp"), build_remote(url="http://localhost:8080/mcp")],

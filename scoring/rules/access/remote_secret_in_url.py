@@ -18,6 +18,8 @@ from scoring.text.secret_names import is_secret_name
     reads="registration",
     severity=Severity.WARNING,
     title="A secret is in the URL of a remote",
+    remedy="Remove the secret from the query of the `url`. Use OAuth, or accept the credential in a header that "
+    '`headers` of the remote declares with `"isSecret": true`.',
     since="2026.1",
     version=1,
     good=[build_remote(url="https://notes.example/mcp?lang=en"), build_remote(url="https://notes.example/api_key/mcp")],

@@ -17,6 +17,8 @@ from scoring.scopes.base import Remote
     reads="registration",
     severity=Severity.WARNING,
     title="Remote offers the deprecated SSE transport",
+    remedy="Serve the remote over streamable HTTP. Set `type` of the remote in the registration to "
+    "`streamable-http`, and `url` to the new endpoint.",
     since="2026.1",
     version=1,
     spec="https://modelcontextprotocol.io/specification/2025-03-26/basic/transports",

@@ -17,6 +17,8 @@ from scoring.text.secret_names import is_secret_name
     reads="registration",
     severity=Severity.WARNING,
     title="A credential is set when the server starts",
+    remedy="Accept the credential in the `Authorization` header of each HTTP request. Remove the environment "
+    "variable from the registration.",
     since="2026.1",
     version=1,
     good=[build_setting("NOTES_FOLDER"), build_setting("Authorization", isSecret=True)],

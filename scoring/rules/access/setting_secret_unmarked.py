@@ -17,6 +17,7 @@ from scoring.text.secret_names import is_secret_name
     reads="registration",
     severity=Severity.WARNING,
     title="A secret is not declared as a secret",
+    remedy="Set `isSecret` to `true` for this environment variable or header in the registration.",
     since="2026.1",
     version=1,
     good=[build_setting("NOTES_API_KEY", isSecret=True), build_setting("MAX_TOKENS"), build_setting("KEYBOARD")],

@@ -18,6 +18,7 @@ _HINTS = ("readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint")
     reads="listing",
     severity=Severity.SUGGESTION,
     title="Tool has no hints about its effects",
+    remedy="Add `annotations.readOnlyHint` to the tool: `true` if the tool changes nothing, else `false`.",
     since="2026.1",
     version=1,
     spec="https://modelcontextprotocol.io/specification/2025-11-25/schema#toolannotations",

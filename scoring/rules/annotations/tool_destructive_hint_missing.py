@@ -19,6 +19,8 @@ from scoring.vocabularies.verbs import leading_verb
     reads="listing",
     severity=Severity.SUGGESTION,
     title="Tool that changes data does not declare whether it destroys data",
+    remedy="Add `annotations.destructiveHint` to the tool: `true` if the tool may delete or overwrite data, `false` "
+    "if it only adds data.",
     since="2026.1",
     version=1,
     good=[

@@ -17,6 +17,7 @@ from scoring.scopes.base import Tool
     reads="listing",
     severity=Severity.SUGGESTION,
     title="Tool lacks a hint about its effects",
+    remedy="Add `annotations.readOnlyHint` and `annotations.idempotentHint` to the tool, each `true` or `false`.",
     since="2026.1",
     version=1,
     good=[build_tool(annotations={"readOnlyHint": False})],

@@ -16,6 +16,8 @@ from scoring.scopes.base import Tool
     reads="listing",
     severity=Severity.SUGGESTION,
     title="Tool does not describe its structured output",
+    remedy="Add `outputSchema`, a JSON Schema object that describes the result, to the tool. Return a result that "
+    "matches it in `structuredContent`.",
     since="2026.1",
     version=1,
     spec="https://modelcontextprotocol.io/specification/2025-11-25/server/tools",

@@ -18,6 +18,8 @@ from scoring.text.javascript import is_object, is_truthy
     reads="listing",
     severity=Severity.SUGGESTION,
     title="Output schema is not fully described",
+    remedy="Add `type` and `description` to the root of `outputSchema`, and a `description` to each member of its "
+    "`properties`.",
     since="2026.1",
     version=1,
     good=[build_tool(), build_tool(outputSchema={"type": "array", "description": "d"})],

@@ -17,6 +17,8 @@ from scoring.text.javascript import is_truthy
     reads="listing",
     severity=Severity.SUGGESTION,
     title="Tool has no title",
+    remedy="Set `title` and `annotations.title` of the tool to the same short text for users, for example `Get a "
+    "record`.",
     since="2026.1",
     version=1,
     spec="https://modelcontextprotocol.io/specification/2025-11-25/server/tools",

@@ -19,6 +19,8 @@ _PAYMENT = {"step": "initialize", "era": "legacy", "status": 402, "reason": "pay
     reads="access",
     severity=Severity.INFO,
     title="Access to the server is restricted",
+    remedy="No change is needed if the restriction is intended; otherwise answer `initialize` (or "
+    "`server/discover`) and `tools/list` without credentials or payment, and do not block them in a firewall.",
     since="2026.2",
     version=1,
     checks=info("AUTH-00", "BCDE"),

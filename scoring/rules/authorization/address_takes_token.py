@@ -18,6 +18,8 @@ from scoring.text.secret_names import is_secret_name
     reads="access",
     severity=Severity.ERROR,
     title="The registered URL has a token in its query",
+    remedy="Remove the token from the query of the registered URL. Read it from the `Authorization: Bearer` header "
+    "of each request.",
     since="2026.2",
     version=1,
     checks=must("AUTH-14", "BCDE", "basic/authorization#token-requirements"),

@@ -24,6 +24,8 @@ _REFUSED: Final = frozenset({"oauth_required", "credentials_required", "forbidde
     reads="access",
     severity=Severity.ERROR,
     title="An invalid token is not answered with 401",
+    remedy="Validate the token of each request. Answer an invalid or expired token with HTTP 401 and a "
+    "`WWW-Authenticate: Bearer` header.",
     since="2026.2",
     version=1,
     checks=must("AUTH-13", "BCDE", "basic/authorization#token-handling"),

@@ -21,6 +21,8 @@ from scoring.scopes.server_access import Access
     reads="access",
     severity=Severity.WARNING,
     title="The challenge of a protected server names no scope",
+    remedy="Send a Bearer challenge in the `WWW-Authenticate` header of each 401 response, and add the required "
+    'scopes to it, for example `scope="notes:read"`.',
     since="2026.2",
     version=1,
     checks=should("AUTH-09", "DE", "basic/authorization#scope-selection-strategy"),

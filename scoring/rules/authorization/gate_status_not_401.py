@@ -17,6 +17,7 @@ from scoring.scopes.server_access import Access
     reads="access",
     severity=Severity.ERROR,
     title="A protected server does not answer with 401",
+    remedy="Answer each request without valid credentials with HTTP 401 and a `WWW-Authenticate` header.",
     since="2026.2",
     version=1,
     checks=must("AUTH-01", "BCDE", "basic/authorization#error-handling"),

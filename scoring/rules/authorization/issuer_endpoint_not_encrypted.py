@@ -20,6 +20,8 @@ _ADDRESSES: Final = frozenset({"issuer", "jwks_uri"})
     reads="access",
     severity=Severity.ERROR,
     title="The URL of an authorization server endpoint is not HTTPS",
+    remedy="Set `issuer`, `jwks_uri` and each member that ends with `_endpoint` in the authorization server "
+    "metadata to an HTTPS URL.",
     since="2026.2",
     version=1,
     checks=must("AUTH-08", "BCDE", "basic/authorization/security-considerations#communication-security"),

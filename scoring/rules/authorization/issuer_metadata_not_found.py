@@ -28,6 +28,9 @@ _SECTION: Final = "basic/authorization/authorization-server-discovery#authorizat
     reads="access",
     severity=Severity.ERROR,
     title="An authorization server publishes no metadata",
+    remedy="List a valid issuer URL in `authorization_servers`. Serve its metadata as JSON at "
+    "`/.well-known/oauth-authorization-server` or `/.well-known/openid-configuration`, with the path of the "
+    "issuer after it.",
     since="2026.2",
     version=1,
     checks=must("AUTH-05", "CDE", _SECTION),

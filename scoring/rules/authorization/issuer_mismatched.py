@@ -34,6 +34,8 @@ _SECTION: Final = "basic/authorization/authorization-server-discovery#authorizat
     reads="access",
     severity=Severity.ERROR,
     title="The issuer of an authorization server differs from the listed URL",
+    remedy="Write the same URL in `issuer` of the authorization server metadata and in `authorization_servers` of "
+    "the resource metadata, with or without a last slash in both.",
     since="2026.2",
     version=1,
     checks=must("AUTH-06", "DE", _SECTION),

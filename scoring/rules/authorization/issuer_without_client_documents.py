@@ -17,6 +17,8 @@ from scoring.text.evidence_path import clip_text
     reads="access",
     severity=Severity.WARNING,
     title="An authorization server does not support client ID metadata documents",
+    remedy="Support client ID metadata documents in the authorization server. Set "
+    "`client_id_metadata_document_supported` to `true` in its metadata.",
     since="2026.2",
     version=1,
     checks=should("AUTH-10", "DE", "basic/authorization/client-registration#client-id-metadata-documents"),

@@ -31,6 +31,8 @@ _OWN: Final = issuer_requests(
     reads="access",
     severity=Severity.ERROR,
     title="An authorization server does not announce PKCE with S256",
+    remedy="Support PKCE in the authorization server. List `S256` in `code_challenge_methods_supported` of its "
+    "metadata, also in an OpenID document.",
     since="2026.2",
     version=1,
     checks=must("AUTH-07", "CDE", "basic/authorization/security-considerations#authorization-code-protection"),

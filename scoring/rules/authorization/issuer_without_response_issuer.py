@@ -17,6 +17,8 @@ from scoring.text.evidence_path import clip_text
     reads="access",
     severity=Severity.WARNING,
     title="An authorization server does not identify itself in its responses",
+    remedy="Send `iss` in each authorization response (RFC 9207). Set "
+    "`authorization_response_iss_parameter_supported` to `true` in the metadata of the authorization server.",
     since="2026.2",
     version=1,
     checks=should("AUTH-12", "E", "basic/authorization#authorization-response-validation"),

@@ -26,6 +26,8 @@ from scoring.scopes.server_access import Access, require_decided
     reads="access",
     severity=Severity.WARNING,
     title="The server does not offer OAuth",
+    remedy="Serve protected resource metadata (RFC 9728) at `/.well-known/oauth-protected-resource`. Answer a "
+    "request without a token with HTTP 401 and a Bearer challenge.",
     since="2026.2",
     version=1,
     good=[

@@ -22,6 +22,8 @@ from scoring.scopes.server_access import Access
     reads="access",
     severity=Severity.ERROR,
     title="Resource metadata names no resource or no authorization server",
+    remedy="Set `resource` in the protected resource metadata to the URL of the MCP server, and "
+    "`authorization_servers` to a list of at least one issuer URL.",
     since="2026.2",
     version=1,
     checks=must("AUTH-03", "CDE", "basic/authorization/authorization-server-discovery#authorization-server-location"),

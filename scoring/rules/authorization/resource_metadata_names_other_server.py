@@ -28,6 +28,8 @@ _PORTS: Final = {"https": ":443", "http": ":80"}
     reads="access",
     severity=Severity.ERROR,
     title="Resource metadata names another server",
+    remedy="Set `resource` in the protected resource metadata to the registered URL of the server, with the same "
+    "scheme, host, port and path. Configure the public URL if the server is behind a proxy.",
     since="2026.2",
     version=1,
     checks=must("AUTH-04", "CDE", "basic/authorization/authorization-server-discovery#authorization-server-location"),

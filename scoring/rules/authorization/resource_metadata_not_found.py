@@ -31,6 +31,9 @@ _OWN = issuer_requests(
     reads="access",
     severity=Severity.ERROR,
     title="A protected server publishes no resource metadata",
+    remedy="Serve protected resource metadata (RFC 9728) as JSON at `/.well-known/oauth-protected-resource` "
+    "followed by the path of the server. Send its URL in `resource_metadata` of the `WWW-Authenticate` "
+    "header.",
     since="2026.2",
     version=1,
     checks=must("AUTH-02", "CDE", "basic/authorization/authorization-server-discovery#authorization-server-location"),

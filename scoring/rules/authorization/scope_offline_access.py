@@ -25,6 +25,8 @@ _MODERN: Final = {"modern": "2026-07-28"}
     reads="access",
     severity=Severity.WARNING,
     title="The server lists the scope offline_access",
+    remedy="Remove `offline_access` from `scope` in the `WWW-Authenticate` header and from `scopes_supported` in "
+    "the protected resource metadata.",
     since="2026.2",
     version=1,
     checks=should("AUTH-11", "E", "basic/authorization#refresh-tokens"),

@@ -24,6 +24,7 @@ _FORMS: Final = ("uri-reference", "uri-template", "iri", "iri-reference")
     reads="listing",
     severity=Severity.ERROR,
     title="Address parameter is not declared as a URI",
+    remedy='Add `"format": "uri"` to the schema of the value. Rename the parameter if its value is not a URI.',
     since="2026.1",
     version=1,
     good=[build_param(name="webhookUrl", format="uri"), build_param(name="security"), build_param(name="curly")],

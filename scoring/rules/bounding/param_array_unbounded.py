@@ -17,6 +17,7 @@ from scoring.scopes.base import Param
     reads="listing",
     severity=Severity.ERROR,
     title="Array parameter has no maximum size",
+    remedy='Add `maxItems`, for example `"maxItems": 100`, to the schema of the array.',
     since="2026.1",
     version=1,
     good=[build_param(type="array", maxItems=50), build_param(type="string")],

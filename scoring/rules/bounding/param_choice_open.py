@@ -19,6 +19,8 @@ from scoring.vocabularies import parameters
     reads="listing",
     severity=Severity.WARNING,
     title="Parameter for a choice accepts any string",
+    remedy='Add an `enum` of all accepted values to the schema, for example `"enum": ["start", "stop"]`. Rename the '
+    "parameter if any string is valid, for example to `search_text`.",
     since="2026.1",
     version=1,
     good=[build_param(name="action", enum=["start", "stop"]), build_param(name="Note")],

@@ -23,6 +23,8 @@ _DANGER: Final = compile_pattern("danger|warning|security|caution|risk|unsafe|un
     reads="listing",
     severity=Severity.WARNING,
     title="Description of an executed parameter does not mention the risk",
+    remedy="State the risk in the `description`, for example `Warning: the server executes this value with its own "
+    "rights`. Rename the parameter if its value is not executed.",
     since="2026.1",
     version=1,
     good=[

@@ -22,6 +22,7 @@ _BOUNDS: Final = _INCLUSIVE | {"exclusiveMinimum", "exclusiveMaximum", "enum", "
     reads="listing",
     severity=Severity.WARNING,
     title="Number parameter has no bounds",
+    remedy='Add `minimum` and `maximum` to the schema of the number, for example `"minimum": 1, "maximum": 100`.',
     since="2026.1",
     version=1,
     good=[

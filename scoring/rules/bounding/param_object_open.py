@@ -17,6 +17,8 @@ from scoring.scopes.base import Param
     reads="listing",
     severity=Severity.WARNING,
     title="Object parameter accepts undeclared members",
+    remedy='Add `"additionalProperties": false` to the schema of the object. If members with other names are valid, '
+    "set `additionalProperties` to the schema of their values.",
     since="2026.1",
     version=1,
     good=[

@@ -24,6 +24,8 @@ _WORDS: Final = {*parameters.PATHS, "paths", "files", "dirs", "directories", "fo
     reads="listing",
     severity=Severity.ERROR,
     title="Path parameter accepts any string",
+    remedy="Add a `pattern` to the schema that matches only permitted paths, for example "
+    "`^[a-z0-9_][a-z0-9_/-]*([.][a-z0-9]+)?$`. Rename the parameter if its value is not a path.",
     since="2026.1",
     version=1,
     good=[

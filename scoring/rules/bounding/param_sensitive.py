@@ -19,6 +19,8 @@ from scoring.vocabularies import parameters
     reads="listing",
     severity=Severity.WARNING,
     title="Parameter has the name of a secret",
+    remedy="Remove the parameter. Read the credential from the `Authorization` header (HTTP) or the environment "
+    "(stdio), or rename the parameter if its value is not a secret.",
     since="2026.1",
     version=1,
     good=[build_param(name="maxTokens"), build_param(name="author")],

@@ -19,6 +19,7 @@ from scoring.vocabularies import parameters
     reads="listing",
     severity=Severity.ERROR,
     title="Secret parameter has a default value",
+    remedy="Remove `default` from the schema of the parameter. Revoke the value if it is a real secret.",
     since="2026.1",
     version=1,
     good=[build_param(name="apiKey"), build_param(name="author", default="me")],

@@ -22,6 +22,8 @@ _ENDINGS: Final = {(ending,) for ending in parameters.CONTENT_ENDINGS}
     reads="listing",
     severity=Severity.ERROR,
     title="String parameter has no maximum length",
+    remedy='Add `maxLength`, for example `"maxLength": 1000`, to the schema of the string; in an array, add it to '
+    "the schema in `items`.",
     since="2026.1",
     version=1,
     good=[

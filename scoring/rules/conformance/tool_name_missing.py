@@ -17,6 +17,7 @@ from scoring.text.javascript import trim_whitespace
     reads="listing",
     severity=Severity.ERROR,
     title="Tool has no name",
+    remedy="Set `name` of the tool to a string of 1 to 128 letters, digits, `_`, `-` or `.`, for example `get_record`.",
     since="2026.1",
     version=1,
     level=Level.MUST,

@@ -22,6 +22,8 @@ _MALWARE: Final = "MAL-"
     reads="advisories",
     severity=Severity.ERROR,
     title="A critical vulnerability affects a dependency that is used at runtime",
+    remedy="Upgrade the dependency to a fixed version, and update the lockfile. Remove or replace the dependency if "
+    "it is malware or has no fixed version.",
     since="2026.4",
     version=1,
     good=[

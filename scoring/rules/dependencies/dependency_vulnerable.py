@@ -20,6 +20,8 @@ from scoring.text.evidence_path import clip_text
     reads="advisories",
     severity=Severity.ERROR,
     title="A published vulnerability affects a dependency",
+    remedy="Upgrade the package to a version that fixes the vulnerability, and update the lockfile. Remove or "
+    "replace a dependency that has no fixed version.",
     since="2026.3",
     version=1,
     good=[build_audit(), build_audit(checked=0)],

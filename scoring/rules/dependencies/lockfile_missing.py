@@ -17,6 +17,8 @@ from scoring.scopes.supply_chain import Locked
     reads="dependencies",
     severity=Severity.SUGGESTION,
     title="The project has no lockfile",
+    remedy="Commit the lockfile of the package manager, for example `package-lock.json`, `uv.lock` or `Cargo.lock`, "
+    "in the folder of the server or in the root of the repository.",
     since="2026.3",
     version=1,
     good=[build_dependencies(lockfile=True)],

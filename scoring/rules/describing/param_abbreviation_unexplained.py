@@ -35,6 +35,8 @@ _WORDS: Final = {
     reads="listing",
     severity=Severity.WARNING,
     title="Parameter name is an unexplained abbreviation",
+    remedy="Write the full word in the `description` of the parameter, for example `repository` for `repo` or "
+    "`message` for `msg`.",
     since="2026.1",
     version=1,
     good=[

@@ -55,6 +55,8 @@ _HINTS: Final = {
     reads="listing",
     severity=Severity.SUGGESTION,
     title="Parameter description does not mention a constraint",
+    remedy="State each constraint of the schema in words in the `description`, for example `at least 1`, `at most "
+    "10 characters`, `one of: a, b` or `format: date`.",
     since="2026.1",
     version=1,
     good=[

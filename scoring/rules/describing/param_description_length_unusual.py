@@ -17,6 +17,7 @@ from scoring.text.javascript import utf16_length
     reads="listing",
     severity=Severity.WARNING,
     title="Parameter description is very short or very long",
+    remedy="Write a `description` of 10 to 200 characters for the parameter that states its meaning, format and unit.",
     since="2026.1",
     version=2,
     good=[build_param(description="ID of the user."), build_param(description="")],

@@ -18,6 +18,8 @@ from scoring.text.javascript import is_object, is_truthy, trim_whitespace
     reads="listing",
     severity=Severity.WARNING,
     title="Parameter has no description",
+    remedy="Add a `description` string with the meaning, format and unit to the schema of the parameter. Replace a "
+    "`true` or `false` schema with an object.",
     since="2026.1",
     version=1,
     good=[build_param(description="ID of the user"), build_param(description=5)],

@@ -22,6 +22,8 @@ _CONTEXT: Final = terms.CONTEXT - {"to", "from", "set", "type"}
     reads="listing",
     severity=Severity.WARNING,
     title="Parameter is named or described by a vague word",
+    remedy="State in the `description` which value it is, with a concrete word such as `name`, `path`, `email` or "
+    "`message`, for example `Name of the user`.",
     since="2026.1",
     version=1,
     good=[

@@ -16,6 +16,7 @@ from scoring.scopes.base import PromptArg
     reads="listing",
     severity=Severity.WARNING,
     title="Prompt argument has no description",
+    remedy="Add a `description` to the argument in `prompts/list` that states which value the user must enter.",
     since="2026.1",
     version=1,
     good=[build_prompt_arg(description="Day to summarise.")],

@@ -16,6 +16,8 @@ from scoring.scopes.base import Prompt
     reads="listing",
     severity=Severity.ERROR,
     title="Prompt has no description",
+    remedy="Add a `description` to the prompt in `prompts/list` that states what the prompt does, for example "
+    "`Summarises the notes of one day`.",
     since="2026.1",
     version=1,
     good=[build_prompt(description="Summarises the notes of one day.")],

@@ -16,6 +16,8 @@ from scoring.scopes.base import Resource
     reads="listing",
     severity=Severity.WARNING,
     title="Resource has no description",
+    remedy="Add a `description` to the resource in `resources/list` that states what the resource contains, for "
+    "example `Notes of one day`.",
     since="2026.1",
     version=1,
     good=[build_resource(description="Notes of one day.")],

@@ -17,6 +17,8 @@ from scoring.text.javascript import is_truthy
     reads="listing",
     severity=Severity.INFO,
     title="Resource has no MIME type",
+    remedy="Set `mimeType` of the resource in `resources/list`, for example to `text/plain`. No change is needed if "
+    "the type is not known.",
     since="2026.1",
     version=1,
     good=[build_resource(mimeType="text/plain"), build_resource(mimeType=" ")],

@@ -17,6 +17,8 @@ from scoring.text.javascript import utf16_length
     reads="listing",
     severity=Severity.WARNING,
     title="Tool description is too long",
+    remedy="Shorten the `description` of the tool to at most 500 characters. Move details about a parameter to the "
+    "`description` of the parameter in `inputSchema`.",
     since="2026.1",
     version=1,
     good=[build_tool(description="x" * 500)],

@@ -16,6 +16,8 @@ from scoring.scopes.base import Tool
     reads="listing",
     severity=Severity.ERROR,
     title="Tool has no description",
+    remedy="Add a `description` to the tool that states what the tool does and when to use it, for example "
+    "`Retrieves a user profile by its ID`.",
     since="2026.1",
     version=1,
     good=[build_tool(description="Retrieves a user profile by its ID.")],

@@ -18,6 +18,8 @@ from scoring.text.javascript import utf16_length
     reads="listing",
     severity=Severity.WARNING,
     title="Tool description has too little text of its own",
+    remedy="Write at least 20 characters about this tool only in its `description`: what it does and when to use "
+    "it. Text that it repeats or shares with other tools does not count.",
     since="2026.4",
     version=1,
     good=[

@@ -20,6 +20,8 @@ _LONGER = 4
     reads="listing",
     severity=Severity.WARNING,
     title="Tool description only repeats the name",
+    remedy="Replace the `description` with a sentence that states what the tool returns or changes, for example "
+    "`Renders a diagram as SVG`.",
     since="2026.1",
     version=1,
     good=[build_tool(name="render_diagram", description="Renders a diagram as SVG.")],

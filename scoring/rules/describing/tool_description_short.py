@@ -17,6 +17,8 @@ from scoring.text.javascript import utf16_length
     reads="listing",
     severity=Severity.WARNING,
     title="Tool description is too short",
+    remedy="Extend the `description` of the tool to at least 20 characters. State what the tool does and when to "
+    "use it.",
     since="2026.1",
     version=1,
     good=[build_tool(description="Retrieves a user profile by its ID."), build_tool(description=None)],

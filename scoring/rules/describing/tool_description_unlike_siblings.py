@@ -26,6 +26,8 @@ _TRAITS: Final = {
     reads="listing",
     severity=Severity.WARNING,
     title="Tool is described differently from the other tools of its group",
+    remedy="Write the `description` like those of tools with the same name prefix: with a similar length, a verb "
+    "such as `Returns` first, a clause with `when`, and an example after `for example`, if they have these.",
     since="2026.1",
     version=1,
     good=[

@@ -30,6 +30,8 @@ _MARKS: Final = (
     reads="listing",
     severity=Severity.SUGGESTION,
     title="Tool description gives no example",
+    remedy="Add an example to the `description` of the tool after `for example`, `such as` or `e.g.`, for example "
+    "`Finds files, e.g. *.json`.",
     since="2026.1",
     version=1,
     good=[build_tool(description="Finds files, e.g. *.json."), build_tool(description=None)],

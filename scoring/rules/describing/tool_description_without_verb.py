@@ -17,6 +17,8 @@ from scoring.vocabularies import verbs
     reads="listing",
     severity=Severity.WARNING,
     title="Tool description does not say what the tool does",
+    remedy="Begin the `description` with a verb that states what the tool does, for example `Creates a user` "
+    "instead of `User endpoint`.",
     since="2026.1",
     version=1,
     good=[build_tool(description="Creates a user."), build_tool(description=None)],

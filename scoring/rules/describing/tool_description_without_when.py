@@ -23,6 +23,8 @@ _WHEN: Final = compile_pattern(rf"\b(?:{'|'.join(_WHOLE)})\b")
     reads="listing",
     severity=Severity.WARNING,
     title="Tool description does not say when to use the tool",
+    remedy="Add a sentence that begins with `Use this when` to the `description` of the tool, for example `Use this "
+    "when you need the ID of a user`.",
     since="2026.1",
     version=1,
     good=[build_tool(description="Lists users. Use this when you need their ids."), build_tool(description=None)],

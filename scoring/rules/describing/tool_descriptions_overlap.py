@@ -24,6 +24,8 @@ _WORD: Final = re.compile(r"\w+")
     reads="listing",
     severity=Severity.WARNING,
     title="Two tools have similar descriptions",
+    remedy="Rewrite the `description` so that it shares less than 75 percent of its words with the other one. State "
+    "what only this tool does.",
     since="2026.1",
     version=1,
     good=[

@@ -36,6 +36,8 @@ _DESTROYS: Final = compile_pattern(
     reads="listing",
     severity=Severity.SUGGESTION,
     title="Tool description does not mention what the tool changes",
+    remedy="State in the `description` what the tool changes or destroys, for example `Deletes a user. This cannot "
+    "be undone`. Set `destructiveHint` to `false` if the tool destroys nothing.",
     since="2026.1",
     version=1,
     good=[

@@ -26,6 +26,8 @@ _GUIDANCE: Final = compile_pattern(
     reads="listing",
     severity=Severity.SUGGESTION,
     title="Tool description does not relate the tool to others",
+    remedy="State in the `description` what to call before or after the tool, or which tool to use instead, for "
+    "example `Call list_users first`.",
     since="2026.1",
     version=1,
     good=[

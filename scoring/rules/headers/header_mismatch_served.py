@@ -22,6 +22,8 @@ _VERSION: Final = "discover-version-mismatch"
     reads="exchanges",
     severity=Severity.ERROR,
     title="A header that contradicts the body is not refused",
+    remedy="Compare the headers `MCP-Protocol-Version`, `Mcp-Method` and `Mcp-Name` with the body of each request. "
+    "Answer a difference with HTTP 400 and JSON-RPC error -32020.",
     since="2026.2",
     version=1,
     checks=(

@@ -17,6 +17,8 @@ from scoring.scopes.conversation import Conversation
     reads="exchanges",
     severity=Severity.ERROR,
     title="An encoded Mcp-Name is compared without decoding it",
+    remedy="Decode the Base64 text of an `Mcp-Name` header of the form `=?base64?...?=` before you compare it with "
+    "the name in the body.",
     since="2026.2",
     version=1,
     checks=must("HDR-06", "E", "basic/transports/streamable-http#value-encoding"),

@@ -17,6 +17,8 @@ from scoring.scopes.conversation import Conversation
     reads="exchanges",
     severity=Severity.ERROR,
     title="Headers in upper case are not recognised",
+    remedy="Compare the names of request headers without regard to case, so that `MCP-PROTOCOL-VERSION` is read as "
+    "`mcp-protocol-version`.",
     since="2026.2",
     version=1,
     checks=must("HDR-07", "E", "basic/transports/streamable-http#case-sensitivity"),

@@ -21,6 +21,8 @@ _VERSION: Final = "discover-version-missing"
     reads="exchanges",
     severity=Severity.ERROR,
     title="A request without a required header is not refused",
+    remedy="Answer a request of revision 2026-07-28 that lacks the header `Mcp-Method` or `MCP-Protocol-Version` "
+    "with HTTP 400 and JSON-RPC error -32020.",
     since="2026.2",
     version=1,
     checks=(

@@ -17,6 +17,8 @@ from scoring.scopes.conversation import Conversation
     reads="exchanges",
     severity=Severity.ERROR,
     title="A method that the revision removed is not refused with 404 and -32601",
+    remedy="Answer `ping`, `logging/setLevel` and `resources/subscribe` under revision 2026-07-28 with JSON-RPC "
+    "error -32601. Over HTTP, set the status to 404.",
     since="2026.2",
     version=1,
     checks=must("METH-02", "E", "basic/transports/streamable-http#protocol-version-header"),

@@ -22,6 +22,8 @@ _RIGHT: Final = {"jsonrpc": "2.0", "id": "hallmark-id", "error": _ERROR}
     reads="exchanges",
     severity=Severity.ERROR,
     title="An unknown method is not refused with 404 and -32601",
+    remedy="Answer an unknown method with JSON-RPC error -32601 and the `id` of the request, with its JSON type. "
+    "Over HTTP under revision 2026-07-28, set the status to 404.",
     since="2026.2",
     version=1,
     checks=must("METH-01", "E", "basic/transports/streamable-http#protocol-version-header"),

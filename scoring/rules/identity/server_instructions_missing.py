@@ -16,6 +16,8 @@ from scoring.scopes.base import Server
     reads="listing",
     severity=Severity.SUGGESTION,
     title="Server gives no instructions",
+    remedy="Add a non-empty `instructions` string to the result of `initialize` or `server/discover`. Explain in "
+    "it how a model uses the tools together.",
     since="2026.1",
     version=1,
     spec="https://modelcontextprotocol.io/specification/2025-11-25/basic/lifecycle",

@@ -17,6 +17,8 @@ from scoring.scopes.conversation import NOT_ASKED, Conversation
     reads="exchanges",
     severity=Severity.SUGGESTION,
     title="Server does not support the current revision of the protocol",
+    remedy="Answer `server/discover` of revision 2026-07-28 with a result, without a handshake and without a "
+    "session. Use an SDK release that supports this revision.",
     since="2026.2",
     version=1,
     spec="https://modelcontextprotocol.io/specification/2026-07-28/basic/versioning",

@@ -17,6 +17,8 @@ from scoring.text.evidence_path import quote_text
     reads="listing",
     severity=Severity.WARNING,
     title="Server has no name",
+    remedy="Set `serverInfo.name` to the name of the server, such as `notes`, and not to a placeholder such as "
+    "`Unknown Server`.",
     since="2026.1",
     version=1,
     good=[build_server(serverInfo={"name": "notes"})],

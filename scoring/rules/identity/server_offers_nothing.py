@@ -16,6 +16,8 @@ from scoring.scopes.base import Server
     reads="listing",
     severity=Severity.ERROR,
     title="Server lists no tools, resources or prompts",
+    remedy="Return at least one entry from `tools/list`, `resources/list` or `prompts/list`. Declare the "
+    "capability of that list.",
     since="2026.1",
     version=1,
     good=[build_server(tools=0, prompts=1)],

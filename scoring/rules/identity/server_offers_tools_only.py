@@ -20,6 +20,8 @@ _DEEPER: Final = ("resources", "prompts", "completions")
     reads="listing",
     severity=Severity.SUGGESTION,
     title="Server offers only tools",
+    remedy="Add resources, prompts or completions and declare their capability if they help your users. No "
+    "change is needed if tools are enough.",
     since="2026.2",
     version=1,
     good=[build_server(capabilities={"tools": {}, "prompts": {}}), build_server(capabilities={"completions": {}})],

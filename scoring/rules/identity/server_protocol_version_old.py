@@ -17,6 +17,8 @@ from scoring.text.evidence_path import clip_text
     reads="listing",
     severity=Severity.WARNING,
     title="Server supports only an old protocol version",
+    remedy="Support protocol version `2025-03-26` or later, for example with a newer SDK. Return the agreed "
+    "version as `protocolVersion` in the result of `initialize`.",
     since="2026.1",
     version=1,
     good=[build_server(protocolVersion="2025-11-25")],

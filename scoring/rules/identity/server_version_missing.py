@@ -17,6 +17,8 @@ from scoring.text.evidence_path import quote_text
     reads="listing",
     severity=Severity.WARNING,
     title="Server does not state its version",
+    remedy="Set `serverInfo.version` to the version of the running release, such as `1.4.0`, and not to a "
+    "placeholder such as `unknown`.",
     since="2026.1",
     version=1,
     good=[build_server(serverInfo={"name": "notes", "version": "1.0"})],

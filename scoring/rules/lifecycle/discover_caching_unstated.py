@@ -16,6 +16,8 @@ from scoring.scopes.conversation import Conversation
     reads="exchanges",
     severity=Severity.ERROR,
     title="The result of server/discover lacks a caching member",
+    remedy="Set `ttlMs` to an integer of at least 0 and `cacheScope` to `public` or `private` in the result of "
+    "`server/discover`. Use `private` if the result depends on the user.",
     since="2026.2",
     version=1,
     checks=must("DISC-02", "E", "server/utilities/caching"),

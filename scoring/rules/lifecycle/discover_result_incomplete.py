@@ -16,6 +16,8 @@ from scoring.scopes.conversation import Conversation
     reads="exchanges",
     severity=Severity.ERROR,
     title="The result of server/discover lacks a required member",
+    remedy='Return `supportedVersions` as a non-empty array of strings, such as `["2026-07-28"]`, and '
+    "`capabilities` as an object in the result of `server/discover`.",
     since="2026.2",
     version=1,
     checks=must("DISC-01", "E", "server/discover#response"),

@@ -26,6 +26,8 @@ def _probed(**members: Any) -> Conversation:
     reads="exchanges",
     severity=Severity.INFO,
     title="server/discover is not refused by a server of older revisions",
+    remedy="Answer `server/discover` at once with a JSON-RPC error such as -32601 or with HTTP 4xx, also before "
+    "`initialize`. Keep the process running after an unknown method.",
     since="2026.2",
     version=1,
     checks=info("ERA-01", "DE", "basic/versioning#compatibility-matrix"),

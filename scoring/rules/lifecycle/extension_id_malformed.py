@@ -28,6 +28,9 @@ def _declared(extensions: Json) -> Conversation:
     reads="exchanges",
     severity=Severity.ERROR,
     title="An extension is declared under an invalid id",
+    remedy="Write each key of `capabilities.extensions` as a reversed domain, one slash and a name, such as "
+    "`com.example/my-tools`. Begin each label with a letter, and do not begin or end a part with "
+    "punctuation.",
     since="2026.2",
     version=1,
     checks=must("EXT-01", "E", "basic/versioning#extension-negotiation"),

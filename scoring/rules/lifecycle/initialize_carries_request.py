@@ -16,6 +16,8 @@ from scoring.scopes.conversation import Conversation
     reads="exchanges",
     severity=Severity.WARNING,
     title="The server sends a request before the handshake is complete",
+    remedy="Send no request except `ping` before the client sends `notifications/initialized`. Send `roots/list` "
+    "and all other requests after it.",
     since="2026.2",
     version=1,
     checks=should("LIFE-04", "ABCD", "basic/lifecycle#initialization"),

@@ -26,6 +26,8 @@ def _refused(**members: Any) -> Conversation:
     reads="exchanges",
     severity=Severity.WARNING,
     title="The error for initialize names no supported version",
+    remedy="Name the supported versions, such as `2026-07-28`, in `message` or in `data.supported` of the error "
+    "that answers `initialize`.",
     since="2026.2",
     version=1,
     checks=should("INIT-01", "E", "basic/versioning#backward-compatibility-with-initialization-based-versions"),

@@ -16,6 +16,8 @@ from scoring.scopes.conversation import Conversation
     reads="exchanges",
     severity=Severity.ERROR,
     title="The result of initialize lacks a required member",
+    remedy="Return `protocolVersion` as a string, `capabilities` as an object (`{}` if nothing is offered), and "
+    "`serverInfo` with the strings `name` and `version` in the result of `initialize`.",
     since="2026.2",
     version=1,
     checks=must("LIFE-01", "ABCD", "basic/lifecycle#initialization"),

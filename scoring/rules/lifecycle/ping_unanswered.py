@@ -21,6 +21,7 @@ _ABOUT: Final = frozenset({"_meta", "resultType"})
     reads="exchanges",
     severity=Severity.ERROR,
     title="A ping is not answered with an empty result",
+    remedy="Answer `ping` with the empty result `{}`. Add no members to the result except `_meta`.",
     since="2026.2",
     version=1,
     checks=must("PING-01", "ABCD", "basic/utilities/ping"),

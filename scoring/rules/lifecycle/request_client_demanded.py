@@ -17,6 +17,8 @@ from scoring.scopes.conversation import Conversation
     reads="exchanges",
     severity=Severity.ERROR,
     title="A request that does not name the client is refused",
+    remedy="Answer a request without `io.modelcontextprotocol/clientInfo` in `_meta` with a normal result. Treat "
+    "this field as optional.",
     since="2026.2",
     version=1,
     checks=must("META-03", "E", "basic#meta"),

@@ -26,6 +26,9 @@ _BARE: Final = "discover-meta-missing"
     reads="exchanges",
     severity=Severity.ERROR,
     title="A request without its required fields is not refused",
+    remedy="Answer a request without `io.modelcontextprotocol/protocolVersion` or "
+    "`io.modelcontextprotocol/clientCapabilities` in `_meta` with error -32602. Set HTTP status 400 over "
+    "HTTP.",
     since="2026.2",
     version=1,
     checks=(

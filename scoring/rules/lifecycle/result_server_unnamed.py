@@ -20,6 +20,7 @@ _KEY: Final = "io.modelcontextprotocol/serverInfo"
     reads="exchanges",
     severity=Severity.WARNING,
     title="A result does not name its server",
+    remedy="Add `io.modelcontextprotocol/serverInfo`, an object with `name` and `version`, to `_meta` of every result.",
     since="2026.2",
     version=1,
     checks=should("DISC-03", "E", "basic#meta"),

@@ -26,6 +26,8 @@ _OTHERS: Final = (
     reads="exchanges",
     severity=Severity.ERROR,
     title="A result does not say whether it is complete",
+    remedy="Add `resultType` to every result, and set it to `complete` unless the call needs input from the "
+    "client. Use only `complete` for lists and `server/discover`.",
     since="2026.2",
     version=1,
     checks=must("RT-01", "E", "basic#responses"),

@@ -24,6 +24,8 @@ def _exchange(step: str, offered: str, answered: str) -> dict[str, Any]:
     reads="exchanges",
     severity=Severity.ERROR,
     title="A supported version is not accepted",
+    remedy="Answer `initialize` with the `protocolVersion` that the client offers if the server supports it. "
+    "Answer with another version only if it does not.",
     since="2026.2",
     version=1,
     checks=must("LIFE-02", "ABCD", "basic/lifecycle#version-negotiation"),

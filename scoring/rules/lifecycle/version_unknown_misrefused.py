@@ -19,6 +19,8 @@ from scoring.scopes.conversation import Conversation
     reads="exchanges",
     severity=Severity.ERROR,
     title="A request with an unknown version is not refused with 400 and -32022",
+    remedy="Answer an unsupported version with error -32022 and, over HTTP, status 400. Put the supported "
+    "versions into `data.supported` and the requested version into `data.requested`.",
     since="2026.2",
     version=1,
     checks=must("VER-01", "E", "basic/versioning#protocol-version-negotiation"),

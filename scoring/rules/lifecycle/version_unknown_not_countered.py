@@ -32,6 +32,8 @@ def _handshake(**members: Any) -> Conversation:
     reads="exchanges",
     severity=Severity.ERROR,
     title="An unknown version is not answered with a supported one",
+    remedy="Answer `initialize` with a published `protocolVersion` that the server supports, such as "
+    "`2025-11-25`. Do not repeat an unknown version, and do not answer it with an error.",
     since="2026.2",
     version=1,
     checks=must("LIFE-03", "ABCD", "basic/lifecycle#version-negotiation"),

@@ -17,6 +17,8 @@ from scoring.scopes.conversation import Conversation
     reads="exchanges",
     severity=Severity.ERROR,
     title="A declared capability is not an object",
+    remedy='Declare each capability as an object, such as `"tools": {}`. Omit a capability that the server does '
+    "not have.",
     since="2026.2",
     version=1,
     checks=must("CAP-05", "ABCDE", "schema#servercapabilities"),

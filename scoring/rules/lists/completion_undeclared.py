@@ -21,6 +21,8 @@ _PROMPTS: Final = legacy_exchange("list-prompts", result={"prompts": [{"name": "
     reads="exchanges",
     severity=Severity.INFO,
     title="Completion of arguments is not declared",
+    remedy="No change is needed if the server does not support `completion/complete`; otherwise add "
+    '`"completions": {}` to `capabilities`.',
     since="2026.2",
     version=1,
     checks=info("CAP-04", "ABCDE", "server/utilities/completion#capabilities"),

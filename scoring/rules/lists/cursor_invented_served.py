@@ -17,6 +17,8 @@ from scoring.scopes.conversation import Conversation
     reads="exchanges",
     severity=Severity.SUGGESTION,
     title="A cursor that the server did not issue is accepted",
+    remedy="Answer a `cursor` that the server did not issue with JSON-RPC error -32602 (Invalid params). Do not "
+    "return a page for it.",
     since="2026.2",
     version=1,
     checks=should("PAGE-01", "ABCDE", "server/utilities/pagination#error-handling"),

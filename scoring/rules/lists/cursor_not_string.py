@@ -17,6 +17,7 @@ from scoring.scopes.conversation import Conversation
     reads="exchanges",
     severity=Severity.ERROR,
     title="A cursor is not a string",
+    remedy="Set `nextCursor` to a string, and omit it on the last page. Do not set it to `null`.",
     since="2026.2",
     version=1,
     checks=must("PAGE-03", "ABCDE", "schema#listtoolsresult"),

@@ -36,6 +36,9 @@ def _tool(**icon: Any) -> Conversation:
     reads="exchanges",
     severity=Severity.SUGGESTION,
     title="An icon cannot be shown",
+    remedy="Set `src` of the icon to an `https:` URL or to a Base64 `data:` URI of an image. Set `mimeType` to "
+    "the type of this image, such as `image/png`, and each of `sizes` to a value such as `48x48` or "
+    "`any`.",
     since="2026.3",
     version=1,
     checks=info("ICON-01", "DE", "basic#icons"),

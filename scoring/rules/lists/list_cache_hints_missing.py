@@ -20,6 +20,8 @@ _HINTS: Final[dict[str, Any]] = {"ttlMs": 0, "cacheScope": "private"}
     reads="exchanges",
     severity=Severity.ERROR,
     title="A page of a list lacks a caching member",
+    remedy="Set `ttlMs` to an integer of at least 0 and `cacheScope` to `public` or `private` on every page of a "
+    "list. The values `0` and `private` are always correct.",
     since="2026.2",
     version=1,
     checks=must("CACHE-01", "E", "server/utilities/caching#cacheable-results"),

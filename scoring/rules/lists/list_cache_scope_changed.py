@@ -17,6 +17,7 @@ from scoring.scopes.conversation import Conversation
     reads="exchanges",
     severity=Severity.ERROR,
     title="Pages of one list have different cache scopes",
+    remedy="Set the same `cacheScope` on all pages of one list. Use `private` on all pages if one page is private.",
     since="2026.2",
     version=1,
     checks=must("CACHE-02", "E", "server/utilities/caching#interaction-with-pagination"),

@@ -17,6 +17,8 @@ from scoring.scopes.conversation import Conversation
     reads="exchanges",
     severity=Severity.ERROR,
     title="A list and its capability contradict each other",
+    remedy="Declare `tools`, `prompts` or `resources` in `capabilities` if the server answers that list. "
+    "Implement a declared list that is answered with error -32601, or remove its declaration.",
     since="2026.2",
     version=2,
     checks=(

@@ -25,6 +25,8 @@ def _second(*names: str, **members: Any) -> dict[str, Any]:
     reads="exchanges",
     severity=Severity.WARNING,
     title="The pages of a list repeat",
+    remedy="Return a new `nextCursor` and new entries on every page, and omit `nextCursor` on the last page. "
+    "Return each entry on one page only.",
     since="2026.2",
     version=1,
     checks=should("PAGE-02", "ABCDE", "server/utilities/pagination#pagination-flow"),

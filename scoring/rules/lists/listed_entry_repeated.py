@@ -27,6 +27,8 @@ def _listed(step: str, *entries: dict[str, Any]) -> Conversation:
     reads="exchanges",
     severity=Severity.WARNING,
     title="Two entries of a list have the same key",
+    remedy="Give each resource a unique `uri`, each template a unique `uriTemplate`, each prompt a unique "
+    "`name`, and each argument a `name` that is unique in its prompt. Remove repeated entries.",
     since="2026.3",
     version=1,
     checks=info("RES-04", "ABCDE", "server/resources#resource"),

@@ -28,6 +28,9 @@ def _listed(meta: Mapping[str, Any], revision: str = "D") -> Conversation:
     reads="exchanges",
     severity=Severity.WARNING,
     title="A key of _meta is not valid",
+    remedy="Write each key of `_meta` like `cost` or `com.example/cost`: letters, digits, `-`, `_` and `.`, with "
+    "a letter first and a letter or digit last in each part. Do not use a reserved prefix such as "
+    "`dev.mcp/`.",
     since="2026.2",
     version=1,
     checks=must("META-04", "CDE", "basic#_meta"),

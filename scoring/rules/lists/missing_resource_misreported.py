@@ -20,6 +20,8 @@ _RESOURCE_NOT_FOUND: Final = -32002
     reads="exchanges",
     severity=Severity.ERROR,
     title="A resource that does not exist is not reported as missing",
+    remedy="Answer `resources/read` of an unknown `uri` with error -32602 in revision 2026-07-28 and with error "
+    "-32002 in older revisions. Do not return empty `contents`.",
     since="2026.2",
     version=1,
     checks=must("RES-02", "ABCDE", "server/resources#error-handling"),

@@ -20,6 +20,8 @@ _RIGHT: Final[dict[str, Any]] = {"name": "sum", "arguments": [{"name": "day", "r
     reads="exchanges",
     severity=Severity.ERROR,
     title="A listed prompt does not match the published schema",
+    remedy="Correct the named member by the `Prompt` schema of the agreed revision: `name` is a string, and "
+    "`arguments` is an array of objects with a string `name`. Omit optional members instead of `null`.",
     since="2026.2",
     version=1,
     checks=must("PROMPT-02", "ABCDE", "schema#prompt"),

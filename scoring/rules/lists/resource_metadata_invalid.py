@@ -23,6 +23,8 @@ _MOMENT: Final = re.compile(r"\d{4}-\d{2}-\d{2}(?:T\d{2}:\d{2}(?::\d{2}(?:\.\d{1
     reads="listing",
     severity=Severity.SUGGESTION,
     title="The size, type or time of a resource is not valid",
+    remedy="Set `size` to an integer of at least 0, `mimeType` to a type and subtype such as `text/markdown`, "
+    "and `lastModified` to an ISO 8601 time such as `2026-07-28T10:00:00Z`.",
     since="2026.3",
     version=1,
     checks=info("RES-05", "ABCDE", "server/resources#resource"),

@@ -24,6 +24,8 @@ def _listed(*templates: Any) -> Conversation:
     reads="exchanges",
     severity=Severity.ERROR,
     title="The URI template of a resource template cannot be parsed",
+    remedy="Set `uriTemplate` to an RFC 6570 template such as `memo://{user_id}`. Use only letters, digits, `_` "
+    "and `.` in variable names, close each brace, and percent-encode spaces.",
     since="2026.2",
     version=1,
     checks=must("RES-03", "ABCDE", "schema#resourcetemplate"),

@@ -18,6 +18,8 @@ from scoring.text.uris import find_uri_flaw
     reads="listing",
     severity=Severity.ERROR,
     title="The uri of a resource is not a URI",
+    remedy="Set `uri` to a URI of RFC 3986 with a scheme, such as `file:///notes/today`. Percent-encode all "
+    "characters that a URI does not allow, such as a space as `%20`.",
     since="2026.2",
     version=1,
     checks=must("RES-01", "ABCDE", "server/resources#custom-uri-schemes"),

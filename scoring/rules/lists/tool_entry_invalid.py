@@ -20,6 +20,8 @@ _RIGHT: Final[dict[str, Any]] = {"name": "add", "inputSchema": {"type": "object"
     reads="exchanges",
     severity=Severity.ERROR,
     title="A listed tool does not match the published schema",
+    remedy="Correct the named member by the `Tool` schema of the agreed revision: `name` is a string, and "
+    '`inputSchema` is an object with `"type": "object"`. Omit optional members instead of `null`.',
     since="2026.2",
     version=1,
     checks=must("TOOL-01", "ABCDE", "schema#tool"),

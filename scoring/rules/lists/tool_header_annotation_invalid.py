@@ -25,6 +25,8 @@ _REGION: Final = {"type": "string", _KEYWORD: "Region"}
     reads="listing",
     severity=Severity.ERROR,
     title="A parameter cannot be sent in the header that it names",
+    remedy="Set `x-mcp-header` to an HTTP header token that is unique in the tool. Use it only on a parameter of "
+    "type `string`, `integer` or `boolean` that is reached from the root through `properties` alone.",
     since="2026.2",
     version=1,
     checks=must("TOOL-10", "E", "server/tools#x-mcp-header"),

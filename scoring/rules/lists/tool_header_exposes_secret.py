@@ -21,6 +21,7 @@ _KEYWORD: Final = "x-mcp-header"
     reads="listing",
     severity=Severity.WARNING,
     title="A secret parameter is sent in a header",
+    remedy="Remove `x-mcp-header` from the schema of each parameter that takes a password, a token or a key.",
     since="2026.2",
     version=1,
     checks=should("TOOL-11", "E", "server/tools#x-mcp-header"),

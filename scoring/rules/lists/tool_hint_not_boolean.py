@@ -19,6 +19,8 @@ _HINTS: Final = ("readOnlyHint", "destructiveHint", "idempotentHint", "openWorld
     reads="listing",
     severity=Severity.ERROR,
     title="A hint about the tool is not a boolean",
+    remedy="Set each of `readOnlyHint`, `destructiveHint`, `idempotentHint` and `openWorldHint` to the JSON "
+    "value `true` or `false`, without quotes, or omit it.",
     since="2026.2",
     version=1,
     checks=must("TOOL-12", "BCDE", "schema#toolannotations"),

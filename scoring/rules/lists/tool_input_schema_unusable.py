@@ -17,6 +17,8 @@ from scoring.scopes.base import Tool
     reads="listing",
     severity=Severity.ERROR,
     title="Input schema is missing or not of type object",
+    remedy='Set `inputSchema` to a JSON Schema object with `"type": "object"` at its root. Use `{"type": '
+    '"object"}` for a tool without parameters.',
     since="2026.2",
     version=1,
     checks=must("TOOL-02", "ABCDE", "server/tools#tool"),

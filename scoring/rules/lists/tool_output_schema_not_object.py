@@ -17,6 +17,8 @@ from scoring.scopes.base import Tool
     reads="listing",
     severity=Severity.ERROR,
     title="Output schema is not of type object",
+    remedy='Set `outputSchema` to a JSON Schema object with `"type": "object"` at its root, or omit it. Put a '
+    "list or another value into a member of that object.",
     since="2026.2",
     version=1,
     checks=must("TOOL-04", "CD", "server/tools#output-schema"),

@@ -25,6 +25,8 @@ def _nested(levels: int) -> dict[str, Any]:
     reads="listing",
     severity=Severity.ERROR,
     title="A schema of the tool is not valid in its dialect",
+    remedy="Correct the named keyword so that the schema is valid in its dialect. Set `$schema` to the address "
+    "of a published dialect, or omit it for JSON Schema 2020-12.",
     since="2026.2",
     version=1,
     checks=must("TOOL-03", "DE", "basic#schema-validation"),

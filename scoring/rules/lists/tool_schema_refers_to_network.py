@@ -25,6 +25,8 @@ _NETWORK: Final = ("http:", "https:", "ftp:", "ws:", "wss:", "//")
     reads="listing",
     severity=Severity.WARNING,
     title="A schema of the tool refers to the network",
+    remedy="Copy the referenced schema into `$defs` of the same schema, and refer to it locally, such as "
+    '`"$ref": "#/$defs/query"`.',
     since="2026.2",
     version=1,
     checks=should("TOOL-09", "E", "basic#ref-resolution"),

@@ -25,6 +25,8 @@ def _listed(step: str, *tools: Any) -> dict[str, Any]:
     reads="exchanges",
     severity=Severity.WARNING,
     title="The order of the tools changes between two requests",
+    remedy="Return the tools of `tools/list` in the same order for every request. Sort them by `name`, or keep "
+    "them in an ordered list.",
     since="2026.2",
     version=1,
     checks=should("TOOL-07", "E", "server/tools#capabilities"),

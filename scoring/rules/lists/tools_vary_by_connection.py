@@ -27,6 +27,8 @@ def _listed(step: str, *tools: Any, **members: Any) -> dict[str, Any]:
     reads="exchanges",
     severity=Severity.ERROR,
     title="The tools depend on the connection",
+    remedy="Return the same tools with the same definitions from `tools/list` on every connection and every "
+    "instance. Do not choose the tools by connection or session.",
     since="2026.2",
     version=1,
     checks=must("TOOL-08", "E", "server/tools#capabilities"),

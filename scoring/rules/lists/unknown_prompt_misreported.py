@@ -17,6 +17,7 @@ from scoring.scopes.conversation import Conversation
     reads="exchanges",
     severity=Severity.WARNING,
     title="A prompt that does not exist is not reported as missing",
+    remedy="Answer `prompts/get` of an unknown `name` with JSON-RPC error -32602 (Invalid params).",
     since="2026.2",
     version=1,
     checks=should("PROMPT-01", "ABCDE", "server/prompts#error-handling"),

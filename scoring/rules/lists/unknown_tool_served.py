@@ -17,6 +17,8 @@ from scoring.scopes.conversation import Conversation
     reads="exchanges",
     severity=Severity.WARNING,
     title="A call of a tool that does not exist succeeds",
+    remedy="Answer `tools/call` of an unknown `name` with JSON-RPC error -32602 (Invalid params). Do not return "
+    "a result.",
     since="2026.2",
     version=1,
     checks=info("TOOL-13", "ABCDE", "server/tools#error-handling"),

@@ -22,6 +22,8 @@ _NUMBER: Final = {"jsonrpc": "2.0", "id": 1, "method": "ping"}
     reads="exchanges",
     severity=Severity.ERROR,
     title="An answer does not have the id of its request",
+    remedy="Copy the `id` of the request into its answer with the same value and the same JSON type. Return a "
+    "string as a string and a number as a number.",
     since="2026.2",
     version=1,
     to_the_end=True,

@@ -20,6 +20,8 @@ from scoring.scopes.conversation import Conversation
     reads="exchanges",
     severity=Severity.ERROR,
     title="An answer is not a JSON-RPC response",
+    remedy='Send each response with `"jsonrpc": "2.0"` and either `result` or `error`, not both. Give `error` an '
+    "integer `code` and a string `message`.",
     since="2026.2",
     version=1,
     to_the_end=True,

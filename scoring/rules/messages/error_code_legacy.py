@@ -17,6 +17,8 @@ from scoring.scopes.conversation import Conversation
     reads="exchanges",
     severity=Severity.WARNING,
     title="An error has a code of a closed range",
+    remedy="Replace a code from -32000 to -32019 with a JSON-RPC code such as -32602 or -32603, a code that MCP "
+    "defines, or your own code outside of -32768 to -32000.",
     since="2026.2",
     version=1,
     to_the_end=True,

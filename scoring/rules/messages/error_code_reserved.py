@@ -21,6 +21,8 @@ _RETIRED: Final = frozenset({-32002, -32042})
     reads="exchanges",
     severity=Severity.ERROR,
     title="An error has a code that the protocol reserves",
+    remedy="Use a JSON-RPC code such as -32602, use -32020, -32021 or -32022 as MCP defines them, or use your "
+    "own code outside of -32768 to -32000. Use -32602 for a missing resource.",
     since="2026.2",
     version=1,
     to_the_end=True,

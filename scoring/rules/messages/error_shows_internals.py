@@ -28,6 +28,8 @@ _TRACE: Final = 'Traceback (most recent call last):\n  File "/app/server.py", li
     reads="exchanges",
     severity=Severity.WARNING,
     title="An error shows internals of the server",
+    remedy="Remove stack traces, file paths, environment variables and database addresses from error messages, "
+    "error `data` and HTTP bodies. Write them to the log of the server.",
     since="2026.3",
     version=1,
     checks=info("ERR-03", "ABCDE"),

@@ -17,6 +17,8 @@ from scoring.scopes.conversation import Conversation
     reads="exchanges",
     severity=Severity.ERROR,
     title="A list or discovery requests input from the client",
+    remedy="Set `resultType` to `complete` in the results of lists and of `server/discover`. Use "
+    "`input_required` only for `tools/call`, `prompts/get` and `resources/read`.",
     since="2026.2",
     version=1,
     checks=must("MRTR-01", "E", "basic/patterns/mrtr#supported-requests"),

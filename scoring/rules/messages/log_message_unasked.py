@@ -21,6 +21,8 @@ def _notification(what: str) -> dict[str, Json]:
     reads="exchanges",
     severity=Severity.ERROR,
     title="Log messages are sent to a client that did not request them",
+    remedy="Send `notifications/message` only for a request with `io.modelcontextprotocol/logLevel` in `_meta`. "
+    "Write all other logs to stderr.",
     since="2026.2",
     version=1,
     to_the_end=True,

@@ -22,6 +22,8 @@ _CODES: Final = frozenset({-32700, -32600})
     reads="exchanges",
     severity=Severity.ERROR,
     title="A request that is not JSON is not refused",
+    remedy="Answer a body that is not valid JSON with JSON-RPC error -32700 (Parse error) and, over HTTP, with "
+    "status 400.",
     since="2026.2",
     version=1,
     checks=must("JSON-03", "ABCDE", "basic#messages"),

@@ -18,6 +18,8 @@ from scoring.scopes.conversation import Conversation
     reads="exchanges",
     severity=Severity.ERROR,
     title="A notification is answered",
+    remedy="Send no JSON-RPC response to a notification such as `notifications/initialized`. Over HTTP, answer "
+    "it with status 202 and an empty body.",
     since="2026.2",
     version=1,
     checks=must("JSON-05", "ABCDE", "basic#notifications"),

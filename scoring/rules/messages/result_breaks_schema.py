@@ -35,6 +35,8 @@ _MODERN: Final = {"resultType": "complete", "ttlMs": 0, "cacheScope": "private"}
     reads="exchanges",
     severity=Severity.ERROR,
     title="A result does not match the published schema",
+    remedy="Correct the named member so that the result matches the schema of the agreed revision. Omit optional "
+    "members instead of setting them to `null`.",
     since="2026.2",
     version=1,
     to_the_end=True,

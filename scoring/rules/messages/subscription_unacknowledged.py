@@ -29,6 +29,9 @@ def _notification(method: str, meta: Json) -> dict[str, Json]:
     reads="exchanges",
     severity=Severity.ERROR,
     title="A subscription does not begin with its acknowledgement",
+    remedy="Support `subscriptions/listen`, or remove `listChanged`. Send "
+    "`notifications/subscriptions/acknowledged` first, with the request id as "
+    "`io.modelcontextprotocol/subscriptionId` in `params._meta`.",
     since="2026.2",
     version=1,
     checks=must("SUB-01", "E", "basic/patterns/subscriptions#acknowledgment"),

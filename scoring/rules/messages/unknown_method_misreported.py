@@ -20,6 +20,8 @@ _SESSION: Final = {"length": 32, "visible": True, "same_as": None}
     reads="exchanges",
     severity=Severity.ERROR,
     title="An unknown method is not answered with error -32601",
+    remedy="Answer an unknown method with JSON-RPC error -32601 (Method not found). Check the method before you "
+    "check the parameters.",
     since="2026.2",
     version=1,
     checks=must("JSON-04", "ABCD", "basic#responses"),

@@ -32,6 +32,8 @@ _FORMS: Final = (
     reads="listing",
     severity=Severity.WARNING,
     title="Parameters of one tool use different case styles",
+    remedy="Rename the parameters of the tool so that all of them use one case style, for example camelCase: "
+    "`userId` and `pageSize`.",
     since="2026.1",
     version=1,
     good=[

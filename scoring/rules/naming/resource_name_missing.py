@@ -17,6 +17,7 @@ from scoring.text.javascript import trim_whitespace
     reads="listing",
     severity=Severity.WARNING,
     title="Resource has no name",
+    remedy="Set `name` of the resource to a short text that identifies it for users, such as `Notes of today`.",
     since="2026.1",
     version=1,
     good=[build_resource(name="today"), build_resource(name=" ")],

@@ -17,6 +17,7 @@ from scoring.text.javascript import trim_whitespace, utf16_length
     reads="listing",
     severity=Severity.WARNING,
     title="Tool name is very short or very long",
+    remedy="Use a tool name of 3 to 50 characters that says what the tool does, such as `search-notes`.",
     since="2026.1",
     version=1,
     good=[build_tool(name="get"), build_tool(name="")],

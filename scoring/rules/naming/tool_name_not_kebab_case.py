@@ -21,6 +21,8 @@ _KEBAB: Final = re.compile(r"[a-z][a-z0-9]*(?:-[a-z0-9]+)*")
     reads="listing",
     severity=Severity.ERROR,
     title="Tool name is not kebab-case",
+    remedy="Rename the tool in kebab-case, such as `get-user`: lower-case words and digits that are joined by "
+    "single hyphens. Begin with a letter.",
     since="2026.1",
     version=1,
     good=[build_tool(name="get-user-2"), build_tool(name=" ")],

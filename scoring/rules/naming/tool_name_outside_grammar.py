@@ -21,6 +21,8 @@ _GRAMMAR: Final = re.compile(r"[A-Za-z0-9_.-]+")
     reads="listing",
     severity=Severity.ERROR,
     title="Tool name breaks the naming rules of the protocol",
+    remedy="Use a tool name of 1 to 128 characters with only ASCII letters, digits, `_`, `-` and `.`, such as "
+    "`get_user`.",
     since="2026.1",
     version=1,
     checks=should("TOOL-05", "DE", "server/tools#tool-names", blank=True),

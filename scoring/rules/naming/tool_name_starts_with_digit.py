@@ -19,6 +19,7 @@ _DIGITS: Final = frozenset("0123456789")
     reads="listing",
     severity=Severity.WARNING,
     title="Tool name starts with a digit",
+    remedy="Begin the tool name with a letter, such as `verify-2fa` instead of `2fa-verify`.",
     since="2026.1",
     version=1,
     good=[build_tool(name="verify-2fa")],

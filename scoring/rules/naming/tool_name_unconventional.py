@@ -20,6 +20,8 @@ _SNAKE_OR_KEBAB = re.compile(r"[a-z][a-z0-9]*(?:_[a-z0-9]+|-[a-z0-9]+)*")
     reads="listing",
     severity=Severity.INFO,
     title="Tool name has unusual characters",
+    remedy="Use a tool name that begins with a letter and has only ASCII letters, digits, `_` and `-`, for "
+    "example in snake_case or kebab-case such as `get_record`.",
     since="2026.1",
     version=1,
     good=[build_tool(name="get-record"), build_tool(name="GetRecord"), build_tool(name="get-")],

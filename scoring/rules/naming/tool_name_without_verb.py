@@ -22,6 +22,8 @@ _PREFIXES: Final = tuple(sorted(verbs.NAMING))
     reads="listing",
     severity=Severity.WARNING,
     title="Tool name does not say what the tool does",
+    remedy="Begin the tool name with a verb such as `get`, `list`, `create` or `search`: `get-user` instead of "
+    "`user-profile`.",
     since="2026.1",
     version=1,
     good=[build_tool(name="get-user"), build_tool(name="github_createIssue"), build_tool(name=" ")],

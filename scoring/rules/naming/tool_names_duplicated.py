@@ -18,6 +18,7 @@ from scoring.text.evidence_path import clip_text
     reads="listing",
     severity=Severity.ERROR,
     title="Two tools have the same name",
+    remedy="Give each tool in `tools/list` a `name` that no other tool has. Remove repeated entries.",
     since="2026.1",
     version=1,
     checks=should("TOOL-06", "DE", "server/tools#tool-names", named=True),

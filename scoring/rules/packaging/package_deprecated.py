@@ -17,6 +17,8 @@ from scoring.text.evidence_path import clip_text
     reads="package",
     severity=Severity.WARNING,
     title="The package is deprecated",
+    remedy="Register the package that replaces it, or set the status of the registration to `deprecated`. Remove "
+    "the notice from the index if you still maintain the package.",
     since="2026.3",
     version=1,
     good=[build_published_package()],

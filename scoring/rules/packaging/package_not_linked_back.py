@@ -21,6 +21,8 @@ _HALF: Final = Decimal("0.5")
     reads="package",
     severity=Severity.WARNING,
     title="The package does not name the server that it is registered as",
+    remedy="Set `mcpName` in package.json to the registered server name, or put `mcp-name: NAME` into the README "
+    "of a Python package. Publish and register a new version.",
     since="2026.3",
     version=1,
     spec="https://github.com/modelcontextprotocol/registry/blob/main/docs/modelcontextprotocol-io/package-types.mdx",

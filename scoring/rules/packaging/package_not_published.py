@@ -17,6 +17,8 @@ from scoring.text.evidence_path import clip_text
     reads="package",
     severity=Severity.ERROR,
     title="The declared package does not exist",
+    remedy="Publish the package to its index under the declared name, correct the name in the registration, or "
+    "remove the package from the registration.",
     since="2026.3",
     version=1,
     good=[build_published_package()],

@@ -18,6 +18,7 @@ from scoring.scopes.project import Published
     reads="package",
     severity=Severity.WARNING,
     title="The latest version of the package is old",
+    remedy="Publish a new version of the package with the changes and dependency updates since its latest version.",
     since="2026.3",
     version=1,
     good=[build_published_package()],

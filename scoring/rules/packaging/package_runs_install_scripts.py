@@ -17,6 +17,8 @@ from scoring.text.evidence_path import clip_text
     reads="package",
     severity=Severity.WARNING,
     title="Installing the package runs its code",
+    remedy="Remove `preinstall`, `install`, `postinstall` and `binding.gyp` from an npm package, and do their "
+    "work at the first start of the server. Publish a wheel of a Python package.",
     since="2026.3",
     version=1,
     good=[build_published_package(), build_published_package(ecosystem="PyPI", install_scripts=[])],

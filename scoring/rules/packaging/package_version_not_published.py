@@ -17,6 +17,7 @@ from scoring.text.evidence_path import clip_text
     reads="package",
     severity=Severity.ERROR,
     title="The declared version of the package does not exist",
+    remedy="Publish the declared version to the package index, or register a version that is in the index.",
     since="2026.3",
     version=1,
     good=[build_published_package(), build_published_package(exists=False, version_exists=False)],

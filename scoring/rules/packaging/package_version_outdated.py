@@ -23,6 +23,8 @@ _HALF: Final = Decimal("0.5")
     reads="package",
     severity=Severity.SUGGESTION,
     title="The registration names an old version",
+    remedy="Set `version` of the package in server.json to its latest version, and publish the registration. "
+    "Repeat this within 30 days of each release.",
     since="2026.3",
     version=1,
     good=[

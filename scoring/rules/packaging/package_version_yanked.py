@@ -17,6 +17,8 @@ from scoring.text.evidence_path import clip_text
     reads="package",
     severity=Severity.ERROR,
     title="The declared version was withdrawn",
+    remedy="Set `version` of the package in server.json to a version that is not withdrawn, and publish the "
+    "registration again.",
     since="2026.3",
     version=1,
     good=[build_published_package()],

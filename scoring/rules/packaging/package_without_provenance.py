@@ -16,6 +16,8 @@ from scoring.scopes.project import Published
     reads="package",
     severity=Severity.SUGGESTION,
     title="The package has no provenance attestation",
+    remedy="Publish the next version from CI with an attestation: use `npm publish --provenance` or trusted "
+    "publishing for npm, and trusted publishing for PyPI. Register this version.",
     since="2026.3",
     version=1,
     good=[build_published_package()],

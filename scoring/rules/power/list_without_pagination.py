@@ -26,6 +26,8 @@ _PAGES: Final = frozenset(
     reads="listing",
     severity=Severity.WARNING,
     title="A list has no pagination",
+    remedy="Add a parameter `limit` and a parameter `cursor` (or `page` or `offset`) to the tool's `inputSchema`. "
+    "Return only that part of the list.",
     since="2026.1",
     version=1,
     good=[

@@ -23,6 +23,8 @@ def _schema(**keywords: object) -> dict[str, object]:
     reads="listing",
     severity=Severity.WARNING,
     title="A tool that changes data accepts any string",
+    remedy="Add `maxLength`, `enum`, `pattern`, `format` or `const` to each string parameter of the tool, for example "
+    '`"maxLength": 200`.',
     since="2026.1",
     version=1,
     good=[

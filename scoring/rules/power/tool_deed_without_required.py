@@ -18,6 +18,8 @@ _SCHEMA = {"type": "object", "properties": {"id": {"type": "string"}}}
     reads="listing",
     severity=Severity.WARNING,
     title="A tool that changes data requires no parameter",
+    remedy='List every parameter that the tool needs in `required` of its `inputSchema`, for example `"required": '
+    '["id"]`.',
     since="2026.1",
     version=1,
     good=[

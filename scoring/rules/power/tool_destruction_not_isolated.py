@@ -17,6 +17,8 @@ from scoring.scopes.base import Tool
     reads="listing",
     severity=Severity.WARNING,
     title="A tool combines destructive actions with others",
+    remedy="Move the destructive or administrative actions to a separate tool, or set `annotations.destructiveHint` "
+    "of this tool to `true`.",
     since="2026.1",
     version=1,
     good=[build_tool("delete_note"), build_tool_with_params(action={"enum": ["list", "create"]})],

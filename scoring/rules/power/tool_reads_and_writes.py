@@ -17,6 +17,8 @@ from scoring.scopes.base import Tool
     reads="listing",
     severity=Severity.WARNING,
     title="A tool both reads and writes",
+    remedy="Split the tool in two: one tool with only the reading actions, and one tool with only the actions that "
+    "change data.",
     since="2026.1",
     version=1,
     good=[

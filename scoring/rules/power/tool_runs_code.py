@@ -50,6 +50,8 @@ _SEARCHED: Final = frozenset({"doc", "docs", "documentation", "help", "knowledge
     reads="listing",
     severity=Severity.ERROR,
     title="A tool runs code, a command or SQL that it receives",
+    remedy="Replace the free-text parameter with an `enum` of allowed values, or offer each operation as a separate "
+    "tool with its own parameters.",
     since="2026.1",
     version=2,
     good=[

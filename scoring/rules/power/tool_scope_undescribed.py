@@ -29,6 +29,8 @@ _NEAR: Final = 4
     reads="listing",
     severity=Severity.SUGGESTION,
     title="Most descriptions do not limit the data that a tool can access",
+    remedy="Name the tool's data and its limit in one sentence of each description, for example `Lists only notes of "
+    "the current user.` Use another sentence for each tool.",
     since="2026.4",
     version=1,
     good=[build_toolset(), build_toolset(build_tool("list_notes", description="Lists notes of the current user."))],

@@ -23,6 +23,7 @@ _WORD: Final = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
     reads="listing",
     severity=Severity.SUGGESTION,
     title="No tool has a parameter to select fields",
+    remedy="Add an array parameter `fields` to a tool that returns records. Return only the fields that it names.",
     since="2026.1",
     version=1,
     good=[build_toolset(), build_toolset(build_tool_with_params(fields={"type": "array"}))],

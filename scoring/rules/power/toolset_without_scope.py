@@ -26,6 +26,8 @@ _BOUND: Final = re.compile(
     reads="listing",
     severity=Severity.SUGGESTION,
     title="Most descriptions do not state which data a tool can access",
+    remedy="State in each description which data the tool can access and its limit, such as `at most 50 notes of "
+    "the current user`.",
     since="2026.1",
     version=1,
     good=[build_toolset(), build_toolset(build_tool(description="Lists the notes of the current user."))],

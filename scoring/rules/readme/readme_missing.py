@@ -16,6 +16,8 @@ from scoring.scopes.source_files import Readme
     reads="source",
     severity=Severity.ERROR,
     title="The source has no README",
+    remedy="Add `README.md` to the root folder of the server's source. State what the server does, how to install it "
+    "and what it needs.",
     since="2026.3",
     version=1,
     good=[build_readme()],

@@ -21,6 +21,8 @@ _HALF: Final = Decimal("0.5")
     reads="source",
     severity=Severity.WARNING,
     title="The README is very short",
+    remedy="Extend the README to at least 80 words. State what the server does, for whom, what it needs and what it "
+    "may change.",
     since="2026.3",
     version=1,
     good=[build_readme(), build_missing_readme()],

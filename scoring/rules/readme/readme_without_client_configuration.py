@@ -16,6 +16,8 @@ from scoring.scopes.source_files import Readme
     reads="source",
     severity=Severity.WARNING,
     title="The README has no client configuration",
+    remedy="Add a fenced code block to the README with the JSON below `mcpServers`, or with a command such as `claude "
+    "mcp add`.",
     since="2026.3",
     version=1,
     good=[build_readme()],

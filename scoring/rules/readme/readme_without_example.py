@@ -16,6 +16,8 @@ from scoring.scopes.source_files import Readme
     reads="source",
     severity=Severity.SUGGESTION,
     title="The README has no example",
+    remedy="Add a section `## Examples` to the README with a question to the model and the answer that the tools make "
+    "possible.",
     since="2026.3",
     version=1,
     good=[build_readme(), build_readme(examples=None, samples=2)],

@@ -16,6 +16,8 @@ from scoring.scopes.source_files import Readme
     reads="source",
     severity=Severity.WARNING,
     title="The installation is not documented",
+    remedy="Add a section `## Installation` to the README with the command or the client configuration that installs "
+    "and starts the server.",
     since="2026.3",
     version=1,
     good=[

@@ -16,6 +16,7 @@ from scoring.scopes.source_files import Readme
     reads="source",
     severity=Severity.SUGGESTION,
     title="The README does not list the tools",
+    remedy="Add a section `## Tools` to the README with one line for each tool: its name and what it does.",
     since="2026.3",
     version=1,
     good=[build_readme()],

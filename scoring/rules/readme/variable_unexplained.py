@@ -17,6 +17,8 @@ from scoring.text.evidence_path import clip_text
     reads="source",
     severity=Severity.WARNING,
     title="A required variable is not documented",
+    remedy="Name the variable in the README, or in `environmentVariables` of the package in `server.json`. State "
+    "where its value comes from.",
     since="2026.3",
     version=1,
     good=[

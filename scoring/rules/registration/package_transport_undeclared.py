@@ -17,6 +17,7 @@ from scoring.scopes.base import Package
     reads="registration",
     severity=Severity.WARNING,
     title="Package does not declare its transport",
+    remedy="Add `transport.type` to the package in the registry entry: `stdio`, `streamable-http` or `sse`.",
     since="2026.1",
     version=1,
     good=[build_package()],

@@ -21,6 +21,8 @@ _RANGE = re.compile(r"[\^~<>=*]")
     reads="registration",
     severity=Severity.WARNING,
     title="Package is not pinned to a version",
+    remedy="Set `version` of the package to an exact version such as `1.2.3`. For an OCI image, put a tag or digest "
+    "into `identifier`; for an MCPB package, add `fileSha256`.",
     since="2026.1",
     version=1,
     good=[

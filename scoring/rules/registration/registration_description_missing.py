@@ -16,6 +16,7 @@ from scoring.scopes.base import Registered
     reads="registration",
     severity=Severity.ERROR,
     title="Registry entry has no description",
+    remedy="Set `description` of the registry entry to 20 to 100 characters that state what the server does.",
     since="2026.1",
     version=1,
     good=[build_registration({"description": "Reads and searches notes."}, {"name": "io.evil/notes"})],

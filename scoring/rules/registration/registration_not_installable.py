@@ -16,6 +16,7 @@ from scoring.scopes.base import Registered
     reads="registration",
     severity=Severity.ERROR,
     title="Registry entry declares no package and no remote",
+    remedy="Add a package to `packages` of the registry entry, or a remote with its `url` to `remotes`.",
     since="2026.1",
     version=1,
     good=[

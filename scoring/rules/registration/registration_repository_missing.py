@@ -16,6 +16,8 @@ from scoring.scopes.base import Registered
     reads="registration",
     severity=Severity.WARNING,
     title="Registry entry names no repository",
+    remedy="Set `repository.url` of the registry entry to the source repository, and `repository.source` to its host, "
+    "such as `github`.",
     since="2026.1",
     version=1,
     good=[build_registration({"repository": {"url": "https://code.example/notes"}})],

@@ -18,6 +18,8 @@ from scoring.text.evidence_path import clip_text
     reads="registration",
     severity=Severity.WARNING,
     title="The repository of the registry entry does not exist",
+    remedy="Make the repository public, or publish the registry entry again with the current address in "
+    "`repository.url`.",
     since="2026.3",
     version=1,
     good=[build_registration({"repository": {"url": "https://code.example/notes"}})],

@@ -16,6 +16,7 @@ from scoring.scopes.base import Registered
     reads="registration",
     severity=Severity.SUGGESTION,
     title="Registry entry has no title",
+    remedy="Add `title` to the registry entry: the server's name for users, such as `Notes`.",
     since="2026.1",
     version=1,
     good=[build_registration({"title": "Notes"})],

@@ -18,6 +18,8 @@ from scoring.text.evidence_path import clip_text
     reads="registration",
     severity=Severity.WARNING,
     title="No current transport is offered",
+    remedy="Serve Streamable HTTP or stdio. Add a remote of type `streamable-http`, or a package with "
+    "`transport.type` `stdio`, to the registry entry.",
     since="2026.1",
     version=1,
     good=[build_registration({"remotes": [{"type": "streamable-http"}, {"type": "sse"}]}), build_registration({})],

@@ -16,6 +16,7 @@ from scoring.scopes.base import Registered
     reads="registration",
     severity=Severity.WARNING,
     title="Registry entry has no version",
+    remedy="Set `version` of the registry entry to the release that it describes, for example `1.0.0`.",
     since="2026.1",
     version=1,
     good=[build_registration({"version": "1.0.0"}), build_registration({"version_detail": {"version": "1.0.0"}})],

@@ -16,6 +16,7 @@ from scoring.scopes.base import Registered
     reads="registration",
     severity=Severity.SUGGESTION,
     title="Registry entry names no website",
+    remedy="Set `websiteUrl` of the registry entry to the address of the server's website or documentation.",
     since="2026.1",
     version=1,
     good=[build_registration({"websiteUrl": "https://notes.example"})],

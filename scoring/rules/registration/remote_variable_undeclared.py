@@ -20,6 +20,8 @@ _VARIABLE = re.compile(r"\{([^{}]+)\}")
     reads="registration",
     severity=Severity.WARNING,
     title="The URL of a remote has a variable that is not declared",
+    remedy="Declare each placeholder of the `url` in `variables` of the remote, under the same name and with a "
+    "`description`.",
     since="2026.1",
     version=1,
     good=[

@@ -16,6 +16,8 @@ from scoring.scopes.base import Setting
     reads="registration",
     severity=Severity.WARNING,
     title="A setting is not explained",
+    remedy="Add `description` to the variable or header in the registry entry. State what the value is and where the "
+    "user gets it.",
     since="2026.1",
     version=1,
     good=[build_setting(description="Folder that holds the notes.")],

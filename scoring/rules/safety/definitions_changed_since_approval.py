@@ -18,6 +18,8 @@ from scoring.text.evidence_path import clip_text
     reads="drift",
     severity=Severity.WARNING,
     title="A definition has become more dangerous since its approval",
+    remedy="Restore the approved definition if the change was not intended; otherwise state in the changelog why the "
+    "tool needs it.",
     since="2026.3",
     version=1,
     good=[build_drift(), build_drift(listing_change())],

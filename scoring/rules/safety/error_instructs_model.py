@@ -17,6 +17,8 @@ from scoring.scopes.trials import Trial
     reads="trials",
     severity=Severity.INFO,
     title="An error of a tool contains instructions to the model",
+    remedy="No change is needed if the error repeats a text of third parties; otherwise state only what was wrong and "
+    "what is expected.",
     since="2026.3",
     version=1,
     good=[build_trial(), build_trial("tool_error", text="No note is called example.")],

@@ -16,6 +16,8 @@ from scoring.scopes.handout_texts import ReadResource
     reads="handouts",
     severity=Severity.WARNING,
     title="A resource contains instructions to the model",
+    remedy="Remove instructions to the model and hidden characters from the resource. Put instructions for a tool "
+    "into its `description`.",
     since="2026.3",
     version=1,
     good=[

@@ -16,6 +16,8 @@ from scoring.scopes.handout_texts import ToolResult
     reads="handouts",
     severity=Severity.WARNING,
     title="The result of a tool contains instructions to the model",
+    remedy="Remove hidden characters and your own instructions to the model from the tool's result. Mark texts of "
+    "third parties as such.",
     since="2026.3",
     version=1,
     good=[

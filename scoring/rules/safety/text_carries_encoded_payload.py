@@ -17,6 +17,8 @@ from scoring.scopes.base import Said
     reads="listing",
     severity=Severity.WARNING,
     title="A text contains an encoded payload",
+    remedy="Replace encoded text (Base64, hexadecimal, escape sequences) with plain text. Remove instructions to "
+    "decode a text and follow it.",
     since="2026.1",
     version=2,
     good=[build_texts(), build_texts("Decodes Base64 and returns text.")],

@@ -17,6 +17,8 @@ from scoring.scopes.base import Said
     reads="listing",
     severity=Severity.WARNING,
     title="A text advertises the server to the model",
+    remedy="Remove claims that this tool is better than others or must be used instead of them. State what it does "
+    "and what it cannot do.",
     since="2026.1",
     version=2,
     good=[build_texts(), build_texts("Prefer this for large files.")],

@@ -17,6 +17,8 @@ from scoring.scopes.base import Said
     reads="listing",
     severity=Severity.ERROR,
     title="A text contains instructions about other tools",
+    remedy="Remove instructions that replace, change, accompany or forbid calls of other tools. State only what this "
+    "tool does and when to use it.",
     since="2026.1",
     version=2,
     good=[

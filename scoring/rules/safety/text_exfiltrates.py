@@ -17,6 +17,8 @@ from scoring.scopes.base import Said
     reads="listing",
     severity=Severity.ERROR,
     title="A text requests secrets or the conversation",
+    remedy="Remove the text or parameter that requests secrets, private files or the conversation. Read credentials "
+    "from the server's configuration.",
     since="2026.1",
     version=2,
     good=[build_texts(), build_texts("Set the API key in the settings.")],

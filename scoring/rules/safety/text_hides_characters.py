@@ -17,6 +17,8 @@ from scoring.scopes.base import Said
     reads="listing",
     severity=Severity.ERROR,
     title="A text contains invisible characters",
+    remedy="Retype each word in one script with visible characters only. Remove control, zero-width, direction, tag "
+    "and private-use characters, stray variation selectors, and long runs of blanks or empty lines.",
     since="2026.1",
     version=2,
     good=[build_texts(), build_texts("Notes \U0001f469\u200d\U0001f4bb with emoji.")],

@@ -17,6 +17,8 @@ from scoring.scopes.base import Said
     reads="listing",
     severity=Severity.ERROR,
     title="A text contains overriding or concealing instructions",
+    remedy="Remove text that overrides instructions, skips the user's consent, hides something or imitates a system "
+    "message. Describe only what the tool does and returns.",
     since="2026.1",
     version=2,
     good=[build_texts(), build_texts("Ignores case. Ask the user which file to open.")],

@@ -30,6 +30,8 @@ _NEEDS: Final = (
     reads="listing",
     severity=Severity.INFO,
     title="A description instructs the model",
+    remedy="No change is needed if the instruction is only about the use of this tool; otherwise replace it with a "
+    "description of what the tool does.",
     since="2026.1",
     version=1,
     good=[build_tool()],

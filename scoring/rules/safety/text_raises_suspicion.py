@@ -17,6 +17,8 @@ from scoring.scopes.base import Said
     reads="listing",
     severity=Severity.INFO,
     title="A text has a weak sign of tool poisoning",
+    remedy="No change is needed if the text only states facts; otherwise state plainly what the tool reads and "
+    "changes, and leave decisions to the user.",
     since="2026.3",
     version=1,
     good=[

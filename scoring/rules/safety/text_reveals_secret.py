@@ -17,6 +17,8 @@ from scoring.scopes.base import Said
     reads="listing",
     severity=Severity.ERROR,
     title="A listing contains a credential",
+    remedy="Revoke the credential at its provider, then remove it from the listing. Use placeholders such as "
+    "`your-api-key` in defaults and examples.",
     since="2026.1",
     version=2,
     good=[build_texts(), build_texts("Key such as AKIAIOSFODNN7EXAMPLE.")],

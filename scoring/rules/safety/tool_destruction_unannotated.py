@@ -18,6 +18,8 @@ from scoring.scopes.base import Tool
     reads="listing",
     severity=Severity.WARNING,
     title="Destructive tool has no destructiveHint",
+    remedy="Add `annotations.destructiveHint` to the tool: `true` if it can destroy data, `false` if it makes only "
+    "additive changes.",
     since="2026.1",
     version=1,
     spec="https://modelcontextprotocol.io/specification/2025-11-25/schema#toolannotations",

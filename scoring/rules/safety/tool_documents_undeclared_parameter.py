@@ -45,6 +45,7 @@ _PROPERTIES: Final = {"query": {"type": "string"}, "pageSize": {"type": "integer
     reads="listing",
     severity=Severity.WARNING,
     title="Description documents a parameter that the schema does not declare",
+    remedy="Declare the parameter in `properties` of the tool's `inputSchema`, or remove it from the description.",
     since="2026.1",
     version=1,
     good=[

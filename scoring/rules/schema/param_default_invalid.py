@@ -30,6 +30,8 @@ _TYPES: Final[Mapping[str, tuple[type, ...]]] = {
     reads="listing",
     severity=Severity.WARNING,
     title="The default of a parameter is not one of its values",
+    remedy="Set `default` to a value that has the parameter's `type` and matches its `enum` or `const`, or remove "
+    "`default`.",
     since="2026.3",
     version=1,
     good=[

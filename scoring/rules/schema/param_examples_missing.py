@@ -25,6 +25,7 @@ _NULL: Final = frozenset({"null"})
     reads="listing",
     severity=Severity.SUGGESTION,
     title="Complex parameter has no example",
+    remedy="Add `examples` to the parameter's schema: an array with at least one valid value.",
     since="2026.1",
     version=1,
     good=[

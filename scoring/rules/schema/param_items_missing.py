@@ -17,6 +17,7 @@ from scoring.scopes.base import Param
     reads="listing",
     severity=Severity.WARNING,
     title="Array parameter does not declare its elements",
+    remedy='Add `items` with the schema of the elements to the parameter, for example `"items": {"type": "string"}`.',
     since="2026.1",
     version=1,
     good=[build_param(type="array", items={"type": "string"}), build_param(type="string")],

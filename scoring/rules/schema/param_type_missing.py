@@ -20,6 +20,8 @@ _TYPING = ("type", "enum", "oneOf", "anyOf", "allOf", "$ref")
     reads="listing",
     severity=Severity.WARNING,
     title="Parameter has no type",
+    remedy='Write the schema of the parameter as an object with `type`, such as `{"type": "string"}`, or with `enum`, '
+    "`oneOf`, `anyOf`, `allOf` or `$ref`.",
     since="2026.1",
     version=1,
     good=[build_param(type="string"), build_param(type=UNDEFINED, enum=[])],

@@ -30,6 +30,8 @@ uniqueItems
     reads="listing",
     severity=Severity.SUGGESTION,
     title="The same parameter schema is repeated",
+    remedy="Define the structure once in the server's source. In each `inputSchema`, put it into `$defs` and refer to "
+    "it with `$ref` from the parameter.",
     since="2026.1",
     version=1,
     good=[

@@ -18,6 +18,8 @@ from scoring.text.javascript import is_object
     reads="listing",
     severity=Severity.WARNING,
     title="Tool has no input schema",
+    remedy='Add `inputSchema` to the tool: a JSON object with `"type": "object"` that declares the parameters in '
+    "`properties`.",
     since="2026.1",
     version=1,
     good=[build_tool(inputSchema={"type": "object"}), build_tool(inputSchema=[])],

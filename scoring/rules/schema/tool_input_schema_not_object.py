@@ -20,6 +20,7 @@ from scoring.text.javascript import is_object
     reads="listing",
     severity=Severity.INFO,
     title="Input schema is not of type object",
+    remedy='Make `inputSchema` a JSON object with `"type": "object"` at its root, as a string and not as an array.',
     since="2026.1",
     version=1,
     good=[build_tool(inputSchema={"type": "object"}), build_tool(inputSchema=UNDEFINED)],

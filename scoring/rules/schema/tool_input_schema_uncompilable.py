@@ -21,6 +21,8 @@ _NEWER: Final = {"$schema": "https://json-schema.org/draft/2020-12/schema", "typ
     reads="listing",
     severity=Severity.ERROR,
     title="Input schema cannot be compiled",
+    remedy="Correct the schema: use known types, ECMA-262 patterns, `$ref` with a target, non-empty `enum` and unique "
+    "`$id`; no `nullable` or `id` keyword. Remove `$schema` if a client may not know its dialect.",
     since="2026.1",
     version=1,
     good=[

@@ -16,6 +16,8 @@ from scoring.scopes.base import Tool
     reads="listing",
     severity=Severity.WARNING,
     title="Tool has many parameters",
+    remedy="Split the tool by task so that each tool has at most 10 parameters, or group related parameters into one "
+    "object parameter.",
     since="2026.1",
     version=1,
     good=[build_tool()],

@@ -17,6 +17,8 @@ from scoring.text.javascript import is_object
     reads="listing",
     severity=Severity.WARNING,
     title="Tool declares no parameters",
+    remedy="Declare each parameter in `properties` of the `inputSchema`. If the tool has no parameters, set "
+    "`properties` to `{}` and `additionalProperties` to `false`.",
     since="2026.1",
     version=1,
     good=[build_tool_with_params(query={"type": "string"}), build_tool(inputSchema=None)],

@@ -17,6 +17,8 @@ from scoring.text.javascript import is_object
     reads="listing",
     severity=Severity.INFO,
     title="Input schema has no properties member",
+    remedy="Add `properties` to the `inputSchema` and declare each parameter in it. If the tool takes no input, set "
+    "it to `{}`.",
     since="2026.1",
     version=1,
     good=[build_tool(inputSchema={"type": "object", "properties": {}}), build_tool(inputSchema=None)],

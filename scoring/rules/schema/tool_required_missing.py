@@ -19,6 +19,8 @@ _NONE: Final = "there are parameters, and none is required"
     reads="listing",
     severity=Severity.INFO,
     title="No parameter is marked as required",
+    remedy="List in `required` of the `inputSchema` every parameter that a call needs. If all are optional, set "
+    "`required` to `[]`.",
     since="2026.1",
     version=1,
     good=[build_tool_with_params("query", query={"type": "string"}), build_tool_with_params()],

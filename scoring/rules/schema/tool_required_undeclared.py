@@ -18,6 +18,8 @@ from scoring.text.javascript import is_object
     reads="listing",
     severity=Severity.ERROR,
     title="A required parameter is not declared",
+    remedy="Declare each entry of `required` as a property in `properties` of the `inputSchema`, or remove it from "
+    "`required`.",
     since="2026.1",
     version=1,
     good=[

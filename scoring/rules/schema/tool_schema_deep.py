@@ -22,6 +22,8 @@ _NESTED: Final = ("properties", "items", "additionalProperties")
     reads="listing",
     severity=Severity.WARNING,
     title="Input schema is deeply nested",
+    remedy="Flatten the `inputSchema` to at most 4 levels of `properties`, `items` and `additionalProperties`, or "
+    "split the tool.",
     since="2026.1",
     version=1,
     good=[build_tool(), build_tool_with_params(a={"anyOf": [{"anyOf": [{"anyOf": [{"anyOf": [{}]}]}]}]})],

@@ -18,6 +18,8 @@ from scoring.text.evidence_path import show_value
     reads="listing",
     severity=Severity.WARNING,
     title="The input schema names an unknown dialect",
+    remedy="Set `$schema` of the `inputSchema` to the exact URI of a published dialect, such as 2020-12 or draft-07, "
+    "or remove it to use 2020-12.",
     since="2026.1",
     version=1,
     good=[

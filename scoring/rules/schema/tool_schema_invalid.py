@@ -17,6 +17,8 @@ from scoring.scopes.base import Tool
     reads="listing",
     severity=Severity.ERROR,
     title="A schema of the tool is not valid JSON Schema",
+    remedy="Correct the schema so that the meta-schema of its dialect (`$schema`, otherwise 2020-12) accepts it. Keep "
+    "it within 64 levels and 50,000 values.",
     since="2026.1",
     version=1,
     good=[

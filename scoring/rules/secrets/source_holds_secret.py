@@ -22,6 +22,8 @@ _SHARE: Final = Decimal("0.8")
     reads="secrets",
     severity=Severity.ERROR,
     title="The source contains a credential",
+    remedy="Revoke the credential at its provider, then remove it from the source. Read it from an environment "
+    "variable.",
     since="2026.3",
     version=1,
     good=[

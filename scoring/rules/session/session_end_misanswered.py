@@ -19,6 +19,8 @@ from scoring.scopes.conversation import Conversation
     reads="exchanges",
     severity=Severity.ERROR,
     title="A request in an ended session is not answered with 404",
+    remedy="Answer each request with the `Mcp-Session-Id` of an ended session with HTTP 404. "
+    "If clients may not end sessions, answer DELETE with HTTP 405.",
     since="2026.2",
     version=1,
     checks=must("SESS-04", "BCD", "basic/transports#session-management"),

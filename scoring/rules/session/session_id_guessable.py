@@ -18,6 +18,8 @@ from scoring.scopes.conversation import CORE, NOT_ASKED, Conversation
     reads="exchanges",
     severity=Severity.WARNING,
     title="A session id is short or assigned twice",
+    remedy="Generate a new session id for each session with a cryptographically secure random generator, e.g. a UUID "
+    "of version 4. Use at least 16 characters.",
     since="2026.2",
     version=1,
     checks=should("SESS-02", "BCD", "basic/transports#session-management"),

@@ -18,6 +18,8 @@ from scoring.scopes.conversation import Conversation
     reads="exchanges",
     severity=Severity.WARNING,
     title="A session id is not ignored",
+    remedy="Ignore the header `Mcp-Session-Id` of a request under revision 2026-07-28 and answer with the usual "
+    "result. Do not send `Mcp-Session-Id` in the response.",
     since="2026.2",
     version=1,
     checks=should("SESSL-01", "E", "basic/transports/streamable-http#earlier-streamable-http-revisions"),

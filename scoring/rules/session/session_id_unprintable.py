@@ -17,6 +17,8 @@ from scoring.scopes.conversation import Conversation
     reads="exchanges",
     severity=Severity.ERROR,
     title="A session id has characters that a header cannot carry",
+    remedy="Use only visible ASCII characters (0x21 to 0x7E) in `Mcp-Session-Id`, e.g. a UUID or random bytes in "
+    "hexadecimal.",
     since="2026.2",
     version=1,
     checks=must("SESS-01", "BCD", "basic/transports#session-management"),

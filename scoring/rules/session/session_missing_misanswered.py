@@ -18,6 +18,8 @@ from scoring.scopes.conversation import Conversation
     reads="exchanges",
     severity=Severity.WARNING,
     title="A request without the session id is not refused with 400",
+    remedy="Answer each request without `Mcp-Session-Id`, except `initialize`, with HTTP 400. "
+    "If the server needs no sessions, do not send `Mcp-Session-Id` in the response to `initialize`.",
     since="2026.2",
     version=1,
     checks=should("SESS-03", "BCD", "basic/transports#session-management"),

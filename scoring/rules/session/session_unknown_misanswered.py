@@ -18,6 +18,8 @@ from scoring.scopes.conversation import Conversation
     reads="exchanges",
     severity=Severity.INFO,
     title="A request in an unknown session is not answered with 404",
+    remedy="No change is needed if session ids stay valid after a restart of the server; otherwise answer a request "
+    "with an unknown `Mcp-Session-Id` with HTTP 404.",
     since="2026.2",
     version=1,
     checks=info("SESS-05", "BCD", "basic/transports#session-management"),

@@ -25,6 +25,8 @@ _WORDS: Final = {
     reads="samples",
     severity=Severity.ERROR,
     title="Attempts to connect fail",
+    remedy="Keep the endpoint reachable over the network, with a valid TLS certificate. "
+    "Answer the opening request within 10 seconds and without HTTP 5xx.",
     since="2026.1",
     version=1,
     good=[build_attempt(), build_attempt(timeout=2)],

@@ -16,6 +16,8 @@ from scoring.scopes.samples import Encounter
     reads="interop",
     severity=Severity.INFO,
     title="The official client cannot connect or list",
+    remedy="Repeat the named step with the client of the official Python SDK. Correct the named error: the endpoint "
+    "must be reachable, and each answer must match the schema of the negotiated revision.",
     since="2026.1",
     version=1,
     checks=info("INTEROP-01", "ABCDE"),

@@ -16,6 +16,8 @@ from scoring.scopes.conversation import Conversation
     reads="exchanges",
     severity=Severity.WARNING,
     title="The process does not exit after its input was closed",
+    remedy="Exit the process within 5 seconds after the end of stdin. "
+    "Stop timers and close open connections that keep the process alive.",
     since="2026.2",
     version=1,
     checks=should("IO-03", "E", "basic/transports/stdio#shutdown"),

@@ -17,6 +17,8 @@ from scoring.scopes.conversation import Conversation
     reads="exchanges",
     severity=Severity.INFO,
     title="The process does not answer its first request in time",
+    remedy="Answer the first request within 30 seconds after the start of the process. "
+    "Load models, caches and connections after the first answer.",
     since="2026.2",
     version=1,
     checks=info("IO-06", "ABCDE"),

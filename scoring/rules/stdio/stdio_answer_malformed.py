@@ -17,6 +17,8 @@ from scoring.scopes.conversation import Conversation
     reads="exchanges",
     severity=Severity.ERROR,
     title="An answer over stdio is not a JSON-RPC response",
+    remedy='Send each response with `"jsonrpc": "2.0"` and with the `id` of the request, unchanged in value and type. '
+    "Add either `result` or `error`, not both.",
     since="2026.2",
     version=1,
     to_the_end=True,

@@ -16,6 +16,8 @@ from scoring.scopes.conversation import Conversation
     reads="exchanges",
     severity=Severity.ERROR,
     title="Standard output carries a request",
+    remedy="Send no requests to the client under revision 2026-07-28. "
+    "To ask for input, return a result with `resultType` `input_required` and the questions in `inputRequests`.",
     since="2026.2",
     version=1,
     to_the_end=True,

@@ -18,6 +18,8 @@ from scoring.text.evidence_path import clip_text
     reads="exchanges",
     severity=Severity.ERROR,
     title="Standard output carries lines that are not messages",
+    remedy="Write only JSON-RPC messages to stdout, one object per line (an array only under revision 2025-03-26). "
+    "Write logs and banners to stderr.",
     since="2026.2",
     version=1,
     to_the_end=True,

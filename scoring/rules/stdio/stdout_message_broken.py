@@ -21,6 +21,8 @@ _MOST: Final = 64
     reads="exchanges",
     severity=Severity.ERROR,
     title="A message is spread over several lines",
+    remedy="Write each message to stdout on one line: serialize the JSON without indentation, and escape newlines in "
+    "strings as `\\n`.",
     since="2026.2",
     version=1,
     to_the_end=True,

@@ -17,6 +17,8 @@ from scoring.scopes.conversation import Conversation
     reads="exchanges",
     severity=Severity.ERROR,
     title="One request is answered with an array",
+    remedy="Answer a single request with one JSON-RPC object under revision 2025-06-18 and later. "
+    "Do not wrap the response in an array, neither in a JSON body nor in an event.",
     since="2026.2",
     version=1,
     to_the_end=True,

@@ -22,6 +22,8 @@ _TYPES: Final = frozenset({"application/json", "text/event-stream"})
     reads="exchanges",
     severity=Severity.ERROR,
     title="An answer over HTTP is neither JSON nor an event stream",
+    remedy="Answer each request with a JSON object and `Content-Type: application/json`, or with an event stream and "
+    "`Content-Type: text/event-stream`.",
     since="2026.2",
     version=1,
     to_the_end=True,

@@ -18,6 +18,8 @@ from scoring.scopes.conversation import Conversation
     reads="exchanges",
     severity=Severity.ERROR,
     title="A batch of requests is refused",
+    remedy="Accept an array of requests in a POST under revision 2025-03-26, and answer each request in it. "
+    "If the server reads no arrays, remove `2025-03-26` from the versions that it negotiates.",
     since="2026.2",
     version=1,
     checks=must("HTTP-11", "B", "basic#batching"),

@@ -18,6 +18,8 @@ from scoring.scopes.conversation import Conversation
     reads="exchanges",
     severity=Severity.ERROR,
     title="A message over HTTP is not UTF-8",
+    remedy="Encode the JSON body of each response in UTF-8. "
+    "Decode text from files and databases from its own encoding when the server reads it.",
     since="2026.2",
     version=1,
     to_the_end=True,

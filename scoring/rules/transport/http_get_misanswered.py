@@ -22,6 +22,8 @@ _SESSION: Final = {"length": 36, "visible": True, "same_as": None}
     reads="exchanges",
     severity=Severity.ERROR,
     title="A GET is answered neither with an event stream nor with 405",
+    remedy="Answer GET at the MCP endpoint with HTTP 200 and `Content-Type: text/event-stream`. "
+    "If the server offers no such stream, answer with HTTP 405.",
     since="2026.2",
     version=1,
     checks=must("HTTP-02", "BCD", "basic/transports#listening-for-messages-from-the-server"),

@@ -17,6 +17,8 @@ from scoring.scopes.conversation import Conversation
     reads="exchanges",
     severity=Severity.WARNING,
     title="A local server answers under a foreign host name",
+    remedy="Compare the `Host` header of each request with the names of the server, e.g. `localhost:8080` and "
+    "`127.0.0.1:8080`. Answer a request with another value with HTTP 403.",
     since="2026.3",
     version=1,
     checks=info("HTTP-14", "BCDE"),

@@ -21,6 +21,7 @@ _SESSION: Final = {"length": 36, "visible": True, "same_as": None}
     reads="exchanges",
     severity=Severity.ERROR,
     title="A notification is not answered with 202",
+    remedy="Answer each notification, such as `notifications/initialized`, with HTTP 202 and an empty body.",
     since="2026.2",
     version=1,
     checks=must("HTTP-06", "BCD", "basic/transports#sending-messages-to-the-server"),

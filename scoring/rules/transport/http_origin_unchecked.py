@@ -22,6 +22,8 @@ _CONTROLS: Final = ("initialize-origin-own", "discover-origin-own")
     reads="exchanges",
     severity=Severity.ERROR,
     title="A request of a foreign web page is served",
+    remedy="Compare the `Origin` header, when it is present, with a list of allowed origins, and put the server's own "
+    "origin into the list. Answer a request with another origin with HTTP 403.",
     since="2026.2",
     version=1,
     checks=must("HTTP-03", "BCDE", "basic/transports/streamable-http"),

@@ -22,6 +22,8 @@ _OPENING: Final = ("redirected", "discover", "initialize")
     reads="exchanges",
     severity=Severity.INFO,
     title="A POST is redirected in a way that clients do not follow",
+    remedy="Register the final URL of the endpoint, so that a POST to it is not redirected. "
+    "If a redirect is necessary, send one HTTP 307 or 308 with a `Location` on the same origin.",
     since="2026.2",
     version=1,
     checks=info("HTTP-12", "ABCDE"),

@@ -18,6 +18,8 @@ from scoring.scopes.conversation import Conversation
     reads="exchanges",
     severity=Severity.WARNING,
     title="A request without the version header is refused",
+    remedy="Accept a request without `MCP-Protocol-Version`. "
+    "Assume the version that was negotiated in the session, or `2025-03-26` if no version is known.",
     since="2026.2",
     version=1,
     checks=should("HTTP-05", "CD", "basic/transports#protocol-version-header"),

@@ -17,6 +17,8 @@ from scoring.scopes.conversation import Conversation
     reads="exchanges",
     severity=Severity.ERROR,
     title="A request under an unknown protocol version is accepted",
+    remedy="Compare `MCP-Protocol-Version` with the versions that the server supports. "
+    "Answer a request with any other version with HTTP 400.",
     since="2026.2",
     version=1,
     checks=must("HTTP-04", "CD", "basic/transports#protocol-version-header"),

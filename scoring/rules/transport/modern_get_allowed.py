@@ -17,6 +17,7 @@ from scoring.scopes.conversation import Conversation
     reads="exchanges",
     severity=Severity.WARNING,
     title="GET and DELETE are not refused with 405",
+    remedy="Answer GET and DELETE at the MCP endpoint with HTTP 405 and the header `Allow: POST`.",
     since="2026.2",
     version=1,
     checks=should("HTTPM-01", "E", "basic/transports/streamable-http#earlier-streamable-http-revisions"),

@@ -17,6 +17,8 @@ from scoring.scopes.conversation import Conversation
     reads="exchanges",
     severity=Severity.WARNING,
     title="The server offers only the deprecated HTTP+SSE",
+    remedy="Serve streamable HTTP, and register it in server.json with the type `streamable-http`. "
+    "Keep HTTP+SSE only as long as clients need it.",
     since="2026.2",
     version=1,
     checks=should("DEP-01", "E", "deprecated"),

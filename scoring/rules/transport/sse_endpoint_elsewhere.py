@@ -21,6 +21,8 @@ def _opened(endpoint: str) -> dict[str, Any]:
     reads="exchanges",
     severity=Severity.INFO,
     title="The endpoint of HTTP+SSE is on another origin",
+    remedy="Set the data of the `endpoint` event to a relative URL, e.g. `/messages?session_id=...`, or to an "
+    "absolute URL with the public scheme, host and port of the server.",
     since="2026.2",
     version=1,
     checks=info("SSE-02", "A", "basic/transports#http-with-sse"),

@@ -24,6 +24,8 @@ def _opened(endpoint: str, kind: str = "text/event-stream", **members: Any) -> d
     reads="exchanges",
     severity=Severity.ERROR,
     title="The stream of HTTP+SSE does not begin with an endpoint",
+    remedy="Answer the GET with `Content-Type: text/event-stream`. "
+    "Send the event `endpoint` first, with the URL for POST as its data.",
     since="2026.2",
     version=1,
     checks=must("SSE-01", "A", "basic/transports#http-with-sse"),

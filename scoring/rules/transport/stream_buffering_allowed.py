@@ -17,6 +17,7 @@ from scoring.scopes.conversation import Conversation
     reads="exchanges",
     severity=Severity.WARNING,
     title="Proxies may buffer a stream",
+    remedy="Add the header `X-Accel-Buffering: no` to each response with `Content-Type: text/event-stream`.",
     since="2026.2",
     version=1,
     to_the_end=True,

@@ -17,6 +17,8 @@ from scoring.scopes.conversation import Conversation
     reads="exchanges",
     severity=Severity.WARNING,
     title="A stream stays open after its answer",
+    remedy="Close the event stream of a POST immediately after its JSON-RPC response. "
+    "Send later messages of the server on another stream.",
     since="2026.2",
     version=1,
     to_the_end=True,

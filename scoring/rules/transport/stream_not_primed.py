@@ -27,6 +27,8 @@ def _streamed(first: dict[str, Any], step: str = "ping", **members: Any) -> dict
     reads="exchanges",
     severity=Severity.INFO,
     title="A stream does not begin with an event to resume from",
+    remedy="No change is needed if clients cannot resume streams of the server; otherwise begin each stream under "
+    "revision 2025-11-25 with an event that has an `id` and empty `data`.",
     since="2026.2",
     version=1,
     to_the_end=True,

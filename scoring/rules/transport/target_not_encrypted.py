@@ -28,6 +28,8 @@ def _reached(address: Json, kind: str = "streamable-http") -> Conversation:
     reads="exchanges",
     severity=Severity.ERROR,
     title="The server is reached over plain HTTP",
+    remedy="Serve the endpoint over HTTPS with a valid certificate, and register its `https://` URL instead of the "
+    "`http://` URL.",
     since="2026.2",
     version=1,
     checks=must("HTTP-13", "ABCDE", "basic/authorization/security-considerations"),

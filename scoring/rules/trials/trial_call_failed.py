@@ -32,6 +32,8 @@ _ABOUT_VALUES: Final = re.compile(
     reads="trials",
     severity=Severity.WARNING,
     title="A tool answers a valid call with a protocol error",
+    remedy="Answer `tools/call` for each listed tool with a result object that has a `content` array. "
+    "Report a failure of the tool with `isError: true` in this result, not as a JSON-RPC error.",
     since="2026.2",
     version=1,
     good=[build_trial(), build_trial("tool_error", text="No note is called example.")],

@@ -18,6 +18,8 @@ from scoring.text.internals import find_internals
     reads="trials",
     severity=Severity.WARNING,
     title="An error of a tool shows internals of the server",
+    remedy="Remove stack traces, absolute paths, values of environment variables and addresses with a login from the "
+    "error text. State only what was wrong with the call.",
     since="2026.3",
     version=1,
     good=[build_trial("tool_error", text="No note is called example.")],

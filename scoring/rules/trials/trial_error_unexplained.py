@@ -25,6 +25,8 @@ _SAYS_NOTHING: Final = frozenset(
     reads="trials",
     severity=Severity.WARNING,
     title="An error does not state what went wrong",
+    remedy="State the cause in the error text, e.g. `note: expected a string`. "
+    "Write it into a text block of `content` when `isError` is true, or into `message` of a JSON-RPC error.",
     since="2026.2",
     version=1,
     level=Level.SHOULD,

@@ -21,6 +21,8 @@ _INVALID_PARAMS: Final = -32602
     reads="trials",
     severity=Severity.WARNING,
     title="A tool accepts an argument of a wrong type",
+    remedy="Validate the arguments of `tools/call` against `inputSchema` before the tool runs. "
+    "Answer an argument of a wrong type with `isError: true` or with JSON-RPC error -32602.",
     since="2026.2",
     version=1,
     level=Level.MUST,

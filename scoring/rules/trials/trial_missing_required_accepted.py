@@ -21,6 +21,8 @@ _INVALID_PARAMS: Final = -32602
     reads="trials",
     severity=Severity.WARNING,
     title="A tool accepts a call without a required argument",
+    remedy="Answer `tools/call` without a required argument with `isError: true` or JSON-RPC error -32602. "
+    "If the tool does not need the argument, remove it from `required` in `inputSchema`.",
     since="2026.2",
     version=1,
     level=Level.MUST,

@@ -18,6 +18,8 @@ from scoring.text.evidence_path import clip_text
     reads="trials",
     severity=Severity.ERROR,
     title="The result of a tool does not match its output schema",
+    remedy="Return `structuredContent` that is valid under the tool's `outputSchema` in each successful result. "
+    "If the data is right, correct `outputSchema`.",
     since="2026.2",
     version=1,
     level=Level.MUST,

@@ -24,6 +24,8 @@ _LINK: Final = {"type": "resource_link", "uri": "", "name": ""}
     reads="trials",
     severity=Severity.ERROR,
     title="The result of a tool does not match the published schema",
+    remedy="Correct the named member, so that the result of `tools/call` matches `CallToolResult` of the negotiated "
+    "revision. Use only block types of this revision and valid key names in `_meta`.",
     since="2026.2",
     version=1,
     checks=must("CALL-01", "ABCDE", "server/tools#tool-result"),

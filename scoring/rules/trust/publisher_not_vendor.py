@@ -17,6 +17,8 @@ from scoring.text.evidence_path import clip_text
     reads="registration",
     severity=Severity.SUGGESTION,
     title="The publisher of the server is not the vendor of its service",
+    remedy="No change is needed if you are not the vendor of the service; otherwise register the server under the "
+    "domain of the service, e.g. `com.example/notes` for a remote at `example.com`.",
     since="2026.3",
     version=2,
     good=[

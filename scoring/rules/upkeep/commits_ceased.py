@@ -18,6 +18,8 @@ from scoring.scopes.project import Project
     reads="repository",
     severity=Severity.WARNING,
     title="The last commit is old",
+    remedy="Commit a change, such as a fix or an update of a dependency, at least every 6 months, in a large project "
+    "every 2 months. Commits of bots do not count.",
     since="2026.3",
     version=1,
     good=[build_project(last_commit_at=days_ago(90))],

@@ -17,6 +17,8 @@ from scoring.scopes.project import Project
     reads="repository",
     severity=Severity.WARNING,
     title="Issues of other users are answered late",
+    remedy="Answer each issue of another user with a comment of a maintainer within 30 days, in a large project "
+    "within 7 days. Begin with the issues that have no answer.",
     since="2026.3",
     version=1,
     good=[build_project(issues=issue_threads()), build_project(issues=issue_threads(unanswered=2, answered=8))],

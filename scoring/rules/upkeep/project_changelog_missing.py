@@ -16,6 +16,7 @@ from scoring.scopes.project import Project
     reads="repository",
     severity=Severity.SUGGESTION,
     title="The project has no changelog",
+    remedy="Add a file `CHANGELOG.md` to the root of the repository, with a section for each released version.",
     since="2026.3",
     version=1,
     good=[build_project(changelog=True), build_source_only_project(changelog="CHANGELOG.md")],

@@ -16,6 +16,8 @@ from scoring.scopes.project import Project
     reads="repository",
     severity=Severity.SUGGESTION,
     title="The project has no continuous integration",
+    remedy="Add a workflow to the repository that runs the tests on each push and pull request, e.g. "
+    "`.github/workflows/test.yml`.",
     since="2026.3",
     version=1,
     good=[build_project(ci=True), build_source_only_project(ci=[".github/workflows/test.yml"])],

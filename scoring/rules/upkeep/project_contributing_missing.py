@@ -16,6 +16,8 @@ from scoring.scopes.project import Project
     reads="repository",
     severity=Severity.SUGGESTION,
     title="The project has no guide for contributors",
+    remedy="Add a file `CONTRIBUTING.md` to the root of the repository, with the steps to build, test and submit a "
+    "change.",
     since="2026.3",
     version=1,
     good=[build_project(community={"contributing": True}), build_source_only_project(contributing="CONTRIBUTING.md")],

@@ -16,6 +16,8 @@ from scoring.scopes.project import Project
     reads="repository",
     severity=Severity.WARNING,
     title="The project has no licence",
+    remedy="Add a file `LICENSE` to the root of the repository, with the unchanged text of a standard licence, e.g. "
+    "MIT or Apache-2.0.",
     since="2026.3",
     version=1,
     good=[

@@ -16,6 +16,8 @@ from scoring.scopes.project import Project
     reads="repository",
     severity=Severity.ERROR,
     title="The repository has no README",
+    remedy="Add a file `README.md` to the root of the repository. "
+    "Describe what the server does, how to install it, and what it needs.",
     since="2026.3",
     version=1,
     good=[build_project(readme=True), build_source_only_project(readme={"path": "README.md"})],

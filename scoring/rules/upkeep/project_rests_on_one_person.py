@@ -22,6 +22,8 @@ _SMALL: Final = Decimal("0.4")
     reads="repository",
     severity=Severity.SUGGESTION,
     title="One person made half of the commits",
+    remedy="Share the work, so that one person makes less than half of the commits. "
+    "Give at least one other person the rights to review, merge and release.",
     since="2026.3",
     version=1,
     good=[build_project(bus_factor=2), build_project(bus_factor=1)],

@@ -16,6 +16,8 @@ from scoring.scopes.project import Project
     reads="repository",
     severity=Severity.SUGGESTION,
     title="The project has no security policy",
+    remedy="Add a file `SECURITY.md` to the root of the repository, with an address for confidential reports of "
+    "vulnerabilities.",
     since="2026.3",
     version=1,
     good=[build_project(community={"security": True}), build_source_only_project(security_policy="/SECURITY.md")],

@@ -18,6 +18,8 @@ from scoring.scopes.project import Project
     reads="repository",
     severity=Severity.WARNING,
     title="The last release is old",
+    remedy="Publish a new version of the package or a release of the repository at least once a year, in a large "
+    "project every 4 months.",
     since="2026.3",
     version=1,
     good=[

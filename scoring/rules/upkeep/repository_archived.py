@@ -16,6 +16,8 @@ from scoring.scopes.project import Project
     reads="repository",
     severity=Severity.ERROR,
     title="The repository is archived",
+    remedy="Unarchive or re-enable the repository, or set `repository.url` in server.json to its replacement. "
+    "If there is no replacement, set the status of the server to `deprecated` in the registry.",
     since="2026.3",
     version=1,
     good=[build_project(archived=False), build_project()],

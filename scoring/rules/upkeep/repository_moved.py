@@ -21,6 +21,8 @@ _HALF: Final = Decimal("0.5")
     reads="repository",
     severity=Severity.SUGGESTION,
     title="The registration names a repository by an old name",
+    remedy="Set `repository.url` in server.json to the current URL of the repository, and publish the registration "
+    "again with a new `version`.",
     since="2026.3",
     version=1,
     good=[build_project()],
