@@ -61,7 +61,7 @@ def _finding(number: int, row: FindingRow) -> Iterator[str]:
         yield ""
         yield "Why it matters and how to fix it:"
         yield ""
-        yield declared.rationale
+        yield f"{declared.rationale}\n\n{declared.remedy}"
         if declared.spec:
             yield f"\nSee {declared.spec}"
 

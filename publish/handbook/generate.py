@@ -117,7 +117,15 @@ def _rules_index(families: Mapping[str, list[Rule]]) -> Iterator[str]:
 def _family(family: str, members: list[Rule]) -> Iterator[str]:
     yield from (f"# Rules: {family}", "", describe_family(family))
     for rule in members:
-        yield from ("", f"## {rule.id}", "", f"**{rule.title}.** {rule.rationale}", "")
+        yield from (
+            "",
+            f"## {rule.id}",
+            "",
+            f"**{rule.title}.** {rule.rationale}",
+            "",
+            f"**How to fix it.** {rule.remedy}",
+            "",
+        )
         yield from _facts(rule)
 
 

@@ -99,11 +99,12 @@ class Price(TypedDict):
 
 
 class ExplainedRule(TypedDict):
-    """One rule: what it looks for and why it matters."""
+    """One rule: what it looks for, why it matters and what to do."""
 
     rule: Annotated[str, Field(description="Id of the rule.")]
     title: Annotated[str, Field(description="What is wrong, in a few words.")]
-    why: Annotated[str, Field(description="Why it matters, and what to do.")]
+    why: Annotated[str, Field(description="Why it matters.")]
+    remedy: Annotated[str, Field(description="What to do about a finding.")]
     severity: Annotated[str, Field(description="Severity by default; rubrics may judge otherwise.")]
     reads: Annotated[str, Field(description="Kind of evidence that it reads.")]
     specification: Annotated[str | None, Field(description="Address of the requirement; null without one.")]

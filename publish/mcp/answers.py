@@ -189,6 +189,7 @@ class McpAnswers:
             rule=rule.id,
             title=rule.title,
             why=rule.rationale,
+            remedy=rule.remedy,
             severity=rule.severity.value,
             reads=rule.reads,
             specification=rule.spec or None,

@@ -108,7 +108,7 @@ def _ruled_lines(cards: Sequence[Scorecard]) -> Iterator[tuple[Scorecard, Line]]
 
 def _rule(rule: Rule) -> dict[str, Any]:
     cited = [f"{rubric.name} as {criterion.cites}" for rubric, criterion in list_citations(rule)]
-    help_text = f"{rule.rationale}\n\nCited by {', '.join(cited) or 'no rubric'}."
+    help_text = f"How to fix it: {rule.remedy}\n\n{rule.rationale}\n\nCited by {', '.join(cited) or 'no rubric'}."
     return {
         "id": rule.id,
         "name": "".join(part.capitalize() for part in rule.id.split("-")),

@@ -32,10 +32,11 @@ class RulePrice:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RuleCost:
-    """One rule that costs points: its prices, that of the main rubric first, and where it applies."""
+    """One rule that costs points: its remedy, its prices, that of the main rubric first, and where it applies."""
 
     rule: str
     title: str
+    remedy: str
     prices: tuple[RulePrice, ...]
     places: int
     at: str
@@ -129,6 +130,7 @@ def _cost(rule: str, by: Mapping[str, Sequence[tuple[Line, Decimal]]]) -> RuleCo
     return RuleCost(
         rule=rule,
         title=declared.title if declared else rule,
+        remedy=declared.remedy if declared else "",
         prices=tuple(
             RulePrice(
                 name,

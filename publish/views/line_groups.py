@@ -60,10 +60,9 @@ class LineGroup:
 
     @property
     def remedy(self) -> str:
-        """Why the rule asks for it: the first sentence of its rationale; empty for a line without a rule."""
+        """How to fix it; empty for a line without a rule."""
         declared = discover_rules().get(self.rule or "")
-        sentence, end, _ = " ".join(declared.rationale.split()).partition(". ") if declared else ("", "", "")
-        return sentence + end.strip()
+        return declared.remedy if declared else ""
 
 
 def separate_lines(lines: Iterable[Line]) -> tuple[LineGroup, ...]:

@@ -81,6 +81,13 @@ class Rule(RuleItem):
             examples=["A model chooses a tool by its description."],
         ),
     ]
+    remedy: Annotated[
+        str,
+        Field(
+            description="What to do about a finding, with code in backticks.",
+            examples=["Add a `description` to the tool."],
+        ),
+    ]
     asks_about: Annotated[str, Field(description="What it is asked about, one by one.", examples=["Tool"])]
     params: dict[str, JsonValue]
     requirements: list[RuleRequirement]
@@ -143,6 +150,7 @@ def _whole(rule: Declared) -> dict[str, Any]:
     named = [{"id": rule.id, "level": rule.level.value, "link": rule.spec}] if rule.level and not rule.checks else []
     return _item(rule) | {
         "rationale": rule.rationale,
+        "remedy": rule.remedy,
         "asks_about": rule.scope.__name__,
         "params": dict(rule.params),
         "requirements": [_requirement(check) for check in rule.checks] or named,
