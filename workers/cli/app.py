@@ -74,7 +74,7 @@ _WORK, _READ, _CARE = "Measure", "Read results", "Administer"
 
 SUBCOMMANDS: Final = {
     "run": Subcommand("measure.run", "Discover, collect, score and publish every server of the registries.", _WORK),
-    "scan": Subcommand("commands.measure.scan", "Measure one server now and print its receipt.", _WORK),
+    "scan": Subcommand("commands.measure.scan", "Measure one server now and print its verdict and what to fix.", _WORK),
     "retest": Subcommand("measure.retest", "Measure one server again and show what changed.", _WORK),
     "attend": Subcommand(
         "measure.request_worker", "Process requests of the site's visitors where there are no workers.", _WORK

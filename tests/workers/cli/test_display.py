@@ -85,7 +85,7 @@ def test_lines_of_a_rule_are_one_row_with_count_total_and_reason(
     print_data(render_receipt(card))
     printed = capsys.readouterr().out
     assert re.search(r"−1\.5 +tools/read/order and 2 more +3 times: no description", printed)
-    assert "param-description-missing: A model sets a parameter by its description." in printed
+    assert "param-description-missing: Add a `description` string" in printed
     assert "tools/read/size" not in printed
     print_data(render_receipt(card, details=True))
     every = capsys.readouterr().out

@@ -47,10 +47,14 @@ def _heading(found: CheckVerdicts) -> Text:
     if found.absent is not None:
         detail = found.absent.detail or found.absent.reason.value.replace("_", " ")
         return heading.append_text(clean_text(f"not measured: {detail}", "italic"))
+    return heading.append_text(describe_counts(found))
+
+
+def describe_counts(found: CheckVerdicts) -> Text:
+    """How many checks ended with each verdict, and how the server was asked."""
     counts = [f"{count} {_WORDS[verdict][0].lower()}" for verdict, count in found.counts.items() if count]
-    heading.append(", ".join(counts))
-    heading.append(f"  {found.depth} probe, {' and '.join(found.eras)} era, {found.requests} exchanges", style="dim")
-    return heading
+    asked = f"  {found.depth} probe, {' and '.join(found.eras)} era, {found.requests} exchanges"
+    return Text.assemble(", ".join(counts), (asked, "dim"))
 
 
 def _section(section: CheckSection) -> RenderableType:

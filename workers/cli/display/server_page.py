@@ -38,7 +38,7 @@ def show_server(
     content = dossier.read(listing.KIND)
     facts = [("server", server.id), ("reference", server.ref), ("registries", registries), ("as of", as_of)]
     if not isinstance(content, Absent):
-        facts.append(("lists", _counts(dossier)))
+        facts.append(("lists", count_items(dossier)))
     print_data(make_fact_table(facts))
     print_data("")
     if isinstance(content, Absent):
@@ -50,11 +50,12 @@ def show_server(
         _show_evidence(dossier)
 
 
-def _counts(dossier: Dossier) -> str:
+def count_items(dossier: Dossier) -> str:
     """The items of each list, such as `2 tools, resources not read to the end`."""
     counts = {LIST_NAMES[name].lower(): count_listed(dossier, name) for name in listing.LISTS}
     return ", ".join(
-        f"{name} not read to the end" if many is None else f"{many} {name}" for name, many in counts.items()
+        f"{name} not read to the end" if many is None else f"{many} {name.removesuffix('s') if many == 1 else name}"
+        for name, many in counts.items()
     )
 
 

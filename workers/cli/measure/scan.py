@@ -17,12 +17,14 @@ from publish.scan_reports.document import make_scan_document
 from publish.scan_reports.gate import Gate, GateDecision, GateStatus, decide_gate
 from publish.views.evidence.check_verdicts import CheckVerdicts, judge_checks
 from scoring.engine.assess import assess_dossier
+from scoring.remedy import plan_fixes
 from scoring.results.outcome import Level
 from scoring.results.scorecard import Scorecard
 from scoring.rubrics.sdk_tier import SDK_TIER_1
 from workers.cli.display.console import ExitCode, print_data, print_json, print_note
 from workers.cli.display.observations import show_observed
 from workers.cli.display.protocol_verdicts import render_verdicts
+from workers.cli.display.scan_summary import render_summary
 from workers.cli.display.server_page import show_server
 from workers.cli.display.verdicts import make_verdict_object
 from workers.cli.error_boundary import explain_failures
@@ -62,12 +64,13 @@ def run_scan(
     deadline: float,
     save_to: Path | None,
     evidence: bool,
+    verbose: bool,
     form: Format,
     as_json: bool,
     sarif_file: Path | None,
     junit_file: Path | None,
 ) -> None:
-    """Measure one server and print its receipt; end the command with its exit code."""
+    """Measure one server and print its verdict or receipts; end the command with its exit code."""
     with explain_failures():
         rubrics = select_rubrics(rubric)
         settings = Settings()
@@ -88,35 +91,41 @@ def run_scan(
         assessment = assess_dossier(dossier, [*rubrics, SDK_TIER_1])
         cards = [one.score(assessment) for one in rubrics]
         checks = judge_checks(assessment)
+        form = Format.JSON if as_json else form
+        is_summary = form is Format.TEXT and not (rubric or verbose or evidence)
+        plan = plan_fixes(assessment, rubrics[0], places=0) if is_summary else None
         del assessment  # of ten thousand tools it takes 30 MiB, and so does the output
         judged = cards if rubric else cards[:1]
         decision = decide_gate(Gate(minimum=fail_under, levels=_LEVELS[fail_on]), dossier, judged, checks)
-        form = Format.JSON if as_json else form
-        sarif_document: dict[str, Any] = {}
-        if sarif_file is not None or form is Format.SARIF:  # of a thousand tools it takes 50 MiB
-            place = _location(target, source)
-            sarif_document = sarif.render_sarif(dossier, cards, decision, code=read_code_version(), location=place)
-        if sarif_file is not None:
-            sarif_file.write_text(json.dumps(sarif_document, indent=1) + "\n", encoding="ascii")
-            print_note(f"findings written to {sarif_file}")
         if junit_file is not None:
             junit_file.write_bytes(junit.render_junit(checks, decision, dossier.server.ref))
             print_note(f"verdicts written to {junit_file}")
-        match form:
-            case Format.JSON:
-                print_json(_make_document(dossier, cards, checks, decision))
-            case Format.SARIF:
-                print_json(sarif_document)
-            case Format.TEXT:
-                show_server(dossier, cards, evidence=evidence)
-                if rubric is None or SDK_TIER_1 in rubrics:
-                    print_data(render_verdicts(checks))
-                    show_observed(dossier)
+        if sarif_file is not None or form is Format.SARIF:  # of a thousand tools it takes 50 MiB
+            place = _location(target, source)
+            document = sarif.render_sarif(dossier, cards, decision, code=read_code_version(), location=place)
+            _write_sarif(document, sarif_file, on_stdout=form is Format.SARIF)
+        if form is Format.JSON:
+            print_json(_make_document(dossier, cards, checks, decision))
+        elif is_summary:
+            print_data(render_summary(dossier, cards, checks, plan))
+        elif form is Format.TEXT:
+            show_server(dossier, cards, evidence=evidence)
+            if rubric is None or SDK_TIER_1 in rubrics:
+                print_data(render_verdicts(checks))
+                show_observed(dossier)
         content = dossier.read(listing.KIND)
         if isinstance(content, Absent) and content.reason is Reason.BLOCKED_ADDRESS and not settings.allow_private:
             print_note("If this is your own server: --allow-private also contacts loopback and private addresses.")
         _print_decision(decision)
         raise typer.Exit(_EXIT_CODES[decision.status])
+
+
+def _write_sarif(document: dict[str, Any], file: Path | None, *, on_stdout: bool) -> None:
+    if file is not None:
+        file.write_text(json.dumps(document, indent=1) + "\n", encoding="ascii")
+        print_note(f"findings written to {file}")
+    if on_stdout:
+        print_json(document)
 
 
 def _make_document(

@@ -138,7 +138,7 @@ def test_a_locked_server_is_not_zero(hallmark: Hallmark, fleet: str, tmp_path: P
     assert row["evidence"]["listing"]["absent"]["reason"] == Reason.OAUTH_REQUIRED.value  # type: ignore[index]
     lint = next(card for card in row["scorecards"] if card["rubric"] == "lint")  # type: ignore[attr-defined]
     assert (lint["score"], lint["reason"]) == (None, "oauth_required")
-    text = hallmark("scan", "--from", str(saved)).out
+    text = hallmark("scan", "--from", str(saved), "--verbose").out
     assert "AUTH-01" in text and "gated at connect" in text
     assert "HTTP-01" not in text and "Tool calls" not in text
 

@@ -105,7 +105,10 @@ def scan(
             help="Save requests and answers, to score them again with --from.",
         ),
     ] = None,
-    evidence: Annotated[bool, typer.Option("--evidence", help="Also show what was observed.")] = False,
+    evidence: Annotated[bool, typer.Option("--evidence", help="As --verbose, and all that was observed.")] = False,
+    verbose: Annotated[
+        bool, typer.Option("--verbose", "-v", help="Print the receipts of all methodologies and every check.")
+    ] = False,
     form: Annotated[Format, typer.Option("--format", help="Format of the output on stdout.")] = Format.TEXT,
     as_json: Annotated[
         bool, typer.Option("--json", help="The same as --format json; docs/schemas/scan.json describes it.")
@@ -117,7 +120,9 @@ def scan(
         Path | None, typer.Option("--junit", metavar="FILE", help="Also write the verdict of every check as JUnit XML.")
     ] = None,
 ) -> None:
-    """Measure one server now and print its receipt. Nothing is stored unless you give --save.
+    """Measure one server now and print its verdict and what to fix. Nothing is stored unless you give --save.
+
+    --verbose prints the receipts of all methodologies and every check, --rubric those of one methodology.
 
     Examples:
 
@@ -160,6 +165,7 @@ def scan(
         deadline=deadline,
         save_to=save_to,
         evidence=evidence,
+        verbose=verbose,
         form=form,
         as_json=as_json,
         sarif_file=sarif_file,

@@ -1,0 +1,216 @@
+"""The outcome of a scan on one screen: verdict, dimensions, security, what to fix, and what was not measured."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from decimal import Decimal
+from typing import Final
+
+from rich.console import Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from evidence.kinds import listing
+from evidence.model import Absent, Dossier
+from publish.text.numbers import base_weight_share, format_number, format_percent, format_signed
+from publish.views.absence_advice import advise_on_absence
+from publish.views.evidence.check_verdicts import CheckVerdicts
+from publish.views.security_summary import SecurityStatus, summarize_security
+from scoring.protocol.conformance import Verdict as CheckVerdict
+from scoring.remedy import FixPlan, Remedy
+from scoring.results import weighting
+from scoring.results.outcome import Level, NotMeasured
+from scoring.results.scorecard import DimensionScore, Scorecard
+from scoring.results.verdict import read_verdict
+from workers.cli.display.console import clean_text
+from workers.cli.display.protocol_verdicts import describe_counts
+from workers.cli.display.server_page import count_items
+from workers.cli.display.verdicts import format_percentile, format_range, format_score, list_cap_lines
+
+_FIXES: Final = 5
+_FAILURES: Final = 3
+_REASONS: Final = 4
+_BAR: Final = 20
+_LABEL: Final = 8
+_LOW, _HIGH = Decimal(5), Decimal(8)  # of 10: red below the first, green from the second
+_SECURITY_STYLES: Final = {
+    SecurityStatus.FOUND: "bold red",
+    SecurityStatus.WITHHELD: "yellow",
+    SecurityStatus.CLEAN: "green",
+    SecurityStatus.PARTLY_EXAMINED: "yellow",
+    SecurityStatus.NOT_EXAMINED: "yellow",
+}
+
+
+def render_summary(
+    dossier: Dossier, cards: Sequence[Scorecard], checks: CheckVerdicts, plan: FixPlan | None
+) -> RenderableType:
+    """At most 60 lines. The first card gives the verdict; the others stand beside it on one line."""
+    main, *others = cards
+    blocks: list[Iterable[RenderableType]] = [
+        list_cap_lines(cards),
+        _identity(dossier),
+        _absence(dossier),
+        _verdict(main),
+        _dimensions(main),
+        (*_security(main), *_protocol(checks)),
+        _fixes(plan),
+        _unmeasured(main),
+        _others(others),
+    ]
+    parts: list[RenderableType] = []
+    for block in blocks:
+        if lines := list(block):
+            parts += [*lines, ""]
+    return Group(*parts, Text("More: --verbose for every receipt, check and observation, --json for data.", "dim"))
+
+
+def _identity(dossier: Dossier) -> Iterator[RenderableType]:
+    server = dossier.server
+    yield clean_text(server.name or server.ref, "bold")
+    facts = [server.ref] if server.name and server.name != server.ref else []
+    if not isinstance(dossier.read(listing.KIND), Absent):
+        facts.append(count_items(dossier))
+    if facts:
+        yield clean_text("  ".join(facts), "dim", limit=400)
+
+
+def _absence(dossier: Dossier) -> Iterator[RenderableType]:
+    content = dossier.read(listing.KIND)
+    if not isinstance(content, Absent):
+        return
+    advice = advise_on_absence(content.reason)
+    yield clean_text(f"Could not be tested: {content.reason.value.replace('_', ' ')}", "bold yellow")
+    yield clean_text(advice.means[:1].upper() + advice.means[1:], limit=1000)
+    yield clean_text(f"Observed: {content.detail}", limit=1000)
+    yield clean_text(f"What to do: {advice.do}", limit=1000)
+
+
+def _verdict(card: Scorecard) -> Iterator[RenderableType]:
+    verdict = read_verdict(card)
+    line = format_score(card)
+    if verdict.value is not None:
+        line.append(" of 100", style="default")
+        if verdict.floor != verdict.ceiling:
+            line.append(f"; complete evidence gives {format_range(verdict)}", style="default")
+    elif isinstance(card.score, NotMeasured):
+        line.append_text(clean_text(f": {card.score.detail}", "default", limit=300))
+    yield _labelled("Score", line)
+    parts = [f"{card.rubric}@{card.version}", f"{format_percent(card.coverage)} measured", format_percentile(card)]
+    yield _labelled("", Text(", ".join(part for part in parts if part), style="dim"))
+
+
+def _dimensions(card: Scorecard) -> Iterator[RenderableType]:
+    grid = Table.grid(padding=(0, 2, 0, 0))
+    for _ in range(3):
+        grid.add_column(no_wrap=True)
+    grid.add_column(overflow="fold")
+    for part in card.dimensions:
+        bounds = weighting.bound_dimension(part)
+        grid.add_row(
+            part.name.replace("_", " "),
+            Text(" " * _BAR) if bounds is None else _bar(*bounds),
+            Text("does not apply", style="dim") if bounds is None else _bounds(*bounds),
+            Text(f"{format_percent(base_weight_share(part, card.dimensions))} of the score", style="dim"),
+        )
+    if grid.row_count:
+        yield grid
+
+
+def _bar(low: Decimal, high: Decimal) -> Text:
+    """What is guaranteed, what is not measured (hatched), and what is lost."""
+    solid = int(low * _BAR / 10)
+    open_ = int(high * _BAR / 10) - solid
+    style = "green" if low >= _HIGH else "red" if high < _LOW else "yellow"
+    return Text.assemble(("█" * solid, style), ("░" * open_, "dim"), ("·" * (_BAR - solid - open_), "dim"))
+
+
+def _bounds(low: Decimal, high: Decimal) -> Text:
+    if low == high:
+        return Text(f"{format_number(low, 1)} of 10")
+    if not low and high == weighting.FULL_POINTS:
+        return Text("not measured", style="italic")
+    return Text(f"{format_number(low, 1)} to {format_number(high, 1)} of 10")
+
+
+def _security(card: Scorecard) -> Iterator[RenderableType]:
+    found = summarize_security(card)
+    if found is not None:
+        status = Text(f"{found.status.value}: ", style=_SECURITY_STYLES[found.status])
+        yield _labelled("Security", status.append_text(clean_text(found.text, "default", limit=400)))
+
+
+def _fixes(plan: FixPlan | None) -> Iterator[RenderableType]:
+    remedies = [remedy for remedy in plan.remedies if remedy.gain.points > 0] if plan else []
+    if not remedies:
+        return
+    yield Text("What to fix first, and the points it brings", style="bold")
+    grid = Table.grid(padding=(0, 2, 0, 0))
+    grid.add_column(justify="right", no_wrap=True)
+    grid.add_column(overflow="fold")
+    for remedy in remedies[:_FIXES]:
+        grid.add_row(Text(format_signed(remedy.gain.points), style="green"), _fix(remedy))
+    yield grid
+    if len(remedies) > _FIXES:
+        yield Text(f"{len(remedies) - _FIXES} more fixes bring points: --verbose", style="dim")
+
+
+def _fix(remedy: Remedy) -> Text:
+    places = [spot.at or "whole server" for spot in remedy.spots]
+    text = clean_text(remedy.title, "bold").append("  ")
+    text.append_text(clean_text(places[0] if len(places) == 1 else f"{places[0]} and {len(places) - 1} more", "dim"))
+    return text.append("\n").append_text(clean_text(remedy.how, limit=300)) if remedy.how else text
+
+
+def _protocol(checks: CheckVerdicts) -> Iterator[RenderableType]:
+    if checks.absent is not None:
+        return
+    yield _labelled("Protocol", describe_counts(checks))
+    failed = [one for one in checks.results if one.verdict is CheckVerdict.FAIL]
+    failed.sort(key=lambda one: one.check.requirement.level is not Level.MUST)
+    for one in failed[:_FAILURES]:
+        requirement = one.check.requirement
+        title = clean_text(f"{requirement.level.value}: {one.check.rule.title}")
+        yield _labelled("", Text.assemble((f"{requirement.id} ", "red"), title))
+    if len(failed) > _FAILURES:
+        yield _labelled("", Text(f"{len(failed) - _FAILURES} more checks fail: --verbose", style="dim"))
+
+
+def _unmeasured(card: Scorecard) -> Iterator[RenderableType]:
+    """Components of which nothing is known although there is something to examine, by reason."""
+    found: dict[str, list[str]] = {}
+    for name, why in _list_unmeasured(card.dimensions):
+        found.setdefault(why, []).append(name)
+    if not found:
+        return
+    yield Text("Not measured", style="bold")
+    for why, names in list(found.items())[:_REASONS]:
+        yield _labelled("", clean_text(f"{', '.join(names)}: {why.replace('_', ' ')}", limit=300))
+    if len(found) > _REASONS:
+        yield _labelled("", Text(f"{len(found) - _REASONS} more reasons: --verbose", style="dim"))
+
+
+def _list_unmeasured(parts: Sequence[DimensionScore]) -> Iterator[tuple[str, str]]:
+    for part in parts:
+        for component in part.components:
+            result = component.result
+            if isinstance(result, NotMeasured) and result.reason != weighting.NOT_APPLICABLE:
+                yield component.name.replace("_", " "), result.detail
+
+
+def _others(cards: Sequence[Scorecard]) -> Iterator[RenderableType]:
+    if cards:
+        line = Text()
+        for place, card in enumerate(cards):
+            line.append(f"{', ' if place else ''}{card.rubric}@{card.version} ", style="dim")
+            line.append_text(format_score(card))
+        yield _labelled("Others", line)
+
+
+def _labelled(label: str, text: Text) -> Table:
+    """A text beside its label; further lines of it are indented as the first."""
+    grid = Table.grid(padding=(0, 2, 0, 0))
+    grid.add_column(style="bold", no_wrap=True, width=_LABEL)
+    grid.add_column(overflow="fold")
+    grid.add_row(label, text)
+    return grid
