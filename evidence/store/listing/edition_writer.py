@@ -25,7 +25,7 @@ from evidence.store.listing.ranks import (
     rank_score,
     score_to_integer,
 )
-from evidence.store.listing.search_words import split_words
+from evidence.store.listing.search_words import ServerWords, split_server_words
 from evidence.store.listing.server_packing import FilterGroup, FilterGroups, filter_group_of, pack_server
 from evidence.store.listing.values import ListedServer
 from evidence.store.listing.word_search import add_words, drop_words
@@ -140,7 +140,7 @@ def _write(connection: Connection, edition: int, batch: Sequence[ListedServer], 
     keys = find_server_keys(connection, [listed.server.id for listed in batch])
     servers: list[bulk_insert.Row] = []
     orders: list[bulk_insert.Row] = []
-    words: list[tuple[int, Sequence[str]]] = []
+    words: list[tuple[int, ServerWords]] = []
     for listed in batch:
         place, kind = counts.servers, counts.kind(listed)
         counts.servers += 1
@@ -152,7 +152,7 @@ def _write(connection: Connection, edition: int, batch: Sequence[ListedServer], 
             points = None if score.score is None else score_to_integer(score.score)
             sort = counts.sort(score.rubric, score.version)
             orders.append((edition, sort, place, rank_score(score), kind, score.grade, points))
-        words.append((place, split_words(server.name, server.ref)))
+        words.append((place, split_server_words((server.name, server.ref), listed.purpose, listed.tool_texts)))
     bulk_insert.insert_rows(connection, LISTING_SERVER, _SERVER_COLUMNS, servers, unique=("edition", "place"))
     bulk_insert.insert_rows(connection, LISTING_ORDER, _ORDER_COLUMNS, orders, unique=("edition", "sort", "place"))
     add_words(connection, edition, words)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 from datetime import datetime
 from decimal import Decimal
 from typing import Any, Final
@@ -16,7 +17,9 @@ from evidence.store.listing import hidden_servers, queries
 from evidence.store.listing.edition_writer import EditionWriter
 from evidence.store.listing.published_edition import SHOWN_EDITION, edition_is_public, find_published_edition
 from evidence.store.listing.queries import Edition
+from evidence.store.listing.relevance import read_relevant
 from evidence.store.listing.score_history import read_history, read_scores
+from evidence.store.listing.search_words import parse_search_terms
 from evidence.store.listing.server_flags import find_flags
 from evidence.store.listing.values import HistoryPoint, ListedServer, ListingPage, ListingQuery
 from evidence.store.runs.retests import RetestState
@@ -78,6 +81,10 @@ class ListingIndex(DatabaseAccess):
             edition = self._shown(connection)
             if edition is None:
                 return ListingPage()
+            if query.sort == "relevance":
+                if parse_search_terms(query.text):
+                    return read_relevant(connection, edition, query, size)
+                query = replace(query, sort="rank")
             return queries.read_page(connection, edition, query, after, size)
 
     def find_server(self, server: ServerId) -> ListedServer | None:

@@ -25,7 +25,7 @@ from evidence.model import Server, ServerId
 from evidence.store.errors import UnknownRubric
 from evidence.store.listing.published_edition import SHOWN_EDITION
 from evidence.store.listing.ranks import BY_DATE, BY_NAME, FIRST_RUBRIC, PagePosition, parse_cursor, score_to_integer
-from evidence.store.listing.search_words import parse_search_words, prefix_upper_bound
+from evidence.store.listing.search_words import parse_search_terms, prefix_upper_bound
 from evidence.store.listing.server_packing import FilterGroups, unpack_server
 from evidence.store.listing.values import ListedServer, ListingPage, ListingQuery
 from evidence.store.listing.word_search import find_servers_by_words
@@ -104,8 +104,8 @@ def read_page(
     """A page of a list; raise BadCursor or UnknownRubric."""
     sort = edition.sort(query)
     position = None if cursor is None else parse_cursor(cursor, sort)
-    where = _conditions(edition, query)
-    found = find_servers_by_words(connection, edition.key, parse_search_words(query.text))
+    where = list_conditions(edition, query)
+    found = find_servers_by_words(connection, edition.key, parse_search_terms(query.text))
     where += found.conditions(connection)
     few = found.places is not None and len(found.places) * FEW < edition.servers
     rows = _rows(connection, edition, sort, where, position, reverse=query.reverse, limit=limit + 1, few=few)
@@ -120,7 +120,7 @@ def read_page(
     else:
         total, counted = _count(connection, edition, query, where)
     return ListingPage(
-        servers=tuple(_listed(edition, row) for row in rows),
+        servers=tuple(make_listed(edition, row) for row in rows),
         after=PagePosition(sort, rows[-1].rank, rows[-1].place).cursor if rows and has_later else None,
         before=PagePosition(sort, rows[0].rank, rows[0].place, backwards=True).cursor if rows and has_earlier else None,
         total=total,
@@ -152,19 +152,32 @@ def read_indexed(connection: Connection, edition: Edition, prefix: str) -> list[
 
 def read_servers(connection: Connection, edition: Edition, after: int) -> list[tuple[int, Server]]:
     """The next servers of an edition after a place, hidden ones too, each with its place."""
-    query = _servers(edition).where(LISTING_SERVER.c.place > after).order_by(LISTING_SERVER.c.place).limit(COUNTED)
+    query = (
+        select_servers(edition).where(LISTING_SERVER.c.place > after).order_by(LISTING_SERVER.c.place).limit(COUNTED)
+    )
     return [(row.place, server_from_row(row)) for row in connection.execute(query)]
 
 
-def _servers(edition: Edition) -> Select[Any]:
+def select_places(
+    connection: Connection, edition: Edition, query: ListingQuery, where: QueryConditions, limit: int
+) -> list[int]:
+    """The places of the first servers in the order of the query's rubric that meet conditions on the order."""
+    order = LISTING_ORDER.c
+    found = select(order.place).where(order.edition == edition.key, order.sort == edition.rubric(query), *where)
+    return list(connection.scalars(found.order_by(order.rank, order.place).limit(limit)))
+
+
+def select_servers(edition: Edition) -> Select[Any]:
+    """All servers of an edition, with the columns that `make_listed` reads."""
     return _SERVERS.where(LISTING_SERVER.c.edition == edition.key)
 
 
-def _listed(edition: Edition, row: Row[Any]) -> ListedServer:
+def make_listed(edition: Edition, row: Row[Any]) -> ListedServer:
+    """The listed server of a row of `select_servers`."""
     return unpack_server(row.body, server_from_row(row), edition.run, row.seen)
 
 
-def _conditions(edition: Edition, query: ListingQuery) -> QueryConditions:
+def list_conditions(edition: Edition, query: ListingQuery) -> QueryConditions:
     """Conditions on the rows of an order for the filters of a query, without its words."""
     order = LISTING_ORDER.c
     found: QueryConditions = []
@@ -220,7 +233,7 @@ def _rows(
     # Where the index has the sort order, SQLite would read the whole order to avoid sorting a few rows.
     keys = (order.rank + literal_column("0") if few else order.rank, order.place)
     page = positioned.order_by(*(key.desc() if down else key for key in keys)).limit(limit).subquery("page")
-    query = _servers(edition).add_columns(page.c.rank).join(page, page.c.place == LISTING_SERVER.c.place)
+    query = select_servers(edition).add_columns(page.c.rank).join(page, page.c.place == LISTING_SERVER.c.place)
     ordered = query.order_by(*(key.desc() if down else key for key in (page.c.rank, page.c.place)))
     return list(connection.execute(ordered).all())
 
@@ -248,4 +261,4 @@ def _count(
 
 
 def _filters_groups_only(query: ListingQuery) -> bool:
-    return not parse_search_words(query.text) and query.grade is None and query.least is None
+    return not parse_search_terms(query.text) and query.grade is None and query.least is None

@@ -1,36 +1,75 @@
-"""Words for the search: of names and references, and of queries."""
+"""Words for the search: of the texts of listed servers, and of queries.
+
+Words are case-folded and stored with their English stems (Snowball), so that "queries" finds "query" on each database.
+Limits keep a text that is stuffed with words from matching more queries than an honest one.
+"""
 
 from __future__ import annotations
 
 import re
-from typing import Final
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Final, TypeAlias
 from unicodedata import normalize
 
-MAX_WORD_LENGTH: Final = 40
-"""Characters of a word that are kept, in names and in queries."""
+import snowballstemmer
 
-MAX_WORDS: Final = 40
-"""Words kept for one server, so that a name of a million words costs no more than one of forty."""
+SearchTerm: TypeAlias = tuple[str, ...]
+"""Prefixes of which a word must have one: the stem of a word of the query, and the word itself where the stem is no
+prefix of it."""
+
+MAX_WORD_LENGTH: Final = 40
+"""Characters of a word that are kept, in texts and in queries."""
+
+MAX_NAME_WORDS: Final = 40
+MAX_PURPOSE_WORDS: Final = 30
+MAX_TOOL_WORDS: Final = 200
+"""Distinct words of the names, the purpose and the tools of one server that are kept."""
 
 MAX_SEARCH_WORDS: Final = 8
 """Words of a query that are used."""
 
 _READ: Final = 2_000
-"""Characters of a name or reference that are split into words."""
+"""Characters of one text that are split into words."""
 
 _WORD: Final = re.compile(r"[^\W_]+")
+_CASES: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _ENDS: Final = "\U0010ffff"
+_IGNORED: Final = frozenset(
+    {"a", "an", "and", "any", "are", "as", "at", "be", "by", "can", "for", "from", "has", "have", "i", "in", "into"}
+    | {"is", "it", "its", "me", "my", "need", "of", "on", "one", "or", "our", "please", "server", "servers", "some"}
+    | {"something", "that", "the", "their", "them", "this", "to", "tool", "tools", "use", "want", "we", "what"}
+    | {"which", "with", "you", "your"}
+)
+"""Words of a query that say nothing about a purpose; alone, they are searched for."""
+
+_STEMMER: Final = snowballstemmer.stemmer("english")
 
 
-def split_words(*texts: str) -> tuple[str, ...]:
-    """The first MAX_WORDS distinct words of some texts, in their order, case-folded."""
-    return _words(MAX_WORDS, texts)
+@dataclass(frozen=True, slots=True)
+class ServerWords:
+    """The words and stems of one server by field, each distinct and in the order of the texts."""
+
+    name: tuple[str, ...]
+    purpose: tuple[str, ...] = ()
+    tools: tuple[str, ...] = ()
 
 
-def parse_search_words(text: str) -> tuple[str, ...]:
-    """The word prefixes of a query, without those that are a prefix of another one."""
-    found = _words(MAX_SEARCH_WORDS, [text])
-    return tuple(word for word in found if not any(other != word and other.startswith(word) for other in found))
+def split_server_words(names: Iterable[str], purpose: str, tools: Iterable[str]) -> ServerWords:
+    """The words of the name and reference, of the purpose, and of the names and descriptions of tools."""
+    return ServerWords(
+        tuple(_split(names, MAX_NAME_WORDS)),
+        tuple(_split([purpose], MAX_PURPOSE_WORDS)),
+        tuple(_split(tools, MAX_TOOL_WORDS)),
+    )
+
+
+def parse_search_terms(text: str) -> tuple[SearchTerm, ...]:
+    """The terms of a query, without those that another term implies."""
+    words = [word for word in _words([text]) if word not in _IGNORED] or list(_words([text]))
+    terms = dict.fromkeys(_term(word) for word in words[:MAX_SEARCH_WORDS])
+    return tuple(term for term in terms if not any(other != term and _implies(other, term) for other in terms))
 
 
 def prefix_upper_bound(beginning: str) -> str:
@@ -38,11 +77,42 @@ def prefix_upper_bound(beginning: str) -> str:
     return beginning + _ENDS
 
 
-def _words(most: int, texts: tuple[str, ...] | list[str]) -> tuple[str, ...]:
-    found: dict[str, None] = {}
+def _term(word: str) -> SearchTerm:
+    stem = _stem(word)
+    return (stem,) if word.startswith(stem) else (word, stem)
+
+
+def _implies(one: SearchTerm, other: SearchTerm) -> bool:
+    """Whether every word that matches one term matches the other."""
+    return all(any(prefix.startswith(shorter) for shorter in other) for prefix in one)
+
+
+def _split(texts: Iterable[str], most: int) -> Iterator[str]:
+    """The first `most` distinct words, each followed by its stem if that is another word."""
+    seen: set[str] = set()
+    for word in _words(texts):
+        if word not in seen:
+            if most == 0:
+                return
+            most -= 1
+            seen.add(word)
+            yield word
+            if (stem := _stem(word)) not in seen:
+                seen.add(stem)
+                yield stem
+
+
+def _words(texts: Iterable[str]) -> Iterator[str]:
+    """Words in their order; a name in camelCase gives its parts too."""
     for text in texts:
-        for match in _WORD.finditer(normalize("NFKC", text[:_READ]).casefold()):
-            found[match[0][:MAX_WORD_LENGTH]] = None
-            if len(found) == most:
-                return tuple(found)
-    return tuple(found)
+        for match in _WORD.finditer(normalize("NFKC", text[:_READ])):
+            parts = _CASES.split(match[0])
+            for part in (match[0], *parts) if len(parts) > 1 else parts:
+                yield part.casefold()[:MAX_WORD_LENGTH]
+
+
+@lru_cache(65_536)
+def _stem(word: str) -> str:
+    """Cached, since the stemmer takes 20 µs and the vocabulary of all servers is small."""
+    stem: str = _STEMMER.stemWord(word)
+    return stem

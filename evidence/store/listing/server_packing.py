@@ -52,11 +52,13 @@ def filter_group_of(listed: ListedServer) -> FilterGroup:
 
 def pack_server(listed: ListedServer) -> bytes:
     """The values of a listed server that are neither in the server table nor in a column of their own."""
-    return orjson.dumps([*filter_group_of(listed), listed.tools, [_packed_score(score) for score in listed.scores]])
+    return orjson.dumps(
+        [*filter_group_of(listed), listed.tools, [_packed_score(score) for score in listed.scores], listed.purpose]
+    )
 
 
 def unpack_server(body: bytes, server: Server, run: str, seen: datetime) -> ListedServer:
-    state, reason, ecosystem, registries, badges, gate, tools, scores = orjson.loads(body)
+    state, reason, ecosystem, registries, badges, gate, tools, scores, purpose = orjson.loads(body)
     return ListedServer(
         server=server,
         run=run,
@@ -69,6 +71,7 @@ def unpack_server(body: bytes, server: Server, run: str, seen: datetime) -> List
         gate=gate,
         badges=tuple(badges),
         scores=tuple(_score(*score) for score in scores),
+        purpose=purpose,
     )
 
 

@@ -10,9 +10,9 @@ from typing import Final, Literal, TypeAlias
 
 from evidence.model import Server, Trigger
 
-SortOrder: TypeAlias = Literal["rank", "name", "seen"]
+SortOrder: TypeAlias = Literal["rank", "name", "seen", "relevance"]
 
-SORT_ORDERS: Final[tuple[SortOrder, ...]] = ("rank", "name", "seen")
+SORT_ORDERS: Final[tuple[SortOrder, ...]] = ("rank", "name", "seen", "relevance")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,7 +41,8 @@ class ListedServer:
 
     `as_of` is when its evidence was collected, `state` is `measured`, `partial` or `not_testable`, `reason` is why its
     listing is absent, `ecosystem` is `remote`, `npm`, `pypi`, ..., `tools` is None when they could not be counted, and
-    with `gate` its page may be indexed.
+    with `gate` its page may be indexed. `purpose` is one line of its own description, empty without one.
+    `tool_texts` are names and descriptions of its tools for the search index; they are not read back.
     """
 
     server: Server
@@ -55,6 +56,8 @@ class ListedServer:
     gate: bool
     badges: tuple[str, ...] = ()
     scores: tuple[ListedScore, ...] = ()
+    purpose: str = ""
+    tool_texts: tuple[str, ...] = ()
 
     def score(self, rubric: str, version: int | None = None) -> ListedScore | None:
         """The score by a version of a rubric, by default the newest."""
@@ -66,9 +69,10 @@ class ListedServer:
 class ListingQuery:
     """The filters and the sort order of a list; every filter is optional.
 
-    `text` holds prefixes of words, all of which must be in the name or reference. `grade`, `least` (a minimum of
-    points) and the order `rank` refer to `rubric` and `version`, by default the newest. `rank` sorts the best first, as
-    `scoring.ranking` does, `name` from A to Z, `seen` the newest evidence first. `reverse` reverses the order.
+    `text` holds prefixes of words of the name, reference, purpose or tools; all must match, but in the order
+    `relevance` any. `grade`, `least` (a minimum of points) and the orders `rank` and `relevance` refer to `rubric` and
+    `version`, by default the newest. `rank` sorts the best first, as `scoring.ranking` does, `name` from A to Z, `seen`
+    the newest evidence first; `reverse` reverses them. `relevance` has one page; without a text it is `rank`.
     """
 
     text: str = ""

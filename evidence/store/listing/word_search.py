@@ -1,8 +1,8 @@
-"""Full-text search of an edition: servers whose names or references have words with given prefixes.
+"""Full-text search of an edition: servers of which a name, the purpose or a tool has words with given prefixes.
 
-The index is the table `listing_text`, which a migration creates: an FTS5 table on SQLite, a `tsvector` with a GIN index
-on PostgreSQL. Both hold the words of search_words.py, so both find the same servers. Words consist of letters and
-digits only, so no text of a query can be part of the syntax of a full-text query.
+The index is the table `listing_text`, which a migration creates: an FTS5 table on SQLite, columns with a `tsvector` and
+its GIN index on PostgreSQL. Both hold the words of search_words.py, so both find the same servers. Words consist of
+letters and digits only, so no text of a query can be part of the syntax of a full-text query.
 
 For rare words the places of the servers are read. For common words each server of the order is checked instead, which
 soon fills a page. The databases themselves would choose a join, which reads a whole list for each page.
@@ -10,9 +10,9 @@ soon fills a page. The databases themselves would choose a join, which reads a w
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 from sqlalchemy import (
     BigInteger,
@@ -25,12 +25,14 @@ from sqlalchemy import (
     column,
     func,
     literal,
+    or_,
     select,
     table,
     text,
 )
 from sqlalchemy.dialects.postgresql import ARRAY, TSQUERY
 
+from evidence.store.listing.search_words import SearchTerm, ServerWords
 from evidence.store.sql.json_columns import to_json
 from evidence.store.tables.listing import LISTING_ORDER
 
@@ -38,11 +40,13 @@ MANY: Final = 3_000
 """Words that this many servers match are common: a page is full before many servers are checked."""
 
 # On SQLite a row id is the key of the edition, shifted by 32 bits, plus the place of the server.
-_INSERT_SQLITE: Final = "INSERT INTO listing_text (rowid, words) VALUES ((? << 32) + ?, ?)"
+_INSERT_SQLITE: Final = "INSERT INTO listing_text (rowid, name, purpose, tools) VALUES ((? << 32) + ?, ?, ?, ?)"
 _INSERT_POSTGRESQL: Final = text(
-    "INSERT INTO listing_text (edition, place, words)"
-    " SELECT :edition, place, array_to_tsvector(string_to_array(words, ' '))"
-    " FROM unnest(CAST(:places AS integer[]), CAST(:words AS text[])) AS new (place, words)"
+    "INSERT INTO listing_text (edition, place, name, purpose, tools, words)"
+    " SELECT :edition, place, name, purpose, tools,"
+    " array_to_tsvector(array_remove(string_to_array(concat_ws(' ', name, purpose, tools), ' '), ''))"
+    " FROM unnest(CAST(:places AS integer[]), CAST(:names AS text[]), CAST(:purposes AS text[]),"
+    " CAST(:tools AS text[])) AS new (place, name, purpose, tools)"
 )
 _DELETE_SQLITE: Final = text(
     "DELETE FROM listing_text WHERE rowid >= (:edition << 32) AND rowid < ((:edition + 1) << 32)"
@@ -55,52 +59,78 @@ _FIND_SQLITE: Final = text(
 _FIND_POSTGRESQL: Final = text(
     "SELECT place FROM listing_text WHERE edition = :edition AND words @@ CAST(:query AS tsquery) LIMIT :most"
 )
-_COLUMNS: Final = (column("rowid", BigInteger), column("edition", Integer), column("place", Integer))
-_TEXT: Final = table("listing_text", *_COLUMNS, column("words", Text))
+_READ_SQLITE: Final = text(
+    "SELECT rowid - (:edition << 32) AS place, name, purpose, tools FROM listing_text"
+    " WHERE rowid IN (SELECT (:edition << 32) + value FROM json_each(:places))"
+)
+_READ_POSTGRESQL: Final = text(
+    "SELECT place, name, purpose, tools FROM listing_text"
+    " WHERE edition = :edition AND place = ANY(CAST(:places AS integer[]))"
+)
+_TEXT: Final = table(
+    "listing_text",
+    *(column("rowid", BigInteger), column("edition", Integer), column("place", Integer)),
+    *(column(name, Text) for name in ("name", "purpose", "tools", "words")),
+)
 
 
 @dataclass(frozen=True, slots=True)
 class WordMatches:
-    """The places of the servers that match all words of a query; None when they are many or the query has no words."""
+    """The places of the servers that match all terms of a query; None when they are many or the query has no terms."""
 
     edition: int
-    words: Sequence[str] = ()
+    terms: Sequence[SearchTerm] = ()
     places: frozenset[int] | None = None
 
     @property
     def is_common(self) -> bool:
         """True when each server of the order must be checked."""
-        return bool(self.words) and self.places is None
+        return bool(self.terms) and self.places is None
 
     def conditions(self, connection: Connection) -> list[ColumnElement[bool]]:
-        """Conditions on the rows of an order whose servers match all words."""
+        """Conditions on the rows of an order whose servers match all terms."""
         if self.places is not None:
-            return [_is_at_places(connection, sorted(self.places))]
-        if not self.words:
+            return [is_at_places(connection, self.places)]
+        if not self.terms:
             return []
         if connection.dialect.name == "sqlite":
-            return [_has_word(self.edition, word) for word in self.words]
-        return [_has_words(self.edition, self.words)]
+            return [_has_term(self.edition, term) for term in self.terms]
+        return [_has_terms(self.edition, self.terms)]
 
 
-def find_servers_by_words(connection: Connection, edition: int, words: Sequence[str]) -> WordMatches:
-    """Find servers by prefixes of words."""
-    if not words:
+def find_servers_by_words(connection: Connection, edition: int, terms: Sequence[SearchTerm]) -> WordMatches:
+    """Find the servers that match all terms."""
+    if not terms:
         return WordMatches(edition)
+    found = _find(connection, edition, terms)
+    return WordMatches(edition, terms, frozenset(found) if len(found) < MANY else None)
+
+
+def find_places_of_term(connection: Connection, edition: int, term: SearchTerm) -> frozenset[int] | None:
+    """The places of the servers that match one term; None when they are many."""
+    found = _find(connection, edition, [term])
+    return frozenset(found) if len(found) < MANY else None
+
+
+def read_words(connection: Connection, edition: int, places: Iterable[int]) -> Mapping[int, ServerWords]:
+    """The words of the servers at some places."""
     is_sqlite = connection.dialect.name == "sqlite"
-    query = _fts5(words) if is_sqlite else _tsquery(words)
-    statement = _FIND_SQLITE if is_sqlite else _FIND_POSTGRESQL
-    found = connection.scalars(statement, {"edition": edition, "query": query, "most": MANY}).all()
-    return WordMatches(edition, words, frozenset(found) if len(found) < MANY else None)
+    at: Any = to_json(sorted(places)) if is_sqlite else sorted(places)
+    rows = connection.execute(_READ_SQLITE if is_sqlite else _READ_POSTGRESQL, {"edition": edition, "places": at})
+    return {
+        row.place: ServerWords(tuple(row.name.split()), tuple(row.purpose.split()), tuple(row.tools.split()))
+        for row in rows
+    }
 
 
-def add_words(connection: Connection, edition: int, words: Sequence[tuple[int, Sequence[str]]]) -> None:
+def add_words(connection: Connection, edition: int, words: Sequence[tuple[int, ServerWords]]) -> None:
     """Add the words of servers, with their places, to the index."""
-    rows = [(place, " ".join(some)) for place, some in words]
+    rows = [(place, *map(" ".join, (some.name, some.purpose, some.tools))) for place, some in words]
     if connection.dialect.name == "sqlite":
-        connection.exec_driver_sql(_INSERT_SQLITE, [(edition, place, some) for place, some in rows])
+        connection.exec_driver_sql(_INSERT_SQLITE, [(edition, *row) for row in rows])
         return
-    values = {"edition": edition, "places": [place for place, _ in rows], "words": [some for _, some in rows]}
+    places, names, purposes, tools = (list(values) for values in zip(*rows, strict=True))
+    values = {"edition": edition, "places": places, "names": names, "purposes": purposes, "tools": tools}
     connection.execute(_INSERT_POSTGRESQL, values)
 
 
@@ -111,30 +141,39 @@ def drop_words(connection: Connection, editions: Iterable[int]) -> None:
         connection.execute(statement, {"edition": edition})
 
 
-def _fts5(words: Sequence[str]) -> str:
-    return " ".join(f'"{word}"*' for word in words)
+def is_at_places(connection: Connection, places: Iterable[int]) -> ColumnElement[bool]:
+    """Condition on the rows of an order whose servers are at these places."""
+    place, at = LISTING_ORDER.c.place, sorted(places)
+    if connection.dialect.name == "sqlite":
+        return place.in_(select(func.json_each(to_json(at)).table_valued("value").c.value))
+    return place == any_(literal(at, ARRAY(Integer)))
 
 
-def _tsquery(words: Sequence[str]) -> str:
-    return " & ".join(f"'{word}':*" for word in words)
+def _find(connection: Connection, edition: int, terms: Sequence[SearchTerm]) -> Sequence[int]:
+    is_sqlite = connection.dialect.name == "sqlite"
+    query = _fts5(terms) if is_sqlite else _tsquery(terms)
+    statement = _FIND_SQLITE if is_sqlite else _FIND_POSTGRESQL
+    return connection.scalars(statement, {"edition": edition, "query": query, "most": MANY}).all()
 
 
-def _has_word(edition: int, word: str) -> ColumnElement[bool]:
-    """For SQLite, where FTS5 would read all matches of the word for each checked server."""
-    words = select(_TEXT.c.words).where(_TEXT.c.rowid == (edition << 32) + LISTING_ORDER.c.place)
-    spaced = literal(" ").concat(words.correlate(LISTING_ORDER).scalar_subquery())
-    return func.instr(spaced, f" {word}") > 0
+def _fts5(terms: Sequence[SearchTerm]) -> str:
+    return " AND ".join("(" + " OR ".join(f'"{prefix}"*' for prefix in term) + ")" for term in terms)
 
 
-def _has_words(edition: int, words: Sequence[str]) -> ColumnElement[bool]:
+def _tsquery(terms: Sequence[SearchTerm]) -> str:
+    return " & ".join("(" + " | ".join(f"'{prefix}':*" for prefix in term) + ")" for term in terms)
+
+
+def _has_term(edition: int, term: SearchTerm) -> ColumnElement[bool]:
+    """For SQLite, where FTS5 would read all matches of the term for each checked server."""
+    joined = literal(" ").concat(_TEXT.c.name).concat(" ").concat(_TEXT.c.purpose).concat(" ").concat(_TEXT.c.tools)
+    words = select(joined).where(_TEXT.c.rowid == (edition << 32) + LISTING_ORDER.c.place)
+    spaced = words.correlate(LISTING_ORDER).scalar_subquery()
+    return or_(*(func.instr(spaced, f" {prefix}") > 0 for prefix in term))
+
+
+def _has_terms(edition: int, terms: Sequence[SearchTerm]) -> ColumnElement[bool]:
     """For PostgreSQL; the limit prevents the planner from using a join."""
     of = (_TEXT.c.edition == edition, _TEXT.c.place == LISTING_ORDER.c.place)
-    one = select(_TEXT.c.place).where(*of, _TEXT.c.words.op("@@")(cast(_tsquery(words), TSQUERY))).limit(1)
+    one = select(_TEXT.c.place).where(*of, _TEXT.c.words.op("@@")(cast(_tsquery(terms), TSQUERY))).limit(1)
     return one.correlate(LISTING_ORDER).scalar_subquery().is_not(None)
-
-
-def _is_at_places(connection: Connection, places: Sequence[int]) -> ColumnElement[bool]:
-    place = LISTING_ORDER.c.place
-    if connection.dialect.name == "sqlite":
-        return place.in_(select(func.json_each(to_json(places)).table_valued("value").c.value))
-    return place == any_(literal(places, ARRAY(Integer)))

@@ -156,6 +156,6 @@ def test_a_process_of_the_version_before_starts_on_a_newer_database(url: str) ->
 
 def test_a_database_of_before_the_first_release_is_refused_with_what_to_do(url: str) -> None:
     with closing(Database(url)) as older, older.writing() as connection:
-        connection.exec_driver_sql("UPDATE alembic_version SET version_num = '0012'")
-    with closing(open_store(url)) as store, pytest.raises(StoreError, match="0012, made before the first release"):
+        connection.exec_driver_sql("UPDATE alembic_version SET version_num = '0013'")
+    with closing(open_store(url)) as store, pytest.raises(StoreError, match="0013, made before the first release"):
         store.migrate()

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from evidence.store import BadCursor, ListedServer, ListingPage, ListingQuery, Store, UnknownRubric
-from evidence.store.listing.search_words import parse_search_words, split_words
+from evidence.store.listing.search_words import SearchTerm, parse_search_terms, split_server_words
 from evidence.store.listing.values import SORT_ORDERS
 from scoring import ranking
 from tests.evidence.store.listing_samples import RUN, make_listed, make_many, make_server, show
@@ -203,7 +203,7 @@ def test_search_finds_the_same_however_common_a_word_is(
     show(store, rows)
     monkeypatch.setattr("evidence.store.listing.word_search.MANY", many)
     for text in ("io", "io weath", "we ma", "npm git", "weather mail"):
-        having = [one for one in rows if all(_begins(one, word) for word in text.split())]
+        having = [one for one in rows if all(_has(one, term) for term in parse_search_terms(text))]
         assert having
         for query in (ListingQuery(text=text), ListingQuery(text=text, sort="name", reverse=True)):
             assert ids(list(walk(store, query, 7))) == expected(having, query), query
@@ -225,7 +225,7 @@ def test_syntax_of_full_text_queries_in_a_question_is_no_syntax(
     show(store, rows)
     monkeypatch.setattr("evidence.store.listing.word_search.MANY", many)
     for asked in HOSTILE:
-        having = [one for one in rows if all(_begins(one, word) for word in parse_search_words(asked))]
+        having = [one for one in rows if all(_has(one, term) for term in parse_search_terms(asked))]
         query = ListingQuery(text=asked)
         assert ids(list(walk(store, query, 7))) == expected(having, query), asked
 
@@ -248,8 +248,9 @@ def test_words_of_every_script_are_found_without_case(store: Store, many: int, m
     assert ids([store.listing.read_page(ListingQuery(text="naive"))]) == []
 
 
-def _begins(one: ListedServer, beginning: str) -> bool:
-    return any(word.startswith(beginning) for word in split_words(one.server.name, one.server.ref))
+def _has(one: ListedServer, term: SearchTerm) -> bool:
+    words = split_server_words((one.server.name, one.server.ref), one.purpose, one.tool_texts)
+    return any(word.startswith(term) for field in (words.name, words.purpose, words.tools) for word in field)
 
 
 def test_an_empty_board_says_so(store: Store) -> None:

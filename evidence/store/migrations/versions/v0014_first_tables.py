@@ -22,7 +22,7 @@ from evidence.store.migrations.building import (
 )
 
 # Lower numbers were those of migrations before this one, which made other tables.
-revision = "0013"
+revision = "0014"
 down_revision = None
 branch_labels = None
 depends_on = None
@@ -331,10 +331,14 @@ def _make_listing() -> None:
 def _make_full_text() -> None:
     """The words of listed servers, in the full-text index of each database."""
     if op.get_bind().dialect.name == "sqlite":
-        op.execute("CREATE VIRTUAL TABLE listing_text USING fts5 (words, tokenize = 'unicode61 remove_diacritics 0')")
+        op.execute(
+            "CREATE VIRTUAL TABLE listing_text USING fts5"
+            " (name, purpose, tools, tokenize = 'unicode61 remove_diacritics 0')"
+        )
         return
     op.execute(
-        "CREATE TABLE listing_text (edition integer NOT NULL, place integer NOT NULL, words tsvector NOT NULL,"
+        "CREATE TABLE listing_text (edition integer NOT NULL, place integer NOT NULL, name text NOT NULL,"
+        " purpose text NOT NULL, tools text NOT NULL, words tsvector NOT NULL,"
         " CONSTRAINT pk_listing_text PRIMARY KEY (edition, place))"
     )
     op.execute("CREATE INDEX ix_listing_text_words ON listing_text USING gin (words)")

@@ -1,0 +1,132 @@
+"""Search by purpose: the servers that fit a query best, by relevance times grade.
+
+A server need not match every term. Rare terms weigh more than common ones, names more than the purpose, and the purpose
+more than tools; a word counts once however often a text repeats it. Candidates are the servers that match a term which
+is not common; when all terms are common, the best-ranked servers that match all of them.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from sqlalchemy import Connection, select
+
+from evidence.store.listing.queries import Edition, list_conditions, make_listed, select_places, select_servers
+from evidence.store.listing.search_words import SearchTerm, ServerWords, parse_search_terms
+from evidence.store.listing.values import ListingPage, ListingQuery
+from evidence.store.listing.word_search import (
+    MANY,
+    find_places_of_term,
+    find_servers_by_words,
+    is_at_places,
+    read_words,
+)
+from evidence.store.tables.listing import LISTING_ORDER, LISTING_SERVER
+
+FIELD_WEIGHTS: Final = (3.0, 2.0, 1.0)
+"""Of a term in the name, the purpose and the tools; the heaviest field that has it counts."""
+
+PREFIX_SHARE: Final = 0.6
+"""Of the weight of a field in which a term is only the beginning of a word."""
+
+UNGRADED: Final = 0.4
+"""The factor of a server without points; it grows to 1 with 100 points of the query's methodology."""
+
+_EXAMINED: Final = 300
+"""Candidates whose words are read: those that match the rarest terms and have the most points."""
+
+_POINTS: Final = 1_000_000  # of 100 points, in the unit of the index
+
+
+@dataclass(frozen=True, slots=True)
+class _Term:
+    """A term, the places of the servers that match it (None when they are many), and its weight."""
+
+    term: SearchTerm
+    places: frozenset[int] | None
+    weight: float
+
+
+def read_relevant(connection: Connection, edition: Edition, query: ListingQuery, limit: int) -> ListingPage:
+    """The most relevant servers, best first. There are no further pages; `total` counts all candidates."""
+    terms = _weigh(connection, edition, parse_search_terms(query.text))
+    points = _find_candidates(connection, edition, query, terms)
+    examined = sorted(points, key=lambda place: (-_estimate(terms, place) * _grade(points[place]), place))[:_EXAMINED]
+    words = read_words(connection, edition.key, examined)
+    found = {place: measure_relevance(terms, words[place]) * _grade(points[place]) for place in examined}
+    best = sorted(found, key=lambda place: (-found[place], place))[:limit]
+    rows = connection.execute(select_servers(edition).where(LISTING_SERVER.c.place.in_(best)))
+    listed = {row.place: make_listed(edition, row) for row in rows}
+    is_all = all(term.places is not None for term in terms)
+    return ListingPage(
+        servers=tuple(listed[place] for place in best),
+        total=len(points) if is_all else None,
+        counted=len(points),
+        run=edition.run,
+    )
+
+
+def measure_relevance(terms: Sequence[_Term], words: ServerWords) -> float:
+    """The weights of the matched terms by field, times the square of the share of the weight that matched."""
+    matched = whole = total = 0.0
+    for one in terms:
+        whole += one.weight
+        if share := max(map(_share_in, FIELD_WEIGHTS, (words.name, words.purpose, words.tools), [one.term] * 3)):
+            total += one.weight * share
+            matched += one.weight
+    return total * (matched / whole) ** 2 if whole else 0.0
+
+
+def _share_in(weight: float, words: Iterable[str], term: SearchTerm) -> float:
+    found = 0.0
+    for word in words:
+        if word in term:
+            return weight
+        if word.startswith(term):
+            found = weight * PREFIX_SHARE
+    return found
+
+
+def _weigh(connection: Connection, edition: Edition, terms: Iterable[SearchTerm]) -> list[_Term]:
+    found = []
+    for term in terms:
+        places = find_places_of_term(connection, edition.key, term)
+        many = MANY if places is None else len(places)
+        found.append(_Term(term, places, math.log1p(edition.servers / max(1, many))))
+    return found
+
+
+def _find_candidates(
+    connection: Connection, edition: Edition, query: ListingQuery, terms: Sequence[_Term]
+) -> Mapping[int, int]:
+    """The places of the candidates that pass the filters, each with its points in the unit of the index, or -1."""
+    rare = sorted((term.places for term in terms if term.places), key=len)
+    if rare:
+        places: set[int] = set()
+        for some in rare:
+            places |= some
+            if len(places) >= MANY:
+                break
+    else:
+        matches = find_servers_by_words(connection, edition.key, [term.term for term in terms])
+        where = [*list_conditions(edition, query), *matches.conditions(connection)]
+        places = set(select_places(connection, edition, query, where, _EXAMINED))
+    order = LISTING_ORDER.c
+    found = select(order.place, order.score).where(
+        order.edition == edition.key,
+        order.sort == edition.rubric(query),
+        is_at_places(connection, places),
+        *list_conditions(edition, query),
+    )
+    return {row.place: -1 if row.score is None else row.score for row in connection.execute(found)}
+
+
+def _estimate(terms: Sequence[_Term], place: int) -> float:
+    return sum(term.weight for term in terms if term.places is not None and place in term.places)
+
+
+def _grade(points: int) -> float:
+    return UNGRADED + (1 - UNGRADED) * max(0, points) / _POINTS
