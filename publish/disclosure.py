@@ -55,6 +55,11 @@ UNDER_DISCLOSURE: Final = "capped: a security finding is under disclosure"
 SET_ASIDE: Final = "reviewed and not published; it counts until the rule is corrected"
 """The reason of a dismissed finding. Dismissal does not change the score: the rule must be corrected."""
 
+_TEXT_RULES: Final = "text-"
+"""The ids of the rules that judge texts of a listing begin so."""
+
+_TEXT_FINDING: Final = f'"rule":"{_TEXT_RULES}'.encode()
+
 Spot: TypeAlias = tuple[str, str, str]
 """A line of a receipt with a rule: the rule, the place and the message."""
 
@@ -165,6 +170,13 @@ def redact_receipt_body(body: bytes, reviewed: ReviewedFindings = NOT_REVIEWED) 
 def may_name_private(body: bytes) -> bool:
     """Whether an encoded receipt may have a private line, found without decoding it."""
     return any(token.search(body) for token in _tokens())
+
+
+def find_suspect_places(body: bytes) -> Iterator[str]:
+    """The paths of texts of the listing that have lines in an encoded receipt; most receipts are not decoded."""
+    if _TEXT_FINDING in body:
+        lines = receipt_lines(receipt.decode_scorecard(body))
+        yield from (line.at for line in lines if (line.rule or "").startswith(_TEXT_RULES))
 
 
 def find_private_lines(card: Scorecard) -> Iterator[Line]:

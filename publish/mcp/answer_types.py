@@ -33,6 +33,7 @@ class FoundServer(TypedDict):
     id: Annotated[str, Field(description="Stable id; every other tool takes it.")]
     name: Annotated[str, Field(description="Name as registered by its publisher.")]
     reference: Annotated[str, Field(description="Canonical reference: npm:NAME, pypi:NAME, a URL and so on.")]
+    purpose: Annotated[str, Field(description="One line of its own description, not verified; may be empty.")]
     state: Annotated[str, Field(description="measured, partial, or not_testable.")]
     reason: Annotated[str | None, Field(description="Why it could not be tested; null when it could.")]
     ecosystem: Annotated[str, Field(description="remote, npm, pypi, oci and so on.")]

@@ -173,6 +173,7 @@ class McpAnswers:
             id=listed.server.id,
             name=make_visible(listed.server.name, limit=_NAME),
             reference=make_visible(listed.server.ref, limit=_TEXT),
+            purpose=make_visible(listed.purpose, limit=_TEXT),
             state=listed.state,
             reason=listed.reason,
             ecosystem=listed.ecosystem,

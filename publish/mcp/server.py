@@ -98,17 +98,20 @@ def _add_tools(server: MCPServer, answers: McpAnswers) -> None:
         text: Annotated[
             str,
             Field(
-                description="Beginnings of words of the name or reference, all of which must match; empty for all "
-                "servers. At most 200 characters.",
+                description="What the server should do, or words of its name; empty for all servers. "
+                "At most 200 characters.",
                 max_length=200,
-                examples=["github issues"],
+                examples=["read PostgreSQL tables", "github issues"],
             ),
         ],
         rubric: _Rubric = "adaptive",
         sort: Annotated[
-            Literal["rank", "name", "seen"],
-            Field(description="Order: rank (best proven score first), name (A to Z) or seen (newest evidence first)."),
-        ] = "rank",
+            Literal["relevance", "rank", "name", "seen"],
+            Field(
+                description="Order: relevance (the servers that fit text best, one page), or all that have every word: "
+                "rank (best proven score first), name (A to Z) or seen (newest evidence first)."
+            ),
+        ] = "relevance",
         state: Annotated[
             Literal["any", "measured", "partial", "not_testable"],
             Field(description="Only servers in this state: any, measured, partial or not_testable."),
@@ -138,10 +141,10 @@ def _add_tools(server: MCPServer, answers: McpAnswers) -> None:
             ),
         ] = "",
     ) -> SearchResult:
-        """Finds published MCP servers by name, score, state, ecosystem or badge, one page at a time.
+        """Finds published MCP servers by purpose, name, score, state, ecosystem or badge, one page at a time.
 
-        Use this when you need the id of a server or want to see which ones are good, for example text "github" with
-        badge "security-scanned". Call get_scorecard after it to learn why one scored what it did.
+        Use this when you need a server for a task or the id of a server, for example text "read PostgreSQL tables" with
+        badge "security-scanned" and least 60. Call get_scorecard after it to learn why one scored what it did.
         """
         query = ListingQuery(
             text=text,

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from datetime import datetime
 from typing import Any, Final
 
@@ -100,11 +101,13 @@ def write_listing(store: Store, run: Run, batch: int = 50) -> None:
 def _row(listed: ListedServer) -> list[object]:
     """Without the server's targets, which are in the table of servers."""
     server = listed.server
-    return [server.ref, server.name, server.seen_in, listed.as_of.isoformat(), pack_server(listed).decode()]
+    packed = pack_server(listed).decode()
+    return [server.ref, server.name, server.seen_in, listed.as_of.isoformat(), listed.tool_texts, packed]
 
 
 def _listed(row: Sequence[Any], run: str) -> ListedServer:
-    ref, name, seen_in, seen, body = row
-    return unpack_server(
-        body.encode(), Server(ref=ref, name=name, seen_in=tuple(seen_in)), run, datetime.fromisoformat(seen)
+    ref, name, seen_in, seen, tool_texts, body = row
+    server = Server(ref=ref, name=name, seen_in=tuple(seen_in))
+    return replace(
+        unpack_server(body.encode(), server, run, datetime.fromisoformat(seen)), tool_texts=tuple(tool_texts)
     )

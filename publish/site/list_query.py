@@ -10,7 +10,7 @@ from urllib.parse import urlencode
 
 from starlette.exceptions import HTTPException
 
-from evidence.store.listing.values import SORT_ORDERS, ListingQuery
+from evidence.store.listing.values import SORT_ORDERS, ListingQuery, SortOrder
 from publish.text.display import make_visible
 
 LIST_PATH: Final = "/servers"
@@ -42,6 +42,11 @@ class ListQuery:
     def words(self) -> str:
         """The search words as the first parameter of the URL; empty if there are none."""
         return urlencode({"q": self.query.text}) if self.query.text else ""
+
+    @property
+    def chosen_sort(self) -> str:
+        """The sort order as it stands in the URL; empty for the default, which depends on whether there are words."""
+        return "" if self.query.sort == _default_sort(self.query.text) else self.query.sort
 
     @property
     def is_narrowed(self) -> bool:
@@ -78,7 +83,7 @@ class ListQuery:
             **{name: self.value(name) or "" for name in _WORDS},
             "least": "" if query.least is None else f"{query.least.normalize():f}",
             "by": "" if (query.rubric, query.version) == (_FIRST.rubric, None) else self.by,
-            "sort": "" if query.sort == _FIRST.sort else query.sort,
+            "sort": self.chosen_sort,
             "reverse": "1" if query.reverse else "",
             "after": self.after or "",
         }
@@ -93,19 +98,24 @@ def parse_search(parameters: Mapping[str, str]) -> ListQuery:
                 400, f"{make_visible(name, limit=20)}: at most {MAX_TEXT} characters, found {len(value)}."
             )
     rubric, version = _rubric(values.get("by", _FIRST.rubric))
-    sort = values.get("sort", _FIRST.sort)
+    text = " ".join(values.get("q", "").split())
+    sort = values.get("sort", _default_sort(text))
     if sort not in SORT_ORDERS:
         raise HTTPException(400, f"sort: expected one of {', '.join(SORT_ORDERS)}, found {make_visible(sort)}.")
     query = ListingQuery(
-        text=" ".join(values.get("q", "").split()),
+        text=text,
         rubric=rubric,
         version=version,
-        sort=next(order for order in SORT_ORDERS if order == sort),
+        sort="rank" if sort == "relevance" and not text else next(order for order in SORT_ORDERS if order == sort),
         reverse=values.get("reverse") == "1",
         least=_least(values.get("least")),
         **{name: values.get(name) for name in _WORDS},
     )
     return ListQuery(query, values.get("after"))
+
+
+def _default_sort(text: str) -> SortOrder:
+    return "relevance" if text else "rank"
 
 
 def _rubric(text: str) -> tuple[str, int | None]:

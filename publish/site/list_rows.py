@@ -21,7 +21,7 @@ from scoring.results.verdict import NOT_ENOUGH_EVIDENCE
 def render_rows(servers: Sequence[ListedServer], rubrics: Iterable[str]) -> list[str]:
     """The HTML of the row of each server, with one column for each rubric; every text in it is escaped."""
     named = [(rubric, _words(rubric)) for rubric in rubrics]
-    texts = (text for one in servers for text in (one.server.name, one.server.ref))
+    texts = (text for one in servers for text in (one.server.name, one.server.ref, one.purpose))
     names = [text for text in texts if len(text) <= NAME_LIMIT]
     clean = are_free_of_secrets(names)
     return [_row(server, named, clean) for server in servers]
@@ -32,10 +32,11 @@ def _row(listed: ListedServer, rubrics: Iterable[tuple[str, str]], clean: bool) 
         f'  <td class="num" data-label="{title}">{_mark(listed.score(rubric))}</td>\n' for rubric, title in rubrics
     )
     server = listed.server
+    purpose = f'<span class="purpose">{_name(listed.purpose, clean)}</span>' if listed.purpose else ""
     name, ref = _name(server.name or server.ref, clean), _name(server.ref, clean)
     return (
         f'<tr>\n  <th scope="row"><a href="/servers/{server.id}">{name}</a>'
-        f"<small>{ref}</small></th>\n{marks}"
+        f"<small>{ref}</small>{purpose}</th>\n{marks}"
         f'  <td class="num" data-label="seen">{_state(listed.state)}{_small(listed.reason)}'
         f"<small>{_date(listed.as_of)}</small></td>\n</tr>\n"
     )

@@ -15,6 +15,7 @@ from evidence.model import Server
 from evidence.store import ListedScore, ListedServer
 from publish.badges import requirements
 from publish.views.public_servers import PublicServer
+from publish.views.purpose import find_purpose, list_tool_texts
 from publish.views.server_summary import has_thin_evidence, summarize_server
 from scoring import receipt
 from scoring.results.outcome import NotMeasured
@@ -61,6 +62,8 @@ def count_server(published: PublicServer, run: str, *, controlled: bool = False)
         gate=judged is not None and judged.indexed,
         badges=judged.earned if judged else (),
         scores=tuple(map(listed_score, heads)),
+        purpose=find_purpose(published.dossier, published.suspect_places),
+        tool_texts=list_tool_texts(published.dossier, published.suspect_places),
     )
     return CountedServer(made, list(newest.values()))
 

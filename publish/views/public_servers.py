@@ -16,6 +16,7 @@ from publish.disclosure import (
     NOT_REVIEWED,
     PublicRecords,
     disclose_dossier,
+    find_suspect_places,
     may_name_private,
     redact_receipt,
     redact_receipt_body,
@@ -31,11 +32,16 @@ BATCH_SIZE: Final = 50
 
 @dataclass(frozen=True)
 class PublicServer:
-    """What is public of one server: its public records and receipts, and its disclosed findings."""
+    """What is public of one server: its public records and receipts, and its disclosed findings.
+
+    `suspect_places` are the paths of its texts with a finding or remark, disclosed or not; an empty path stands for
+    unknown ones.
+    """
 
     dossier: Dossier
     cards: Sequence[StoredScorecard]
     disclosed: tuple[FindingRow, ...] = ()
+    suspect_places: frozenset[str] = frozenset()
 
     @cached_property
     def values(self) -> Sequence[dict[str, Any]]:
@@ -113,7 +119,8 @@ def _public(
     public = [
         replace(card, body=cite_public_digests(redact_receipt_body(card.body, reviewed), changed)) for card in ordered
     ]
-    return PublicServer(replace(dossier, records=shown.records), public, tuple(rows))
+    suspect = frozenset(place for card in ordered for place in find_suspect_places(card.body))
+    return PublicServer(replace(dossier, records=shown.records), public, tuple(rows), suspect)
 
 
 def _decided(store: Store, servers: Sequence[ServerId], until: datetime | None) -> Mapping[ServerId, list[FindingRow]]:

@@ -24,7 +24,9 @@ class Search(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    text: Annotated[str, Field(max_length=200, pattern=_WORDS, description="Beginnings of words of name or ref.")] = ""
+    text: Annotated[
+        str, Field(max_length=200, pattern=_WORDS, description="Words of its purpose, name, ref or tools.")
+    ] = ""
     rubric: Annotated[
         str,
         Field(
@@ -34,8 +36,11 @@ class Search(BaseModel):
     ] = _DEFAULT
     version: Annotated[int | None, Field(ge=1, le=999, description="Its version; the newest if not given.")] = None
     sort: Annotated[
-        Literal["rank", "name", "seen"],
-        Field(description="`rank`: the highest floor first; `name`: from A to Z; `seen`: the newest evidence first."),
+        Literal["rank", "name", "seen", "relevance"],
+        Field(
+            description="`rank`: the highest floor first; `name`: from A to Z; `seen`: the newest evidence first; "
+            "`relevance`: one page of the servers that fit `text` best, which need not have every word."
+        ),
     ] = "rank"
     reverse: Annotated[bool, Field(description="The other way round.")] = False
     state: Annotated[

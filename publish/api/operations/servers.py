@@ -54,6 +54,13 @@ class ServerItem(TypedDict):
     ref: Annotated[
         str, Field(description="Canonical reference: an address, or a package.", examples=["npm:@example/notes"])
     ]
+    purpose: Annotated[
+        str,
+        Field(
+            description="One line of its own description, untrusted; may be empty.",
+            examples=["Reads and writes notes."],
+        ),
+    ]
     repository: Annotated[
         str | None,
         Field(
@@ -144,6 +151,7 @@ def make_server_item(
         "id": server.id,
         "name": mask(server.name),
         "ref": mask(server.ref),
+        "purpose": mask(listed.purpose),
         "repository": mask(server.repository) if server.repository else None,
         "ecosystem": listed.ecosystem,
         "registries": listed.registries,
@@ -176,9 +184,13 @@ def _score(one: ListedScore) -> dict[str, Any]:
 def _items(site: SiteContext, listed: Sequence[ListedServer]) -> list[Fragment]:
     """Each server as JSON; servers that have opted out are left out."""
     shown = [one for one in listed if not site.is_hidden(one.server)]
-    texts = [text for one in shown for text in (one.server.name, one.server.ref, one.server.repository) if text]
+    texts = [text for one in shown for text in _texts(one) if text]
     mask = str if are_free_of_secrets(texts) else mask_secrets  # one scan of all texts is cheaper than one of each
     return [Fragment(encode_json(make_server_item(site, one, mask))) for one in shown]
+
+
+def _texts(one: ListedServer) -> tuple[str | None, ...]:
+    return one.server.name, one.server.ref, one.server.repository, one.purpose
 
 
 def _page(page: ListingPage, items: Sequence[Fragment]) -> dict[str, Any]:

@@ -56,7 +56,7 @@ def routes(site: SiteContext) -> APIRouter:
 
     @lru_cache(FORMS)
     def filters(run: str | None, query: ListingQuery) -> Markup:
-        """The filter form. `query` has no search words, so that all searches share the form."""
+        """The filter form, which does not show the words of a search."""
         search, numbers = ListQuery(query), known.of(run)
         form = site.jinja.get_template("list_filters.html.j2")
         choices = _choices(search, numbers)
@@ -77,7 +77,9 @@ def routes(site: SiteContext) -> APIRouter:
         numbers = known.of(page.run)
         rubrics = numbers.rubrics
         shown = [one for one in page.servers if not site.is_hidden(one.server)]
-        beside_words = replace(search.query, text="")
+        alike = replace(
+            search.query, text="q" if search.words else ""
+        )  # all searches for words share form and headings
         return site.page(
             "list.html.j2",
             here="servers",
@@ -85,9 +87,10 @@ def routes(site: SiteContext) -> APIRouter:
             canonical=escape(site.absolute(url)),
             search=search,
             page=page,
+            rows_shown=len(shown),
             rows=Markup("".join(render_rows(shown, rubrics))),  # noqa: S704  `rows_of` escapes
-            columns=_with_words(search.words, columns(beside_words, rubrics)),
-            filters=filters(page.run, beside_words),
+            columns=_with_words(search, columns(alike, rubrics)),
+            filters=filters(page.run, alike),
             **_neighbours(search, page.before, page.after),
         )
 
@@ -107,7 +110,7 @@ def _neighbours(search: ListQuery, before: str | None, after: str | None) -> dic
 
 
 def _columns(query: ListingQuery, rubrics: Sequence[str]) -> tuple[Column, ...]:
-    """The column headings of a list without search words."""
+    """The column headings of a list; all searches for words share those of the word "q"."""
     search = ListQuery(query)
 
     def heading(title: str, order: str, rubric: str | None = None, *, numeric: bool = True) -> Column:
@@ -123,12 +126,12 @@ def _columns(query: ListingQuery, rubrics: Sequence[str]) -> tuple[Column, ...]:
     )
 
 
-def _with_words(words: str, columns: Iterable[Column]) -> Iterable[Column]:
-    """The same headings with the search words as the first parameter of their URLs."""
-    if not words:
+def _with_words(search: ListQuery, columns: Iterable[Column]) -> Iterable[Column]:
+    """The same headings with the words of a search in their URLs, where they are the first parameter."""
+    if not search.words:
         return columns
-    found = escape(f"{LIST_PATH}?{words}")
-    return [replace(column, href=Markup("&amp;").join([found, *column.href.split("?")[1:]])) for column in columns]
+    found, placeholder = escape(f"{LIST_PATH}?{search.words}"), f"{LIST_PATH}?q=q"
+    return [replace(one, href=found + Markup(one.href.removeprefix(placeholder))) for one in columns]  # noqa: S704  escaped above
 
 
 def _choices(search: ListQuery, numbers: DashboardNumbers) -> list[Choice]:

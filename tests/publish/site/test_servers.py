@@ -65,10 +65,12 @@ def test_the_page_before_is_the_one_that_one_came_from(site: TestClient) -> None
 
 
 def test_an_address_without_what_it_does_not_say_is_the_one_address(site: TestClient) -> None:
-    answer = site.get("/servers?q=+mail++&state=&reason=&least=&sort=rank&by=adaptive&utm_source=x")
+    answer = site.get("/servers?q=+mail++&state=&reason=&least=&sort=&by=adaptive&utm_source=x")
     assert answer.status_code == 303
     assert answer.headers["location"] == "/servers?q=mail"
     assert site.get("/servers?q=mail").status_code == 200
+    for same in ("/servers?sort=rank", "/servers?sort=relevance"):
+        assert site.get(same, follow_redirects=False).headers["location"] == "/servers"
 
 
 @pytest.mark.parametrize(
