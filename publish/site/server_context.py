@@ -27,6 +27,28 @@ NOT_IN_RUN: Final = (
 )
 
 
+PARTS: Final = {
+    "Findings": (("/fixes", "fixes", "How to fix"), ("/disputes", "disputes", "Disputes")),
+    "Evidence": (
+        ("/evidence", "evidence", "Records"),
+        ("/observations", "observations", "Observations"),
+        ("/transcript", "transcript", "Transcript"),
+        ("/project", "project", "Project"),
+    ),
+    "History": (
+        ("/history", "history", "Scores"),
+        ("/changes", "changes", "Changes"),
+        ("/retests", "retests", "Re-tests"),
+    ),
+}
+"""The pages of a tab, each with its path, its name and its title; the first one opens with the tab."""
+
+TABS: Final = {"overview": "Overview", "tools": "Tools"} | {
+    name: title for title, pages in PARTS.items() for _, name, _ in pages
+}
+"""The tab of each page, by the name of the page."""
+
+
 def server_response(site: SiteContext, template: str, seen: ServerInRun, *, tab: str, **values: Any) -> Response:
     """A page that shows evidence or receipts of a server; `tab` is the selected tab. `values` override the defaults."""
     absent = seen.absent
@@ -52,6 +74,8 @@ def history_response(site: SiteContext, template: str, seen: ServerInRun, *, tab
         "titles": methodology_titles().rubrics,
         "asked": "" if seen.newest else f"?run={seen.run.run.id}",
         "receipt_page": lambda card: f"/servers/{seen.id}/receipts/{card.rubric}@{card.version}",
+        "server_tabs": TABS,
+        "server_tab_parts": PARTS,
         "disputes_page": f"/servers/{seen.id}/disputes",
     }
     return site.page(template, **{**top, "tab": tab, **values})

@@ -42,7 +42,7 @@ def test_a_visitor_finds_a_server_and_sees_why_it_lost_points(visit: Open) -> No
 def test_a_maintainer_asks_for_a_re_test_and_sees_the_result(visit: Open, shop: Shop) -> None:
     seen = visit("/servers/{live}", "phone", "dark")
     page = seen.page
-    page.get_by_role("navigation", name="About this server").get_by_role("link", name="Re-tests").click()
+    page.get_by_role("navigation", name="Actions").get_by_role("link", name="Ask for a re-test").click()
     page.get_by_role("button", name="Re-test this server").click()
     expect(page.get_by_role("status")).to_contain_text("A re-test was asked for")
     assert seen.overflow() == []

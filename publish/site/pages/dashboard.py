@@ -1,4 +1,4 @@
-"""`/`: the Quality Dashboard of the newest published run."""
+"""`/`: search, the best servers and the numbers of the newest published run."""
 
 from __future__ import annotations
 
@@ -6,11 +6,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from fastapi import APIRouter
+from markupsafe import Markup
 from starlette.responses import Response
 
 from evidence.model import Reason
-from evidence.store import Store
+from evidence.store import ListingQuery
 from publish.site import plot_geometry
+from publish.site.list_rows import render_rows
 from publish.text.numbers import make_bars
 from publish.views.absence_advice import advise_on_absence
 from publish.views.dashboard import DashboardNumbers
@@ -21,6 +23,7 @@ STATES: Final = ("measured", "partial", "not_testable")
 RANGES: Final = tuple(f"{start}–{start + 9 if start < 90 else 100}" for start in range(0, 100, 10))
 SHARES: Final = tuple(f"{start}–{start + 10} %" for start in range(0, 100, 10))
 SHOWN_FAILURES: Final = 12
+SHOWN_BEST: Final = 6
 MEANINGS: Final = {
     "measured": "All lists that it declares were read to the end.",
     "partial": "It answered, but a list failed or was longer than the probe reads.",
@@ -35,16 +38,26 @@ def routes(site: SiteContext) -> APIRouter:
     def dashboard() -> Response:
         numbers = DashboardNumbers.read(site.store)
         return site.page(
-            "dashboard.html.j2", here="dashboard", canonical=site.absolute("/"), **_values(site.store, numbers)
+            "dashboard.html.j2",
+            here="dashboard",
+            canonical=site.absolute("/"),
+            **_values(site, numbers),
         )
 
     return router
 
 
-def _values(store: Store, numbers: DashboardNumbers) -> dict[str, Any]:
+def _best(site: SiteContext, rubric: str) -> Markup:
+    """The rows of the best servers under a methodology."""
+    found = site.store.listing.read_page(ListingQuery(rubric=rubric), limit=SHOWN_BEST).servers
+    rows = render_rows([one for one in found if not site.is_hidden(one.server)], [rubric])
+    return Markup("".join(rows))  # noqa: S704  `render_rows` escapes
+
+
+def _values(site: SiteContext, numbers: DashboardNumbers) -> dict[str, Any]:
     if numbers.run is None:
         return {"run": None}
-    stored = store.find_run(numbers.run)
+    stored = site.store.find_run(numbers.run)
     values = numbers.values
     rubrics = [_rubric(one) for one in numbers.rows("rubrics")]
     return {
@@ -53,6 +66,7 @@ def _values(store: Store, numbers: DashboardNumbers) -> dict[str, Any]:
         "states": _states(values["states"]),
         "state_line": plot_geometry.make_pieces({name: values["states"].get(name, 0) for name in STATES}),
         "reasons": list(_reasons(numbers.rows("reasons"))),
+        "best": _best(site, rubrics[0]["id"]) if rubrics else "",
         "main": rubrics[0] if rubrics else None,
         "others": rubrics[1:],
         "movers": _movers(values.get("movers")),

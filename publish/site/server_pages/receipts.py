@@ -15,7 +15,10 @@ from publish.community.dispute_views import DisputeView, list_public_disputes
 from publish.disclosure import NOT_DISCLOSED, WITHHELD
 from publish.site.server_context import find_server_in_run, find_server_outline, server_response
 from publish.site.server_pages.references import redirect_to_page
+from publish.views.connecting import describe_connection
+from publish.views.dimension_bars import list_dimension_bars
 from publish.views.fix_costs import rank_costs
+from publish.views.security_summary import summarize_security
 from publish.views.server_in_run import ServerInRun, methodology_titles
 from publish.views.server_summary import receipt_lines
 from publish.web.context import SiteContext
@@ -24,6 +27,9 @@ from scoring.receipt import decode_scorecard
 from scoring.results.scorecard import Scorecard
 
 FIXES_SHOWN: Final = 3
+SPARK_POINTS: Final = 30
+SPARK_WIDTH: Final = 120
+SPARK_HEIGHT: Final = 20
 LINES_ON_PAGE: Final = 500
 
 Line = tuple[str, str, str]
@@ -102,13 +108,27 @@ def _overview(site: SiteContext, seen: ServerInRun) -> dict[str, Any]:
         "main": main,
         "retest": _retest(site.store, seen) if can_have_retest else None,
         "earlier": _in_order([one for one in seen.scores if one.version != newest[one.rubric]]),
+        "bars": () if main is None else tuple(list_dimension_bars(main)),
+        "security": None if main is None else summarize_security(main),
+        "connection": describe_connection(seen.listed.server),
+        "spark": _spark(site.store, seen, main),
         "costs": costs[:FIXES_SHOWN],
         "more_costs": max(0, len(costs) - FIXES_SHOWN),
         "has_withheld": _has_withheld_lines(main),
         "disclosed": seen.disclosed,
         "disputed": of_lines,
-        "shows_components": False,
     }
+
+
+def _spark(store: Store, seen: ServerInRun, main: Scorecard | None) -> str:
+    """The points of a line through the newest scores under the main methodology; empty with fewer than two."""
+    history = store.listing.read_history(seen.id, main.rubric) if main else ()
+    scores = [point.score for point in history if main and point.version == main.version][-SPARK_POINTS:]
+    step = SPARK_WIDTH / max(1, len(scores) - 1)
+    known = [
+        (round(step * at, 1), SPARK_HEIGHT - float(score) / 5) for at, score in enumerate(scores) if score is not None
+    ]
+    return " ".join(f"{x:g},{y:g}" for x, y in known) if len(known) > 1 else ""
 
 
 def _has_withheld_lines(main: Scorecard | None) -> bool:
