@@ -12,8 +12,9 @@ from rich.text import Text
 
 from evidence.kinds import listing
 from evidence.model import Absent, Dossier
-from publish.text.numbers import base_weight_share, format_number, format_percent, format_signed
+from publish.text.numbers import format_percent, format_signed
 from publish.views.absence_advice import advise_on_absence
+from publish.views.dimension_bars import DimensionBar, list_dimension_bars
 from publish.views.evidence.check_verdicts import CheckVerdicts
 from publish.views.security_summary import SecurityStatus, summarize_security
 from scoring.protocol.conformance import Verdict as CheckVerdict
@@ -105,32 +106,21 @@ def _dimensions(card: Scorecard) -> Iterator[RenderableType]:
     for _ in range(3):
         grid.add_column(no_wrap=True)
     grid.add_column(overflow="fold")
-    for part in card.dimensions:
-        bounds = weighting.bound_dimension(part)
-        grid.add_row(
-            part.name.replace("_", " "),
-            Text(" " * _BAR) if bounds is None else _bar(*bounds),
-            Text("does not apply", style="dim") if bounds is None else _bounds(*bounds),
-            Text(f"{format_percent(base_weight_share(part, card.dimensions))} of the score", style="dim"),
-        )
+    for bar in list_dimension_bars(card):
+        words = Text(bar.words, style="italic" if bar.words == "not measured" else "")
+        grid.add_row(bar.name, _draw(bar), words, Text(f"{format_percent(bar.share)} of the score", style="dim"))
     if grid.row_count:
         yield grid
 
 
-def _bar(low: Decimal, high: Decimal) -> Text:
-    """What is guaranteed, what is not measured (hatched), and what is lost."""
-    solid = int(low * _BAR / 10)
-    open_ = int(high * _BAR / 10) - solid
-    style = "green" if low >= _HIGH else "red" if high < _LOW else "yellow"
+def _draw(bar: DimensionBar) -> Text:
+    """What is guaranteed, what is not measured, and what is lost."""
+    if bar.low is None or bar.high is None:
+        return Text(" " * _BAR)
+    solid = int(bar.low * _BAR / 10)
+    open_ = int(bar.high * _BAR / 10) - solid
+    style = "green" if bar.low >= _HIGH else "red" if bar.high < _LOW else "yellow"
     return Text.assemble(("█" * solid, style), ("░" * open_, "dim"), ("·" * (_BAR - solid - open_), "dim"))
-
-
-def _bounds(low: Decimal, high: Decimal) -> Text:
-    if low == high:
-        return Text(f"{format_number(low, 1)} of 10")
-    if not low and high == weighting.FULL_POINTS:
-        return Text("not measured", style="italic")
-    return Text(f"{format_number(low, 1)} to {format_number(high, 1)} of 10")
 
 
 def _security(card: Scorecard) -> Iterator[RenderableType]:
