@@ -18,7 +18,7 @@ from evidence.store.listing.edition_writer import EditionWriter
 from evidence.store.listing.published_edition import SHOWN_EDITION, edition_is_public, find_published_edition
 from evidence.store.listing.queries import Edition
 from evidence.store.listing.relevance import read_relevant
-from evidence.store.listing.score_history import read_history, read_scores
+from evidence.store.listing.score_history import read_history, read_newest_scores, read_scores
 from evidence.store.listing.search_words import parse_search_terms
 from evidence.store.listing.server_flags import find_flags
 from evidence.store.listing.values import HistoryPoint, ListedServer, ListingPage, ListingQuery
@@ -140,6 +140,8 @@ class ListingIndex(DatabaseAccess):
             if not queries.is_listed(connection, server):
                 return ()
             return read_history(connection, server, rubric)
+
+    read_newest_scores = read_method(read_newest_scores)
 
     def read_scores(
         self, run: str, servers: Sequence[ServerId], rubric: str

@@ -39,6 +39,17 @@ def read_history(connection: Connection, server: ServerId, rubric: str | None) -
     )
 
 
+def read_newest_scores(
+    connection: Connection, server: ServerId, rubric: str, version: int, limit: int
+) -> tuple[Decimal | None, ...]:
+    """The scores of the newest public runs of a server by one rubric version, oldest first; without a score None."""
+    runs = connection.execute(_NEWEST_RECEIPTS, {"id": server, "limit": limit}).all()
+    keys = [unpack_numbers(run.receipts) for run in reversed(runs)]
+    scores = _read_receipt_scores(connection, {key for some in keys for key in some}, rubric)
+    found = (scores[key] for some in keys for key in some if key in scores)
+    return tuple(_number(score.score) for score in found if score.version == version)
+
+
 def read_scores(
     connection: Connection, run: str, servers: Sequence[ServerId], rubric: str
 ) -> dict[ServerId, tuple[int, Decimal | None] | None]:
@@ -72,6 +83,12 @@ _RUNS: Final = (
     _scored(RUN.c.id, RUN.c.as_of, RUN.c.trigger, RUN.c.pins, SCORING.c.receipts)
     .where(SERVER.c.id == bindparam("id"), RUN.c.state.in_(_PUBLIC_STATES))
     .order_by(RUN.c.id)
+)
+_NEWEST_RECEIPTS: Final = (
+    _scored(SCORING.c.receipts)
+    .where(SERVER.c.id == bindparam("id"), RUN.c.state.in_(_PUBLIC_STATES))
+    .order_by(RUN.c.id.desc())
+    .limit(bindparam("limit"))
 )
 _SCORES: Final = select(RECEIPT.c.key, RECEIPT.c.rubric, RECEIPT.c.version, RECEIPT.c.score, RECEIPT.c.grade).where(
     matches_any(RECEIPT.c.key)

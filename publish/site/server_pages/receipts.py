@@ -122,8 +122,7 @@ def _overview(site: SiteContext, seen: ServerInRun) -> dict[str, Any]:
 
 def _spark(store: Store, seen: ServerInRun, main: Scorecard | None) -> str:
     """The points of a line through the newest scores under the main methodology; empty with fewer than two."""
-    history = store.listing.read_history(seen.id, main.rubric) if main else ()
-    scores = [point.score for point in history if main and point.version == main.version][-SPARK_POINTS:]
+    scores = store.listing.read_newest_scores(seen.id, main.rubric, main.version, SPARK_POINTS) if main else ()
     step = SPARK_WIDTH / max(1, len(scores) - 1)
     known = [
         (round(step * at, 1), SPARK_HEIGHT - float(score) / 5) for at, score in enumerate(scores) if score is not None
