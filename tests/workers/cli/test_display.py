@@ -18,7 +18,7 @@ from evidence.kinds import behaviour
 from evidence.kinds.behaviour import Contact, Decoy
 from evidence.model import Record
 from evidence.store import StoreUnavailable
-from publish.views.server_summary import MeasuredState, ServerRow
+from publish.views.server_summary import MeasuredState, ServerRow, summarize_server
 from scoring.results.scorecard import Line
 from tests.publish import samples
 from tests.workers.cli.conftest import Hallmark
@@ -27,6 +27,7 @@ from workers.cli.display.observations import show_observed
 from workers.cli.display.receipts import render_receipt
 from workers.cli.error_boundary import explain_failures
 from workers.cli.measure.run_progress import TerminalProgress
+from workers.cli.measure.run_result import make_run_table
 from workers.cli.measure.scan_target import InvalidTarget, read_target
 from workers.cli.results.servers import make_server_table
 from workers.progress import StageStatus
@@ -162,6 +163,22 @@ def test_a_list_that_does_not_fit_as_a_table_has_a_block_for_each_server(
     assert ("Coverage" in printed[0]) is tabled
     assert all(len(line) <= columns for line in printed)
     assert sum(len(line.split()[0]) < 5 for line in printed if line.strip()) == 0, "no name is broken into letters"
+
+
+@pytest.mark.parametrize("columns", [80, 100, 160])
+def test_the_table_of_a_run_has_one_line_for_each_server(
+    columns: int, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", str(columns))
+    dossiers = samples.dossiers(8)
+    rows = [(summarize_server(one, samples.cards(one)), samples.cards(one)) for one in dossiers]
+    long = replace(rows[0][0], name="io.github.modelcontextprotocol/" + "x" * 60 + "-the-end")
+    print_data(make_run_table([(long, rows[0][1]), *rows[1:]]))
+    printed = capsys.readouterr().out.splitlines()
+    assert len(printed) == 1 + len(rows)
+    assert all(len(line) <= columns for line in printed)
+    assert "-the-end " in printed[1] and printed[1].startswith("…")
+    assert all(str(row.tools) in line for (row, _), line in zip(rows, printed[1:], strict=True) if row.tools)
 
 
 def test_a_scan_with_network_access_shows_the_allowed_hosts(

@@ -127,7 +127,7 @@ def make_server_table(rows: Sequence[tuple[ServerRow, Sequence[Scorecard]]]) -> 
             *(format_score(found[name], "\n") if name in found else Text("") for name in names),
             format_percent(cards[0].coverage) if cards else "",
             "" if row.tools is None else str(row.tools),
-            _seen(row),
+            format_outcome(row),
         )
     return grid if _fits(grid) else Group(*(_block(row, cards) for row, cards in rows))
 
@@ -159,13 +159,14 @@ def _who(row: ServerRow, *, short: bool = False) -> Text:
     return name if short or row.name in {"", row.ref} else Text("\n").join([name, clean_text(row.ref, "dim")])
 
 
-def _seen(row: ServerRow) -> Text:
+def format_outcome(row: ServerRow) -> Text:
+    """How much of a server was seen, or why it could not be tested."""
     words = row.reason.value.replace("_", " ") if row.reason else row.state.value
     return clean_text(words, "yellow" if row.reason else "")
 
 
 def _block(row: ServerRow, cards: Sequence[Scorecard]) -> Text:
-    facts = [_seen(row), *(Text.assemble(f"{card.rubric} ", format_score(card)) for card in cards)]
+    facts = [format_outcome(row), *(Text.assemble(f"{card.rubric} ", format_score(card)) for card in cards)]
     return Text("\n").join([_who(row), Text(", ").join(facts), Text("")])
 
 
