@@ -89,7 +89,7 @@ def create_app(store: Store, backend: SiteBackend) -> FastAPI:
     app.add_middleware(Conditional, site=site)
     app.add_middleware(RateLimiter, site=site)
     app.add_middleware(RequestGuard, site=site)
-    app.add_middleware(SecurityHeaders, limits=backend.limits)
+    app.add_middleware(SecurityHeaders, limits=backend.limits, open_path=f"{BASE_PATH}/")
     return app
 
 

@@ -24,21 +24,36 @@ _ALWAYS: Final = {
 }
 
 
-class SecurityHeaders:
-    """Adds the headers to every answer; headers that a route set itself are kept."""
+_READABLE: Final = {
+    "access-control-allow-origin": "*",
+    "access-control-expose-headers": "ETag, Link, Retry-After",
+}
 
-    def __init__(self, app: ASGIApp, limits: RequestLimits) -> None:
+
+class SecurityHeaders:
+    """Adds the headers to every answer; headers that a route set itself are kept.
+
+    Pages of any origin may read answers to GET below `open_path`. These never depend on cookies.
+    """
+
+    def __init__(self, app: ASGIApp, limits: RequestLimits, open_path: str) -> None:
         self._app = app
         self._limits = limits
+        self._open_path = open_path
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
 
+        is_open = scope["method"] in {"GET", "HEAD"} and scope["path"].startswith(self._open_path)
+
         async def secure(message: Message) -> None:
             if message["type"] == "http.response.start":
-                _add(MutableHeaders(scope=message), self._limits)
+                headers = MutableHeaders(scope=message)
+                _add(headers, self._limits)
+                if is_open:
+                    headers.update(_READABLE)
             await send(message)
 
         await self._app(scope, receive, secure)

@@ -27,6 +27,15 @@ class Search(BaseModel):
     text: Annotated[
         str, Field(max_length=200, pattern=_WORDS, description="Words of its purpose, name, ref or tools.")
     ] = ""
+    ref: Annotated[
+        str | None,
+        Field(
+            max_length=2_000,
+            pattern=_WORDS,
+            description="A reference as `ref` has it: the list has this server only, whatever else is asked for.",
+            examples=["npm:@example/notes"],
+        ),
+    ] = None
     rubric: Annotated[
         str,
         Field(

@@ -13,6 +13,7 @@ from starlette.responses import Response
 from typing_extensions import TypedDict
 
 from evidence.derive.secret_scrubbing import are_free_of_secrets
+from evidence.model import server_id
 from evidence.store import BadCursor, UnknownRubric
 from evidence.store.listing.values import ListedScore, ListedServer, ListingPage
 from publish.api.contract.models import STRICT, Exact, NotMeasured, Result, RunKey, ServerKey, Time
@@ -120,6 +121,8 @@ def routes(site: SiteContext) -> APIRouter:
 
         Pages follow each other by `next`, and are those of one run: nothing is left out or comes twice.
         """
+        if search.ref is not None:
+            return json_response(_page(found := _find_by_ref(site, search.ref), _items(site, found.servers)), keep=True)
         try:
             page = site.store.listing.read_page(search.query, after=search.after, limit=search.limit)
         except BadCursor as error:
@@ -140,6 +143,15 @@ def routes(site: SiteContext) -> APIRouter:
         return json_response(make_server_item(site, find_visible_server(site, server)), keep=True)
 
     return router
+
+
+def _find_by_ref(site: SiteContext, ref: str) -> ListingPage:
+    """A page with the server of a reference, or an empty one."""
+    listed = site.store.listing.find_server(server_id(ref))
+    servers = () if listed is None or site.is_hidden(listed.server) else (listed,)
+    return ListingPage(
+        servers=servers, total=len(servers), counted=len(servers), run=site.store.listing.find_newest_run()
+    )
 
 
 def make_server_item(

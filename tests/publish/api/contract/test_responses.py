@@ -107,6 +107,26 @@ def test_what_was_not_measured_is_never_a_number(api: Api) -> None:
     assert {point["score"]["not_measured"] for point in points} == {"no_score"}
 
 
+def test_a_server_is_found_by_its_reference(api: Api) -> None:
+    server = api.get(api.first)
+    found = api.get("/servers", params={"ref": server["ref"]})
+    assert (found["servers"], found["total"], found["next"]) == ([server], 1, None)
+    assert api.get("/servers", params={"ref": "npm:nothing-has-this"})["servers"] == []
+
+
+def test_pages_of_other_origins_may_read_and_not_write(api: Api) -> None:
+    origin = {"Origin": "https://other.example"}
+    for answer in (api.client.get(f"/api/v1{path}", headers=origin) for path in (api.first, "/nothing")):
+        assert answer.headers["access-control-allow-origin"] == "*"
+        assert "ETag" in answer.headers["access-control-expose-headers"]
+    for answer in (
+        api.client.post(f"/api/v1{api.first}/retests", headers=origin),
+        api.client.options(f"/api/v1{api.first}", headers=origin),
+        api.client.get("/servers", headers=origin),
+    ):
+        assert "access-control-allow-origin" not in answer.headers
+
+
 def test_receipts_are_those_of_the_dataset(api: Api) -> None:
     for server in read_public_servers(api.store, api_stores.RUN.id):
         body = api.get(f"/servers/{server.dossier.server.id}/scorecards")
