@@ -27,9 +27,9 @@ _FOLLOWED: Final = re.compile(r"/|/servers(/.*)?")
 """Pages whose links are followed; other pages are written when one of these links to them."""
 
 _LEFT_OUT: Final = re.compile(
-    r"/(api|badges|compare|datasets|mcp|status)\b.*|/servers/[^/]+/(control|disputes|retests|fixes)\b.*"
+    r"/(api|badges|compare|datasets|feed|mcp|status)\b.*|/servers/[^/]+/(control|disputes|feed|retests|fixes)\b.*"
 )
-"""Paths that need the running site, badges for other sites, and pages that judge a server again for every finding."""
+"""Paths that need the running site, badges for other sites, feeds, and pages that judge a server again."""
 
 _SAFE: Final = re.compile(r"/([\w@-][\w.@-]*/)*[\w@-][\w.@-]*|/")
 _ASSET: Final = re.compile(r"/static/[^/]+/")

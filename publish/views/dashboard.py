@@ -19,8 +19,8 @@ class DashboardNumbers:
     values: Mapping[str, Any] = field(default_factory=dict)
 
     @classmethod
-    def read(cls, store: Store) -> DashboardNumbers:
-        found = store.listing.read_dashboard()
+    def read(cls, store: Store, run: str | None = None) -> DashboardNumbers:
+        found = store.listing.read_dashboard(run)
         return cls() if found is None else cls(*found)
 
     @property

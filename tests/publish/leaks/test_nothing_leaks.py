@@ -27,7 +27,7 @@ AT_ONCE = timedelta(seconds=1)
 BEGINNINGS = (*LISTED_PAGES, "/api/v1/openapi.json")
 HANDBOOK = ("/rules", "/methods", "/api/v1/rules", "/api/v1/rubrics", "/static")
 """What is the same in every store."""
-MACHINES = ("/robots.txt", "/sitemap.xml", "/healthz", "/readyz")
+MACHINES = ("/robots.txt", "/sitemap.xml", "/feed.atom", "/feed.json", "/healthz", "/readyz")
 
 
 def values(planted: Planted) -> dict[str, Sequence[str]]:

@@ -1,0 +1,80 @@
+"""Feeds say what changed, in valid Atom and JSON Feed, and nothing about servers that opted out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from decimal import Decimal
+from xml.etree import ElementTree as ET
+
+import pytest
+
+from evidence.model import Dossier
+from evidence.store import Store
+from scoring.results.scorecard import Scorecard
+from tests.publish import samples
+from tests.publish.site.conftest import SiteOf
+from tests.publish.site.listing_stores import night, put
+
+ATOM = "{http://www.w3.org/2005/Atom}"
+BEFORE = replace(samples.RUN, id="run_20260201T030000Z_0000")
+
+
+def cards(dossier: Dossier, points: int, grade: str) -> list[Scorecard]:
+    found = samples.cards(dossier)
+    return [replace(one, score=Decimal(points), floor=Decimal(points), grade=grade) for one in found]
+
+
+@pytest.fixture
+def moved(make_store: Callable[..., Store]) -> Store:
+    """Two servers in three runs: one rises, then stays; the other, whose name is hostile, falls twice."""
+    store = make_store([], BEFORE)
+    quiet, hostile = samples.dossiers(1)[0], samples.hostile_dossier()
+    for number, (up, down) in enumerate(((60, 90), (72, 80), (72, 70))):
+        put(store, night(number), [quiet, hostile], [*cards(quiet, up, "C"), *cards(hostile, down, "B")])
+    return store
+
+
+def entries(text: str) -> list[dict[str, str | None]]:
+    root = ET.fromstring(text)
+    assert root.tag == f"{ATOM}feed"
+    for name in ("id", "title", "updated"):
+        assert root.findtext(f"{ATOM}{name}")
+    return [{part.tag.removeprefix(ATOM): part.text for part in entry} for entry in root.iter(f"{ATOM}entry")]
+
+
+def test_the_feed_of_a_server_has_an_entry_for_each_change(moved: Store, site_of: SiteOf) -> None:
+    site, quiet = site_of(moved), samples.dossiers(1)[0].server.id
+    (entry,) = entries(site.get(f"/servers/{quiet}/feed.atom").text)
+    assert entry["title"] == "60 → 72"
+    assert entry["id"] == f"https://hallmark.example/servers/{quiet}?run={night(1).id}"
+    fallen = site.get(f"/servers/{samples.hostile_dossier().server.id}/feed.json").json()
+    assert [item["title"] for item in fallen["items"]] == ["80 → 70", "90 → 80"]
+    assert fallen["version"] == "https://jsonfeed.org/version/1.1"
+    assert fallen["feed_url"].endswith("/feed.json")
+
+
+def test_the_feed_of_all_servers_has_an_entry_for_each_run(moved: Store, site_of: SiteOf) -> None:
+    site = site_of(moved)
+    newest, before, first = entries(site.get("/feed.atom").text)
+    assert newest["title"] == "2 servers: 0 rose, 1 fell"
+    assert before["title"] == "2 servers: 1 rose, 1 fell"
+    assert "60 → 72" in str(before["summary"]) and "90 → 80" in str(before["summary"])
+    assert first["title"] == "2 servers: 0 rose, 0 fell"
+    answer = site.get("/feed.json")
+    assert [item["title"] for item in answer.json()["items"]] == [one["title"] for one in (newest, before, first)]
+    assert answer.headers["content-type"] == "application/feed+json"
+    assert site.get("/feed.atom").headers["content-type"].startswith("application/atom+xml")
+
+
+def test_a_hostile_name_is_only_a_text(moved: Store, site_of: SiteOf) -> None:
+    text = site_of(moved).get("/feed.atom").text
+    assert samples.SCRIPT not in text and "&lt;script&gt;" in text
+    assert not any(ord(character) < 32 and character != "\n" for character in text)
+
+
+def test_pages_link_their_feeds_and_unknown_servers_have_none(moved: Store, site_of: SiteOf) -> None:
+    site, quiet = site_of(moved), samples.dossiers(1)[0].server.id
+    page = site.get(f"/servers/{quiet}").text
+    assert f'href="/servers/{quiet}/feed.atom"' in page and 'href="/feed.atom"' in site.get("/").text
+    assert site.get("/servers/srv_00000000000000000000/feed.atom").status_code == 404
