@@ -8,7 +8,7 @@ from dataclasses import asdict, fields, is_dataclass
 from typing import Any, Final
 
 from evidence.kinds.exchanges import Exchange
-from evidence.kinds.listing import UNDEFINED
+from evidence.kinds.listing import LISTS, UNDEFINED
 from evidence.kinds.source import Source
 from scoring.engine.rule import Rule
 from scoring.scopes import base
@@ -16,7 +16,7 @@ from scoring.scopes.conversation import Conversation
 from scoring.scopes.handout_texts import HandedOutText
 from scoring.scopes.project import Project, Published
 from scoring.scopes.publisher import Publisher
-from scoring.scopes.samples import Attempt, Encounter
+from scoring.scopes.samples import Attempt, Encounter, Survival
 from scoring.scopes.server_access import Access
 from scoring.scopes.source_files import Code, Readme, Variable
 from scoring.scopes.supply_chain import Audit, Drifted, Locked, Searched
@@ -54,7 +54,7 @@ def _plain(thing: base.Scope) -> Any:
 def _members(thing: base.Scope) -> dict[str, Any]:
     """The members of a scope without an entry in _FORMS."""
     names = [name for name in getattr(thing, "__dataclass_fields__", ()) if name not in {"at", "position"}]
-    return {name: value for name in names if (value := getattr(thing, name)) is not UNDEFINED}
+    return {name: _plain_value(value) for name in names if (value := getattr(thing, name)) is not UNDEFINED}
 
 
 def _exchanges_by_step(conversation: Conversation) -> dict[str, Any]:
@@ -69,6 +69,12 @@ def _exchange(exchange: Exchange) -> dict[str, Any]:
     status = {} if exchange.status in {None, 200} and answered else {"status": exchange.status}
     failed = {"failure": exchange.failure} if exchange.failure else {}
     return status | ({"headers": kept} if kept else {}) | failed | answered
+
+
+def _texts(said: base.Said) -> dict[str, Any]:
+    """The instructions and the items of the lists, without empty ones."""
+    lists = {name: [item.raw for item in said.listing.list_of(name).items] for name in LISTS}
+    return _without_empty(instructions=said.listing.instructions, **lists)
 
 
 def _trial_members(trial: Trial) -> dict[str, Any]:
@@ -101,6 +107,8 @@ _FORMS: Final[tuple[tuple[type[base.Scope], Callable[[Any], Any]], ...]] = (
     (base.Param, lambda thing: {thing.name: thing.raw}),
     (base.Toolset, lambda thing: [tool.item.raw for tool in thing.tools]),
     (base.Server, lambda thing: thing.listing.body.get("opening")),
+    (base.Said, _texts),
+    (Survival, lambda thing: _without_empty(found=thing.found)),
     (Conversation, _exchanges_by_step),
     (Access, lambda thing: thing.seen.body),
     (Trial, _trial_members),

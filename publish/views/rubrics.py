@@ -73,7 +73,7 @@ def format_value(value: object) -> str:
     """A parameter's value as code; for long lists their length."""
     if isinstance(value, tuple):
         return ", ".join(f"`{item}`" for item in value) if len(value) <= _LONG else f"{len(value)} words"
-    return f"`{value}`"
+    return f"`{str(value).lower()}`" if isinstance(value, bool) else f"`{value}`"
 
 
 _LONG = 12
