@@ -26,6 +26,8 @@ def plans(store: Store, database: Database, filled: Filled) -> Iterator[tuple[st
         "search, common word": lambda: store.listing.read_page(ListingQuery(text="mcp")),
         "search, word of all": lambda: store.listing.read_page(ListingQuery(text="github")),
         "search, two words": lambda: store.listing.read_page(ListingQuery(text=f"{filled.words[-5][:3]} mcp")),
+        "search by purpose, rare word": lambda: _relevant(store, filled.words[len(COMMON) + 5]),
+        "search by purpose, two common words": lambda: _relevant(store, "github mcp"),
         "one server": lambda: store.listing.find_server(middle),
         "history": lambda: store.listing.read_history(middle),
         "receipt of one server": lambda: store.find_newest_scorecard(run, middle, "adaptive"),
@@ -34,6 +36,10 @@ def plans(store: Store, database: Database, filled: Filled) -> Iterator[tuple[st
     }
     for name, ask in questions.items():
         yield name, _slowest(store, database, ask)
+
+
+def _relevant(store: Store, text: str) -> object:
+    return store.listing.read_page(ListingQuery(text=text, sort="relevance"))
 
 
 def _deep(store: Store) -> str | None:

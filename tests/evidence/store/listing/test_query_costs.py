@@ -73,6 +73,16 @@ def search(store: Store, listed: ListedServer) -> None:
     assert listed.server.id in {one.server.id for one in store.listing.read_page(ListingQuery(text=number)).servers}
 
 
+def relevance(store: Store, listed: ListedServer) -> None:
+    number = listed.server.ref.rpartition("-")[2]
+    found = store.listing.read_page(ListingQuery(text=number, sort="relevance", rubric="lint"))
+    assert listed.server.id in {one.server.id for one in found.servers}
+
+
+def newest_scores(store: Store, listed: ListedServer) -> None:
+    assert len(store.listing.read_newest_scores(listed.server.id, "lint", 1, 30)) == 1
+
+
 def receipt(store: Store, listed: ListedServer) -> None:
     assert store.find_newest_scorecard(RUN, listed.server.id, "lint") is not None
     assert len(store.read_scorecards(RUN, servers=[listed.server.id])) == 1
@@ -86,7 +96,7 @@ def flags(store: Store, listed: ListedServer) -> None:
     assert not store.listing.find_flags(listed.server.id, RUN).disputed
 
 
-@pytest.mark.parametrize("ask", [find, history, search, receipt, absence, flags])
+@pytest.mark.parametrize("ask", [find, history, newest_scores, search, relevance, receipt, absence, flags])
 def test_a_question_about_one_server_costs_as_much_among_twenty_times_as_many(
     tmp_path: Path, ask: Callable[[Store, ListedServer], object]
 ) -> None:
