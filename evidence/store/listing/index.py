@@ -13,6 +13,7 @@ from sqlalchemy import Connection, ScalarSelect, func, select
 from evidence.canonical import Json
 from evidence.model import Server, ServerId
 from evidence.store.database import Database
+from evidence.store.errors import BadCursor
 from evidence.store.listing import hidden_servers, queries
 from evidence.store.listing.edition_writer import EditionWriter
 from evidence.store.listing.published_edition import SHOWN_EDITION, edition_is_public, find_published_edition
@@ -83,6 +84,8 @@ class ListingIndex(DatabaseAccess):
                 return ListingPage()
             if query.sort == "relevance":
                 if parse_search_terms(query.text):
+                    if after is not None:
+                        raise BadCursor("a list by relevance has one page: begin again without a cursor")
                     return read_relevant(connection, edition, query, size)
                 query = replace(query, sort="rank")
             return queries.read_page(connection, edition, query, after, size)

@@ -2,13 +2,13 @@
 
 A server need not match every term. Rare terms weigh more than common ones, names more than the purpose, and the purpose
 more than tools; a word counts once however often a text repeats it. Candidates are the servers that match a term which
-is not common; when all terms are common, the best-ranked servers that match all of them.
+is not common; if these are few, also the best-ranked servers that match all common terms.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -42,7 +42,7 @@ _POINTS: Final = 1_000_000  # of 100 points, in the unit of the index
 
 
 @dataclass(frozen=True, slots=True)
-class _Term:
+class WeighedTerm:
     """A term, the places of the servers that match it (None when they are many), and its weight."""
 
     term: SearchTerm
@@ -51,7 +51,7 @@ class _Term:
 
 
 def read_relevant(connection: Connection, edition: Edition, query: ListingQuery, limit: int) -> ListingPage:
-    """The most relevant servers, best first. There are no further pages; `total` counts all candidates."""
+    """The most relevant servers, best first, on one page. `total` is None if there may be more than the candidates."""
     terms = _weigh(connection, edition, parse_search_terms(query.text))
     points = _find_candidates(connection, edition, query, terms)
     examined = sorted(points, key=lambda place: (-_estimate(terms, place) * _grade(points[place]), place))[:_EXAMINED]
@@ -60,16 +60,17 @@ def read_relevant(connection: Connection, edition: Edition, query: ListingQuery,
     best = sorted(found, key=lambda place: (-found[place], place))[:limit]
     rows = connection.execute(select_servers(edition).where(LISTING_SERVER.c.place.in_(best)))
     listed = {row.place: make_listed(edition, row) for row in rows}
-    is_all = all(term.places is not None for term in terms)
+    is_all = not points or (all(term.places is not None for term in terms) and _count_matches(terms) < MANY)
+    counted = len(points) if is_all else len(points) - 1
     return ListingPage(
         servers=tuple(listed[place] for place in best),
-        total=len(points) if is_all else None,
-        counted=len(points),
+        total=counted if is_all else None,
+        counted=counted,
         run=edition.run,
     )
 
 
-def measure_relevance(terms: Sequence[_Term], words: ServerWords) -> float:
+def measure_relevance(terms: Sequence[WeighedTerm], words: ServerWords) -> float:
     """The weights of the matched terms by field, times the square of the share of the weight that matched."""
     matched = whole = total = 0.0
     for one in terms:
@@ -83,37 +84,54 @@ def measure_relevance(terms: Sequence[_Term], words: ServerWords) -> float:
 def _share_in(weight: float, words: Iterable[str], term: SearchTerm) -> float:
     found = 0.0
     for word in words:
-        if word in term:
+        if word in (term.word, term.stem):
             return weight
-        if word.startswith(term):
+        if word.startswith(term.word):
             found = weight * PREFIX_SHARE
     return found
 
 
-def _weigh(connection: Connection, edition: Edition, terms: Iterable[SearchTerm]) -> list[_Term]:
+def _weigh(connection: Connection, edition: Edition, terms: Iterable[SearchTerm]) -> list[WeighedTerm]:
     found = []
     for term in terms:
         places = find_places_of_term(connection, edition.key, term)
         many = MANY if places is None else len(places)
-        found.append(_Term(term, places, math.log1p(edition.servers / max(1, many))))
+        found.append(WeighedTerm(term, places, math.log1p(edition.servers / max(1, many))))
     return found
 
 
 def _find_candidates(
-    connection: Connection, edition: Edition, query: ListingQuery, terms: Sequence[_Term]
-) -> Mapping[int, int]:
+    connection: Connection, edition: Edition, query: ListingQuery, terms: Sequence[WeighedTerm]
+) -> dict[int, int]:
     """The places of the candidates that pass the filters, each with its points in the unit of the index, or -1."""
-    rare = sorted((term.places for term in terms if term.places), key=len)
-    if rare:
-        places: set[int] = set()
-        for some in rare:
-            places |= some
-            if len(places) >= MANY:
-                break
-    else:
-        matches = find_servers_by_words(connection, edition.key, [term.term for term in terms])
-        where = [*list_conditions(edition, query), *matches.conditions(connection)]
-        places = set(select_places(connection, edition, query, where, _EXAMINED))
+    conditions = list_conditions(edition, query)
+    points = _read_points(connection, edition, query, _list_rare(terms))
+    common = [term.term for term in terms if term.places is None]
+    if common and len(points) < _EXAMINED:
+        matches = find_servers_by_words(connection, edition.key, common)
+        where = [*conditions, *matches.conditions(connection)]
+        best = select_places(connection, edition, query, where, _EXAMINED)
+        points |= _read_points(connection, edition, query, best)
+    return points
+
+
+def _list_rare(terms: Sequence[WeighedTerm]) -> set[int]:
+    """The places of the servers that match the rarest terms, about MANY at most."""
+    places: set[int] = set()
+    for some in sorted((term.places for term in terms if term.places), key=len):
+        places |= some
+        if len(places) >= MANY:
+            break
+    return places
+
+
+def _count_matches(terms: Sequence[WeighedTerm]) -> int:
+    return sum(len(term.places) for term in terms if term.places)
+
+
+def _read_points(
+    connection: Connection, edition: Edition, query: ListingQuery, places: Iterable[int]
+) -> dict[int, int]:
     order = LISTING_ORDER.c
     found = select(order.place, order.score).where(
         order.edition == edition.key,
@@ -124,7 +142,7 @@ def _find_candidates(
     return {row.place: -1 if row.score is None else row.score for row in connection.execute(found)}
 
 
-def _estimate(terms: Sequence[_Term], place: int) -> float:
+def _estimate(terms: Sequence[WeighedTerm], place: int) -> float:
     return sum(term.weight for term in terms if term.places is not None and place in term.places)
 
 

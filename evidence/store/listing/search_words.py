@@ -10,14 +10,13 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Final, TypeAlias
+from typing import Final
 from unicodedata import normalize
 
 import snowballstemmer
 
-SearchTerm: TypeAlias = tuple[str, ...]
-"""Prefixes of which a word must have one: the stem of a word of the query, and the word itself where the stem is no
-prefix of it."""
+MIN_STEM: Final = 3
+"""Characters of a stem that is searched for; a shorter one, such as `io` of `ios`, is another word."""
 
 MAX_WORD_LENGTH: Final = 40
 """Characters of a word that are kept, in texts and in queries."""
@@ -48,6 +47,17 @@ _STEMMER: Final = snowballstemmer.stemmer("english")
 
 
 @dataclass(frozen=True, slots=True)
+class SearchTerm:
+    """A word of a query. It matches words that begin with it, and the word that is its stem (if not empty)."""
+
+    word: str
+    stem: str = ""
+
+    def is_in(self, words: Iterable[str]) -> bool:
+        return any(word == self.stem or word.startswith(self.word) for word in words)
+
+
+@dataclass(frozen=True, slots=True)
 class ServerWords:
     """The words and stems of one server by field, each distinct and in the order of the texts."""
 
@@ -66,10 +76,11 @@ def split_server_words(names: Iterable[str], purpose: str, tools: Iterable[str])
 
 
 def parse_search_terms(text: str) -> tuple[SearchTerm, ...]:
-    """The terms of a query, without those that another term implies."""
-    words = [word for word in _words([text]) if word not in _IGNORED] or list(_words([text]))
-    terms = dict.fromkeys(_term(word) for word in words[:MAX_SEARCH_WORDS])
-    return tuple(term for term in terms if not any(other != term and _implies(other, term) for other in terms))
+    """The terms of a query, without words that another word of it begins with."""
+    found = list(dict.fromkeys(_words([text], parts=False)))
+    words = ([word for word in found if word not in _IGNORED] or found)[:MAX_SEARCH_WORDS]
+    kept = (word for word in words if not any(other != word and other.startswith(word) for other in words))
+    return tuple(SearchTerm(word, stem if len(stem := _stem(word)) >= MIN_STEM else "") for word in kept)
 
 
 def prefix_upper_bound(beginning: str) -> str:
@@ -77,20 +88,10 @@ def prefix_upper_bound(beginning: str) -> str:
     return beginning + _ENDS
 
 
-def _term(word: str) -> SearchTerm:
-    stem = _stem(word)
-    return (stem,) if word.startswith(stem) else (word, stem)
-
-
-def _implies(one: SearchTerm, other: SearchTerm) -> bool:
-    """Whether every word that matches one term matches the other."""
-    return all(any(prefix.startswith(shorter) for shorter in other) for prefix in one)
-
-
 def _split(texts: Iterable[str], most: int) -> Iterator[str]:
     """The first `most` distinct words, each followed by its stem if that is another word."""
     seen: set[str] = set()
-    for word in _words(texts):
+    for word in _words(texts, parts=True):
         if word not in seen:
             if most == 0:
                 return
@@ -102,13 +103,13 @@ def _split(texts: Iterable[str], most: int) -> Iterator[str]:
                 yield stem
 
 
-def _words(texts: Iterable[str]) -> Iterator[str]:
-    """Words in their order; a name in camelCase gives its parts too."""
+def _words(texts: Iterable[str], *, parts: bool) -> Iterator[str]:
+    """Words in their order; with `parts` a name in camelCase is followed by its parts."""
     for text in texts:
         for match in _WORD.finditer(normalize("NFKC", text[:_READ])):
-            parts = _CASES.split(match[0])
-            for part in (match[0], *parts) if len(parts) > 1 else parts:
-                yield part.casefold()[:MAX_WORD_LENGTH]
+            found = _CASES.split(match[0]) if parts else []
+            for word in (match[0], *found) if len(found) > 1 else (match[0],):
+                yield word.casefold()[:MAX_WORD_LENGTH]
 
 
 @lru_cache(65_536)

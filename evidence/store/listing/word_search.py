@@ -157,19 +157,22 @@ def _find(connection: Connection, edition: int, terms: Sequence[SearchTerm]) -> 
 
 
 def _fts5(terms: Sequence[SearchTerm]) -> str:
-    return " AND ".join("(" + " OR ".join(f'"{prefix}"*' for prefix in term) + ")" for term in terms)
+    return " AND ".join(f'("{term.word}"*' + (f' OR "{term.stem}")' if term.stem else ")") for term in terms)
 
 
 def _tsquery(terms: Sequence[SearchTerm]) -> str:
-    return " & ".join("(" + " | ".join(f"'{prefix}':*" for prefix in term) + ")" for term in terms)
+    return " & ".join(f"('{term.word}':*" + (f" | '{term.stem}')" if term.stem else ")") for term in terms)
 
 
 def _has_term(edition: int, term: SearchTerm) -> ColumnElement[bool]:
     """For SQLite, where FTS5 would read all matches of the term for each checked server."""
-    joined = literal(" ").concat(_TEXT.c.name).concat(" ").concat(_TEXT.c.purpose).concat(" ").concat(_TEXT.c.tools)
+    joined: ColumnElement[str] = literal(" ")
+    for field in (_TEXT.c.name, _TEXT.c.purpose, _TEXT.c.tools):
+        joined = joined.concat(field).concat(" ")
     words = select(joined).where(_TEXT.c.rowid == (edition << 32) + LISTING_ORDER.c.place)
     spaced = words.correlate(LISTING_ORDER).scalar_subquery()
-    return or_(*(func.instr(spaced, f" {prefix}") > 0 for prefix in term))
+    begins = func.instr(spaced, f" {term.word}") > 0
+    return or_(begins, func.instr(spaced, f" {term.stem} ") > 0) if term.stem else begins
 
 
 def _has_terms(edition: int, terms: Sequence[SearchTerm]) -> ColumnElement[bool]:

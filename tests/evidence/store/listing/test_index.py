@@ -250,7 +250,7 @@ def test_words_of_every_script_are_found_without_case(store: Store, many: int, m
 
 def _has(one: ListedServer, term: SearchTerm) -> bool:
     words = split_server_words((one.server.name, one.server.ref), one.purpose, one.tool_texts)
-    return any(word.startswith(term) for field in (words.name, words.purpose, words.tools) for word in field)
+    return any(term.is_in(field) for field in (words.name, words.purpose, words.tools))
 
 
 def test_an_empty_board_says_so(store: Store) -> None:

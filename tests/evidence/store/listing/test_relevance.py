@@ -9,7 +9,7 @@ from decimal import Decimal
 
 import pytest
 
-from evidence.store import ListedScore, ListedServer, ListingQuery, Store
+from evidence.store import BadCursor, ListedScore, ListedServer, ListingQuery, Store
 from evidence.store.listing.search_words import MAX_PURPOSE_WORDS, parse_search_terms, split_server_words
 from tests.evidence.store.listing_samples import RUN, make_listed, make_many, make_server, show
 
@@ -95,7 +95,7 @@ def test_when_words_are_common_the_best_ranked_servers_that_have_all_are_found(
     names = found(store, rows, "mail")
     assert names == [f"mail {number}" for number in range(90, -1, -10)]
     page = store.listing.read_page(ListingQuery(text="mail", sort="relevance"), limit=3)
-    assert (len(page.servers), page.total, page.counted, page.after, page.run) == (3, None, 10, None, RUN)
+    assert (len(page.servers), page.total, page.counted, page.after, page.run) == (3, None, 9, None, RUN)
 
 
 def test_without_words_relevance_is_the_rank(store: Store) -> None:
@@ -106,8 +106,33 @@ def test_without_words_relevance_is_the_rank(store: Store) -> None:
 
 
 def test_words_that_say_nothing_are_ignored_unless_there_are_no_others() -> None:
-    assert parse_search_terms("a server that reads the mail") == parse_search_terms("read mail")
-    assert parse_search_terms("server") == (("server",),)
+    assert parse_search_terms("a server that reads the mail") == parse_search_terms("reads mail")
+    assert [term.word for term in parse_search_terms("server")] == ["server"]
+
+
+def test_a_word_is_not_taken_for_another_one_by_a_short_stem_or_the_parts_of_its_name(store: Store) -> None:
+    rows = [serving("io.github.example/mail", "Reads mail."), serving("simulator", "Runs iOS apps."), serving("hub")]
+    assert found(store, rows, "ios") == ["simulator"]
+    page = store.listing.read_page(ListingQuery(text="GitHub", sort="relevance"))
+    assert [one.server.name for one in page.servers] == ["io.github.example/mail"]
+
+
+def test_an_unknown_word_hides_nothing(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("evidence.store.listing.word_search.MANY", 3)
+    rows = [serving(f"mail {number}", points=number) for number in range(5)] + [serving("phone", ecosystem="oci")]
+    assert found(store, rows, "mail xyzzy") == [f"mail {number}" for number in range(4, -1, -1)]
+    read = store.listing.read_page
+    assert len(read(ListingQuery(text="phone mail", sort="relevance")).servers) == 6
+    assert len(read(ListingQuery(text="phone mail", sort="relevance", ecosystem=rows[0].ecosystem)).servers) == 5
+    nothing = read(ListingQuery(text="xyzzy", sort="relevance"))
+    assert (nothing.servers, nothing.total, nothing.counted) == ((), 0, 0)
+
+
+def test_there_is_no_second_page_and_a_cursor_is_refused(store: Store) -> None:
+    show(store, make_many(20))
+    cursor = store.listing.read_page(ListingQuery(), limit=5).after
+    with pytest.raises(BadCursor, match="one page"):
+        store.listing.read_page(ListingQuery(text="mail", sort="relevance"), cursor)
 
 
 def test_words_of_one_server_are_bounded_and_names_in_camel_case_are_split() -> None:
