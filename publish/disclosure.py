@@ -58,7 +58,6 @@ SET_ASIDE: Final = "reviewed and not published; it counts until the rule is corr
 _TEXT_RULES: Final = "text-"
 """The ids of the rules that judge texts of a listing begin so."""
 
-_TEXT_FINDING: Final = f'"rule":"{_TEXT_RULES}'.encode()
 
 Spot: TypeAlias = tuple[str, str, str]
 """A line of a receipt with a rule: the rule, the place and the message."""
@@ -173,10 +172,18 @@ def may_name_private(body: bytes) -> bool:
 
 
 def find_suspect_places(body: bytes) -> Iterator[str]:
-    """The paths of texts of the listing that have lines in an encoded receipt; most receipts are not decoded."""
-    if _TEXT_FINDING in body:
-        lines = receipt_lines(receipt.decode_scorecard(body))
-        yield from (line.at for line in lines if (line.rule or "").startswith(_TEXT_RULES))
+    """The paths of texts of the listing that have lines in an encoded receipt; most receipts are not decoded.
+
+    A private cap gives the empty path, whatever it is for: which text is left out must not tell which cap it is.
+    """
+    if not may_name_private(body):
+        return
+    card = receipt.decode_scorecard(body)
+    for line in receipt_lines(card):
+        if _is_cap(line) and _is_private(card, line):
+            yield ""
+        elif (line.rule or "").startswith(_TEXT_RULES):
+            yield line.at
 
 
 def find_private_lines(card: Scorecard) -> Iterator[Line]:

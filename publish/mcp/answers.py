@@ -76,7 +76,7 @@ class McpAnswers:
 
     def references(self, beginning: str) -> list[str]:
         """References of the best servers that match the typed text, without those that contain hidden characters."""
-        page = self.store.listing.read_page(ListingQuery(text=beginning), limit=SUGGESTIONS)
+        page = self.store.listing.read_page(ListingQuery(text=beginning, sort="relevance"), limit=SUGGESTIONS)
         refs = [listed.server.ref for listed in page.servers if not self.hidden(listed.server)]
         return [ref for ref in refs if make_visible(ref, limit=_TEXT) == ref]
 

@@ -107,7 +107,7 @@ def parse_search(parameters: Mapping[str, str]) -> ListQuery:
         rubric=rubric,
         version=version,
         sort="rank" if sort == "relevance" and not text else next(order for order in SORT_ORDERS if order == sort),
-        reverse=values.get("reverse") == "1",
+        reverse=values.get("reverse") == "1" and not (text and sort == "relevance"),
         least=_least(values.get("least")),
         **{name: values.get(name) for name in _WORDS},
     )

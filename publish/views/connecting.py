@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import re
 import shlex
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -19,6 +20,7 @@ _MAX: Final = 200
 
 _MAX_INPUTS: Final = 10
 _OTHER: Final = re.compile(r"[^a-z0-9]+")
+_NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +32,7 @@ class Connection:
 
 
 def describe_connection(server: Server) -> Connection | None:
-    """For the first target that clients can use as it is; None if there is none."""
+    """For the first target with a common command; None if there is none. Values to fill in begin with YOUR_."""
     return next((made for target in server.targets if (made := _connect(server, target)) is not None), None)
 
 
@@ -39,17 +41,21 @@ def _connect(server: Server, target: Target) -> Connection | None:
         return None
     if target.type.is_remote:
         kind = "http" if target.type is TargetType.STREAMABLE_HTTP else "sse"
-        return _make(server, target.identifier, {"type": kind, "url": target.identifier})
-    if (words := _list_words(target)) is None:
+        headers = dict(target.headers[:_MAX_INPUTS])
+        entry = {"type": kind, "url": target.identifier, **({"headers": headers} if headers else {})}
+        return _make(server, target.identifier, entry)
+    environment = {**dict(target.environment), **_placeholders(target, InputPlace.ENVIRONMENT)}
+    environment = dict(list(environment.items())[:_MAX_INPUTS])
+    if (words := _list_words(target, environment)) is None:
         return None
     command, *arguments = words
-    inputs = [one.name for one in target.inputs if one.place is InputPlace.ENVIRONMENT and one.required]
-    environment = {**dict(target.environment[:_MAX_INPUTS]), **{name: f"YOUR_{name}" for name in inputs[:_MAX_INPUTS]}}
-    entry: dict[str, Any] = {"command": command, "args": arguments}
-    return _make(server, shlex.join(words), {**entry, "env": environment} if environment else entry)
+    config: dict[str, Any] = {"command": command, "args": arguments, **({"env": environment} if environment else {})}
+    prefix = "".join(f"{name}={shlex.quote(value)} " for name, value in environment.items() if _NAME.fullmatch(name))
+    return _make(server, prefix + shlex.join(words), config)
 
 
-def _list_words(target: Target) -> list[str] | None:
+def _list_words(target: Target, environment: Mapping[str, str]) -> list[str] | None:
+    """The command line; None for a kind of package that has no common command."""
     version = target.version
     match target.type:
         case TargetType.NPM:
@@ -58,16 +64,19 @@ def _list_words(target: Target) -> list[str] | None:
             found = ["uvx", f"{target.identifier}@{version}" if version else target.identifier]
         case TargetType.OCI:
             tag = "@" if version and version.startswith("sha256:") else ":"
-            found = [
-                "docker",
-                "run",
-                "-i",
-                "--rm",
-                f"{target.identifier}{tag}{version}" if version else target.identifier,
-            ]
+            passed = [word for name in environment for word in ("-e", name)]
+            image = f"{target.identifier}{tag}{version}" if version else target.identifier
+            found = ["docker", "run", "-i", "--rm", *passed, image]
         case _:
             return None
-    return [*found, *target.arguments]
+    options = [word for pair in _placeholders(target, InputPlace.OPTION).items() for word in pair]
+    return [*found, *target.arguments, *options, *_placeholders(target, InputPlace.WORD).values()]
+
+
+def _placeholders(target: Target, place: InputPlace) -> dict[str, str]:
+    """A placeholder for each required input of a kind, by its name."""
+    wanted = [one.name for one in target.inputs if one.place is place and one.required][:_MAX_INPUTS]
+    return {name: f"YOUR_{_OTHER.sub('_', name.casefold()).strip('_').upper()}" for name in wanted}
 
 
 def _make(server: Server, command: str, entry: dict[str, Any]) -> Connection | None:

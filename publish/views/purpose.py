@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 from typing import Final
 
+from evidence.derive.secret_scrubbing import are_free_of_secrets, scrub_text
 from evidence.kinds import listing, registration
 from evidence.kinds.listing import Item, Listing
 from evidence.kinds.registration import Registration
@@ -20,6 +21,9 @@ MAX_PURPOSE: Final = 160
 
 _MAX_TOOLS: Final = 200
 """Tools whose texts the search reads."""
+
+_MAX_READ: Final = 4_000
+"""Characters of a description of which the line is the beginning."""
 
 _MAX_TEXT: Final = 400
 """Characters of a description that the search reads."""
@@ -45,8 +49,9 @@ def find_purpose(dossier: Dossier, suspect: Collection[str] = ()) -> str:
 def list_tool_texts(dossier: Dossier, suspect: Collection[str] = ()) -> tuple[str, ...]:
     """The names of the tools, then their titles and descriptions, without suspect tools."""
     tools = _tools(dossier, suspect)
-    texts = (text[:_MAX_TEXT] for tool in tools for text in (tool.text("title"), tool.description) if text)
-    return (*(tool.name for tool in tools), *texts)
+    told = (text[:_MAX_TEXT] for tool in tools for text in (tool.text("title"), tool.description) if text)
+    texts = (*(tool.name[:_MAX_TEXT] for tool in tools), *told)
+    return texts if are_free_of_secrets(texts) else tuple(map(scrub_text, texts))
 
 
 def _descriptions(dossier: Dossier, suspect: Collection[str]) -> Iterator[str]:
@@ -75,7 +80,8 @@ def _tools(dossier: Dossier, suspect: Collection[str]) -> Sequence[Item]:
 
 def _one_line(text: str) -> str:
     """The text on one line, cut at a word."""
-    line = " ".join(text[: 4 * MAX_PURPOSE].split()).encode("utf-8", "replace").decode()  # no lone surrogates
+    masked = scrub_text(text[:_MAX_READ])  # before it is cut, since half a secret is not recognized
+    line = " ".join(masked.split()).encode("utf-8", "replace").decode()  # no lone surrogates
     if len(line) <= MAX_PURPOSE:
         return line
     cut = line[: MAX_PURPOSE - 1]

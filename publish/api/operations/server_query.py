@@ -51,7 +51,7 @@ class Search(BaseModel):
             "`relevance`: one page of the servers that fit `text` best, which need not have every word."
         ),
     ] = "rank"
-    reverse: Annotated[bool, Field(description="The other way round.")] = False
+    reverse: Annotated[bool, Field(description="The other way round; not for `relevance`.")] = False
     state: Annotated[
         Literal["measured", "partial", "not_testable"] | None, Field(description="How much of it was seen.")
     ] = None

@@ -56,6 +56,6 @@ def _found(site: SiteContext, text: str, first: ListedServer | None) -> Sequence
     """The servers that a search finds, without the chosen one; None without a search."""
     if not text.strip():
         return None
-    page = site.store.listing.read_page(ListingQuery(text=text.strip(), sort="name"), limit=OFFERED)
+    page = site.store.listing.read_page(ListingQuery(text=text.strip(), sort="relevance"), limit=OFFERED)
     shown = (listed for listed in page.servers if not site.is_hidden(listed.server))
     return [listed for listed in shown if first is None or listed.server.id != first.server.id]

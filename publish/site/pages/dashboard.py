@@ -10,7 +10,7 @@ from markupsafe import Markup
 from starlette.responses import Response
 
 from evidence.model import Reason
-from evidence.store import ListingQuery
+from evidence.store import ListedScore, ListingQuery
 from publish.site import plot_geometry
 from publish.site.list_rows import render_rows
 from publish.text.numbers import make_bars
@@ -50,8 +50,13 @@ def routes(site: SiteContext) -> APIRouter:
 def _best(site: SiteContext, rubric: str) -> Markup:
     """The rows of the best servers under a methodology."""
     found = site.store.listing.read_page(ListingQuery(rubric=rubric), limit=SHOWN_BEST).servers
-    rows = render_rows([one for one in found if not site.is_hidden(one.server)], [rubric])
+    shown = [one for one in found if not site.is_hidden(one.server) and _is_scored(one.score(rubric))]
+    rows = render_rows(shown, [rubric])
     return Markup("".join(rows))  # noqa: S704  `render_rows` escapes
+
+
+def _is_scored(score: ListedScore | None) -> bool:
+    return score is not None and score.score is not None and not score.thin
 
 
 def _values(site: SiteContext, numbers: DashboardNumbers) -> dict[str, Any]:

@@ -34,8 +34,9 @@ _JSON: Final = "application/feed+json"
 
 @dataclass(frozen=True, slots=True)
 class FeedEntry:
-    """One change: its own address, its title, a text, and when the evidence was collected."""
+    """One change: its id, the address of a page about it, its title, a text, and when the evidence was collected."""
 
+    id: str
     url: str
     title: str
     text: str
@@ -90,8 +91,14 @@ def _list_runs(site: SiteContext) -> Iterator[FeedEntry]:
             continue
         counts = ", ".join(f"{movers.get(name, 0)} {words}" for name, words in (("up", "rose"), ("down", "fell")))
         moved = "; ".join(map(_describe_mover, movers.get("most", ())))
-        url = site.absolute(f"/status#{stored.run.id}")
-        yield FeedEntry(url, f"{numbers.servers} servers: {counts}", moved or "No score moved.", stored.run.as_of)
+        home = site.absolute("/")
+        yield FeedEntry(
+            f"{home}#{stored.run.id}",
+            home,
+            f"{numbers.servers} servers: {counts}",
+            moved or "No score moved.",
+            stored.run.as_of,
+        )
 
 
 def _describe_mover(mover: Mapping[str, Any]) -> str:
@@ -120,7 +127,8 @@ def _describe_change(page: str, before: HistoryPoint, after: HistoryPoint) -> Fe
     if before.grade != after.grade and after.grade:
         title += f", grade {after.grade}" + (f" instead of {before.grade}" if before.grade else "")
     why = "" if before.pins == after.pins else " Rules, rubrics or collectors changed between the two runs."
-    return FeedEntry(f"{page}?run={after.run}", title, f"Under {after.rubric}@{after.version}.{why}", after.as_of)
+    url = f"{page}?run={after.run}"
+    return FeedEntry(url, url, title, f"Under {after.rubric}@{after.version}.{why}", after.as_of)
 
 
 def _describe_move(before: Decimal | None, after: Decimal | None) -> str:
@@ -145,7 +153,7 @@ def _render_atom(feed: Feed, address: str) -> bytes:
     _add_texts(ET.SubElement(root, "author"), name="Hallmark")
     for entry in feed.entries:
         found = ET.SubElement(root, "entry")
-        _add_texts(found, id=entry.url, title=entry.title, updated=entry.at.isoformat(), summary=entry.text)
+        _add_texts(found, id=entry.id, title=entry.title, updated=entry.at.isoformat(), summary=entry.text)
         ET.SubElement(found, "link", rel="alternate", type="text/html", href=entry.url)
     text: bytes = ET.tostring(root, encoding="utf-8", xml_declaration=True)
     return text
@@ -164,7 +172,7 @@ def _newest(feed: Feed) -> datetime:
 def _render_json(feed: Feed, address: str) -> dict[str, Any]:
     items = [
         {
-            "id": entry.url,
+            "id": entry.id,
             "url": entry.url,
             "title": entry.title,
             "content_text": entry.text,

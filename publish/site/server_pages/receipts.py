@@ -6,9 +6,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Annotated, Any, Final
 
 from fastapi import APIRouter, Query
+from markupsafe import Markup, escape
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
+from evidence.derive.secret_scrubbing import scrub_text
 from evidence.store import ListedScore, Retest, RetestState, Store
 from publish.badges import images, requirements
 from publish.community.dispute_views import DisputeView, list_public_disputes
@@ -102,6 +104,7 @@ def _overview(site: SiteContext, seen: ServerInRun) -> dict[str, Any]:
     flags = seen.outline.flags if seen.outline else None
     of_lines = list_disputed_lines(site.store, seen) if flags is None or flags.disputed else {}
     can_have_retest = seen.newest and (flags is None or flags.retested)
+    connection = describe_connection(seen.listed.server)
     newest = {one.rubric: one.version for one in sorted(seen.scores, key=lambda one: one.version)}
     return {
         "scores": _in_order([one for one in seen.scores if one.version == newest[one.rubric]]),
@@ -110,7 +113,8 @@ def _overview(site: SiteContext, seen: ServerInRun) -> dict[str, Any]:
         "earlier": _in_order([one for one in seen.scores if one.version != newest[one.rubric]]),
         "bars": () if main is None else tuple(list_dimension_bars(main)),
         "security": None if main is None else summarize_security(main),
-        "connection": describe_connection(seen.listed.server),
+        "connection": connection,
+        "config": Markup("") if connection is None else escape(scrub_text(connection.config)),  # with its line breaks
         "spark": _spark(site.store, seen, main),
         "costs": costs[:FIXES_SHOWN],
         "more_costs": max(0, len(costs) - FIXES_SHOWN),

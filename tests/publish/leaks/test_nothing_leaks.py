@@ -47,7 +47,7 @@ def values(planted: Planted) -> dict[str, Sequence[str]]:
         "claim": ["clm_0000000000000000"],
         "webhook": ["whk_0000000000000000"],
         "text": [FOUND, GONE],
-        "sort": ["name", "seen"],
+        "sort": ["name", "relevance"],
         "state": ["measured"],
     }  # fmt: skip
 
@@ -64,7 +64,7 @@ def pages(planted: Planted) -> Iterator[str]:
         yield f"/servers/{server}/compare?from={planted.runs[0]}&to={WITHHELD.id}"
         yield f"/compare?a={server}&b={planted.marked.server.id}"
         yield from (f"/badges/{server}/{name}.{form}" for name in badge_names() for form in ("svg", "json"))
-    yield from (f"/servers?text={word}" for word in WORDS)
+    yield from (f"/servers?q={word}{sort}" for word in WORDS for sort in ("", "&sort=rank"))
     yield from (f"/datasets/{run}/manifest.json" for run in planted.runs)
     yield from (f"/retests/{planted.retest}", f"/disputes/{planted.dispute}")
 

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import pytest
 
-from evidence.model import Dossier, Run
+from evidence.kinds import listing, registration
+from evidence.model import Dossier, Observed, Run
 from evidence.store import ListingQuery, Store
+from evidence.store.listing.values import SortOrder
 from tests.dossiers import captures
 from tests.publish import capped, samples
 from tests.publish.purpose_questions import QUESTIONS
@@ -57,14 +60,41 @@ def test_the_api_finds_by_purpose_and_says_it(captured: Store, site_of: SiteOf) 
     assert (answer["next"], answer["previous"]) == (None, None)
 
 
-def test_words_of_a_private_finding_find_nothing(make_store: MakeStore) -> None:
-    other = replace(capped.clean(), server=replace(capped.clean().server, ref="npm:other", name="other"))
-    records = {kind: replace(record, server=other.server.id) for kind, record in other.records.items()}
-    poisoned = capped.poisoned()
-    store = filled(make_store([], BEFORE), poisoned, replace(other, records=records))
+def test_words_of_a_private_finding_find_nothing_and_the_name_still_finds_the_server(make_store: MakeStore) -> None:
+    poisoned, leaking = capped.poisoned(), renamed(capped.leaking(), "leaking")
+    store = filled(make_store([], BEFORE), poisoned, leaking, renamed(capped.clean(), "other"))
     words = [word for word in capped.POISON.split() if word.isalpha() and len(word) > 4]
     assert len(words) > 2
     for word in words:
-        for sort in ("relevance", "rank"):
-            page = store.listing.read_page(ListingQuery(text=word, sort=sort))
-            assert poisoned.server.id not in {one.server.id for one in page.servers}, word
+        assert poisoned.server.id not in found(store, word, "relevance") | found(store, word, "rank"), word
+    for server in (poisoned.server, leaking.server):
+        assert server.id in found(store, server.name, "relevance")
+        listed = store.listing.find_server(server.id)
+        assert listed is not None and listed.purpose == "", "which of the two is capped must not tell why"
+    assert found(store, "identifier", "relevance") == {renamed(capped.clean(), "other").server.id}
+
+
+def test_a_secret_in_a_text_is_neither_shown_nor_found(make_store: MakeStore) -> None:
+    secret = "ghp_a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
+    server = renamed(capped.clean(), "plain")
+    record = server.records[listing.KIND]
+    assert isinstance(record.content, Observed)
+    body = json.loads(record.content.body)
+    body["opening"]["instructions"] = f"Sends notes with {secret} {'and more ' * 20}"
+    body["lists"]["tools"]["pages"][0]["tools"][0]["description"] += f" {secret}"
+    changed = replace(record, content=Observed(json.dumps(body).encode()))
+    without = {kind: one for kind, one in server.records.items() if kind != registration.KIND}
+    store = filled(make_store([], BEFORE), replace(server, records={**without, listing.KIND: changed}))
+    listed = store.listing.find_server(server.server.id)
+    assert listed is not None and "ghp" not in listed.purpose
+    assert not any(found(store, word, "rank") for word in ("a1B2c3", secret, "ghp"))
+
+
+def renamed(dossier: Dossier, name: str) -> Dossier:
+    server = replace(dossier.server, ref=f"npm:{name}", name=name)
+    records = {kind: replace(record, server=server.id) for kind, record in dossier.records.items()}
+    return replace(dossier, server=server, records=records)
+
+
+def found(store: Store, text: str, sort: SortOrder) -> set[str]:
+    return {one.server.id for one in store.listing.read_page(ListingQuery(text=text, sort=sort)).servers}

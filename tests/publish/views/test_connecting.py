@@ -41,13 +41,31 @@ def test_the_command_of_each_kind_of_target(target: Target, command: str) -> Non
     assert words == ([command] if target.type.is_remote else shlex.split(command))
 
 
-def test_required_variables_are_named_and_no_value_is_made_up() -> None:
-    wanted = PackageInput(place=InputPlace.ENVIRONMENT, name="API_KEY", required=True, secret=True)
-    optional = PackageInput(place=InputPlace.ENVIRONMENT, name="REGION")
-    target = Target(type=TargetType.NPM, identifier="b", environment=(("MODE", "fast"),), inputs=(wanted, optional))
+def test_required_inputs_are_named_and_no_value_is_made_up() -> None:
+    inputs = (
+        PackageInput(place=InputPlace.ENVIRONMENT, name="API_KEY", required=True, secret=True),
+        PackageInput(place=InputPlace.ENVIRONMENT, name="REGION"),
+        PackageInput(place=InputPlace.OPTION, name="--root", required=True),
+        PackageInput(place=InputPlace.WORD, name="folder", required=True),
+    )
+    target = Target(type=TargetType.NPM, identifier="b", environment=(("MODE", "very fast"),), inputs=inputs)
     made = describe_connection(server(target))
     assert made is not None
-    assert json.loads(made.config)["mcpServers"]["notes"]["env"] == {"MODE": "fast", "API_KEY": "YOUR_API_KEY"}
+    assert made.command == "MODE='very fast' API_KEY=YOUR_API_KEY npx -y b --root YOUR_ROOT YOUR_FOLDER"
+    entry = json.loads(made.config)["mcpServers"]["notes"]
+    assert entry["env"] == {"MODE": "very fast", "API_KEY": "YOUR_API_KEY"}
+    assert entry["args"] == ["-y", "b", "--root", "YOUR_ROOT", "YOUR_FOLDER"]
+
+
+def test_a_container_gets_its_variables_and_a_remote_its_headers() -> None:
+    inputs = (PackageInput(place=InputPlace.ENVIRONMENT, name="KEY", required=True),)
+    image = describe_connection(server(Target(type=TargetType.OCI, identifier="x.example/b", inputs=inputs)))
+    remote = describe_connection(
+        server(Target(type=TargetType.SSE, identifier="https://a.example/sse", headers=(("X-Plan", "free"),)))
+    )
+    assert image is not None and remote is not None
+    assert image.command == "KEY=YOUR_KEY docker run -i --rm -e KEY x.example/b"
+    assert json.loads(remote.config)["mcpServers"]["notes"]["headers"] == {"X-Plan": "free"}
 
 
 @pytest.mark.parametrize(

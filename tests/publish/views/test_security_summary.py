@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from decimal import Decimal
 
 import pytest
 
-from publish.disclosure import WITHHELD, WITHHELD_CAP
+from publish.disclosure import NOT_DISCLOSED, SET_ASIDE, UNDER_DISCLOSURE, WITHHELD, WITHHELD_CAP
 from publish.views.security_summary import SecurityStatus, summarize_security
 from scoring.results.outcome import NotMeasured
 from scoring.results.scorecard import ComponentScore, DimensionScore, Line, Scorecard
@@ -66,7 +67,7 @@ def card(
         (
             card({**CLEAN, "dependencies": Decimal(6)}, {"dependencies": [ADVISORY]}),
             SecurityStatus.FOUND,
-            "1 finding: advisories about dependencies; no " + " or ".join(SUBJECTS[:2]) + " found",
+            "A published vulnerability affects a dependency (1); no " + " or ".join(SUBJECTS[:2]) + " found",
         ),
         (
             card({**CLEAN, "dependencies": NotMeasured("not_applicable")}),
@@ -76,7 +77,7 @@ def card(
         (
             card({**CLEAN, "secrets": UNREAD, "dependencies": NotMeasured("not_applicable")}),
             SecurityStatus.PARTLY_EXAMINED,
-            "no instructions to models in tool texts found; not examined: secrets in the source",
+            "no instructions to models in tool texts found; not fully examined: secrets in the source",
         ),
         (
             card(dict.fromkeys(CLEAN, UNREAD)),
@@ -87,10 +88,10 @@ def card(
             card(
                 {**CLEAN, "poisoning": HIDDEN, "secrets": HIDDEN},
                 {},
-                Line(cites=WITHHELD_CAP, points=Decimal(-20), why="capped"),
+                Line(cites=WITHHELD_CAP, points=Decimal(-20), why=UNDER_DISCLOSURE),
             ),
             SecurityStatus.WITHHELD,
-            "20 points under disclosure; no advisories about dependencies found",
+            "findings are under disclosure; no advisories about dependencies found",
         ),
     ],
     ids=lambda value: value.value if isinstance(value, SecurityStatus) else "",
@@ -99,6 +100,22 @@ def test_the_line_follows_the_components(found: Scorecard, status: SecurityStatu
     said = summarize_security(found)
     assert said is not None
     assert (said.status, said.text) == (status, text)
+
+
+@pytest.mark.parametrize(("why", "status"), [(NOT_DISCLOSED, "withheld"), (SET_ASIDE, "clean")])
+def test_only_a_finding_that_awaits_its_disclosure_is_called_so(why: str, status: str) -> None:
+    hidden = Line(cites=WITHHELD, points=Decimal(0), why=why)
+    said = summarize_security(card(CLEAN, {}, hidden))
+    assert said is not None and said.status.value == status
+
+
+def test_what_was_examined_in_part_is_not_clean() -> None:
+    whole = card(CLEAN)
+    (security,) = whole.dimensions
+    parts = tuple(replace(part, floor=Decimal(1)) if part.name == "poisoning" else part for part in security.components)
+    said = summarize_security(replace(whole, dimensions=(replace(security, components=parts),)))
+    assert said is not None and said.status is SecurityStatus.PARTLY_EXAMINED
+    assert said.text == f"no {SUBJECTS[1]} or {SUBJECTS[2]} found; not fully examined: {SUBJECTS[0]}"
 
 
 def test_a_methodology_without_these_components_says_nothing() -> None:
