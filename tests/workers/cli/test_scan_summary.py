@@ -57,7 +57,9 @@ def test_what_brings_most_stands_first_with_its_remedy(scan: Scan) -> None:
 def test_a_cap_stands_on_the_first_line_and_the_finding_in_the_line_about_security(scan: Scan) -> None:
     printed = scan(poisoned())
     assert printed.splitlines()[0].startswith("Capped at D by ")
-    assert re.search(r"^Security  found: \d+ findings?: instructions to models in tool texts", printed, re.MULTILINE)
+    assert re.search(
+        r"^Security  found: A text contains overriding or concealing instructions \(\d\)", printed, re.MULTILINE
+    )
 
 
 def test_a_server_that_could_not_be_tested_has_a_reason_an_advice_and_no_value(scan: Scan) -> None:

@@ -13,7 +13,6 @@ from rich.text import Text
 from evidence.kinds import listing
 from evidence.model import Absent, Dossier
 from publish.text.numbers import format_percent, format_signed
-from publish.views.absence_advice import advise_on_absence
 from publish.views.dimension_bars import DimensionBar, list_dimension_bars
 from publish.views.evidence.check_verdicts import CheckVerdicts
 from publish.views.security_summary import SecurityStatus, summarize_security
@@ -25,7 +24,7 @@ from scoring.results.scorecard import DimensionScore, Scorecard
 from scoring.results.verdict import read_verdict
 from workers.cli.display.console import clean_text
 from workers.cli.display.protocol_verdicts import describe_counts
-from workers.cli.display.server_page import count_items
+from workers.cli.display.server_page import count_items, list_absence_lines
 from workers.cli.display.verdicts import format_percentile, format_range, format_score, list_cap_lines
 
 _FIXES: Final = 5
@@ -78,13 +77,8 @@ def _identity(dossier: Dossier) -> Iterator[RenderableType]:
 
 def _absence(dossier: Dossier) -> Iterator[RenderableType]:
     content = dossier.read(listing.KIND)
-    if not isinstance(content, Absent):
-        return
-    advice = advise_on_absence(content.reason)
-    yield clean_text(f"Could not be tested: {content.reason.value.replace('_', ' ')}", "bold yellow")
-    yield clean_text(advice.means[:1].upper() + advice.means[1:], limit=1000)
-    yield clean_text(f"Observed: {content.detail}", limit=1000)
-    yield clean_text(f"What to do: {advice.do}", limit=1000)
+    if isinstance(content, Absent):
+        yield from list_absence_lines(content)
 
 
 def _verdict(card: Scorecard) -> Iterator[RenderableType]:
@@ -93,7 +87,8 @@ def _verdict(card: Scorecard) -> Iterator[RenderableType]:
     if verdict.value is not None:
         line.append(" of 100", style="default")
         if verdict.floor != verdict.ceiling:
-            line.append(f"; complete evidence gives {format_range(verdict)}", style="default")
+            where = " where no cap holds" if verdict.caps else ""
+            line.append(f"; complete evidence gives {format_range(verdict)}{where}", style="default")
     elif isinstance(card.score, NotMeasured):
         line.append_text(clean_text(f": {card.score.detail}", "default", limit=300))
     yield _labelled("Score", line)
@@ -142,7 +137,7 @@ def _fixes(plan: FixPlan | None) -> Iterator[RenderableType]:
         grid.add_row(Text(format_signed(remedy.gain.points), style="green"), _fix(remedy))
     yield grid
     if len(remedies) > _FIXES:
-        yield Text(f"{len(remedies) - _FIXES} more fixes bring points: --verbose", style="dim")
+        yield Text(f"{len(remedies) - _FIXES} more rules cost points: --verbose", style="dim")
 
 
 def _fix(remedy: Remedy) -> Text:
@@ -175,7 +170,7 @@ def _unmeasured(card: Scorecard) -> Iterator[RenderableType]:
         return
     yield Text("Not measured", style="bold")
     for why, names in list(found.items())[:_REASONS]:
-        yield _labelled("", clean_text(f"{', '.join(names)}: {why.replace('_', ' ')}", limit=300))
+        yield _labelled("", clean_text(f"{', '.join(names)}: {why}", limit=300))
     if len(found) > _REASONS:
         yield _labelled("", Text(f"{len(found) - _REASONS} more reasons: --verbose", style="dim"))
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from rich.text import Text
 
@@ -42,7 +42,9 @@ def show_server(
     print_data(make_fact_table(facts))
     print_data("")
     if isinstance(content, Absent):
-        _show_absent(content)
+        for line in list_absence_lines(content):
+            print_data(line)
+        print_data("")
     for card in cards:
         print_data(render_receipt(card, details=details))
     show_findings(findings)
@@ -59,13 +61,13 @@ def count_items(dossier: Dossier) -> str:
     )
 
 
-def _show_absent(content: Absent) -> None:
+def list_absence_lines(content: Absent) -> Iterator[Text]:
+    """Why a server could not be tested, what was observed, and what to do."""
     advice = advise_on_absence(content.reason)
-    print_data(clean_text(f"Could not be tested: {content.reason.value.replace('_', ' ')}", "bold yellow"))
-    print_data(clean_text(advice.means[:1].upper() + advice.means[1:], limit=1000))
-    print_data(clean_text(f"Observed: {content.detail}", limit=1000))
-    print_data(clean_text(f"What to do: {advice.do}", limit=1000))
-    print_data("")
+    yield clean_text(f"Could not be tested: {content.reason.value.replace('_', ' ')}", "bold yellow")
+    yield clean_text(advice.means[:1].upper() + advice.means[1:], limit=1000)
+    yield clean_text(f"Observed: {content.detail}", limit=1000)
+    yield clean_text(f"What to do: {advice.do}", limit=1000)
 
 
 def _show_evidence(dossier: Dossier) -> None:
