@@ -5,7 +5,7 @@ No formula of any rubric is repeated here, so clamps, bonuses, means and redistr
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Final, TypeAlias
@@ -65,8 +65,8 @@ class FixPlan:
     everything: FixGain | None = None
 
 
-def plan_fixes(assessment: Assessment, rubric: Rubric, *, places: int = MAX_PLACES) -> FixPlan:
-    """Plan all fixes of one server, with the gain of each of so many `places` alone; without a score no gains."""
+def plan_fixes(assessment: Assessment, rubric: Rubric) -> FixPlan:
+    """Plan all fixes of one server; without a score there are no gains."""
     card = rubric.score(assessment)
     if not isinstance(card.score, Decimal):
         return FixPlan(card=card)
@@ -75,9 +75,20 @@ def plan_fixes(assessment: Assessment, rubric: Rubric, *, places: int = MAX_PLAC
     weigh = _Scales(assessment, rubric, card)
     gains = {rule: weigh.without(set(spots)) for rule, spots in found.items()}
     order = sorted(found, key=lambda rule: (-gains[rule].points, rule))
-    worth = set([place for rule in order for place in found[rule]][:places])
+    worth = set([place for rule in order for place in found[rule]][:MAX_PLACES])
     remedies = tuple(_remedy(rule, found[rule], gains[rule], weigh, worth) for rule in order)
     return FixPlan(card=card, remedies=remedies, everything=weigh.without(set(faults)) if faults else None)
+
+
+def plan_fixes_of(assessment: Assessment, rubric: Rubric, card: Scorecard, rules: Collection[str]) -> Sequence[Remedy]:
+    """The remedies of a few rules, the largest gain first, without the gains of single places.
+
+    It judges again once for each rule, where `plan_fixes` does so for every rule and many places.
+    """
+    found = {rule: spots for rule, spots in _found(assessment, rubric).items() if rule in rules}
+    weigh = _Scales(assessment, rubric, card)
+    remedies = [_remedy(rule, spots, weigh.without(set(spots)), weigh, ()) for rule, spots in found.items()]
+    return sorted(remedies, key=lambda remedy: (-remedy.gain.points, remedy.rule))
 
 
 def exact_score(card: Scorecard) -> Decimal:

@@ -47,11 +47,13 @@ def test_the_outcome_fits_on_one_screen(scan: Scan, width: int) -> None:
 
 def test_what_brings_most_stands_first_with_its_remedy(scan: Scan) -> None:
     dossier = recorded()["sdk-http"]
-    best, second, *_ = plan_fixes(assess_dossier(dossier, [ADAPTIVE_2]), ADAPTIVE_2).remedies
+    plan = plan_fixes(assess_dossier(dossier, [ADAPTIVE_2]), ADAPTIVE_2)
+    best, second, *_ = plan.remedies
     printed = scan(dossier, width=300)
     assert printed.index(best.title) < printed.index(discover_rules()[best.rule].remedy) < printed.index(second.title)
     gains = [float(found) for found in re.findall(r"^ *\+([0-9.]+)  ", printed, re.MULTILINE)]
     assert len(gains) == 5 and gains == sorted(gains, reverse=True)
+    assert gains == [float(round(remedy.gain.points, 2)) for remedy in plan.remedies[:5]]
 
 
 def test_a_cap_stands_on_the_first_line_and_the_finding_in_the_line_about_security(scan: Scan) -> None:

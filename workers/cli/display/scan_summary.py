@@ -17,7 +17,7 @@ from publish.views.dimension_bars import DimensionBar, list_dimension_bars
 from publish.views.evidence.check_verdicts import CheckVerdicts
 from publish.views.security_summary import SecurityStatus, summarize_security
 from scoring.protocol.conformance import Verdict as CheckVerdict
-from scoring.remedy import FixPlan, Remedy
+from scoring.remedy import Remedy
 from scoring.results import weighting
 from scoring.results.outcome import Level, NotMeasured
 from scoring.results.scorecard import DimensionScore, Scorecard
@@ -27,9 +27,8 @@ from workers.cli.display.protocol_verdicts import describe_counts
 from workers.cli.display.server_page import count_items, list_absence_lines
 from workers.cli.display.verdicts import format_percentile, format_range, format_score, list_cap_lines
 
-_FIXES: Final = 5
 _FAILURES: Final = 3
-_REASONS: Final = 4
+_REASONS: Final = 3
 _BAR: Final = 20
 _LABEL: Final = 8
 _LOW, _HIGH = Decimal(5), Decimal(8)  # of 10: red below the first, green from the second
@@ -43,9 +42,12 @@ _SECURITY_STYLES: Final = {
 
 
 def render_summary(
-    dossier: Dossier, cards: Sequence[Scorecard], checks: CheckVerdicts, plan: FixPlan | None
+    dossier: Dossier, cards: Sequence[Scorecard], checks: CheckVerdicts, remedies: Sequence[Remedy], more: int
 ) -> RenderableType:
-    """At most 60 lines. The first card gives the verdict; the others stand beside it on one line."""
+    """At most 60 lines. The first card gives the verdict; the others stand beside it on one line.
+
+    `remedies` are those to show, `more` is the number of other rules that cost points.
+    """
     main, *others = cards
     blocks: list[Iterable[RenderableType]] = [
         list_cap_lines(cards),
@@ -54,7 +56,7 @@ def render_summary(
         _verdict(main),
         _dimensions(main),
         (*_security(main), *_protocol(checks)),
-        _fixes(plan),
+        _fixes(remedies, more),
         _unmeasured(main),
         _others(others),
     ]
@@ -125,19 +127,18 @@ def _security(card: Scorecard) -> Iterator[RenderableType]:
         yield _labelled("Security", status.append_text(clean_text(found.text, "default", limit=400)))
 
 
-def _fixes(plan: FixPlan | None) -> Iterator[RenderableType]:
-    remedies = [remedy for remedy in plan.remedies if remedy.gain.points > 0] if plan else []
+def _fixes(remedies: Sequence[Remedy], more: int) -> Iterator[RenderableType]:
     if not remedies:
         return
     yield Text("What to fix first, and the points it brings", style="bold")
     grid = Table.grid(padding=(0, 2, 0, 0))
     grid.add_column(justify="right", no_wrap=True)
     grid.add_column(overflow="fold")
-    for remedy in remedies[:_FIXES]:
+    for remedy in remedies:
         grid.add_row(Text(format_signed(remedy.gain.points), style="green"), _fix(remedy))
     yield grid
-    if len(remedies) > _FIXES:
-        yield Text(f"{len(remedies) - _FIXES} more rules cost points: --verbose", style="dim")
+    if more:
+        yield Text(f"{more} more rules cost points: --verbose", style="dim")
 
 
 def _fix(remedy: Remedy) -> Text:

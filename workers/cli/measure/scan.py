@@ -16,8 +16,9 @@ from publish.scan_reports import junit, sarif
 from publish.scan_reports.document import make_scan_document
 from publish.scan_reports.gate import Gate, GateDecision, GateStatus, decide_gate
 from publish.views.evidence.check_verdicts import CheckVerdicts, judge_checks
+from publish.views.fix_costs import rank_costs
 from scoring.engine.assess import assess_dossier
-from scoring.remedy import plan_fixes
+from scoring.remedy import plan_fixes_of
 from scoring.results.outcome import Level
 from scoring.results.scorecard import Scorecard
 from scoring.rubrics.sdk_tier import SDK_TIER_1
@@ -34,6 +35,8 @@ from workers.cli.measure.scan_options import FailOn, Format
 from workers.cli.rubric_selection import select_rubrics
 from workers.cli.session import configure_command_logging
 from workers.settings.environment import Settings, read_code_version
+
+FIXES_SHOWN: Final = 5
 
 _LEVELS: Final = {
     FailOn.NEVER: frozenset[Level](),
@@ -93,7 +96,9 @@ def run_scan(
         checks = judge_checks(assessment)
         form = Format.JSON if as_json else form
         is_summary = form is Format.TEXT and not (rubric or verbose or evidence)
-        plan = plan_fixes(assessment, rubrics[0], places=0) if is_summary else None
+        has_gains = is_summary and isinstance(cards[0].score, Decimal)
+        costly = [cost.rule for cost in rank_costs(cards[:1])] if has_gains else []
+        remedies = plan_fixes_of(assessment, rubrics[0], cards[0], costly[:FIXES_SHOWN]) if costly else ()
         del assessment  # of ten thousand tools it takes 30 MiB, and so does the output
         judged = cards if rubric else cards[:1]
         decision = decide_gate(Gate(minimum=fail_under, levels=_LEVELS[fail_on]), dossier, judged, checks)
@@ -107,7 +112,7 @@ def run_scan(
         if form is Format.JSON:
             print_json(_make_document(dossier, cards, checks, decision))
         elif is_summary:
-            print_data(render_summary(dossier, cards, checks, plan))
+            print_data(render_summary(dossier, cards, checks, remedies, len(costly) - len(remedies)))
         elif form is Format.TEXT:
             show_server(dossier, cards, evidence=evidence)
             if rubric is None or SDK_TIER_1 in rubrics:
