@@ -30,14 +30,14 @@ def show_result(
     result: RunResult, rows: Sequence[tuple[ServerRow, Sequence[Scorecard]]], settings: Settings, report: Path | None
 ) -> None:
     if result.outage:
-        print_data(clean_text(result.outage, "bold red"))
+        print_data(clean_text(result.outage, "bold red", limit=1000))
         print_data("")
     best = sorted(rows, key=lambda row: rank_row(row[0]))
     if best:
         print_data(make_run_table(best[:MAX_SERVERS_SHOWN]))
         print_data("")
-        more = f"{len(best) - MAX_SERVERS_SHOWN} more servers, and " if len(best) > MAX_SERVERS_SHOWN else ""
-        print_note(f"{more}the scores under other methodologies: hallmark list")
+        more = f"{len(best) - MAX_SERVERS_SHOWN} more servers and the" if len(best) > MAX_SERVERS_SHOWN else "The"
+        print_note(f"{more} scores under other methodologies: hallmark list")
     if result.absent:
         _show_reasons(result)
     for walk in result.walks:
