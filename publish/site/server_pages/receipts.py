@@ -29,7 +29,7 @@ from scoring.receipt import decode_scorecard
 from scoring.results.scorecard import Scorecard
 
 FIXES_SHOWN: Final = 3
-SPARK_POINTS: Final = 30
+SPARK_POINTS: Final = 12
 SPARK_WIDTH: Final = 120
 SPARK_HEIGHT: Final = 20
 LINES_ON_PAGE: Final = 500
