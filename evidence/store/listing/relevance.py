@@ -35,7 +35,7 @@ PREFIX_SHARE: Final = 0.6
 UNGRADED: Final = 0.4
 """The factor of a server without points; it grows to 1 with 100 points of the query's methodology."""
 
-_EXAMINED: Final = 300
+_EXAMINED: Final = 100
 """Candidates whose words are read: those that match the rarest terms and have the most points."""
 
 _POINTS: Final = 1_000_000  # of 100 points, in the unit of the index
