@@ -158,15 +158,6 @@ def read_servers(connection: Connection, edition: Edition, after: int) -> list[t
     return [(row.place, server_from_row(row)) for row in connection.execute(query)]
 
 
-def select_places(
-    connection: Connection, edition: Edition, query: ListingQuery, where: QueryConditions, limit: int
-) -> list[int]:
-    """The places of the first servers in the order of the query's rubric that meet conditions on the order."""
-    order = LISTING_ORDER.c
-    found = select(order.place).where(order.edition == edition.key, order.sort == edition.rubric(query), *where)
-    return list(connection.scalars(found.order_by(order.rank, order.place).limit(limit)))
-
-
 def select_servers(edition: Edition) -> Select[Any]:
     """All servers of an edition, with the columns that `make_listed` reads."""
     return _SERVERS.where(LISTING_SERVER.c.edition == edition.key)

@@ -14,12 +14,11 @@ from typing import Final
 
 from sqlalchemy import Connection, select
 
-from evidence.store.listing.queries import Edition, list_conditions, make_listed, select_places, select_servers
+from evidence.store.listing.queries import Edition, list_conditions, make_listed, select_servers
 from evidence.store.listing.search_words import SearchTerm, ServerWords, parse_search_terms
 from evidence.store.listing.values import ListingPage, ListingQuery
 from evidence.store.listing.word_search import (
     MANY,
-    find_places_of_term,
     find_servers_by_words,
     is_at_places,
     read_words,
@@ -94,7 +93,7 @@ def _share_in(weight: float, words: Iterable[str], term: SearchTerm) -> float:
 def _weigh(connection: Connection, edition: Edition, terms: Iterable[SearchTerm]) -> list[WeighedTerm]:
     found = []
     for term in terms:
-        places = find_places_of_term(connection, edition.key, term)
+        places = find_servers_by_words(connection, edition.key, [term]).places
         many = MANY if places is None else len(places)
         found.append(WeighedTerm(term, places, math.log1p(edition.servers / max(1, many))))
     return found
@@ -104,14 +103,16 @@ def _find_candidates(
     connection: Connection, edition: Edition, query: ListingQuery, terms: Sequence[WeighedTerm]
 ) -> dict[int, int]:
     """The places of the candidates that pass the filters, each with its points in the unit of the index, or -1."""
-    conditions = list_conditions(edition, query)
-    points = _read_points(connection, edition, query, _list_rare(terms))
+    order = LISTING_ORDER.c
+    of_rubric = (order.edition == edition.key, order.sort == edition.rubric(query))
+    ranked = select(order.place, order.score).where(*of_rubric, *list_conditions(edition, query))
+    rare = connection.execute(ranked.where(is_at_places(connection, _list_rare(terms))))
+    points = {row.place: _points_of(row.score) for row in rare}
     common = [term.term for term in terms if term.places is None]
     if common and len(points) < _EXAMINED:
         matches = find_servers_by_words(connection, edition.key, common)
-        where = [*conditions, *matches.conditions(connection)]
-        best = select_places(connection, edition, query, where, _EXAMINED)
-        points |= _read_points(connection, edition, query, best)
+        best = ranked.where(*matches.conditions(connection)).order_by(order.rank, order.place).limit(_EXAMINED)
+        points |= {row.place: _points_of(row.score) for row in connection.execute(best)}
     return points
 
 
@@ -129,17 +130,8 @@ def _count_matches(terms: Sequence[WeighedTerm]) -> int:
     return sum(len(term.places) for term in terms if term.places)
 
 
-def _read_points(
-    connection: Connection, edition: Edition, query: ListingQuery, places: Iterable[int]
-) -> dict[int, int]:
-    order = LISTING_ORDER.c
-    found = select(order.place, order.score).where(
-        order.edition == edition.key,
-        order.sort == edition.rubric(query),
-        is_at_places(connection, places),
-        *list_conditions(edition, query),
-    )
-    return {row.place: -1 if row.score is None else row.score for row in connection.execute(found)}
+def _points_of(score: int | None) -> int:
+    return -1 if score is None else score
 
 
 def _estimate(terms: Sequence[WeighedTerm], place: int) -> float:

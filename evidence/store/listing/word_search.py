@@ -106,12 +106,6 @@ def find_servers_by_words(connection: Connection, edition: int, terms: Sequence[
     return WordMatches(edition, terms, frozenset(found) if len(found) < MANY else None)
 
 
-def find_places_of_term(connection: Connection, edition: int, term: SearchTerm) -> frozenset[int] | None:
-    """The places of the servers that match one term; None when they are many."""
-    found = _find(connection, edition, [term])
-    return frozenset(found) if len(found) < MANY else None
-
-
 def read_words(connection: Connection, edition: int, places: Iterable[int]) -> Mapping[int, ServerWords]:
     """The words of the servers at some places."""
     is_sqlite = connection.dialect.name == "sqlite"
