@@ -71,9 +71,9 @@ def _group(group: LineGroup, page: str, disputes: str) -> str:
     )
 
 
-def render_dimension_rows(dimensions: Sequence[DimensionScore], *, components: bool) -> Markup:
-    """The result and weight of each dimension, and with `components` those of its components."""
-    return _safe("".join(_dimension(part, dimensions, components=components)) for part in dimensions)
+def render_dimension_rows(dimensions: Sequence[DimensionScore]) -> Markup:
+    """The result and weight of each dimension and of its components."""
+    return _safe("".join(_dimension(part, dimensions)) for part in dimensions)
 
 
 def render_dots(series: Sequence[PlotDot]) -> Markup:
@@ -91,14 +91,14 @@ def render_run_rows(series: Sequence[PlotDot], server: str) -> Markup:
     return _safe(_night(dot, server) for dot in series[: -RUNS_SHOWN - 1 : -1])
 
 
-def _dimension(part: DimensionScore, siblings: Sequence[DimensionScore], *, components: bool) -> Iterator[str]:
+def _dimension(part: DimensionScore, siblings: Sequence[DimensionScore]) -> Iterator[str]:
     state = f'<span class="state {_shown_state(part.status, "-")}">{_shown_state(part.status, " ")}</span>'
     yield f'<tbody>\n<tr class="dimension"><th scope="row">{_words(part.name)}</th><td>{state}</td>'
     yield _weights(part, siblings)
     if isinstance(part.result, NotMeasured):
         detail = f": {escape_text(part.result.detail)}" if part.result.detail else ""
         yield f'<tr class="reason"><td colspan="6">{_words(part.result.reason)}{detail}</td></tr>'
-    for component in part.components if components else ():
+    for component in part.components:
         missing = component.result if isinstance(component.result, NotMeasured) else None
         seen = _why(missing) if missing else f"{component.checked} checked"
         yield f'<tr class="component"><th scope="row">{_words(component.name)}</th>'

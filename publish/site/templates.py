@@ -30,9 +30,8 @@ _RECEIPT_DEFAULTS: Final[Mapping[str, object]] = {
     "disputed": {},
     "disputes_page": "",
     "dispute_form": "",
-    "shows_components": True,
 }
-"""The defaults of a receipt: no links, and the rows of components."""
+"""The defaults of a receipt: no links."""
 
 _ROWS: Final[Mapping[str, object]] = {
     "group_rows": receipt_rows.render_group_rows,

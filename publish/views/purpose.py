@@ -49,8 +49,8 @@ def find_purpose(dossier: Dossier, suspect: Collection[str] = ()) -> str:
 def list_tool_texts(dossier: Dossier, suspect: Collection[str] = ()) -> tuple[str, ...]:
     """The names of the tools, then their titles and descriptions, without suspect tools."""
     tools = _tools(dossier, suspect)
-    told = (text[:_MAX_TEXT] for tool in tools for text in (tool.text("title"), tool.description) if text)
-    texts = (*(tool.name[:_MAX_TEXT] for tool in tools), *told)
+    descriptions = (text[:_MAX_TEXT] for tool in tools for text in (tool.text("title"), tool.description) if text)
+    texts = (*(tool.name[:_MAX_TEXT] for tool in tools), *descriptions)
     return texts if are_free_of_secrets(texts) else tuple(map(scrub_text, texts))
 
 

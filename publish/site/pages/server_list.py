@@ -77,9 +77,8 @@ def routes(site: SiteContext) -> APIRouter:
         numbers = known.of(page.run)
         rubrics = numbers.rubrics
         shown = [one for one in page.servers if not site.is_hidden(one.server)]
-        alike = replace(
-            search.query, text="q" if search.words else ""
-        )  # all searches for words share form and headings
+        # All searches for words share the form and the headings of the search for "q".
+        alike = replace(search.query, text="q" if search.words else "")
         return site.page(
             "list.html.j2",
             here="servers",
