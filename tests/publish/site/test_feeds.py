@@ -54,6 +54,14 @@ def test_the_feed_of_a_server_has_an_entry_for_each_change(moved: Store, site_of
     assert fallen["feed_url"].endswith("/feed.json")
 
 
+def test_versions_of_a_methodology_are_not_taken_for_changes(make_store: Callable[..., Store], site_of: SiteOf) -> None:
+    store, quiet = make_store([], BEFORE), samples.dossiers(1)[0]
+    for number in range(2):
+        newer = [replace(one, version=2) for one in cards(quiet, 40, "D")]
+        put(store, night(number), [quiet], [*cards(quiet, 60, "C"), *newer])
+    assert entries(site_of(store).get(f"/servers/{quiet.server.id}/feed.atom").text) == []
+
+
 def test_the_feed_of_all_servers_has_an_entry_for_each_run(moved: Store, site_of: SiteOf) -> None:
     site = site_of(moved)
     newest, before, first = entries(site.get("/feed.atom").text)

@@ -76,6 +76,20 @@ def test_a_suspect_tool_is_left_out_and_the_others_stay() -> None:
         assert tools[0].description not in row.tool_texts
 
 
+def test_secrets_are_masked_before_a_text_is_cut_or_searched() -> None:
+    secret = "ghp_a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
+    assert "a1B2c3" not in find_purpose(opened(instructions=f"{'x' * (MAX_PURPOSE - 20)} {secret}"))
+    dossier = opened()
+    record = dossier.records[listing.KIND]
+    assert isinstance(record.content, Observed)
+    body = json.loads(record.content.body)
+    body["lists"]["tools"]["pages"][0]["tools"][0]["description"] = f"Sends it with {secret}."
+    changed = replace(record, content=Observed(json.dumps(body).encode()))
+    texts = list_tool_texts(replace(dossier, records={listing.KIND: changed}))
+    assert any("Sends it with" in text for text in texts)
+    assert not any("a1B2c3" in text for text in texts)
+
+
 @pytest.mark.parametrize("place", ["", "server"])
 def test_a_finding_that_may_be_in_any_text_leaves_nothing(place: str) -> None:
     server = published(opened(instructions="Hello."))
