@@ -71,6 +71,9 @@ class AccessClass(StrEnum):
         return self in {AccessClass.GATED_AT_CONNECT, AccessClass.GATED_AT_LIST}
 
 
+_GATED: Final = {AccessClass.GATED_AT_CONNECT, AccessClass.GATED_AT_LIST, AccessClass.PAYMENT}
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Gate:
     """The answer that denies access. `reason` is an evidence Reason's value."""
@@ -161,6 +164,11 @@ class Access:
     @property
     def access_class(self) -> AccessClass:
         return AccessClass(text_or_empty(self.body.get("class")))
+
+    @property
+    def is_gated(self) -> bool:
+        """Whether credentials or a payment would give more access; False for a class that is not known."""
+        return text_or_empty(self.body.get("class")) in _GATED
 
     @cached_property
     def gate(self) -> Gate | None:

@@ -28,6 +28,9 @@ KIND: Final = "listing"
 SCHEMA: Final = 1
 TRAITS: Final = Traits(licence=WORDS, conversation=True, one_night=True)
 
+PLACEHOLDERS: Final = "placeholders"
+"""Member of the observation: names and kinds of the placeholders, and the inputs that the server named."""
+
 CONTAINING: Final = frozenset({"bubblewrap", "gvisor", "podman", "docker"})
 """The runtimes that give a server neither a network nor a persistent file system."""
 

@@ -5,16 +5,15 @@ Servers are counted one by one, so memory does not grow with the run.
 
 from __future__ import annotations
 
-import heapq
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any, Final
 
-from evidence.derive.secret_scrubbing import scrub_text
-from evidence.model import Run, ServerId
+from evidence.model import Run
 from evidence.store import ListedScore, ListedServer, Store
+from publish.publication.category_counts import CategoryCounts, Heaviest, name_server
 from publish.publication.receipt_counts import ReceiptCounts
 from publish.views.comparisons.servers import JUDGING_PINS
 from publish.views.headlines import Turn, find_turn
@@ -23,7 +22,6 @@ from scoring.engine import catalogue
 
 MAX_MOVERS: Final = 20
 MAX_FAILURES: Final = 12
-_NAME: Final = 160
 _BATCH: Final = 500
 _STATES: Final = tuple(state.value.replace(" ", "_") for state in MeasuredState)
 
@@ -74,6 +72,7 @@ class DashboardCounter:
     def __init__(self, movers: MoverCounter) -> None:
         self.tally = ReceiptCounts()
         self._movers = movers
+        self._categories = movers.categories
         self._states: Counter[str] = Counter()
         self._reasons: Counter[str] = Counter()
         self._rubrics: dict[tuple[str, int], ScoreCounter] = {}
@@ -93,16 +92,19 @@ class DashboardCounter:
                 group.states[listed.state] += 1
                 if main is not None:
                     group.scores.add(main)
+        self._categories.add(listed, main)
         self._movers.add(listed)
 
     def as_json(self) -> dict[str, Any]:
         """The numbers as JSON values: decimals are strings, unknown values are null."""
+        movers = self._movers.as_json()
         return {
             "servers": self._states.total(),
             "states": _states(self._states),
             "reasons": [{"reason": name, "servers": count} for name, count in _most(self._reasons)],
             "rubrics": [self._rubric(*name) for name in self._newest()],
-            "movers": self._movers.as_json(),
+            "movers": movers,
+            "categories": self._categories.as_json(),
             "registries": _groups(self._registries),
             "ecosystems": _groups(self._ecosystems),
         }
@@ -139,18 +141,6 @@ class DashboardCounter:
         }
 
 
-@dataclass(frozen=True, slots=True)
-class _Move:
-    """One score change. Sorts by its size; among equal ones, the lowest id is the greatest."""
-
-    points: Decimal
-    server: ServerId
-    mover: dict[str, Any]
-
-    def __lt__(self, other: _Move) -> bool:
-        return (self.points, other.server) < (other.points, self.server)
-
-
 class MoverCounter:
     """Counts score changes since the previous run under the default rubric, some servers at a time."""
 
@@ -161,7 +151,8 @@ class MoverCounter:
         self._batch: list[ListedServer] = []
         self._counts: Counter[str] = Counter()
         self._versions: set[int] = set()
-        self._most: list[_Move] = []
+        self._most = Heaviest(MAX_MOVERS)
+        self.categories = CategoryCounts()
 
     def add(self, listed: ListedServer) -> None:
         if self._before is None:
@@ -179,12 +170,11 @@ class MoverCounter:
         compared = counts["up"] + counts["down"] + counts["same"]
         known = self._store.listing.read_dashboard(self._before.id) if self._before else None
         gone = None if known is None else max(0, int(str(known[1]["servers"])) - self._counts["known"])
-        most = [move.mover for move in sorted(self._most, reverse=True)]
         version = max(self._versions, default=None)
         return (
             reference
             | counts
-            | {"version": version, "compared": compared, "gone": gone, "most": most, "why": self._why()}
+            | {"version": version, "compared": compared, "gone": gone, "most": self._most.as_json(), "why": self._why()}
         )
 
     def _compare(self) -> None:
@@ -197,6 +187,7 @@ class MoverCounter:
             score = listed.score(rubric)
             if listed.server.id not in known:
                 self._counts["new"] += 1
+                self.categories.add_new(listed)
                 continue
             self._counts["known"] += 1
             version, before = known[listed.server.id] or (None, None)
@@ -213,12 +204,8 @@ class MoverCounter:
         self._counts["up" if points > 0 else "down" if points < 0 else "same"] += 1
         if not points:
             return
-        name, ref = (scrub_text(text[:_NAME]) for text in (listed.server.name, listed.server.ref))
-        mover = {"server": listed.server.id, "name": name, "ref": ref, "before": _plain(before), "after": _plain(after)}
-        # Of equal changes those with the lowest ids stay, independently of the order of servers.
-        heapq.heappush(self._most, _Move(abs(points), listed.server.id, mover))
-        if len(self._most) > MAX_MOVERS:
-            heapq.heappop(self._most)
+        self._most.add(abs(points), name_server(listed) | {"before": _plain(before), "after": _plain(after)})
+        self.categories.add_move(listed, before, after)
 
     def _why(self) -> list[str]:
         """Other differences between the two runs; if there are none, every change comes from the servers."""

@@ -14,6 +14,7 @@ from evidence.kinds import listing
 from evidence.model import Server
 from evidence.store import ListedScore, ListedServer
 from publish.badges import requirements
+from publish.views.facets import find_facets
 from publish.views.public_servers import PublicServer
 from publish.views.purpose import find_purpose, list_tool_texts
 from publish.views.server_summary import has_thin_evidence, summarize_server
@@ -50,6 +51,8 @@ def count_server(published: PublicServer, run: str, *, controlled: bool = False)
     server, heads = published.dossier.server, [receipt.parse_summary(value) for value in values]
     row = summarize_server(published.dossier, heads)
     seen = published.dossier.records.get(listing.KIND)
+    purpose = find_purpose(published.dossier, published.suspect_places)
+    tool_texts = list_tool_texts(published.dossier, published.suspect_places)
     made = ListedServer(
         server=server,
         run=run,
@@ -62,8 +65,9 @@ def count_server(published: PublicServer, run: str, *, controlled: bool = False)
         gate=judged is not None and judged.indexed,
         badges=judged.earned if judged else (),
         scores=tuple(map(listed_score, heads)),
-        purpose=find_purpose(published.dossier, published.suspect_places),
-        tool_texts=list_tool_texts(published.dossier, published.suspect_places),
+        purpose=purpose,
+        tool_texts=tool_texts,
+        facets=find_facets(published.dossier, purpose, tool_texts),
     )
     return CountedServer(made, list(newest.values()))
 

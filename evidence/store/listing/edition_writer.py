@@ -17,10 +17,12 @@ from sqlalchemy import Connection, delete, func, insert, literal, select, text, 
 from evidence.store.database import Database
 from evidence.store.listing.published_edition import find_published_edition_key, is_edition_published
 from evidence.store.listing.ranks import (
+    BY_ADDITION,
     BY_DATE,
     BY_NAME,
     FIRST_RUBRIC,
     UNRANKED,
+    rank_addition,
     rank_date,
     rank_score,
     score_to_integer,
@@ -146,8 +148,10 @@ def _write(connection: Connection, edition: int, batch: Sequence[ListedServer], 
         counts.servers += 1
         server = listed.server
         name = server.name[:_NAME].casefold()[:_NAME]
-        servers.append((edition, place, keys[server.id], name, listed.as_of, kind, pack_server(listed)))
+        key = keys[server.id]
+        servers.append((edition, place, key, name, listed.as_of, kind, pack_server(listed)))
         orders.append((edition, BY_DATE, place, rank_date(listed.as_of), kind, None, None))
+        orders.append((edition, BY_ADDITION, place, rank_addition(key), kind, None, None))
         for score in listed.scores:
             points = None if score.score is None else score_to_integer(score.score)
             sort = counts.sort(score.rubric, score.version)

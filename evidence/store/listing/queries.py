@@ -24,7 +24,15 @@ from sqlalchemy import (
 from evidence.model import Server, ServerId
 from evidence.store.errors import UnknownRubric
 from evidence.store.listing.published_edition import SHOWN_EDITION
-from evidence.store.listing.ranks import BY_DATE, BY_NAME, FIRST_RUBRIC, PagePosition, parse_cursor, score_to_integer
+from evidence.store.listing.ranks import (
+    BY_ADDITION,
+    BY_DATE,
+    BY_NAME,
+    FIRST_RUBRIC,
+    PagePosition,
+    parse_cursor,
+    score_to_integer,
+)
 from evidence.store.listing.search_words import parse_search_terms, prefix_upper_bound
 from evidence.store.listing.server_packing import FilterGroups, unpack_server
 from evidence.store.listing.values import ListedServer, ListingPage, ListingQuery
@@ -77,6 +85,8 @@ class Edition:
                 return BY_NAME
             case "seen":
                 return BY_DATE
+            case "added":
+                return BY_ADDITION
             case _:
                 return self.rubric(query)
 
@@ -174,7 +184,7 @@ def list_conditions(edition: Edition, query: ListingQuery) -> QueryConditions:
     found: QueryConditions = []
     if (kinds := edition.kinds.matching(query)) is not None:
         found.append(order.kind.in_(sorted(kinds)))
-    if query.grade is not None or query.least is not None:
+    if query.grade is not None or query.minimum is not None:
         found.append(_scored(edition, query, order))
     if edition.hides:
         found.append(order.place.not_in(_hidden(edition)))
@@ -188,8 +198,8 @@ def _scored(edition: Edition, query: ListingQuery, order: Any) -> ColumnElement[
     conditions: QueryConditions = [of_rubric.edition == edition.key, of_rubric.sort == rubric]
     if query.grade is not None:
         conditions.append(of_rubric.grade == query.grade)
-    if query.least is not None:
-        conditions.append(of_rubric.score >= score_to_integer(query.least))
+    if query.minimum is not None:
+        conditions.append(of_rubric.score >= score_to_integer(query.minimum))
     return and_(*conditions) if of_rubric is order else order.place.in_(select(of_rubric.place).where(*conditions))
 
 
@@ -252,4 +262,4 @@ def _count(
 
 
 def _filters_groups_only(query: ListingQuery) -> bool:
-    return not parse_search_terms(query.text) and query.grade is None and query.least is None
+    return not parse_search_terms(query.text) and query.grade is None and query.minimum is None

@@ -13,7 +13,8 @@ from evidence.store.listing.values import ListedScore
 
 BY_NAME: Final = 0
 BY_DATE: Final = 1
-FIRST_RUBRIC: Final = 2
+BY_ADDITION: Final = 2
+FIRST_RUBRIC: Final = 3
 """Numbers of the sort orders; those of the rubric versions follow."""
 
 _SCALE: Final = 10_000
@@ -69,6 +70,11 @@ def rank_score(score: ListedScore) -> int:
 def rank_date(seen: datetime) -> int:
     """The rank of a date, smaller is later."""
     return _LAST - (seen - _EPOCH) // timedelta(microseconds=1)
+
+
+def rank_addition(server_key: int) -> int:
+    """The rank of a server by the key that it got when it was first discovered; smaller is later."""
+    return _MOST_PLACES - server_key
 
 
 def score_to_integer(points: Decimal) -> int:

@@ -77,7 +77,7 @@ def split_server_words(names: Iterable[str], purpose: str, tools: Iterable[str])
 
 def parse_search_terms(text: str) -> tuple[SearchTerm, ...]:
     """The terms of a query, without words that another word of it begins with."""
-    found = list(dict.fromkeys(_words([text], parts=False)))
+    found = list(dict.fromkeys(split_words([text], parts=False)))
     words = ([word for word in found if word not in _IGNORED] or found)[:MAX_SEARCH_WORDS]
     kept = (word for word in words if not any(other != word and other.startswith(word) for other in words))
     return tuple(SearchTerm(word, stem if len(stem := _stem(word)) >= MIN_STEM else "") for word in kept)
@@ -88,10 +88,19 @@ def prefix_upper_bound(beginning: str) -> str:
     return beginning + _ENDS
 
 
+def split_words(texts: Iterable[str], *, parts: bool = True) -> Iterator[str]:
+    """The case-folded words in their order; with `parts` a name in camelCase is followed by its parts."""
+    for text in texts:
+        for match in _WORD.finditer(normalize("NFKC", text[:_READ])):
+            found = _CASES.split(match[0]) if parts else []
+            for word in (match[0], *found) if len(found) > 1 else (match[0],):
+                yield word.casefold()[:MAX_WORD_LENGTH]
+
+
 def _split(texts: Iterable[str], most: int) -> Iterator[str]:
     """The first `most` distinct words, each followed by its stem if that is another word."""
     seen: set[str] = set()
-    for word in _words(texts, parts=True):
+    for word in split_words(texts):
         if word not in seen:
             if most == 0:
                 return
@@ -101,15 +110,6 @@ def _split(texts: Iterable[str], most: int) -> Iterator[str]:
             if (stem := _stem(word)) not in seen:
                 seen.add(stem)
                 yield stem
-
-
-def _words(texts: Iterable[str], *, parts: bool) -> Iterator[str]:
-    """Words in their order; with `parts` a name in camelCase is followed by its parts."""
-    for text in texts:
-        for match in _WORD.finditer(normalize("NFKC", text[:_READ])):
-            found = _CASES.split(match[0]) if parts else []
-            for word in (match[0], *found) if len(found) > 1 else (match[0],):
-                yield word.casefold()[:MAX_WORD_LENGTH]
 
 
 @lru_cache(65_536)

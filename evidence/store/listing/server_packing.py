@@ -2,19 +2,47 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
 from functools import lru_cache
-from typing import Any, TypeAlias
+from typing import Any, Final, NamedTuple
 
 import orjson
 
 from evidence.model import Server
-from evidence.store.listing.values import ListedScore, ListedServer, ListingQuery
+from evidence.store.listing.values import ListedScore, ListedServer, ListingQuery, ServerFacets
 
-FilterGroup: TypeAlias = tuple[str, str | None, str, tuple[str, ...], tuple[str, ...], bool]
-"""State, reason, ecosystem, registries, badges and gate; the servers with equal values are one group (`kind`)."""
+
+class FilterGroup(NamedTuple):
+    """The values of the filters; the servers with equal values are one group (`kind`)."""
+
+    state: str
+    reason: str | None
+    ecosystem: str
+    registries: tuple[str, ...]
+    badges: tuple[str, ...]
+    gate: bool
+    categories: tuple[str, ...] = ()
+    transport: str = ""
+    access: str = ""
+    read_only: str = ""
+    advisories: str = ""
+
+    @classmethod
+    def from_json(cls, values: Iterable[Any]) -> FilterGroup:
+        return cls._make(tuple(value) if isinstance(value, list) else value for value in values)
+
+
+_SINGLE: Final = ("state", "reason", "ecosystem", "transport", "access", "read_only", "advisories")
+"""The filters of which a server has one value, by their names in a query and in a group."""
+
+_MANY: Final = {"registry": "registries", "badge": "badges", "category": "categories"}
+"""The filters of which a server may have several values, by their names in a query."""
+
+FILTERS: Final = (*_SINGLE, *_MANY)
+"""The filters that groups answer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,64 +53,75 @@ class FilterGroups:
 
     def matching(self, query: ListingQuery) -> dict[int, int] | None:
         """The numbers of the groups that match a query, with their server counts; None when all match."""
-        if not any((query.state, query.reason, query.ecosystem, query.registry, query.badge)):
+        single = [(name, value) for name in _SINGLE if (value := getattr(query, name)) is not None]
+        many = [(members, value) for name, members in _MANY.items() if (value := getattr(query, name)) is not None]
+        if not single and not many:
             return None
-        return {number: count for number, (kind, count) in enumerate(self.counted) if _matches(kind, query)}
+        return {
+            number: count
+            for number, (kind, count) in enumerate(self.counted)
+            if all(getattr(kind, name) == value for name, value in single)
+            and all(value in getattr(kind, members) for members, value in many)
+        }
 
     def gated(self) -> list[int]:
         """The numbers of the groups whose pages may be indexed."""
-        return [number for number, ((*_, gate), _) in enumerate(self.counted) if gate]
+        return [number for number, (kind, _) in enumerate(self.counted) if kind.gate]
 
     def to_json(self) -> str:
-        return orjson.dumps(self.counted).decode()
+        return orjson.dumps([(tuple(kind), count) for kind, count in self.counted]).decode()
 
     @classmethod
     def from_json(cls, text: str) -> FilterGroups:
-        return cls(
-            tuple(
-                ((state, reason, ecosystem, tuple(registries), tuple(badges), gate), count)
-                for (state, reason, ecosystem, registries, badges, gate), count in orjson.loads(text)
-            )
-        )
+        return cls(tuple((FilterGroup.from_json(values), count) for values, count in orjson.loads(text)))
 
 
 def filter_group_of(listed: ListedServer) -> FilterGroup:
-    return listed.state, listed.reason, listed.ecosystem, listed.registries, listed.badges, listed.gate
+    facets = listed.facets
+    return FilterGroup(
+        listed.state,
+        listed.reason,
+        listed.ecosystem,
+        listed.registries,
+        listed.badges,
+        listed.gate,
+        facets.categories,
+        facets.transport,
+        facets.access,
+        facets.read_only,
+        facets.advisories,
+    )
 
 
 def pack_server(listed: ListedServer) -> bytes:
     """The values of a listed server that are neither in the server table nor in a column of their own."""
-    return orjson.dumps(
-        [*filter_group_of(listed), listed.tools, [_packed_score(score) for score in listed.scores], listed.purpose]
-    )
+    scores = [_packed_score(score) for score in listed.scores]
+    return orjson.dumps([tuple(filter_group_of(listed)), listed.tools, scores, listed.purpose])
 
 
 def unpack_server(body: bytes, server: Server, run: str, seen: datetime) -> ListedServer:
-    state, reason, ecosystem, registries, badges, gate, tools, scores, purpose = orjson.loads(body)
+    values, tools, scores, purpose = orjson.loads(body)
+    group = FilterGroup.from_json(values)
     return ListedServer(
         server=server,
         run=run,
         as_of=seen,
-        state=state,
-        reason=reason,
-        ecosystem=ecosystem,
-        registries=tuple(registries),
+        state=group.state,
+        reason=group.reason,
+        ecosystem=group.ecosystem,
+        registries=group.registries,
         tools=tools,
-        gate=gate,
-        badges=tuple(badges),
+        gate=group.gate,
+        badges=group.badges,
         scores=tuple(_score(*score) for score in scores),
         purpose=purpose,
-    )
-
-
-def _matches(kind: FilterGroup, query: ListingQuery) -> bool:
-    state, reason, ecosystem, registries, badges, _ = kind
-    return (
-        query.state in {None, state}
-        and query.reason in {None, reason}
-        and query.ecosystem in {None, ecosystem}
-        and (query.registry is None or query.registry in registries)
-        and (query.badge is None or query.badge in badges)
+        facets=ServerFacets(
+            categories=group.categories,
+            transport=group.transport,
+            access=group.access,
+            read_only=group.read_only,
+            advisories=group.advisories,
+        ),
     )
 
 

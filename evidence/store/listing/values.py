@@ -10,9 +10,9 @@ from typing import Final, Literal, TypeAlias
 
 from evidence.model import Server, Trigger
 
-SortOrder: TypeAlias = Literal["rank", "name", "seen", "relevance"]
+SortOrder: TypeAlias = Literal["rank", "name", "seen", "added", "relevance"]
 
-SORT_ORDERS: Final[tuple[SortOrder, ...]] = ("rank", "name", "seen", "relevance")
+SORT_ORDERS: Final[tuple[SortOrder, ...]] = ("rank", "name", "seen", "added", "relevance")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,6 +33,21 @@ class ListedScore:
     thin: bool = False
     capped: bool = False
     not_measured: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ServerFacets:
+    """Properties of a server that lists show and filter by; a text is empty where the property is not known.
+
+    `categories` are ids, the best first. `transport` is `streamable-http`, `sse` or `stdio`. `access` is `open` or
+    `credentials`, `read_only` and `advisories` (in it or in its dependencies) are `yes` or `no`.
+    """
+
+    categories: tuple[str, ...] = ()
+    transport: str = ""
+    access: str = ""
+    read_only: str = ""
+    advisories: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,6 +73,7 @@ class ListedServer:
     scores: tuple[ListedScore, ...] = ()
     purpose: str = ""
     tool_texts: tuple[str, ...] = ()
+    facets: ServerFacets = ServerFacets()
 
     def score(self, rubric: str, version: int | None = None) -> ListedScore | None:
         """The score by a version of a rubric, by default the newest."""
@@ -70,9 +86,10 @@ class ListingQuery:
     """The filters and the sort order of a list; every filter is optional.
 
     `text` holds prefixes of words of the name, reference, purpose or tools; all must match, but in the order
-    `relevance` any. `grade`, `least` (a minimum of points) and the orders `rank` and `relevance` refer to `rubric` and
+    `relevance` any. `grade`, `minimum` (of points) and the orders `rank` and `relevance` refer to `rubric` and
     `version`, by default the newest. `rank` sorts the best first, as `scoring.ranking` does, `name` from A to Z, `seen`
-    the newest evidence first; `reverse` reverses them. `relevance` has one page; without a text it is `rank`.
+    the newest evidence first, `added` the last discovered first; `reverse` reverses them. `relevance` has one page;
+    without a text it is `rank`. The filters from `category` on are properties of `ServerFacets`.
     """
 
     text: str = ""
@@ -86,7 +103,12 @@ class ListingQuery:
     registry: str | None = None
     grade: str | None = None
     badge: str | None = None
-    least: Decimal | None = None
+    minimum: Decimal | None = None
+    category: str | None = None
+    transport: str | None = None
+    access: str | None = None
+    read_only: str | None = None
+    advisories: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -26,12 +26,9 @@ from crawler.secret_masking import mask_secrets
 from evidence.canonical import Json
 from evidence.json_members import object_or_empty, objects_in
 from evidence.kinds import listing
-from evidence.kinds.listing import CONTAINING, LISTS, End, Listing
+from evidence.kinds.listing import CONTAINING, LISTS, PLACEHOLDERS, End, Listing
 from evidence.model import Absent, Dossier, Observed, Reason, Target
 from evidence.package_inputs import PackageInput
-
-PLACEHOLDERS: Final = "placeholders"
-"""Member of a listing's observation: names and kinds of the placeholders, and the inputs that the server named."""
 
 MAX_FURTHER_STARTS: Final = 3
 """Starts with inputs that a server named. Each must name a new one, since many servers check them one by one."""

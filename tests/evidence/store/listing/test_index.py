@@ -57,6 +57,7 @@ def ids(pages: Sequence[ListingPage]) -> list[str]:
 EVERY_ORDER = [
     ListingQuery(sort=sort, rubric=rubric, version=version, reverse=reverse)
     for sort in SORT_ORDERS
+    if sort != "added"  # its order is not in the rows
     for rubric, version in (("adaptive", 1), ("lint", 1), ("lint", None))
     for reverse in (False, True)
 ]
@@ -103,7 +104,7 @@ FILTERS: Sequence[tuple[ListingQuery, Callable[[ListedServer], bool]]] = [
     (ListingQuery(state="nonsense"), lambda one: False),
     (ListingQuery(grade="A"), lambda one: (score := one.score("adaptive")) is not None and score.grade == "A"),
     (
-        ListingQuery(least=Decimal("70.01"), sort="name", rubric="lint", version=1),
+        ListingQuery(minimum=Decimal("70.01"), sort="name", rubric="lint", version=1),
         lambda one: (score := one.score("lint", 1)) is not None and (score.score or 0) >= Decimal("70.01"),
     ),
     (ListingQuery(text="weath"), lambda one: "weather" in f"{one.server.name} {one.server.ref}"),
@@ -150,8 +151,8 @@ def _refuses(store: Store, cursor: str) -> bool:
 
 def test_a_cursor_at_the_edge_of_numbers_is_an_empty_page(store: Store) -> None:
     show(store, make_many(3))
-    assert store.listing.read_page(ListingQuery(), f"a-2-{2**63 - 1}-{2**31 - 1}").servers == ()
-    assert len(store.listing.read_page(ListingQuery(), "a-2-0-0").servers) == 3
+    assert store.listing.read_page(ListingQuery(), f"a-3-{2**63 - 1}-{2**31 - 1}").servers == ()
+    assert len(store.listing.read_page(ListingQuery(), "a-3-0-0").servers) == 3
 
 
 def test_an_unknown_rubric_is_refused_with_the_known_ones(store: Store) -> None:

@@ -22,7 +22,7 @@ from evidence.store.migrations.building import (
 )
 
 # Lower numbers were those of migrations before this one, which made other tables.
-revision = "0014"
+revision = "0015"
 down_revision = None
 branch_labels = None
 depends_on = None
