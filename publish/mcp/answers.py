@@ -135,7 +135,7 @@ class McpAnswers:
             ],
             only_first=_ids_on_first_only(left, right),
             only_second=_ids_on_first_only(right, left),
-            page=f"{self.base_url}/compare?a={one.server.id}&b={other.server.id}",
+            page=f"{self.base_url}/compare?server={one.server.id}&server={other.server.id}",
         )
 
     def _listed(self, server: str) -> ListedServer:

@@ -153,7 +153,7 @@ def _add_tools(server: MCPServer, answers: McpAnswers) -> None:
             state=_named(state),
             ecosystem=ecosystem or None,
             badge=_named(badge),
-            least=Decimal(str(least)) if least else None,
+            minimum=Decimal(str(least)) if least else None,
         )
         return _answered(lambda: answers.search(query, cursor, limit))
 

@@ -17,7 +17,12 @@ LIST_PATH: Final = "/servers"
 MAX_TEXT: Final = 200
 """Maximum characters of a parameter."""
 
-_WORDS: Final = ("state", "reason", "ecosystem", "registry", "grade", "badge")
+FILTERS: Final = (
+    *("category", "ecosystem", "transport", "access", "read_only", "advisories"),
+    *("state", "reason", "registry", "grade", "badge"),
+)
+"""The filters by a word, in their order in a URL."""
+
 _FIRST: Final = ListingQuery()
 
 
@@ -26,7 +31,7 @@ class ListQuery:
     """A search and the cursor of one of its pages."""
 
     query: ListingQuery
-    after: str | None = None
+    cursor: str | None = None
 
     @property
     def url(self) -> str:
@@ -51,7 +56,7 @@ class ListQuery:
     @property
     def is_narrowed(self) -> bool:
         """Whether a filter other than the search words is set."""
-        return self.query.least is not None or any(self.value(name) for name in _WORDS)
+        return self.query.minimum is not None or any(self.value(name) for name in FILTERS)
 
     @property
     def is_filtered(self) -> bool:
@@ -63,7 +68,7 @@ class ListQuery:
         return found
 
     def page(self, cursor: str) -> str:
-        return replace(self, after=cursor).url
+        return replace(self, cursor=cursor).url
 
     def with_(self, **changes: Any) -> str:
         return ListQuery(replace(self.query, **changes)).url
@@ -80,12 +85,12 @@ class ListQuery:
         query = self.query
         return {
             "q": query.text,
-            **{name: self.value(name) or "" for name in _WORDS},
-            "least": "" if query.least is None else f"{query.least.normalize():f}",
+            **{name: self.value(name) or "" for name in FILTERS},
+            "minimum": "" if query.minimum is None else f"{query.minimum.normalize():f}",
             "by": "" if (query.rubric, query.version) == (_FIRST.rubric, None) else self.by,
             "sort": self.chosen_sort,
             "reverse": "1" if query.reverse else "",
-            "after": self.after or "",
+            "cursor": self.cursor or "",
         }
 
 
@@ -108,10 +113,10 @@ def parse_search(parameters: Mapping[str, str]) -> ListQuery:
         version=version,
         sort="rank" if sort == "relevance" and not text else next(order for order in SORT_ORDERS if order == sort),
         reverse=values.get("reverse") == "1" and not (text and sort == "relevance"),
-        least=_least(values.get("least")),
-        **{name: values.get(name) for name in _WORDS},
+        minimum=_minimum(values.get("minimum")),
+        **{name: values.get(name) for name in FILTERS},
     )
-    return ListQuery(query, values.get("after"))
+    return ListQuery(query, values.get("cursor"))
 
 
 def _default_sort(text: str) -> SortOrder:
@@ -125,14 +130,14 @@ def _rubric(text: str) -> tuple[str, int | None]:
     return rubric, int(version) if at else None
 
 
-def _least(text: str | None) -> Decimal | None:
+def _minimum(text: str | None) -> Decimal | None:
     try:
-        least = None if text is None else Decimal(text)
+        points = None if text is None else Decimal(text)
     except InvalidOperation:
-        least = Decimal("NaN")
-    if least is not None and not (least.is_finite() and 0 <= least <= 100):
-        raise HTTPException(400, f"least: expected points from 0 to 100, found {make_visible(text or '')}.")
-    return least
+        points = Decimal("NaN")
+    if points is not None and not (points.is_finite() and 0 <= points <= 100):
+        raise HTTPException(400, f"minimum: expected points from 0 to 100, found {make_visible(text or '')}.")
+    return points
 
 
 def _address(parameters: Mapping[str, str]) -> str:

@@ -2,44 +2,65 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from datetime import datetime
 from decimal import Decimal
 from functools import lru_cache
+from typing import Final
 
 from markupsafe import escape
 
 from evidence.derive.secret_scrubbing import are_free_of_secrets
-from evidence.store.listing.values import ListedScore, ListedServer
+from evidence.store.listing.values import ListedScore, ListedServer, ServerFacets
 from publish.site.templates import NAME_LIMIT
 from publish.text.display import make_visible
 from publish.text.numbers import format_number
 from publish.web.context import break_text
 from scoring.results.verdict import NOT_ENOUGH_EVIDENCE
 
+ACCESS: Final = {"open": "no credentials", "credentials": "needs credentials"}
+EFFECTS: Final = {"yes": "only reads"}
+ADVISORIES: Final = {"yes": "known advisories"}
+"""The facets of a row in words; those that are expected, or not known, are not said."""
 
-def render_rows(servers: Sequence[ListedServer], rubrics: Iterable[str]) -> list[str]:
-    """The HTML of the row of each server, with one column for each rubric; every text in it is escaped."""
-    named = [(rubric, _words(rubric)) for rubric in rubrics]
+
+def render_rows(servers: Sequence[ListedServer], rubric: str, *, choose: bool = False) -> list[str]:
+    """The HTML of the row of each server with its score under a methodology; every text in it is escaped.
+
+    With `choose` each row begins with a checkbox of the form for comparisons.
+    """
     texts = (text for one in servers for text in (one.server.name, one.server.ref, one.purpose))
     names = [text for text in texts if len(text) <= NAME_LIMIT]
     clean = are_free_of_secrets(names)
-    return [_row(server, named, clean) for server in servers]
+    return [_row(server, rubric, clean, choose) for server in servers]
 
 
-def _row(listed: ListedServer, rubrics: Iterable[tuple[str, str]], clean: bool) -> str:
-    marks = "".join(
-        f'  <td class="num" data-label="{title}">{_mark(listed.score(rubric))}</td>\n' for rubric, title in rubrics
-    )
-    server = listed.server
+def _row(listed: ListedServer, rubric: str, clean: bool, choose: bool) -> str:
+    server, facets = listed.server, listed.facets
     purpose = f'<span class="purpose">{_name(listed.purpose, clean)}</span>' if listed.purpose else ""
     name, ref = _name(server.name or server.ref, clean), _name(server.ref, clean)
+    box = f'<td class="choose">{_checkbox(server.id, name)}</td>' if choose else ""
+    tools = '<span class="none">not counted</span>' if listed.tools is None else str(listed.tools)
     return (
-        f'<tr>\n  <th scope="row"><a href="/servers/{server.id}">{name}</a>'
-        f"<small>{ref}</small>{purpose}</th>\n{marks}"
+        f'<tr>\n  {box}<th scope="row"><a href="/servers/{server.id}">{name}</a>'
+        f"<small>{ref}</small>{purpose}</th>\n"
+        f'  <td class="num" data-label="{_words(rubric)}">{_mark(listed.score(rubric))}</td>\n'
+        f'  <td class="num" data-label="tools">{tools}</td>\n'
+        f'  <td data-label="access">{_shown(facets.transport)}{_access(facets)}</td>\n'
         f'  <td class="num" data-label="seen">{_state(listed.state)}{_small(listed.reason)}'
         f"<small>{_date(listed.as_of)}</small></td>\n</tr>\n"
     )
+
+
+def _checkbox(server: str, name: str) -> str:
+    return f'<label><input type="checkbox" name="server" value="{server}" form="compare"><span>{name}</span></label>'
+
+
+@lru_cache(1_000)
+def _access(facets: ServerFacets) -> str:
+    """What a client needs to know before it connects, as small lines."""
+    lines = [ACCESS.get(facets.access), EFFECTS.get(facets.read_only), ADVISORIES.get(facets.advisories)]
+    return "".join(f"<small>{line}</small>" for line in lines if line)
 
 
 def _name(text: str, clean: bool) -> str:

@@ -27,7 +27,7 @@ _FOLLOWED: Final = re.compile(r"/|/servers(/.*)?")
 """Pages whose links are followed; other pages are written when one of these links to them."""
 
 _LEFT_OUT: Final = re.compile(
-    r"/(api|badges|compare|datasets|feed|mcp|status)\b.*|/servers/[^/]+/(control|disputes|feed|retests|fixes)\b.*"
+    r"/(api|badges|compare|datasets|feed|mcp)\b.*|/categories/.*|/servers/[^/]+/(control|disputes|feed|retests|fixes)\b.*"
 )
 """Paths that need the running site, badges for other sites, feeds, and pages that judge a server again."""
 

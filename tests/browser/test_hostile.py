@@ -27,7 +27,7 @@ ELSEWHERE = {
     "dashboard": "/",
     "list": "/servers",
     "found": "/servers?q=%3Cscript%3Ealert(1)%3C/script%3E",
-    "compare": "/compare?a={hostile}&b={huge}",
+    "compare": "/compare?server={hostile}&server={huge}",
     "search": "/compare?q=%22%3E%3Cimg+src%3Dx+onerror%3Dalert(1)%3E",
     "unknown": "/servers/%3Cscript%3Ealert(1)%3C%2Fscript%3E",
 }

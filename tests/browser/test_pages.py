@@ -31,7 +31,7 @@ PAGES = {path.strip("/") or "dashboard": path for path in LISTED_PAGES} | {
     "retests": "/servers/{good}/retests",
     "disputes": "/servers/{good}/disputes",
     "control": "/servers/{good}/control",
-    "compare": "/compare?a={good}&b={poor}",
+    "compare": "/compare?server={good}&server={poor}",
     "compare search": "/compare",
     "method": "/methods/adaptive@1",
     "rule": "/rules/tool-description-missing",

@@ -81,5 +81,5 @@ class Search(BaseModel):
             registry=self.registry,
             grade=self.grade,
             badge=self.badge,
-            least=None if self.least is None else Decimal(self.least),
+            minimum=None if self.least is None else Decimal(self.least),
         )

@@ -1,34 +1,25 @@
-"""`/`: search, the best servers and the numbers of the newest published run."""
+"""`/`: search, the best servers of each category, newly listed ones, changes and grades of the newest published run."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any, Final
 
 from fastapi import APIRouter
 from markupsafe import Markup
 from starlette.responses import Response
 
-from evidence.model import Reason
-from evidence.store import ListedScore, ListingQuery
+from evidence.store import ListingQuery
 from publish.site import plot_geometry
 from publish.site.list_rows import render_rows
-from publish.text.numbers import make_bars
-from publish.views.absence_advice import advise_on_absence
+from publish.site.run_numbers import rubric_values
+from publish.views.categories import OTHER, find_category
 from publish.views.dashboard import DashboardNumbers
 from publish.web.context import SiteContext
-from scoring.engine import catalogue
 
-STATES: Final = ("measured", "partial", "not_testable")
-RANGES: Final = tuple(f"{start}–{start + 9 if start < 90 else 100}" for start in range(0, 100, 10))
-SHARES: Final = tuple(f"{start}–{start + 10} %" for start in range(0, 100, 10))
-SHOWN_FAILURES: Final = 12
-SHOWN_BEST: Final = 6
-MEANINGS: Final = {
-    "measured": "All lists that it declares were read to the end.",
-    "partial": "It answered, but a list failed or was longer than the probe reads.",
-    "not_testable": "It could not be opened. The reasons are below; none of them is a zero.",
-}
+SHOWN_CATEGORIES: Final = 9
+SHOWN_NEWEST: Final = 5
+SHOWN_MOVERS: Final = 8
 
 
 def routes(site: SiteContext) -> APIRouter:
@@ -47,116 +38,41 @@ def routes(site: SiteContext) -> APIRouter:
     return router
 
 
-def _best(site: SiteContext, rubric: str) -> Markup:
-    """The rows of the best servers under a methodology."""
-    found = site.store.listing.read_page(ListingQuery(rubric=rubric), limit=SHOWN_BEST).servers
-    shown = [one for one in found if not site.is_hidden(one.server) and _is_scored(one.score(rubric))]
-    rows = render_rows(shown, [rubric])
-    return Markup("".join(rows))  # noqa: S704  `render_rows` escapes
-
-
-def _is_scored(score: ListedScore | None) -> bool:
-    return score is not None and score.score is not None and not score.thin
-
-
 def _values(site: SiteContext, numbers: DashboardNumbers) -> dict[str, Any]:
     if numbers.run is None:
         return {"run": None}
     stored = site.store.find_run(numbers.run)
-    values = numbers.values
-    rubrics = [_rubric(one) for one in numbers.rows("rubrics")]
+    rubrics = rubric_values(numbers)
     return {
         "run": stored.run if stored else None,
-        "total": values["servers"],
-        "states": _states(values["states"]),
-        "state_line": plot_geometry.make_pieces({name: values["states"].get(name, 0) for name in STATES}),
-        "reasons": list(_reasons(numbers.rows("reasons"))),
-        "best": _best(site, rubrics[0]["id"]) if rubrics else "",
+        "total": numbers.servers,
+        "categories": _categories(numbers),
+        "newest": _newest(site, rubrics[0]["id"]) if rubrics else "",
         "main": rubrics[0] if rubrics else None,
-        "others": rubrics[1:],
-        "movers": _movers(values.get("movers")),
-        "groups": [
-            ("Registries", "registry", _groups(numbers.rows("registries"))),
-            ("Ecosystems", "ecosystem", _groups(numbers.rows("ecosystems"))),
-        ],
+        "movers": _movers(numbers.values.get("movers")),
     }
 
 
-def _states(counts: Mapping[str, int]) -> list[dict[str, Any]]:
-    whole = sum(counts.values())
+def _categories(numbers: DashboardNumbers) -> list[dict[str, Any]]:
+    """The categories with the most servers, each with its best servers."""
+    found = [(find_category(str(one["name"])), one) for one in numbers.rows("categories")]
     return [
         {
-            "name": name,
-            "count": counts.get(name, 0),
-            "share": counts.get(name, 0) / whole if whole else 0.0,
-            "meaning": MEANINGS[name],
+            "id": category.id,
+            "title": category.title,
+            "servers": one["servers"],
+            "best": [best | {"score": plot_geometry.parse_decimal(best["score"])} for best in one["best"]],
         }
-        for name in STATES
-    ]
+        for category, one in found
+        if category is not None and category is not OTHER
+    ][:SHOWN_CATEGORIES]
 
 
-def _reasons(found: Sequence[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
-    most = max((one["servers"] for one in found), default=0)
-    for one in found:
-        advice = advise_on_absence(Reason(one["reason"]))
-        yield {
-            "name": one["reason"],
-            "count": one["servers"],
-            "length": plot_geometry.bar_length(one["servers"], most),
-            "means": advice.means,
-            "ours": advice.ours,
-        }
-
-
-def _rubric(one: Mapping[str, Any]) -> dict[str, Any]:
-    known = next(
-        (each for each in catalogue.list_rubrics() if (each.id, each.version) == (one["rubric"], one["version"])), None
-    )
-    grades = _in_order(one.get("grades", []), [grade for _, grade in known.bands] if known else [])
-    failures = one.get("failures", [])[:SHOWN_FAILURES]
-    most = max((failure["servers"] for failure in failures), default=0)
-    return {
-        "id": one["rubric"],
-        "version": one["version"],
-        "key": f"{one['rubric']}-{one['version']}",
-        "title": known.title if known else one["rubric"],
-        "scored": one["scored"],
-        "thin": one["thin"],
-        "unscored": one["unscored"],
-        "median": plot_geometry.parse_decimal(one.get("median")),
-        "bars": make_bars(one["bins"], RANGES),
-        "grades": grades,
-        "grade_bars": make_bars([each["servers"] for each in grades], [str(each["grade"]) for each in grades]),
-        "coverage": make_bars(one["coverage"], SHARES) if one.get("coverage") else (),
-        "dimensions": [_dimension(each) for each in one.get("dimensions", [])],
-        "failures": [_failure(each, most) for each in failures],
-    }
-
-
-def _in_order(grades: Sequence[Mapping[str, Any]], bands: Sequence[str]) -> list[Mapping[str, Any]]:
-    """The best grade first, in the order of the rubric's bands; without bands by name, F last."""
-    place = {grade: number for number, grade in enumerate(bands)}
-    return sorted(grades, key=lambda one: (place.get(one["grade"], len(place)), one["grade"] == "F", one["grade"]))
-
-
-def _dimension(one: Mapping[str, Any]) -> dict[str, Any]:
-    counts = {name: one.get(name, 0) for name in STATES}
-    return {"name": one["name"], "counts": counts, "line": plot_geometry.make_pieces(counts)}
-
-
-def _failure(one: Mapping[str, Any], most: int) -> dict[str, Any]:
-    rule = one.get("rule") or ""
-    titles = {known.id: known.title for known in catalogue.list_rules()}
-    return {
-        "cites": one["cites"],
-        "rule": rule,
-        "known": rule in titles,
-        "title": titles.get(rule) or one.get("example", ""),
-        "servers": one["servers"],
-        "times": one["times"],
-        "points": plot_geometry.parse_decimal(one["points"]),
-        "length": plot_geometry.bar_length(one["servers"], most),
-    }
+def _newest(site: SiteContext, rubric: str) -> Markup:
+    """The rows of the servers that were discovered last."""
+    found = site.store.listing.read_page(ListingQuery(rubric=rubric, sort="added"), limit=SHOWN_NEWEST).servers
+    rows = render_rows([one for one in found if not site.is_hidden(one.server)], rubric)
+    return Markup("".join(rows))  # noqa: S704  `render_rows` escapes
 
 
 def _movers(found: Mapping[str, Any] | None) -> dict[str, Any] | None:
@@ -171,7 +87,7 @@ def _movers(found: Mapping[str, Any] | None) -> dict[str, Any] | None:
         "came_back": found.get("came_back", 0),
         "ours": [what for what in found.get("why", []) if what != "evidence"],
         "line": plot_geometry.make_pieces(counts),
-        "most": [_mover(one) for one in found.get("most", [])],
+        "most": [_mover(one) for one in found.get("most", [])[:SHOWN_MOVERS]],
     }
 
 
@@ -185,15 +101,3 @@ def _mover(one: Mapping[str, Any]) -> dict[str, Any]:
         "moved": after - before if before is not None and after is not None else None,
         "span": plot_geometry.make_span(before, after) if known and before is not None and after is not None else None,
     }
-
-
-def _groups(found: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    return [
-        {
-            **one,
-            "line": plot_geometry.make_pieces({name: one.get(name, 0) for name in STATES}),
-            "strokes": plot_geometry.make_strokes(one.get("bins", [])),
-            "median": plot_geometry.parse_decimal(one.get("median")),
-        }
-        for one in found
-    ]

@@ -1,4 +1,4 @@
-"""Feeds to follow changes: Atom (RFC 4287) and JSON Feed 1.1, of all servers by run and of one server."""
+"""Feeds to follow changes: Atom (RFC 4287) and JSON Feed 1.1, of all servers by run, of a category, of one server."""
 
 from __future__ import annotations
 
@@ -11,13 +11,17 @@ from typing import Any, Final
 from xml.etree import ElementTree as ET
 
 from fastapi import APIRouter
+from starlette.exceptions import HTTPException
 from starlette.responses import JSONResponse, Response
 
 from evidence.derive.secret_scrubbing import scrub_text
+from evidence.model import Run
+from evidence.store import RunRow
 from evidence.store.listing.values import HistoryPoint
 from publish.site.server_context import find_listed_server
 from publish.text.display import make_visible
 from publish.text.numbers import format_number
+from publish.views.categories import find_category
 from publish.views.dashboard import DashboardNumbers
 from publish.views.headlines import Turn, find_turn
 from publish.views.server_in_run import find_main_rubric
@@ -53,7 +57,7 @@ class Feed:
 
 
 def routes(site: SiteContext) -> APIRouter:
-    """`/feed.atom`, `/feed.json`, and the same below the page of a server."""
+    """`/feed.atom`, `/feed.json`, and the same below the address of a category and below the page of a server."""
     router = APIRouter()
     headers = {"cache-control": CACHE_PUBLIC, "access-control-allow-origin": "*"}
 
@@ -64,6 +68,16 @@ def routes(site: SiteContext) -> APIRouter:
     @router.get("/feed.json")
     def all_json() -> Response:
         return JSONResponse(_render_json(_feed_of_all(site), site.absolute("/feed.json")), 200, headers, _JSON)
+
+    @router.get("/categories/{name}/feed.atom")
+    def category_atom(name: str) -> Response:
+        address = site.absolute(f"/categories/{name}/feed.atom")
+        return Response(_render_atom(_feed_of_category(site, name), address), 200, headers, _ATOM)
+
+    @router.get("/categories/{name}/feed.json")
+    def category_json(name: str) -> Response:
+        address = site.absolute(f"/categories/{name}/feed.json")
+        return JSONResponse(_render_json(_feed_of_category(site, name), address), 200, headers, _JSON)
 
     @router.get("/servers/{server}/feed.atom")
     def server_atom(server: str) -> Response:
@@ -82,13 +96,39 @@ def _feed_of_all(site: SiteContext) -> Feed:
     return Feed(site.absolute("/"), "Hallmark: changes of MCP servers", list(_list_runs(site)))
 
 
-def _list_runs(site: SiteContext) -> Iterator[FeedEntry]:
-    """An entry for each published run that compares with the one before: how many moved, and the biggest moves."""
+def _feed_of_category(site: SiteContext, name: str) -> Feed:
+    """The changes in one category by run; raise HTTPException 404 for an unknown category."""
+    category = find_category(name)
+    if category is None:
+        raise HTTPException(404, "There is no such category. The page of categories lists all.")
+    page = site.absolute(f"/servers?category={category.id}")
+    entries = [
+        _describe_category(page, stored.run, one)
+        for stored, numbers, _ in _list_compared(site)
+        for one in numbers.rows("categories")
+        if one["name"] == category.id
+    ]
+    return Feed(page, f"Hallmark: {category.title}", entries)
+
+
+def _describe_category(page: str, run: Run, one: Mapping[str, Any]) -> FeedEntry:
+    counts = ", ".join(f"{one[name]} {words}" for name, words in (("up", "rose"), ("down", "fell"), ("new", "new")))
+    moved = "; ".join(map(_describe_mover, one["moves"])) or "No score moved."
+    return FeedEntry(f"{page}#{run.id}", page, f"servers: {one['servers']}; {counts}", moved, run.as_of)
+
+
+def _list_compared(site: SiteContext) -> Iterator[tuple[RunRow, DashboardNumbers, Mapping[str, Any]]]:
+    """The published runs that compare with the one before, newest first, with their numbers and their movers."""
     for stored in islice(site.store.listing.list_published_runs(), MAX_ENTRIES):
         numbers = DashboardNumbers.read(site.store, stored.run.id)
         movers = numbers.values.get("movers")
-        if not isinstance(movers, Mapping) or not movers.get("since"):
-            continue
+        if isinstance(movers, Mapping) and movers.get("since"):
+            yield stored, numbers, movers
+
+
+def _list_runs(site: SiteContext) -> Iterator[FeedEntry]:
+    """An entry for each published run that compares with the one before: how many moved, and the biggest moves."""
+    for stored, numbers, movers in _list_compared(site):
         counts = ", ".join(f"{movers.get(name, 0)} {words}" for name, words in (("up", "rose"), ("down", "fell")))
         moved = "; ".join(map(_describe_mover, movers.get("most", ())))
         home = site.absolute("/")

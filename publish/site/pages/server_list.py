@@ -16,6 +16,8 @@ from evidence.store import BadCursor, ListingQuery, UnknownRubric
 from publish.badges import requirements
 from publish.site.list_query import LIST_PATH, ListQuery, parse_search
 from publish.site.list_rows import render_rows
+from publish.site.pages.comparison import MAX_COMPARED
+from publish.views.categories import ALL_CATEGORIES
 from publish.views.dashboard import DashboardNumbers, NewestNumbers
 from publish.web.context import SiteContext
 from scoring.engine import catalogue
@@ -25,18 +27,21 @@ ON_A_PAGE: Final = 50
 FORMS: Final = 256
 """Number of cached filter forms: all pages of a list have the same form."""
 
+ACCESS_CHOICES: Final = (("open", "no credentials"), ("credentials", "needs credentials"))
+EFFECT_CHOICES: Final = (("yes", "only reads, by its own word"), ("no", "may change something"))
+ADVISORY_CHOICES: Final = (("no", "no known advisory"), ("yes", "known advisories"))
+TRANSPORTS: Final = ("streamable-http", "sse", "stdio")
 LISTED_STATES: Final = (("measured", "measured"), ("partial", "partial"), ("not_testable", "not testable"))
 
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A column heading that sorts. `sorted` is the value of `aria-sort`; empty if the list has another order."""
+    """A column heading; it sorts if it has a link. `sorted` is the value of `aria-sort`, empty for another order."""
 
     title: str
-    href: Markup
-    sorted: str
+    href: Markup | None = None
+    sorted: str = ""
     numeric: bool = True
-    hint: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,24 +76,23 @@ def routes(site: SiteContext) -> APIRouter:
         if url != _asked(request):
             return RedirectResponse(url, 303)
         try:
-            page = site.store.listing.read_page(search.query, after=search.after, limit=ON_A_PAGE)
+            page = site.store.listing.read_page(search.query, after=search.cursor, limit=ON_A_PAGE)
         except (BadCursor, UnknownRubric) as error:
             raise HTTPException(400, f"{str(error).capitalize()}.") from error
-        numbers = known.of(page.run)
-        rubrics = numbers.rubrics
         shown = [one for one in page.servers if not site.is_hidden(one.server)]
         # All searches for words share the form and the headings of the search for "q".
         alike = replace(search.query, text="q" if search.words else "")
         return site.page(
             "list.html.j2",
             here="servers",
-            index=not search.is_filtered and search.after is None,
+            index=not search.is_filtered and search.cursor is None,
             canonical=escape(site.absolute(url)),
             search=search,
             page=page,
             rows_shown=len(shown),
-            rows=Markup("".join(render_rows(shown, rubrics))),  # noqa: S704  `rows_of` escapes
-            columns=_with_words(search, columns(alike, rubrics)),
+            rows=Markup("".join(render_rows(shown, search.query.rubric, choose=True))),  # noqa: S704  it escapes
+            columns=_with_words(search, columns(alike)),
+            chosen_most=MAX_COMPARED,
             filters=filters(page.run, alike),
             **_neighbours(search, page.before, page.after),
         )
@@ -108,19 +112,20 @@ def _neighbours(search: ListQuery, before: str | None, after: str | None) -> dic
     }
 
 
-def _columns(query: ListingQuery, rubrics: Sequence[str]) -> tuple[Column, ...]:
+def _columns(query: ListingQuery) -> tuple[Column, ...]:
     """The column headings of a list; all searches for words share those of the word "q"."""
     search = ListQuery(query)
 
-    def heading(title: str, order: str, rubric: str | None = None, *, numeric: bool = True) -> Column:
-        now = query.sort == order and rubric in {None, query.rubric}
+    def heading(title: str, order: str, *, numeric: bool = True) -> Column:
         down = numeric != query.reverse
-        direction = ("descending" if down else "ascending") if now else ""
-        return Column(title, escape(search.sorted_by(order, rubric)), direction, numeric)
+        direction = ("descending" if down else "ascending") if query.sort == order else ""
+        return Column(title, escape(search.sorted_by(order)), direction, numeric)
 
     return (
         heading("Server", "name", numeric=False),
-        *(heading(rubric.replace("_", " "), "rank", rubric) for rubric in rubrics),
+        heading(query.rubric.replace("_", " "), "rank"),
+        Column("Tools"),
+        Column("Access", numeric=False),
         heading("Seen", "seen"),
     )
 
@@ -130,24 +135,38 @@ def _with_words(search: ListQuery, columns: Iterable[Column]) -> Iterable[Column
     if not search.words:
         return columns
     found, placeholder = escape(f"{LIST_PATH}?{search.words}"), f"{LIST_PATH}?q=q"
-    return [replace(one, href=found + Markup(one.href.removeprefix(placeholder))) for one in columns]  # noqa: S704  escaped above
+    return [
+        replace(one, href=found + Markup(one.href.removeprefix(placeholder))) if one.href else one  # noqa: S704  escaped
+        for one in columns
+    ]
 
 
 def _choices(search: ListQuery, numbers: DashboardNumbers) -> list[Choice]:
     grades = numbers.grades(search.query.rubric)
     chosen: list[tuple[str, str, Sequence[tuple[str, str]]]] = [
+        ("category", "Category", _categories(numbers)),
+        ("access", "Access", ACCESS_CHOICES),
+        ("read_only", "Effect", EFFECT_CHOICES),
+        ("advisories", "Advisories", ADVISORY_CHOICES),
+        ("grade", f"Grade ({search.query.rubric.replace('_', ' ')})", [(grade, grade) for grade in grades]),
+        ("transport", "Transport", [(name, name) for name in TRANSPORTS]),
+        ("ecosystem", "Ecosystem", [(name, name) for name in numbers.names("ecosystems", "name")]),
+        ("badge", "Badge", [(name, name.replace("-", " ")) for name in requirements.BADGES]),
+        ("registry", "Registry", [(name, name) for name in numbers.names("registries", "name")]),
         ("state", "Seen", LISTED_STATES),
         ("reason", "Why not", [(reason, reason.replace("_", " ")) for reason in numbers.names("reasons", "reason")]),
-        ("ecosystem", "Ecosystem", [(name, name) for name in numbers.names("ecosystems", "name")]),
-        ("registry", "Registry", [(name, name) for name in numbers.names("registries", "name")]),
-        ("grade", f"Grade ({search.query.rubric.replace('_', ' ')})", [(grade, grade) for grade in grades]),
-        ("badge", "Badge", [(name, name.replace("-", " ")) for name in requirements.BADGES]),
     ]
     return [
         Choice(name, label, search.value(name), _with_chosen(options, search.value(name)))
         for name, label, options in chosen
         if options or search.value(name)
     ]
+
+
+def _categories(numbers: DashboardNumbers) -> Sequence[tuple[str, str]]:
+    """The categories that have servers, in their published order."""
+    having = {str(one["name"]) for one in numbers.rows("categories")}
+    return [(one.id, one.title) for one in ALL_CATEGORIES if one.id in having]
 
 
 def _with_chosen(options: Sequence[tuple[str, str]], chosen: str | None) -> Sequence[tuple[str, str]]:

@@ -9,6 +9,8 @@ from starlette.responses import Response
 
 from evidence.store import RunState
 from publish.site import plot_geometry
+from publish.site.run_numbers import number_values
+from publish.views.dashboard import DashboardNumbers
 from publish.views.runs import RunCounts, RunView, find_newest_published, list_runs
 from publish.web.context import SiteContext
 from publish.web.timed_value import TimedValue
@@ -37,6 +39,7 @@ def routes(site: SiteContext) -> APIRouter:
         found = recent.get()
         working = [night for night in found if night.state.is_working]
         last = find_newest_published(found)
+        numbers = number_values(DashboardNumbers.read(site.store))
         return site.page(
             "status.html.j2",
             here="status",
@@ -45,6 +48,9 @@ def routes(site: SiteContext) -> APIRouter:
             nights=[_row(night) for night in found],
             shown=[_row(night) for night in (*working, *([last] if last else []))],
             words=_STATES,
+            working=bool(working),
+            numbers=bool(numbers),
+            **numbers,
             now=site.backend.now(),
         )
 

@@ -1,4 +1,4 @@
-"""Two servers side by side: for each rubric their scores, dimensions, and the faults that only one of them has."""
+"""Servers side by side: for each rubric their receipts, and the faults that not all of them have."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Incomparable(Enum):
 
 @dataclass(frozen=True, slots=True)
 class PartPair:
-    """One dimension of both; None where a receipt has no such dimension."""
+    """One dimension of two receipts; None where a receipt has no such dimension."""
 
     name: str
     left: Decimal | NotMeasured | None
@@ -50,49 +50,62 @@ class FaultCount:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReceiptPair:
-    """The newest receipts of two servers under one rubric; None where a server has none.
+    """Two receipts of one rubric, for their difference."""
 
-    `only_left` and `only_right` are rules that cost points on one side, `shared` is the number that cost both points.
-    """
-
-    rubric: str
-    left: Scorecard | None
-    right: Scorecard | None
+    left: Scorecard
+    right: Scorecard
     parts: tuple[PartPair, ...]
-    only_left: tuple[FaultCount, ...]
-    only_right: tuple[FaultCount, ...]
-    shared: int
 
     @property
     def incomparable(self) -> tuple[Incomparable, ...]:
-        """Why the scores cannot be compared; empty if they can, and if a receipt is missing."""
-        return tuple(find_obstacles(self.left, self.right)) if self.left and self.right else ()
-
-    @property
-    def apart(self) -> tuple[str, ...]:
-        """The same in words, also for a missing receipt."""
-        if self.left is None or self.right is None:
-            return ("one of them has no receipt",)
-        return explain_incomparable(self.left, self.right)
+        """Why the scores cannot be compared; empty if they can."""
+        return tuple(find_obstacles(self.left, self.right))
 
     @property
     def difference(self) -> Decimal | None:
         """The right score minus the left one; None if they cannot be compared."""
-        if self.left is None or self.right is None or self.incomparable:
-            return None
         left, right = self.left.score, self.right.score
-        return right - left if isinstance(left, Decimal) and isinstance(right, Decimal) else None
+        if self.incomparable or isinstance(left, NotMeasured) or isinstance(right, NotMeasured):
+            return None
+        return right - left
 
 
-def compare_servers(left: Sequence[Scorecard], right: Sequence[Scorecard]) -> tuple[ReceiptPair, ...]:
-    """One pair for each rubric under which a server has a receipt, in the order of the receipts."""
-    ours, theirs = _newest(left), _newest(right)
-    return tuple(_pair(rubric, ours.get(rubric), theirs.get(rubric)) for rubric in dict.fromkeys((*ours, *theirs)))
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ComparedRubric:
+    """The newest receipts of several servers under one rubric, in the order of the servers; None where one has none.
+
+    `own_faults` are, for each server, the rules that cost it points and not all of the others; `shared` is the number
+    of rules that cost all of them points.
+    """
+
+    rubric: str
+    cards: tuple[Scorecard | None, ...]
+    own_faults: tuple[tuple[FaultCount, ...], ...]
+    shared: int
+
+    @property
+    def obstacles(self) -> tuple[str, ...]:
+        """Why the scores cannot be compared, in words; empty if they can."""
+        found = [card for card in self.cards if card is not None]
+        words = [word for card in found[1:] for word in explain_incomparable(found[0], card)]
+        missing = ["one of them has no receipt"] if len(found) < len(self.cards) else []
+        return tuple(dict.fromkeys([*missing, *words]))
+
+
+def compare_servers(servers: Sequence[Sequence[Scorecard]]) -> tuple[ComparedRubric, ...]:
+    """One comparison for each rubric under which a server has a receipt, in the order of the receipts."""
+    newest = [_newest(cards) for cards in servers]
+    rubrics = dict.fromkeys(rubric for cards in newest for rubric in cards)
+    return tuple(_compare(rubric, [cards.get(rubric) for cards in newest]) for rubric in rubrics)
 
 
 def pair_receipts(left: Scorecard, right: Scorecard) -> ReceiptPair:
     """Two receipts of one rubric side by side."""
-    return _pair(left.rubric, left, right)
+    ours = {part.name: part.result for part in left.dimensions}
+    theirs = {part.name: part.result for part in right.dimensions}
+    names = dict.fromkeys((*ours, *theirs))
+    parts = tuple(PartPair(name, ours.get(name), theirs.get(name)) for name in names)
+    return ReceiptPair(left=left, right=right, parts=parts)
 
 
 def find_obstacles(left: Scorecard, right: Scorecard) -> Iterator[Incomparable]:
@@ -127,23 +140,11 @@ def _newest(cards: Sequence[Scorecard]) -> dict[str, Scorecard]:
     return found
 
 
-def _pair(rubric: str, left: Scorecard | None, right: Scorecard | None) -> ReceiptPair:
-    ours, theirs = _faults(left), _faults(right)
-    return ReceiptPair(
-        rubric=rubric,
-        left=left,
-        right=right,
-        parts=tuple(_parts(left, right)),
-        only_left=tuple(fault for rule, fault in ours.items() if rule not in theirs),
-        only_right=tuple(fault for rule, fault in theirs.items() if rule not in ours),
-        shared=len(ours.keys() & theirs.keys()),
-    )
-
-
-def _parts(left: Scorecard | None, right: Scorecard | None) -> Iterator[PartPair]:
-    ours = {part.name: part.result for part in left.dimensions} if left else {}
-    theirs = {part.name: part.result for part in right.dimensions} if right else {}
-    yield from (PartPair(name, ours.get(name), theirs.get(name)) for name in dict.fromkeys((*ours, *theirs)))
+def _compare(rubric: str, cards: Sequence[Scorecard | None]) -> ComparedRubric:
+    faults = [_faults(card) for card in cards]
+    shared = set.intersection(*(set(found) for found in faults))
+    own = (tuple(fault for rule, fault in found.items() if rule not in shared) for found in faults)
+    return ComparedRubric(rubric=rubric, cards=tuple(cards), own_faults=tuple(own), shared=len(shared))
 
 
 def _faults(card: Scorecard | None) -> dict[str, FaultCount]:

@@ -62,7 +62,7 @@ def pages(planted: Planted) -> Iterator[str]:
         if server in {planted.marked.server.id, planted.gone.id}:
             yield from (f"/servers/{server}{noun}?run={run}" for noun in nouns for run in planted.runs)
         yield f"/servers/{server}/compare?from={planted.runs[0]}&to={WITHHELD.id}"
-        yield f"/compare?a={server}&b={planted.marked.server.id}"
+        yield f"/compare?server={server}&server={planted.marked.server.id}"
         yield from (f"/badges/{server}/{name}.{form}" for name in badge_names() for form in ("svg", "json"))
     yield from (f"/servers?q={word}{sort}" for word in WORDS for sort in ("", "&sort=rank"))
     yield from (f"/datasets/{run}/manifest.json" for run in planted.runs)

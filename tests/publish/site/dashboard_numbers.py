@@ -73,6 +73,26 @@ def front(name: str = "made-up") -> dict[str, Any]:
                 {"server": "srv_00000000000000000002", "name": "other", "ref": "npm:o", "before": "90", "after": None},
             ],
         },
+        "categories": [
+            {
+                "name": "databases",
+                "servers": 321,
+                "up": 4,
+                "down": 1,
+                "new": 9,
+                "best": [
+                    {
+                        "server": "srv_00000000000000000003",
+                        "name": name,
+                        "ref": f"npm:{name}",
+                        "score": "91.5",
+                        "grade": "A",
+                    }
+                ],
+                "moves": [],
+            },
+            {"name": "other", "servers": 500, "up": 0, "down": 0, "new": 0, "best": [], "moves": []},
+        ],
         "registries": [{"name": name, **group, "bins": ADAPTIVE["bins"]}],
         "ecosystems": [{"name": "npm", **group, "bins": ADAPTIVE["bins"]}],
     }

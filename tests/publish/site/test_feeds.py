@@ -86,3 +86,19 @@ def test_pages_link_their_feeds_and_unknown_servers_have_none(moved: Store, site
     page = site.get(f"/servers/{quiet}").text
     assert f'href="/servers/{quiet}/feed.atom"' in page and 'href="/feed.atom"' in site.get("/").text
     assert site.get("/servers/srv_00000000000000000000/feed.atom").status_code == 404
+
+
+def test_the_feed_of_a_category_names_its_changes_only(make_store: Callable[..., Store], site_of: SiteOf) -> None:
+    store = make_store([], BEFORE)
+    quiet, hostile = samples.dossiers(1)[0], samples.hostile_dossier()
+    mail = replace(quiet, server=replace(quiet.server, name="com.example/mail"))
+    for number, (points, other) in enumerate(((60, 90), (72, 80))):
+        put(store, night(number), [mail, hostile], [*cards(mail, points, "C"), *cards(hostile, other, "B")])
+    site = site_of(store)
+    entry, first = entries(site.get("/categories/messages/feed.atom").text)
+    assert first["title"] == "servers: 1; 0 rose, 0 fell, 1 new"
+    assert entry["title"] == "servers: 1; 1 rose, 0 fell, 0 new"
+    assert entry["summary"] == "com.example/mail: 60 → 72"
+    assert site.get("/categories/messages/feed.json").json()["items"][0]["content_text"] == entry["summary"]
+    assert site.get("/categories/finance/feed.json").json()["items"] == []
+    assert site.get("/categories/nothing/feed.atom").status_code == 404

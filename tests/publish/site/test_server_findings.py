@@ -26,6 +26,7 @@ MakeStore = Callable[..., Store]
 MARKER = "zzmarkerzz"
 RULE = "text-injects-instructions"
 FIRST, SECOND = night(0), night(1)
+OTHER = samples.dossiers(1)[0]
 PARTS = ("", "/tools", "/observations", "/transcript", "/project", "/evidence", "/history", "/changes",
          "/badges")  # fmt: skip
 RUBRICS = ("adaptive", "enterprise", "lint", "sdk_tier", "tool_design")
@@ -43,7 +44,7 @@ def store(make_store: MakeStore) -> Store:
     found = poisoned()
     cards = judged(found)
     store.put_findings(find_private_findings(found, cards), SECOND.as_of)
-    return put(store, SECOND, [found], cards)
+    return put(store, SECOND, [found, OTHER], [*cards, *judged(OTHER)])
 
 
 def paths(here: str) -> list[str]:
@@ -57,7 +58,7 @@ def test_no_page_tells_what_is_not_disclosed(store: Store, site_of: SiteOf) -> N
     private_rules = {one.rule for one in find_private_findings(found, judged(found))} & private_rule_ids()
     assert RULE in private_rules
     site, here = site_of(store), f"/servers/{found.server.id}"
-    for path in [*paths(here), f"/compare?a={found.server.id}&b={found.server.id}"]:
+    for path in [*paths(here), f"/compare?server={found.server.id}&server={OTHER.server.id}"]:
         text = site.get(path).text
         assert MARKER not in text, path
         assert not [rule for rule in private_rules if re.search(rf"\b{rule}\b", text)], path

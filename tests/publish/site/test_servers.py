@@ -13,6 +13,7 @@ from starlette.testclient import TestClient
 
 from evidence.model import Dossier
 from evidence.store import ListedScore, Store
+from evidence.store.listing.values import ServerFacets
 from publish.site.list_query import parse_search
 from publish.web.context import break_name
 from tests.evidence.store.listing_samples import make_listed, make_many, make_server, show
@@ -65,7 +66,7 @@ def test_the_page_before_is_the_one_that_one_came_from(site: TestClient) -> None
 
 
 def test_an_address_without_what_it_does_not_say_is_the_one_address(site: TestClient) -> None:
-    answer = site.get("/servers?q=+mail++&state=&reason=&least=&sort=&by=adaptive&utm_source=x")
+    answer = site.get("/servers?q=+mail++&state=&reason=&minimum=&sort=&by=adaptive&utm_source=x")
     assert answer.status_code == 303
     assert answer.headers["location"] == "/servers?q=mail"
     assert site.get("/servers?q=mail").status_code == 200
@@ -79,10 +80,10 @@ def test_an_address_without_what_it_does_not_say_is_the_one_address(site: TestCl
         "/servers?sort=best",
         "/servers?by=nobody",
         "/servers?by=lint%40x",
-        "/servers?least=101",
-        "/servers?least=NaN",
-        "/servers?least=many",
-        "/servers?after=nonsense",
+        "/servers?minimum=101",
+        "/servers?minimum=NaN",
+        "/servers?minimum=many",
+        "/servers?cursor=nonsense",
         "/servers?q=" + "a" * 201,
     ],
 )
@@ -102,7 +103,7 @@ def test_what_cannot_be_read_is_said_and_not_guessed(site: TestClient, path: str
 )
 def test_filters_leave_only_what_fits(site: TestClient, path: str, fits: str) -> None:
     page = site.get(path).text
-    rows = re.findall(r'<tr>\s*<th scope="row">.*?</tr>', page, re.DOTALL)
+    rows = re.findall(r'<th scope="row">.*?</tr>', page, re.DOTALL)
     assert 0 < len(rows) < 130
     assert all(fits in row for row in rows)
     assert 'content="noindex' in page
@@ -141,12 +142,16 @@ def test_what_was_not_measured_is_not_a_zero(make_store: MakeStore, site_of: Sit
         thin=True,
     )
     listed = make_listed(make_server("npm:a", "a"), random.Random(1))
-    show(store, [replace(listed, scores=(unseen, thin))], front=encoded())
-    row = re.search(r'<th scope="row">.*?</tr>', site_of(store).get("/servers").text, re.DOTALL)
-    assert row
-    assert "not measured</span><small>oauth required" in row[0]
-    assert "<small>thin evidence</small>77</span><small>at least 5" in row[0]
-    assert not re.search(r">\s*0\s*<", row[0])
+    show(store, [replace(listed, scores=(unseen, thin), tools=3)], front=encoded())
+    listed_by = {}
+    for rubric in ("adaptive", "lint"):
+        page = site_of(store).get(f"/servers?by={rubric}", follow_redirects=True).text
+        row = re.search(r'<th scope="row">.*?</tr>', page, re.DOTALL)
+        assert row
+        listed_by[rubric] = row[0]
+    assert "not measured</span><small>oauth required" in listed_by["adaptive"]
+    assert "<small>thin evidence</small>77</span><small>at least 5" in listed_by["lint"]
+    assert not any(re.search(r">\s*0\s*<", row) for row in listed_by.values())
 
 
 def test_a_capped_grade_is_marked_in_its_row(make_store: MakeStore, site_of: SiteOf) -> None:
@@ -187,14 +192,14 @@ def test_hostile_names_and_questions_stay_text(make_store: MakeStore, site_of: S
 
 
 def test_addresses_survive_a_round_trip() -> None:
-    asked = {"q": "größe 天気", "by": "lint@1", "sort": "name", "reverse": "1", "least": "70.50", "grade": "A+"}
+    asked = {"q": "größe 天気", "by": "lint@1", "sort": "name", "reverse": "1", "minimum": "70.50", "grade": "A+"}
     search = parse_search(asked)
     assert (
         search.url
-        == "/servers?q=gr%C3%B6%C3%9Fe+%E5%A4%A9%E6%B0%97&grade=A%2B&least=70.5&by=lint%401&sort=name&reverse=1"
+        == "/servers?q=gr%C3%B6%C3%9Fe+%E5%A4%A9%E6%B0%97&grade=A%2B&minimum=70.5&by=lint%401&sort=name&reverse=1"
     )
     assert search.query.version == 1
-    assert search.query.least == Decimal("70.5")
+    assert search.query.minimum == Decimal("70.5")
 
 
 def test_names_break_behind_what_joins_their_parts_and_stay_escaped() -> None:
@@ -202,3 +207,49 @@ def test_names_break_behind_what_joins_their_parts_and_stay_escaped() -> None:
     assert break_name("https://a") == "https://<wbr>a"
     assert SCRIPT not in break_name(HOSTILE)
     assert "\u202e" not in break_name(HOSTILE)
+
+
+FACETS = ServerFacets(
+    categories=("databases", "cloud"), transport="stdio", access="open", read_only="yes", advisories="no"
+)
+
+
+@pytest.mark.parametrize(
+    "asked", ["category=cloud", "transport=stdio", "access=open", "read_only=yes", "advisories=no"]
+)
+def test_facets_filter_and_stand_in_the_rows(make_store: MakeStore, site_of: SiteOf, asked: str) -> None:
+    store = make_store([])
+    chance = random.Random(1)
+    other = replace(make_listed(make_server("npm:a", "a"), chance), facets=ServerFacets(access="credentials"))
+    fits = replace(make_listed(make_server("npm:b", "b"), chance), facets=FACETS, tools=7)
+    show(store, [fits, other], front=encoded())
+    site = site_of(store)
+    whole = site.get("/servers").text
+    assert set(ids(whole)) == {fits.server.id, other.server.id}
+    assert "needs credentials" in whole
+    page = site.get(f"/servers?{asked}").text
+    assert ids(page) == [fits.server.id]
+    row = page[page.index('<th scope="row">') :]
+    assert all(
+        word in row for word in ('<td class="num" data-label="tools">7<', "stdio", "no credentials", "only reads")
+    )
+
+
+def test_each_row_can_be_chosen_for_a_comparison(site: TestClient) -> None:
+    page = site.get("/servers").text
+    chosen = re.findall(r'<input type="checkbox" name="server" value="(srv_[0-9a-f]{20})" form="compare">', page)
+    assert chosen == ids(page)
+    assert '<form id="compare" class="compare" action="/compare" method="get">' in page
+
+
+def test_the_servers_of_a_later_discovery_are_newly_listed(make_store: MakeStore, site_of: SiteOf) -> None:
+    store = make_store([])
+    chance = random.Random(1)
+    old = [make_listed(make_server(f"npm:{name}", name), chance) for name in "zxa"]
+    show(store, old)
+    later = "20261123T030000Z-1"
+    new = make_listed(make_server("npm:m", "m"), chance, later)
+    rows = sorted([*(replace(one, run=later) for one in old), new], key=lambda one: one.server.id)
+    show(store, rows, later, front=encoded())
+    assert ids(site_of(store).get("/servers?sort=added").text)[0] == new.server.id
+    assert ids(site_of(store).get("/servers?sort=added&reverse=1").text)[-1] == new.server.id

@@ -144,7 +144,7 @@ def test_links_are_relative_and_lead_to_files(tmp_path: Path) -> None:
         "/servers?after=b": '<a href="/servers/srv_2">2</a><a href="/servers?after=b&amp;sort=x">other</a>',
         "/servers?sort=name": '<a href="/servers/srv_2">2</a>',
         "/servers/srv_1": '<a href="/rules/r">rule</a><a href="/servers/srv_1/control">mine</a>'
-        '<p><a href="/compare?a=srv_1">compare</a></p><p><a href="/rules/r">only rule</a></p>'
+        '<p><a href="/compare?server=srv_1">compare</a></p><p><a href="/rules/r">only rule</a></p>'
         '<form action="/servers/srv_1"><a href="/about">x</a></form><a href="https://other.example/">out</a>'
         '<a href="/servers/srv_1/tools#a&amp;b">tools</a><a href="/gone">gone</a><a href="#here">here</a>',
         "/servers/srv_1/tools": '<a href="/servers/srv_1">back</a><a href="?page=2#x">more</a>',

@@ -89,11 +89,11 @@ def test_a_badge_shows_the_grade_with_the_score() -> None:
 
 def test_a_list_shows_the_grade_or_the_bounds() -> None:
     dark, leaking = (make_listing_row(published(SERVERS[name]()), "run") for name in ("dark", "leaking"))
-    (row,) = render_rows([dark], ["adaptive"])
+    (row,) = render_rows([dark], "adaptive")
     assert "not enough evidence" in row
     assert "0 to " in row
     assert '<span class="grade">' not in row
-    (row,) = render_rows([leaking], ["adaptive"])
+    (row,) = render_rows([leaking], "adaptive")
     assert '<b>48</b> <span class="grade">D</span>' in row
 
 

@@ -1,4 +1,4 @@
-"""Two servers are compared methodology by methodology, and only what can be compared is."""
+"""Servers are compared methodology by methodology, and only what can be compared is."""
 
 from __future__ import annotations
 
@@ -31,28 +31,29 @@ def test_another_version_other_rules_no_score_or_thin_evidence_cannot() -> None:
     assert "thin" in "".join(explain_incomparable(card(), card(facts={"evidence": "thin"})))
 
 
-def test_rules_that_cost_only_one_server_are_listed() -> None:
+def test_rules_that_do_not_cost_all_servers_are_listed() -> None:
     left = card(lines=(line("tool-description-missing"), line("tool-description-missing"), line("param-type-missing")))
     right = card(lines=(line("param-type-missing"), line("tool-title-missing", 0)))
-    (pair,) = compare_servers([left], [right])
-    assert [(fault.rule, fault.times) for fault in pair.only_left] == [("tool-description-missing", 2)]
-    assert pair.only_right == ()
-    assert pair.shared == 1
+    third = card(lines=(*left.lines, line("tool-title-missing")))
+    (found,) = compare_servers([[left], [right], [third]])
+    named = [[(fault.rule, fault.times) for fault in faults] for faults in found.own_faults]
+    missing = ("tool-description-missing", 2)
+    assert named == [[missing], [], [missing, ("tool-title-missing", 1)]]
+    assert found.shared == 1
 
 
 def test_a_withheld_line_names_no_rule() -> None:
-    (pair,) = compare_servers([card(lines=(line(WITHHELD),))], [card()])
-    assert pair.only_left == ()
+    (found,) = compare_servers([[card(lines=(line(WITHHELD),))], [card()]])
+    assert found.own_faults == ((), ())
 
 
 def test_a_methodology_that_only_one_has_is_there_without_the_other() -> None:
-    (pair,) = compare_servers([card()], [])
-    assert pair.right is None
-    assert pair.apart == ("one of them has no receipt",)
+    (found,) = compare_servers([[card()], []])
+    assert found.cards[1] is None
+    assert found.obstacles == ("one of them has no receipt",)
 
 
 def test_the_newest_version_is_compared() -> None:
-    (pair,) = compare_servers([card(), card(version=2)], [card(version=2)])
-    assert pair.left is not None
-    assert pair.left.version == 2
-    assert pair.apart == ()
+    (found,) = compare_servers([[card(), card(version=2)], [card(version=2)]])
+    assert [one.version for one in found.cards if one] == [2, 2]
+    assert found.obstacles == ()
