@@ -10,7 +10,7 @@ from evidence.kinds import access, advisories, listing
 from evidence.kinds.access import Access
 from evidence.kinds.advisories import Advisories
 from evidence.kinds.listing import Item, Listing
-from evidence.model import Absent, Dossier, Reason
+from evidence.model import Absent, Dossier, Reason, Server
 from evidence.store.listing.values import ServerFacets
 from publish.views.categories import find_categories
 from publish.views.server_summary import count_listed
@@ -21,6 +21,7 @@ CREDENTIALS: Final = "credentials"
 YES: Final = "yes"
 NO: Final = "no"
 
+_HOSTS: Final = ("io.github.", "io.gitlab.", "com.github.", "com.gitlab.")
 _SECRET: Final = "secret"  # noqa: S105  a kind of placeholder
 _ASKS: Final = frozenset({Reason.CREDENTIALS_REQUIRED, Reason.OAUTH_REQUIRED, Reason.PAYMENT_REQUIRED})
 
@@ -29,12 +30,18 @@ def find_facets(dossier: Dossier, purpose: str, tool_texts: tuple[str, ...]) -> 
     """The facets of a server by its public records; `purpose` and `tool_texts` are those of its listing row."""
     server = dossier.server
     return ServerFacets(
-        categories=find_categories((server.name, server.ref.partition(":")[2]), purpose, tool_texts),
+        categories=find_categories(list_own_names(server), purpose, tool_texts),
         transport=_find_transport(dossier),
         access=_find_access(dossier),
         read_only=_find_effect(dossier),
         advisories=_find_advisories(dossier),
     )
+
+
+def list_own_names(server: Server) -> tuple[str, str]:
+    """The name without a namespace of a code host, and the reference without its kind: neither says what it is for."""
+    name = server.name.rpartition("/")[2] if server.name.startswith(_HOSTS) else server.name
+    return name, server.ref.partition(":")[2]
 
 
 def _find_transport(dossier: Dossier) -> str:

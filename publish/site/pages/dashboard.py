@@ -61,11 +61,18 @@ def _categories(numbers: DashboardNumbers) -> list[dict[str, Any]]:
             "id": category.id,
             "title": category.title,
             "servers": one["servers"],
-            "best": [best | {"score": plot_geometry.parse_decimal(best["score"])} for best in one["best"]],
+            "best": [_best(best) for best in one["best"]],
         }
         for category, one in found
         if category is not None and category is not OTHER
     ][:SHOWN_CATEGORIES]
+
+
+def _best(one: Mapping[str, Any]) -> dict[str, Any]:
+    """A server by the last part of its name, since cards are narrow."""
+    name = str(one["name"] or one["ref"] or one["server"])
+    short = name.rstrip("/").rpartition("/")[2] or name
+    return {**one, "short": short, "score": plot_geometry.parse_decimal(one["score"])}
 
 
 def _newest(site: SiteContext, rubric: str) -> Markup:

@@ -12,6 +12,7 @@ from publish.views.categories import (
     find_categories,
     find_category,
 )
+from publish.views.facets import list_own_names
 from publish.views.purpose import find_purpose, list_tool_texts
 from tests.dossiers import captures
 
@@ -92,8 +93,7 @@ DESCRIBED = (
 def test_captured_servers_are_in_their_categories() -> None:
     found = {}
     for name, dossier in captures().items():
-        names = (dossier.server.name, dossier.server.ref.partition(":")[2])
-        found[name] = find_categories(names, find_purpose(dossier), list_tool_texts(dossier))
+        found[name] = find_categories(list_own_names(dossier.server), find_purpose(dossier), list_tool_texts(dossier))
     assert found.keys() == CAPTURED.keys()
     wrong = {
         name: (categories, CAPTURED[name]) for name, categories in found.items() if CAPTURED[name] not in categories

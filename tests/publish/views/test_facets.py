@@ -116,3 +116,10 @@ def test_the_transport_is_the_one_that_was_used_else_the_declared_one(dossier: D
     sse = Target(type=TargetType.SSE, identifier="https://example.org/sse")
     assert facets(replace(unseen, server=replace(unseen.server, targets=(sse,)))).transport == "sse"
     assert facets(replace(unseen, server=replace(unseen.server, targets=()))).transport == ""
+
+
+def test_the_name_of_a_code_host_is_no_purpose(dossier: Dossier) -> None:
+    named = replace(dossier.server, ref="npm:@acme/notes", name="io.github.acme/notes")
+    assert find_facets(replace(dossier, server=named), "", ()).categories == ("productivity",)
+    own = replace(named, ref="npm:@acme/mcp", name="com.stripe/mcp")
+    assert find_facets(replace(dossier, server=own), "", ()).categories[0] == "finance"
