@@ -175,7 +175,7 @@ def _lists(store: Store, dice: random.Random) -> Iterator[str]:
                 for _ in range(50):
                     if page.after is None:
                         break
-                    yield "&".join(part for part in (question, order, f"after={page.after}") if part)
+                    yield "&".join(part for part in (question, order, f"cursor={page.after}") if part)
                     page = store.listing.read_page(query, page.after, dice.randint(1, 200))
 
 

@@ -1,5 +1,6 @@
 """Fills a database with servers and published nights in minutes: nights are copied inside the database.
 
+Texts for the search are made of the words of recorded servers, each as often as there, so that each server has others.
 Fifty models are stored as the pipeline stores servers: recorded ones with their real receipts, and locked ones in the
 share of the census. Each made-up server is one of them in every night, and two of a hundred become another one each
 night. So evidence and receipts are shared between servers, which they are not in earnest; every row that a page looks
@@ -10,9 +11,11 @@ from __future__ import annotations
 
 import json
 import random
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
+from itertools import accumulate
 from typing import Final
 
 import psycopg
@@ -21,10 +24,14 @@ from sqlalchemy import Connection, text
 from evidence.model import Absent, Dossier, Reason, Record, Run, Server, ServerRef, Status, Target, TargetType, Trigger
 from evidence.store import RunState, Stage, Store
 from evidence.store.database import Database
+from evidence.store.listing.search_words import split_words
+from evidence.store.listing.values import ServerFacets
 from evidence.store.sql.row_keys import find_known_server_keys
 from publish.publication.dashboard import DashboardCounter, MoverCounter
+from publish.views.categories import find_categories
 from publish.views.listed_servers import CountedServer, count_server, find_ecosystem
 from publish.views.public_servers import PublicServer
+from publish.views.purpose import find_purpose, list_tool_texts
 from tests.dossiers import captures
 from workers.stages.scorecards import score_dossier
 
@@ -32,6 +39,12 @@ FIRST: Final = datetime(2026, 6, 1, 3, tzinfo=UTC)
 MODELS: Final = 50
 OPEN: Final = 29  # of the models: 58 % of the census
 PINS: Final = {"code": "1", "commit": "0123abc", "engine": "1", "ruleset": "89ef0123"}
+PURPOSE_WORDS: Final = 14
+TOOLS: Final = 12
+TOOL_WORDS: Final = 18
+"""Words of the purpose, tools, and words of each tool; about what recorded servers have."""
+
+_FACETS: Final = (("open", "credentials"), ("yes", "no"), ("yes", "no"))
 _PAGE: Final = 1_000
 _REASONS: Final = (Reason.OAUTH_REQUIRED, Reason.OAUTH_REQUIRED, Reason.NOT_MCP, Reason.UNREACHABLE, Reason.TIMEOUT)
 _KINDS: Final = (TargetType.STREAMABLE_HTTP, TargetType.STREAMABLE_HTTP, TargetType.NPM, TargetType.PYPI)
@@ -116,6 +129,25 @@ def _store_models(store: Store, models: Sequence[Dossier]) -> None:
     store.set_run_state(run.id, RunState.CANCELLED, FIRST)
 
 
+class _Texts:
+    """Makes texts of the words of the recorded servers."""
+
+    def __init__(self, dice: random.Random) -> None:
+        texts = [text for one in captures().values() for text in (find_purpose(one), *list_tool_texts(one))]
+        counted = Counter(split_words(texts))
+        self._words, self._sums = list(counted), list(accumulate(counted.values()))
+        self._dice = dice
+
+    def make(self, words: int) -> str:
+        return " ".join(self._dice.choices(self._words, cum_weights=self._sums, k=words))
+
+    def make_facets(self, known: ServerFacets, purpose: str, tool_texts: Sequence[str]) -> ServerFacets:
+        """The categories of the texts, and access, effect and advisories by chance."""
+        access, read_only, advisories = (self._dice.choice(("", *pair)) for pair in _FACETS)
+        categories = find_categories((), purpose, tool_texts)
+        return replace(known, categories=categories, access=access, read_only=read_only, advisories=advisories)
+
+
 def _words(dice: random.Random) -> list[str]:
     """Words of names: ten occur in many names, three thousand in few."""
     rare = {"".join(dice.choices(_SYLLABLES, k=dice.randint(2, 4))) for _ in range(3_000)}
@@ -181,12 +213,14 @@ def _post(
     servers, models = made
     with database.reading() as connection:
         keys = find_known_server_keys(connection, [server.id for server in servers])
+    texts = _Texts(random.Random(number))
     dashboard, posting = DashboardCounter(MoverCounter(store, run)), store.listing.write_edition(run.id)
     for model in models:
         dashboard.tally.add(model.newest)
     for server in servers:
         key = keys[server.id]
         model = models[(key + (7 if number >= key % 50 else 0)) % MODELS]
+        purpose, tool_texts = texts.make(PURPOSE_WORDS), tuple(texts.make(TOOL_WORDS) for _ in range(TOOLS))
         row = replace(
             model.listed,
             server=server,
@@ -194,6 +228,9 @@ def _post(
             as_of=run.as_of,
             ecosystem=find_ecosystem(server),
             registries=server.seen_in,
+            purpose=purpose,
+            tool_texts=tool_texts,
+            facets=texts.make_facets(model.listed.facets, purpose, tool_texts),
         )
         dashboard.add(row)
         posting.add(row)

@@ -22,12 +22,17 @@ def plans(store: Store, database: Database, filled: Filled) -> Iterator[tuple[st
         "list, state at the end of the ranking": lambda: store.listing.read_page(ListingQuery(reason="timeout")),
         "list, by name and ecosystem": lambda: store.listing.read_page(ListingQuery(sort="name", ecosystem="npm")),
         "list, by grade": lambda: store.listing.read_page(ListingQuery(rubric="enterprise", grade="A")),
+        "list, by category and access": lambda: store.listing.read_page(ListingQuery(category="code", access="open")),
+        "list, newly listed of a category": lambda: store.listing.read_page(
+            ListingQuery(category="time", sort="added")
+        ),
         "search, rare word": lambda: store.listing.read_page(ListingQuery(text=filled.words[len(COMMON) + 5])),
         "search, common word": lambda: store.listing.read_page(ListingQuery(text="mcp")),
         "search, word of all": lambda: store.listing.read_page(ListingQuery(text="github")),
         "search, two words": lambda: store.listing.read_page(ListingQuery(text=f"{filled.words[-5][:3]} mcp")),
         "search by purpose, rare word": lambda: _relevant(store, filled.words[len(COMMON) + 5]),
         "search by purpose, two common words": lambda: _relevant(store, "github mcp"),
+        "search by purpose, a question": lambda: _relevant(store, "read the tables of a database"),
         "one server": lambda: store.listing.find_server(middle),
         "history": lambda: store.listing.read_history(middle),
         "receipt of one server": lambda: store.find_newest_scorecard(run, middle, "adaptive"),
