@@ -53,7 +53,7 @@ ENGINE_MODULES: Final = (
 """Code shared by rules and rubrics, packages with all their modules; `ENGINE_VERSION` is its version."""
 
 _PROSE_KEYWORDS: Final = frozenset(
-    {"title", "remedy", "good", "bad", "unjudged", "since", "version", "spec", "summary", "settled", "source"}
+    {"title", "remedy", "fix", "good", "bad", "unjudged", "since", "version", "spec", "summary", "settled", "source"}
 )
 _UNTYPED: Final = frozenset({"type_params", "type_comment", "type_ignores", "kind", "ctx"})
 

@@ -13,6 +13,7 @@ from types import MappingProxyType
 from typing import Any, Final, TypeAlias
 
 from evidence.kinds.exchanges import REVISIONS, Exchange
+from scoring.engine.snippet import Snippet
 from scoring.results.outcome import Level, PartialFailure, Severity, Tolerated, Undecided
 from scoring.scopes.base import Scope
 from scoring.scopes.conversation import Conversation
@@ -23,6 +24,8 @@ Answer: TypeAlias = str | tuple[str | Scope | Exchange, str] | Tolerated | Parti
 
 ParamValue: TypeAlias = str | int | bool | tuple[str, ...]
 Judge: TypeAlias = Callable[..., Iterator[Answer]]
+Fix: TypeAlias = tuple[Scope, Scope] | Snippet
+"""A bad example and what it becomes by the fix, or their text where the evidence does not show what to edit."""
 
 SPECIFICATION = "https://modelcontextprotocol.io/specification"
 
@@ -93,6 +96,7 @@ class Rule:
     checks: tuple[Requirement, ...] = ()
     unjudged: tuple[Scope, ...] = ()
     to_the_end: bool = False
+    fix: Fix | None = None
 
     @property
     def family(self) -> str:
@@ -129,8 +133,9 @@ def rule(
     remedy: str,
     since: str,
     version: int,
-    good: Sequence[Scope],
-    bad: Sequence[Scope],
+    good: Sequence[Scope] = (),
+    bad: Sequence[Scope] = (),
+    fix: Fix | None = None,
     level: Level | None = None,
     spec: str | None = None,
     checks: Requirement | Sequence[Requirement] = (),
@@ -139,11 +144,14 @@ def rule(
 ) -> Callable[[Judge], Rule]:
     """Declare a rule; raise InvalidRule when the rationale (docstring), the remedy or an example is missing.
 
-    The remedy says in one or two sentences what to do; Markdown's backticks mark code.
+    The remedy says in one or two sentences what to do; Markdown's backticks mark code. The examples of the `fix` are
+    the first bad and the first good example.
 
     `unjudged` are examples for which the rule raises Inapplicable or Undecided. A rule `to_the_end` judges whatever a
     server sends: without a finding it is Undecided when the conversation stopped before its last question.
     """
+
+    before, after = (fix[:1], fix[1:]) if isinstance(fix, tuple) else ((), ())
 
     def declare(judge: Judge) -> Rule:
         declared = Rule(
@@ -156,8 +164,8 @@ def rule(
             severity=severity,
             since=since,
             version=version,
-            good=tuple(good),
-            bad=tuple(bad),
+            good=(*after, *good),
+            bad=(*before, *bad),
             judge=judge,
             params=MappingProxyType(_read_params(rule_id, judge)),
             module=judge.__module__,
@@ -166,6 +174,7 @@ def rule(
             checks=(checks,) if isinstance(checks, Requirement) else tuple(checks),
             unjudged=tuple(unjudged),
             to_the_end=to_the_end,
+            fix=fix,
         )
         for complaint in _complaints(declared):
             raise InvalidRule(f"rule {rule_id}: {complaint}")

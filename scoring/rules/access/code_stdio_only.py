@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from scoring.engine.rule import rule
+from scoring.engine.snippet import Language, write_snippet
 from scoring.example_builders.source_files import build_code
 from scoring.results.outcome import Severity
 from scoring.scopes.source_files import Code
@@ -20,6 +21,12 @@ from scoring.scopes.source_files import Code
     '(TypeScript SDK) or `mcp.run(transport="streamable-http")` (Python SDK). The stdio transport may stay.',
     since="2026.3",
     version=1,
+    fix=write_snippet(
+        Language.PYTHON,
+        "Start of a server with the Python SDK",
+        before="mcp.run()",
+        after='mcp.run(transport="streamable-http")',
+    ),
     good=[build_code(transports={"stdio": ["a.ts:1"], "streamable-http": ["a.ts:9"]})],
     bad=[build_code(transports={"stdio": ["a.ts:1"]})],
     unjudged=[build_code(), build_code(complete=False, transports={"stdio": ["a.ts:1"]})],

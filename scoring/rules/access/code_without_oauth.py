@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from scoring.engine.rule import rule
+from scoring.engine.snippet import Language, write_snippet
 from scoring.example_builders.source_files import build_code
 from scoring.results.outcome import Severity
 from scoring.scopes.source_files import Code
@@ -20,6 +21,16 @@ from scoring.scopes.source_files import Code
     "Bearer token of each request in the code.",
     since="2026.3",
     version=1,
+    fix=write_snippet(
+        Language.JSON,
+        "`/.well-known/oauth-protected-resource/mcp`",
+        after="""
+        {
+          "resource": "https://notes.example/mcp",
+          "authorization_servers": ["https://login.example"]
+        }
+        """,
+    ),
     good=[build_code(oauth=[{"marker": "oauth-protected-resource", "at": "a.ts:3"}])],
     bad=[build_code(transports={"streamable-http": ["a.ts:9"]})],
     unjudged=[build_code(complete=False)],

@@ -24,6 +24,39 @@ _LOCAL: Final = frozenset({"stdio", ""})
     "or add a package whose `transport.type` is `streamable-http`.",
     since="2026.1",
     version=1,
+    fix=(
+        build_registration(
+            {
+                "name": "io.github.octo/notes",
+                "description": "Reads and searches the notes of a user.",
+                "version": "1.0.0",
+                "packages": [
+                    {
+                        "registryType": "npm",
+                        "identifier": "notes-mcp",
+                        "version": "1.0.0",
+                        "transport": {"type": "stdio"},
+                    }
+                ],
+            }
+        ),
+        build_registration(
+            {
+                "name": "io.github.octo/notes",
+                "description": "Reads and searches the notes of a user.",
+                "version": "1.0.0",
+                "packages": [
+                    {
+                        "registryType": "npm",
+                        "identifier": "notes-mcp",
+                        "version": "1.0.0",
+                        "transport": {"type": "stdio"},
+                    }
+                ],
+                "remotes": [{"type": "streamable-http", "url": "https://a.example/mcp"}],
+            }
+        ),
+    ),
     good=[
         build_registration({"remotes": [{"type": "streamable-http", "url": "https://notes.example/mcp"}]}),
         build_registration({"packages": [{"transport": {"type": "sse"}}]}),

@@ -23,12 +23,9 @@ _LOOPBACK = re.compile(r"http://(localhost|127\.0\.0\.1|\[::1\])(:|/|$)")
     remedy="Serve the remote over TLS, and set `url` of the remote in the registration to its HTTPS URL.",
     since="2026.1",
     version=1,
-    good=[build_remote(url="https://notes.example/mcp"), build_remote(url="http://localhost:8080/mcp")],
-    bad=[
-        build_remote(url="http://notes.example/mcp"),
-        build_remote(url="http://localhost.notes.example/mcp"),
-        build_remote(url=None),
-    ],
+    fix=(build_remote(url="http://notes.example/mcp"), build_remote()),
+    good=[build_remote(url="http://localhost:8080/mcp")],
+    bad=[build_remote(url="http://localhost.notes.example/mcp"), build_remote(url=None)],
 )
 def remote_not_encrypted(remote: Remote) -> Iterator[str]:
     """Over plain HTTP any intermediary can read tokens and change responses."""

@@ -22,8 +22,11 @@ from scoring.text.secret_names import is_secret_name
     '`headers` of the remote declares with `"isSecret": true`.',
     since="2026.1",
     version=1,
+    fix=(
+        build_remote(url="https://notes.example/mcp?api_key={key}"),
+        build_remote(headers=[{"name": "Authorization", "isRequired": True, "isSecret": True}]),
+    ),
     good=[build_remote(url="https://notes.example/mcp?lang=en"), build_remote(url="https://notes.example/api_key/mcp")],
-    bad=[build_remote(url="https://notes.example/mcp?api_key={key}")],
 )
 def remote_secret_in_url(remote: Remote) -> Iterator[str]:
     """URLs are written to logs, browser histories and error reports, so a secret must not be in one.

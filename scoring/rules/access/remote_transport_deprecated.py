@@ -22,7 +22,7 @@ from scoring.scopes.base import Remote
     since="2026.1",
     version=1,
     spec="https://modelcontextprotocol.io/specification/2025-03-26/basic/transports",
-    good=[build_remote(type="streamable-http")],
+    fix=(build_remote(type="sse", url="https://notes.example/sse"), build_remote()),
     bad=[build_remote(type="sse"), build_remote(type=None, transport_type="SSE")],
 )
 def remote_transport_deprecated(remote: Remote) -> Iterator[str]:

@@ -21,6 +21,10 @@ from scoring.text.secret_names import is_secret_name
     "variable from the registration.",
     since="2026.1",
     version=1,
+    fix=(
+        build_setting("NOTES_API_KEY", description="Key of your account.", isSecret=True),
+        build_setting("Authorization", description="`Bearer` and the key of your account.", isSecret=True),
+    ),
     good=[build_setting("NOTES_FOLDER"), build_setting("Authorization", isSecret=True)],
     bad=[build_setting("NOTES_API_KEY", isSecret=True)],
 )

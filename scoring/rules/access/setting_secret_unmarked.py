@@ -20,6 +20,10 @@ from scoring.text.secret_names import is_secret_name
     remedy="Set `isSecret` to `true` for this environment variable or header in the registration.",
     since="2026.1",
     version=1,
+    fix=(
+        build_setting("NOTES_API_KEY", description="Key of your account."),
+        build_setting("NOTES_API_KEY", description="Key of your account.", isSecret=True),
+    ),
     good=[build_setting("NOTES_API_KEY", isSecret=True), build_setting("MAX_TOKENS"), build_setting("KEYBOARD")],
     bad=[
         build_setting("NOTES_API_KEY"),

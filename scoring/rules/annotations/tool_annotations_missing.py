@@ -22,6 +22,10 @@ _HINTS = ("readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint")
     since="2026.1",
     version=1,
     spec="https://modelcontextprotocol.io/specification/2025-11-25/schema#toolannotations",
+    fix=(
+        build_tool("list-tags", description="Lists the tags of the current user."),
+        build_tool("list-tags", description="Lists the tags of the current user.", annotations={"readOnlyHint": True}),
+    ),
     good=[build_tool(annotations={"readOnlyHint": True})],
     bad=[build_tool(), build_tool(annotations={"title": "Get"}), build_tool(annotations=[])],
 )

@@ -23,6 +23,19 @@ from scoring.vocabularies.verbs import leading_verb
     "if it only adds data.",
     since="2026.1",
     version=1,
+    fix=(
+        build_tool(
+            "delete-user",
+            description="Deletes a user. This cannot be undone.",
+            inputSchema={"type": "object", "properties": {"id": {"type": "string"}}, "required": ["id"]},
+        ),
+        build_tool(
+            "delete-user",
+            description="Deletes a user. This cannot be undone.",
+            inputSchema={"type": "object", "properties": {"id": {"type": "string"}}, "required": ["id"]},
+            annotations={"destructiveHint": True},
+        ),
+    ),
     good=[
         build_tool(name="delete-user", annotations={"destructiveHint": True}),
         build_tool(name="address-book"),

@@ -20,6 +20,14 @@ from scoring.scopes.base import Tool
     remedy="Add `annotations.readOnlyHint` and `annotations.idempotentHint` to the tool, each `true` or `false`.",
     since="2026.1",
     version=1,
+    fix=(
+        build_tool("list-tags", description="Lists the tags of the current user."),
+        build_tool(
+            "list-tags",
+            description="Lists the tags of the current user.",
+            annotations={"readOnlyHint": True, "idempotentHint": True},
+        ),
+    ),
     good=[build_tool(annotations={"readOnlyHint": False})],
     bad=[build_tool(), build_tool(annotations={"readOnlyHint": None})],
 )

@@ -21,6 +21,14 @@ from scoring.scopes.base import Tool
     since="2026.1",
     version=1,
     spec="https://modelcontextprotocol.io/specification/2025-11-25/server/tools",
+    fix=(
+        build_tool("list-tags", description="Lists the tags of the current user."),
+        build_tool(
+            "list-tags",
+            description="Lists the tags of the current user.",
+            outputSchema={"type": "object", "properties": {"tags": {"type": "array"}}},
+        ),
+    ),
     good=[build_tool(outputSchema={"type": "object"})],
     bad=[build_tool(), build_tool(outputSchema=True)],
 )

@@ -22,6 +22,22 @@ from scoring.text.javascript import is_object, is_truthy
     "`properties`.",
     since="2026.1",
     version=1,
+    fix=(
+        build_tool(
+            "list-tags",
+            description="Lists the tags of the current user.",
+            outputSchema={"type": "object", "properties": {"tags": {"type": "array"}}},
+        ),
+        build_tool(
+            "list-tags",
+            description="Lists the tags of the current user.",
+            outputSchema={
+                "type": "object",
+                "description": "Tags of the user.",
+                "properties": {"tags": {"type": "array", "description": "Names of the tags."}},
+            },
+        ),
+    ),
     good=[build_tool(), build_tool(outputSchema={"type": "array", "description": "d"})],
     bad=[
         build_tool(outputSchema={"type": "object"}),

@@ -22,6 +22,15 @@ from scoring.text.javascript import is_truthy
     since="2026.1",
     version=1,
     spec="https://modelcontextprotocol.io/specification/2025-11-25/server/tools",
+    fix=(
+        build_tool("list-tags", description="Lists the tags of the current user."),
+        build_tool(
+            "list-tags",
+            description="Lists the tags of the current user.",
+            title="List tags",
+            annotations={"title": "List tags"},
+        ),
+    ),
     good=[build_tool(title="Get a record"), build_tool(annotations={"title": "Get a record"})],
     bad=[build_tool(), build_tool(title=" ")],
 )

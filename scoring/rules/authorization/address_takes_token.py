@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from scoring.engine.rule import Answer, must, rule
+from scoring.engine.snippet import Language, write_snippet
 from scoring.example_builders.server_access import build_open_access, build_protected_access
 from scoring.results.outcome import Severity
 from scoring.scopes.server_access import Access
@@ -23,6 +24,18 @@ from scoring.text.secret_names import is_secret_name
     since="2026.2",
     version=1,
     checks=must("AUTH-14", "BCDE", "basic/authorization#token-requirements"),
+    fix=write_snippet(
+        Language.JSON,
+        "Remote in `server.json`",
+        before='{"type": "streamable-http", "url": "https://notes.example/mcp?token={token}"}',
+        after="""
+        {
+          "type": "streamable-http",
+          "url": "https://notes.example/mcp",
+          "headers": [{"name": "Authorization", "isRequired": true, "isSecret": true}]
+        }
+        """,
+    ),
     good=[
         build_open_access(),
         build_open_access(registered="https://notes.example/mcp?lang=[removed]"),

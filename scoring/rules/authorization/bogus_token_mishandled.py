@@ -7,6 +7,7 @@ from typing import Final
 
 from evidence.kinds.access import ACCEPTED
 from scoring.engine.rule import Answer, must, rule
+from scoring.engine.snippet import Language, write_snippet
 from scoring.example_builders.server_access import (
     build_open_access,
     build_protected_access,
@@ -29,6 +30,15 @@ _REFUSED: Final = frozenset({"oauth_required", "credentials_required", "forbidde
     since="2026.2",
     version=1,
     checks=must("AUTH-13", "BCDE", "basic/authorization#token-handling"),
+    fix=write_snippet(
+        Language.HTTP,
+        "Answer to a request with an invalid token",
+        before="HTTP/1.1 403 Forbidden",
+        after="""
+        HTTP/1.1 401 Unauthorized
+        WWW-Authenticate: Bearer error="invalid_token"
+        """,
+    ),
     good=[build_protected_access()],
     bad=[
         build_protected_access(resource=build_resource_metadata(), bogus=(200, "accepted")),

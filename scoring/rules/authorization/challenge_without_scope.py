@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from scoring.engine.rule import Answer, rule, should
+from scoring.engine.snippet import Language, write_snippet
 from scoring.example_builders.server_access import (
     build_challenge,
     build_open_access,
@@ -26,6 +27,18 @@ from scoring.scopes.server_access import Access
     since="2026.2",
     version=1,
     checks=should("AUTH-09", "DE", "basic/authorization#scope-selection-strategy"),
+    fix=write_snippet(
+        Language.HTTP,
+        "Answer to a request without a token",
+        before="""
+        HTTP/1.1 401 Unauthorized
+        WWW-Authenticate: Bearer realm="notes"
+        """,
+        after="""
+        HTTP/1.1 401 Unauthorized
+        WWW-Authenticate: Bearer realm="notes", scope="notes:read"
+        """,
+    ),
     good=[build_protected_access(build_challenge(scope="notes:read"), resource=build_resource_metadata())],
     bad=[
         build_protected_access(build_challenge(realm="notes"), resource=build_resource_metadata()),

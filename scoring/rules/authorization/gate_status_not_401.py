@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from evidence.kinds.access import AccessClass
 from scoring.engine.rule import Answer, must, rule
+from scoring.engine.snippet import Language, write_snippet
 from scoring.example_builders.server_access import build_open_access, build_protected_access
 from scoring.results.outcome import Severity, Tolerated, Undecided
 from scoring.scopes.server_access import Access
@@ -21,6 +22,15 @@ from scoring.scopes.server_access import Access
     since="2026.2",
     version=1,
     checks=must("AUTH-01", "BCDE", "basic/authorization#error-handling"),
+    fix=write_snippet(
+        Language.HTTP,
+        "Answer to a request without a token",
+        before="HTTP/1.1 403 Forbidden",
+        after="""
+        HTTP/1.1 401 Unauthorized
+        WWW-Authenticate: Bearer scope="notes:read"
+        """,
+    ),
     good=[build_protected_access(), build_protected_access(step="list-tools")],
     bad=[
         build_protected_access(status=403),

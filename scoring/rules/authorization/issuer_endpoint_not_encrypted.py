@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from scoring.engine.rule import Answer, must, rule
+from scoring.engine.snippet import Language, write_snippet
 from scoring.example_builders.server_access import build_issuer_metadata, build_open_access, build_protected_access
 from scoring.results.outcome import Severity
 from scoring.scopes.server_access import Access, is_loopback
@@ -25,6 +26,28 @@ _ADDRESSES: Final = frozenset({"issuer", "jwks_uri"})
     since="2026.2",
     version=1,
     checks=must("AUTH-08", "BCDE", "basic/authorization/security-considerations#communication-security"),
+    fix=write_snippet(
+        Language.JSON,
+        "Authorization server metadata",
+        before="""
+        {
+          "issuer": "https://login.example",
+          "authorization_endpoint": "https://login.example/authorize",
+          "token_endpoint": "http://login.example/token",
+          "response_types_supported": ["code"],
+          "code_challenge_methods_supported": ["S256"]
+        }
+        """,
+        after="""
+        {
+          "issuer": "https://login.example",
+          "authorization_endpoint": "https://login.example/authorize",
+          "token_endpoint": "https://login.example/token",
+          "response_types_supported": ["code"],
+          "code_challenge_methods_supported": ["S256"]
+        }
+        """,
+    ),
     good=[
         build_protected_access(issuer=build_issuer_metadata()),
         build_protected_access(issuer=build_issuer_metadata(registration_endpoint="http://127.0.0.1:9000/register")),

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from scoring.engine.rule import Answer, must, rule
+from scoring.engine.snippet import Language, write_snippet
 from scoring.example_builders.server_access import (
     build_issuer_metadata,
     build_open_access,
@@ -34,6 +35,19 @@ _SECTION: Final = "basic/authorization/authorization-server-discovery#authorizat
     since="2026.2",
     version=1,
     checks=must("AUTH-05", "CDE", _SECTION),
+    fix=write_snippet(
+        Language.JSON,
+        "`https://login.example/.well-known/oauth-authorization-server`",
+        after="""
+        {
+          "issuer": "https://login.example",
+          "authorization_endpoint": "https://login.example/authorize",
+          "token_endpoint": "https://login.example/token",
+          "response_types_supported": ["code"],
+          "code_challenge_methods_supported": ["S256"]
+        }
+        """,
+    ),
     good=[build_protected_access(resource=build_resource_metadata(), issuer=build_issuer_metadata())],
     bad=[
         build_protected_access(

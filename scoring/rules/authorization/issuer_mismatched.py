@@ -8,6 +8,7 @@ from typing import Final
 from evidence.canonical import Json
 from evidence.kinds.access import LEGACY_LAYOUT
 from scoring.engine.rule import Answer, must, rule
+from scoring.engine.snippet import Language, write_snippet
 from scoring.example_builders.server_access import (
     ISSUER,
     build_issuer_metadata,
@@ -39,6 +40,28 @@ _SECTION: Final = "basic/authorization/authorization-server-discovery#authorizat
     since="2026.2",
     version=1,
     checks=must("AUTH-06", "DE", _SECTION),
+    fix=write_snippet(
+        Language.JSON,
+        "Authorization server metadata of `https://login.example`",
+        before="""
+        {
+          "issuer": "https://auth.internal",
+          "authorization_endpoint": "https://login.example/authorize",
+          "token_endpoint": "https://login.example/token",
+          "response_types_supported": ["code"],
+          "code_challenge_methods_supported": ["S256"]
+        }
+        """,
+        after="""
+        {
+          "issuer": "https://login.example",
+          "authorization_endpoint": "https://login.example/authorize",
+          "token_endpoint": "https://login.example/token",
+          "response_types_supported": ["code"],
+          "code_challenge_methods_supported": ["S256"]
+        }
+        """,
+    ),
     good=[
         build_protected_access(issuer=build_issuer_metadata()),
         build_protected_access(

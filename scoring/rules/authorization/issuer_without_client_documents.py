@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from scoring.engine.rule import Answer, rule, should
+from scoring.engine.snippet import Language, write_snippet
 from scoring.example_builders.server_access import build_issuer_metadata, build_open_access, build_protected_access
 from scoring.results.outcome import Severity
 from scoring.scopes.server_access import Access
@@ -22,6 +23,29 @@ from scoring.text.evidence_path import clip_text
     since="2026.2",
     version=1,
     checks=should("AUTH-10", "DE", "basic/authorization/client-registration#client-id-metadata-documents"),
+    fix=write_snippet(
+        Language.JSON,
+        "Authorization server metadata",
+        before="""
+        {
+          "issuer": "https://login.example",
+          "authorization_endpoint": "https://login.example/authorize",
+          "token_endpoint": "https://login.example/token",
+          "response_types_supported": ["code"],
+          "code_challenge_methods_supported": ["S256"]
+        }
+        """,
+        after="""
+        {
+          "issuer": "https://login.example",
+          "authorization_endpoint": "https://login.example/authorize",
+          "token_endpoint": "https://login.example/token",
+          "response_types_supported": ["code"],
+          "code_challenge_methods_supported": ["S256"],
+          "client_id_metadata_document_supported": true
+        }
+        """,
+    ),
     good=[build_protected_access(issuer=build_issuer_metadata())],
     bad=[
         build_protected_access(issuer=build_issuer_metadata(client_id_metadata_document_supported=False)),

@@ -7,6 +7,7 @@ from typing import Final
 
 from evidence.kinds.access import LEGACY_LAYOUT
 from scoring.engine.rule import Answer, must, rule
+from scoring.engine.snippet import Language, write_snippet
 from scoring.example_builders.server_access import (
     ISSUER,
     build_issuer_metadata,
@@ -36,6 +37,27 @@ _OWN: Final = issuer_requests(
     since="2026.2",
     version=1,
     checks=must("AUTH-07", "CDE", "basic/authorization/security-considerations#authorization-code-protection"),
+    fix=write_snippet(
+        Language.JSON,
+        "Authorization server metadata",
+        before="""
+        {
+          "issuer": "https://login.example",
+          "authorization_endpoint": "https://login.example/authorize",
+          "token_endpoint": "https://login.example/token",
+          "response_types_supported": ["code"]
+        }
+        """,
+        after="""
+        {
+          "issuer": "https://login.example",
+          "authorization_endpoint": "https://login.example/authorize",
+          "token_endpoint": "https://login.example/token",
+          "response_types_supported": ["code"],
+          "code_challenge_methods_supported": ["S256"]
+        }
+        """,
+    ),
     good=[build_protected_access(issuer=build_issuer_metadata())],
     bad=[
         build_protected_access(issuer=build_issuer_metadata(code_challenge_methods_supported=["plain"])),

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from evidence.kinds.access import AccessClass
 from scoring.engine.rule import Answer, rule
+from scoring.engine.snippet import Language, write_snippet
 from scoring.example_builders.server_access import (
     build_challenge,
     build_issuer_metadata,
@@ -30,6 +31,16 @@ from scoring.scopes.server_access import Access, require_decided
     "request without a token with HTTP 401 and a Bearer challenge.",
     since="2026.2",
     version=1,
+    fix=write_snippet(
+        Language.JSON,
+        "`/.well-known/oauth-protected-resource/mcp`",
+        after="""
+        {
+          "resource": "https://notes.example/mcp",
+          "authorization_servers": ["https://login.example"]
+        }
+        """,
+    ),
     good=[
         build_protected_access(),
         build_open_access(resource_metadata=[metadata_request(document=build_resource_metadata())]),

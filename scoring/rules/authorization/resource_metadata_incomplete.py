@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from scoring.engine.rule import Answer, must, rule
+from scoring.engine.snippet import Language, write_snippet
 from scoring.example_builders.server_access import (
     URL,
     build_open_access,
@@ -27,6 +28,17 @@ from scoring.scopes.server_access import Access
     since="2026.2",
     version=1,
     checks=must("AUTH-03", "CDE", "basic/authorization/authorization-server-discovery#authorization-server-location"),
+    fix=write_snippet(
+        Language.JSON,
+        "Protected resource metadata",
+        before='{"resource": "https://notes.example/mcp", "authorization_servers": []}',
+        after="""
+        {
+          "resource": "https://notes.example/mcp",
+          "authorization_servers": ["https://login.example"]
+        }
+        """,
+    ),
     good=[build_protected_access(resource=build_resource_metadata())],
     bad=[
         build_protected_access(resource={"resource": URL}),

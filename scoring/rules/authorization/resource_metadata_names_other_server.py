@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from scoring.engine.rule import Answer, must, rule
+from scoring.engine.snippet import Language, write_snippet
 from scoring.example_builders.server_access import (
     ISSUER,
     URL,
@@ -33,6 +34,22 @@ _PORTS: Final = {"https": ":443", "http": ":80"}
     since="2026.2",
     version=1,
     checks=must("AUTH-04", "CDE", "basic/authorization/authorization-server-discovery#authorization-server-location"),
+    fix=write_snippet(
+        Language.JSON,
+        "Protected resource metadata of `https://notes.example/mcp`",
+        before="""
+        {
+          "resource": "http://localhost:8080/mcp",
+          "authorization_servers": ["https://login.example"]
+        }
+        """,
+        after="""
+        {
+          "resource": "https://notes.example/mcp",
+          "authorization_servers": ["https://login.example"]
+        }
+        """,
+    ),
     good=[
         build_protected_access(resource=build_resource_metadata()),
         build_protected_access(resource=build_resource_metadata(resource="HTTPS://Notes.example:443/mcp")),

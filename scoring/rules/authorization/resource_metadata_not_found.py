@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from evidence.kinds.access import HEADER
 from scoring.engine.rule import Answer, must, rule
+from scoring.engine.snippet import Language, write_snippet
 from scoring.example_builders.server_access import (
     HEADER_URL,
     build_challenge,
@@ -37,6 +38,16 @@ _OWN = issuer_requests(
     since="2026.2",
     version=1,
     checks=must("AUTH-02", "CDE", "basic/authorization/authorization-server-discovery#authorization-server-location"),
+    fix=write_snippet(
+        Language.JSON,
+        "`/.well-known/oauth-protected-resource/mcp`",
+        after="""
+        {
+          "resource": "https://notes.example/mcp",
+          "authorization_servers": ["https://login.example"]
+        }
+        """,
+    ),
     good=[
         build_protected_access(build_challenge(resource_metadata=HEADER_URL), resource=build_resource_metadata()),
         build_protected_access(resource=build_resource_metadata()),

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from scoring.engine.rule import Answer, rule, should
+from scoring.engine.snippet import Language, write_snippet
 from scoring.example_builders.server_access import (
     build_challenge,
     build_open_access,
@@ -30,6 +31,24 @@ _MODERN: Final = {"modern": "2026-07-28"}
     since="2026.2",
     version=1,
     checks=should("AUTH-11", "E", "basic/authorization#refresh-tokens"),
+    fix=write_snippet(
+        Language.JSON,
+        "Protected resource metadata",
+        before="""
+        {
+          "resource": "https://notes.example/mcp",
+          "authorization_servers": ["https://login.example"],
+          "scopes_supported": ["notes:read", "offline_access"]
+        }
+        """,
+        after="""
+        {
+          "resource": "https://notes.example/mcp",
+          "authorization_servers": ["https://login.example"],
+          "scopes_supported": ["notes:read"]
+        }
+        """,
+    ),
     good=[
         build_open_access(
             "open",

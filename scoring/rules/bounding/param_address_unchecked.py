@@ -27,6 +27,10 @@ _FORMS: Final = ("uri-reference", "uri-template", "iri", "iri-reference")
     remedy='Add `"format": "uri"` to the schema of the value. Rename the parameter if its value is not a URI.',
     since="2026.1",
     version=1,
+    fix=(
+        build_param("webhook_url", description="Address that gets each new note."),
+        build_param("webhook_url", description="Address that gets each new note.", format="uri"),
+    ),
     good=[build_param(name="webhookUrl", format="uri"), build_param(name="security"), build_param(name="curly")],
     bad=[build_param(name="webhookUrl"), build_param(name="base_url", type=["string", "null"])],
 )

@@ -20,6 +20,10 @@ from scoring.scopes.base import Param
     remedy='Add `maxItems`, for example `"maxItems": 100`, to the schema of the array.',
     since="2026.1",
     version=1,
+    fix=(
+        build_param("tags", type="array", description="Tags of the note.", items={"type": "string"}),
+        build_param("tags", type="array", description="Tags of the note.", items={"type": "string"}, maxItems=50),
+    ),
     good=[build_param(type="array", maxItems=50), build_param(type="string")],
     bad=[build_param(type="array"), build_param(type=["array", "null"])],
 )

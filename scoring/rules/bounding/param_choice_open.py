@@ -23,6 +23,10 @@ from scoring.vocabularies import parameters
     "parameter if any string is valid, for example to `search_text`.",
     since="2026.1",
     version=1,
+    fix=(
+        build_param("action", description="What to do with the timer."),
+        build_param("action", description="What to do with the timer.", enum=["start", "stop"]),
+    ),
     good=[build_param(name="action", enum=["start", "stop"]), build_param(name="Note")],
     bad=[build_param(name="action"), build_param(name="Mode", type=["string", "null"])],
 )

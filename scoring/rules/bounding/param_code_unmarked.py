@@ -27,11 +27,15 @@ _DANGER: Final = compile_pattern("danger|warning|security|caution|risk|unsafe|un
     "rights`. Rename the parameter if its value is not executed.",
     since="2026.1",
     version=1,
+    fix=(
+        build_param("script", description="Script to run."),
+        build_param("script", description="Script to run. Warning: it runs with full rights."),
+    ),
     good=[
         build_param(name="script", description="Script to run. Warning: runs with full rights."),
         build_param(name="scripture"),
     ],
-    bad=[build_param(name="script", description="Script to run."), build_param(name="SQL", description=UNDEFINED)],
+    bad=[build_param(name="SQL", description=UNDEFINED)],
 )
 def param_code_unmarked(param: Param, literal: bool = False) -> Iterator[Answer]:
     """Describe that the value is executed, and with which rights, so that a user can judge the risk of a call.

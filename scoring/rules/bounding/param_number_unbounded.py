@@ -25,6 +25,10 @@ _BOUNDS: Final = _INCLUSIVE | {"exclusiveMinimum", "exclusiveMaximum", "enum", "
     remedy='Add `minimum` and `maximum` to the schema of the number, for example `"minimum": 1, "maximum": 100`.',
     since="2026.1",
     version=1,
+    fix=(
+        build_param("limit", type="integer", description="Number of notes."),
+        build_param("limit", type="integer", description="Number of notes.", minimum=1, maximum=100),
+    ),
     good=[
         build_param(type="integer", minimum=1),
         build_param(type="number", exclusiveMaximum=1),

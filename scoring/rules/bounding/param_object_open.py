@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from evidence.kinds.listing import UNDEFINED
 from scoring.engine.rule import Answer, rule
 from scoring.example_builders.listing import build_param
 from scoring.json_schema.parameter_schemas import ValueSchema, list_suffixes
@@ -21,6 +22,16 @@ from scoring.scopes.base import Param
     "set `additionalProperties` to the schema of their values.",
     since="2026.1",
     version=1,
+    fix=(
+        build_param("filter", type="object", properties={"tag": {"type": "string"}}, description=UNDEFINED),
+        build_param(
+            "filter",
+            type="object",
+            properties={"tag": {"type": "string"}},
+            description=UNDEFINED,
+            additionalProperties=False,
+        ),
+    ),
     good=[
         build_param(type="object", additionalProperties=False),
         build_param(type="object", additionalProperties={"type": "string"}),

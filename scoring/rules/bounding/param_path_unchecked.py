@@ -28,6 +28,10 @@ _WORDS: Final = {*parameters.PATHS, "paths", "files", "dirs", "directories", "fo
     "`^[a-z0-9_][a-z0-9_/-]*([.][a-z0-9]+)?$`. Rename the parameter if its value is not a path.",
     since="2026.1",
     version=1,
+    fix=(
+        build_param("file_path", description="File in the folder of notes."),
+        build_param("file_path", description="File in the folder of notes.", pattern="^[a-z0-9_]+[.]md$"),
+    ),
     good=[
         build_param(name="filePath", pattern="^[a-z./]+$"),
         build_param(name="profile"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from scoring.engine.rule import Answer, rule
+from scoring.engine.snippet import Language, write_snippet
 from scoring.example_builders.listing import build_param
 from scoring.json_schema.parameter_schemas import list_suffixes
 from scoring.results.outcome import Severity
@@ -23,6 +24,17 @@ from scoring.vocabularies import parameters
     "(stdio), or rename the parameter if its value is not a secret.",
     since="2026.1",
     version=1,
+    fix=write_snippet(
+        Language.JSON,
+        "`properties` of the tool's `inputSchema`",
+        before="""
+        {
+          "query": {"type": "string", "description": "Words to search for."},
+          "api_key": {"type": "string", "description": "Key of your account."}
+        }
+        """,
+        after='{"query": {"type": "string", "description": "Words to search for."}}',
+    ),
     good=[build_param(name="maxTokens"), build_param(name="author")],
     bad=[build_param(name="apiKey"), build_param(name="password", type="boolean")],
 )

@@ -22,6 +22,10 @@ from scoring.vocabularies import parameters
     remedy="Remove `default` from the schema of the parameter. Revoke the value if it is a real secret.",
     since="2026.1",
     version=1,
+    fix=(
+        build_param("password", description="Password of the new account.", default="changeme"),
+        build_param("password", description="Password of the new account."),
+    ),
     good=[build_param(name="apiKey"), build_param(name="author", default="me")],
     bad=[build_param(name="apiKey", default="sk-test"), build_param(name="password", default=None)],
 )

@@ -26,6 +26,10 @@ _ENDINGS: Final = {(ending,) for ending in parameters.CONTENT_ENDINGS}
     "the schema in `items`.",
     since="2026.1",
     version=1,
+    fix=(
+        build_param("user_name", description="Name of the user."),
+        build_param("user_name", description="Name of the user.", maxLength=100),
+    ),
     good=[
         build_param(name="user", maxLength=100),
         build_param(name="content"),

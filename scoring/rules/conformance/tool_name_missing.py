@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from evidence.kinds.listing import UNDEFINED
 from scoring.engine.rule import rule
 from scoring.example_builders.listing import build_tool
 from scoring.results.outcome import Level, Severity
@@ -22,6 +23,10 @@ from scoring.text.javascript import trim_whitespace
     version=1,
     level=Level.MUST,
     spec="https://modelcontextprotocol.io/specification/2025-11-25/server/tools",
+    fix=(
+        build_tool(description="Lists the tags of the current user.", name=UNDEFINED),
+        build_tool(description="Lists the tags of the current user.", name="list_tags"),
+    ),
     good=[build_tool(name="get-record")],
     bad=[build_tool(name=None), build_tool(name=""), build_tool(name=7)],
 )

@@ -8,6 +8,7 @@ from typing import Final
 from evidence.kinds.advisories import Group
 from evidence.kinds.advisories import Severity as Grade
 from scoring.engine.rule import Answer, rule
+from scoring.engine.snippet import Language, write_snippet
 from scoring.example_builders.source_files import advisory_group, build_audit
 from scoring.results.outcome import Severity
 from scoring.scopes.supply_chain import Audit
@@ -26,6 +27,12 @@ _MALWARE: Final = "MAL-"
     "it is malware or has no fixed version.",
     since="2026.4",
     version=1,
+    fix=write_snippet(
+        Language.JSON,
+        "`package.json`, when 1.0.1 has the fix",
+        before='{"dependencies": {"left": "1.0.0"}}',
+        after='{"dependencies": {"left": "1.0.1"}}',
+    ),
     good=[
         build_audit(),
         build_audit(advisory_group(severity="high")),

@@ -8,6 +8,7 @@ from decimal import Decimal
 from evidence.kinds.advisories import Group
 from scoring.analysis import advisory_costs
 from scoring.engine.rule import Answer, rule
+from scoring.engine.snippet import Language, write_snippet
 from scoring.example_builders.source_files import advisory_group, build_audit
 from scoring.results.outcome import PartialFailure, Severity
 from scoring.scopes.supply_chain import Audit
@@ -24,6 +25,12 @@ from scoring.text.evidence_path import clip_text
     "replace a dependency that has no fixed version.",
     since="2026.3",
     version=1,
+    fix=write_snippet(
+        Language.JSON,
+        "`package.json`, when 1.0.1 has the fix",
+        before='{"dependencies": {"left": "1.0.0"}}',
+        after='{"dependencies": {"left": "1.0.1"}}',
+    ),
     good=[build_audit(), build_audit(checked=0)],
     bad=[
         build_audit(advisory_group()),

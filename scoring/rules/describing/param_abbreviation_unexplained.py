@@ -39,9 +39,9 @@ _WORDS: Final = {
     "`message` for `msg`.",
     since="2026.1",
     version=1,
+    fix=(build_param("repo", description="The repo"), build_param("repo", description="Full name of the repository.")),
     good=[
         build_param(name="user_id", description="Identifier of the user."),
-        build_param(name="repo", description="Full name of the repository."),
         build_param(name="max", description="Maximum number."),
     ],
     bad=[build_param(name="uid", description="The uid"), build_param(name="msg", description="What the user sends")],

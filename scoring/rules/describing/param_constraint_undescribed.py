@@ -59,6 +59,10 @@ _HINTS: Final = {
     "10 characters`, `one of: a, b` or `format: date`.",
     since="2026.1",
     version=1,
+    fix=(
+        build_param("page", type="integer", description="Number of the page.", minimum=1),
+        build_param("page", type="integer", description="Number of the page, at least 1.", minimum=1),
+    ),
     good=[
         build_param(minimum=1, description="Page, at least 1."),
         build_param(description=UNDEFINED, minimum=1),

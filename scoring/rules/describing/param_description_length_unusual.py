@@ -20,6 +20,10 @@ from scoring.text.javascript import utf16_length
     remedy="Write a `description` of 10 to 200 characters for the parameter that states its meaning, format and unit.",
     since="2026.1",
     version=2,
+    fix=(
+        build_param("owner", description="ID"),
+        build_param("owner", description="ID of the user that owns the note."),
+    ),
     good=[build_param(description="ID of the user."), build_param(description="")],
     bad=[build_param(description="ID"), build_param(description="x" * 201), build_param(description=" ")],
 )

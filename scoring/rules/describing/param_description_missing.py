@@ -22,6 +22,10 @@ from scoring.text.javascript import is_object, is_truthy, trim_whitespace
     "`true` or `false` schema with an object.",
     since="2026.1",
     version=1,
+    fix=(
+        build_param("owner", description=UNDEFINED),
+        build_param("owner", description="ID of the user that owns the note."),
+    ),
     good=[build_param(description="ID of the user"), build_param(description=5)],
     bad=[build_param(description=UNDEFINED), build_param(description=" "), build_param(raw=True)],
 )

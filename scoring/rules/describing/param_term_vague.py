@@ -26,15 +26,15 @@ _CONTEXT: Final = terms.CONTEXT - {"to", "from", "set", "type"}
     "`message`, for example `Name of the user`.",
     since="2026.1",
     version=1,
+    fix=(
+        build_param("data", description="The data to process"),
+        build_param("data", description="Text of the message to send."),
+    ),
     good=[
         build_param(name="userData", description="Profile of the account."),
         build_param(name="data", description="Name of the user."),
     ],
-    bad=[
-        build_param(name="data", description="Blob"),
-        build_param(name="record", description="Some value"),
-        build_param(name="data", description="The data to process"),
-    ],
+    bad=[build_param(name="data", description="Blob"), build_param(name="record", description="Some value")],
 )
 def param_term_vague(param: Param, literal: bool = False) -> Iterator[str]:
     """A vague word such as data, value or input needs another word that states its meaning.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from evidence.kinds.listing import UNDEFINED
 from scoring.engine.rule import rule
 from scoring.example_builders.listing import build_prompt_arg
 from scoring.results.outcome import Severity
@@ -19,6 +20,10 @@ from scoring.scopes.base import PromptArg
     remedy="Add a `description` to the argument in `prompts/list` that states which value the user must enter.",
     since="2026.1",
     version=1,
+    fix=(
+        build_prompt_arg(description=UNDEFINED),
+        build_prompt_arg(description="Day to summarise, such as 2026-07-28."),
+    ),
     good=[build_prompt_arg(description="Day to summarise.")],
     bad=[build_prompt_arg(description=None)],
 )

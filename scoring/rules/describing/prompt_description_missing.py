@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from evidence.kinds.listing import UNDEFINED
 from scoring.engine.rule import rule
 from scoring.example_builders.listing import build_prompt
 from scoring.results.outcome import Severity
@@ -20,7 +21,7 @@ from scoring.scopes.base import Prompt
     "`Summarises the notes of one day`.",
     since="2026.1",
     version=1,
-    good=[build_prompt(description="Summarises the notes of one day.")],
+    fix=(build_prompt(description=UNDEFINED), build_prompt()),
     bad=[build_prompt(description=None)],
 )
 def prompt_description_missing(prompt: Prompt) -> Iterator[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from evidence.kinds.listing import UNDEFINED
 from scoring.engine.rule import rule
 from scoring.example_builders.listing import build_resource
 from scoring.results.outcome import Severity
@@ -20,6 +21,7 @@ from scoring.scopes.base import Resource
     "example `Notes of one day`.",
     since="2026.1",
     version=1,
+    fix=(build_resource(description=UNDEFINED), build_resource()),
     good=[build_resource(description="Notes of one day.")],
     bad=[build_resource(description=None), build_resource(description=" ")],
 )

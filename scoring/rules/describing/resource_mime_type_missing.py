@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from evidence.kinds.listing import UNDEFINED
 from scoring.engine.rule import rule
 from scoring.example_builders.listing import build_resource
 from scoring.results.outcome import Severity
@@ -21,7 +22,8 @@ from scoring.text.javascript import is_truthy
     "the type is not known.",
     since="2026.1",
     version=1,
-    good=[build_resource(mimeType="text/plain"), build_resource(mimeType=" ")],
+    fix=(build_resource(mimeType=UNDEFINED), build_resource()),
+    good=[build_resource(mimeType=" ")],
     bad=[build_resource(mimeType=None)],
 )
 def resource_mime_type_missing(resource: Resource) -> Iterator[str]:

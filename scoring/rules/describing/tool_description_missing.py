@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from evidence.kinds.listing import UNDEFINED
 from scoring.engine.rule import rule
 from scoring.example_builders.listing import build_tool
 from scoring.results.outcome import Severity
@@ -20,6 +21,10 @@ from scoring.scopes.base import Tool
     "`Retrieves a user profile by its ID`.",
     since="2026.1",
     version=1,
+    fix=(
+        build_tool("list-tags", description=UNDEFINED),
+        build_tool("list-tags", description="Lists the tags of the current user."),
+    ),
     good=[build_tool(description="Retrieves a user profile by its ID.")],
     bad=[build_tool(description=None), build_tool(description="\ufeff \n"), build_tool(description=7)],
 )

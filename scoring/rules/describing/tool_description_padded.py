@@ -22,6 +22,10 @@ from scoring.text.javascript import utf16_length
     "it. Text that it repeats or shares with other tools does not count.",
     since="2026.4",
     version=1,
+    fix=(
+        build_toolset(build_tool("list-tags", description="Gets tags.")),
+        build_toolset(build_tool("list-tags", description="Lists the tags of the current user.")),
+    ),
     good=[
         build_toolset(build_tool(description="Retrieves a user profile by its ID.")),
         build_toolset(build_tool(description=None)),

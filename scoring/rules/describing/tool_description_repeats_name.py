@@ -24,8 +24,10 @@ _LONGER = 4
     "`Renders a diagram as SVG`.",
     since="2026.1",
     version=1,
-    good=[build_tool(name="render_diagram", description="Renders a diagram as SVG.")],
-    bad=[build_tool(name="render_diagram", description="Render-Diagram")],
+    fix=(
+        build_tool("render_diagram", description="Render-Diagram"),
+        build_tool("render_diagram", description="Renders a diagram as SVG."),
+    ),
 )
 def tool_description_repeats_name(tool: Tool, by_words: bool = False) -> Iterator[str]:
     """A description that repeats the name gives no further information.

@@ -21,6 +21,10 @@ from scoring.text.javascript import utf16_length
     "use it.",
     since="2026.1",
     version=1,
+    fix=(
+        build_tool("list-tags", description="Gets tags"),
+        build_tool("list-tags", description="Lists the tags of the current user, with their IDs."),
+    ),
     good=[build_tool(description="Retrieves a user profile by its ID."), build_tool(description=None)],
     bad=[build_tool(description="Gets it")],
 )

@@ -34,6 +34,18 @@ _MARKS: Final = (
     "`Finds files, e.g. *.json`.",
     since="2026.1",
     version=1,
+    fix=(
+        build_tool(
+            "find-files",
+            inputSchema={"type": "object", "properties": {"pattern": {"type": "string"}}, "required": ["pattern"]},
+            description="Finds the files that match a pattern.",
+        ),
+        build_tool(
+            "find-files",
+            inputSchema={"type": "object", "properties": {"pattern": {"type": "string"}}, "required": ["pattern"]},
+            description="Finds the files that match a pattern, e.g. *.json.",
+        ),
+    ),
     good=[build_tool(description="Finds files, e.g. *.json."), build_tool(description=None)],
     bad=[
         build_tool(description="Finds files by their name."),

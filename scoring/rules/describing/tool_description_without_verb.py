@@ -21,6 +21,10 @@ from scoring.vocabularies import verbs
     "instead of `User endpoint`.",
     since="2026.1",
     version=1,
+    fix=(
+        build_tool("list-tags", description="Endpoint of the tags."),
+        build_tool("list-tags", description="Lists the tags of the current user."),
+    ),
     good=[build_tool(description="Creates a user."), build_tool(description=None)],
     bad=[build_tool(description="User management endpoint."), build_tool(description="Authentic widgets")],
 )

@@ -27,6 +27,10 @@ _WHEN: Final = compile_pattern(rf"\b(?:{'|'.join(_WHOLE)})\b")
     "when you need the ID of a user`.",
     since="2026.1",
     version=1,
+    fix=(
+        build_tool("list-tags", description="Lists the tags of the current user."),
+        build_tool("list-tags", description="Lists tags. Use this when you need the ID of a tag."),
+    ),
     good=[build_tool(description="Lists users. Use this when you need their ids."), build_tool(description=None)],
     bad=[build_tool(description="Photo gallery."), build_tool(description="Go to the whenever page.")],
 )

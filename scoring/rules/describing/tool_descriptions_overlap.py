@@ -28,6 +28,18 @@ _WORD: Final = re.compile(r"\w+")
     "what only this tool does.",
     since="2026.1",
     version=1,
+    fix=(
+        build_toolset(
+            build_tool("list-tags", description="Reads the data of the user.", inputSchema={"type": "object"}),
+            build_tool("list-notes", description="Reads the data of the user.", inputSchema={"type": "object"}),
+        ),
+        build_toolset(
+            build_tool("list-tags", description="Lists the names of all tags.", inputSchema={"type": "object"}),
+            build_tool(
+                "list-notes", description="Returns the newest notes with their dates.", inputSchema={"type": "object"}
+            ),
+        ),
+    ),
     good=[
         build_toolset(
             build_tool("a", description="Reads one note."), build_tool("b", description="Deletes all folders at once.")

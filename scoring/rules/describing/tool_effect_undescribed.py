@@ -40,6 +40,18 @@ _DESTROYS: Final = compile_pattern(
     "be undone`. Set `destructiveHint` to `false` if the tool destroys nothing.",
     since="2026.1",
     version=1,
+    fix=(
+        build_tool(
+            "delete-user",
+            description="For a user.",
+            inputSchema={"type": "object", "properties": {"id": {"type": "string"}}, "required": ["id"]},
+        ),
+        build_tool(
+            "delete-user",
+            description="Deletes a user. This cannot be undone.",
+            inputSchema={"type": "object", "properties": {"id": {"type": "string"}}, "required": ["id"]},
+        ),
+    ),
     good=[
         build_tool(name="delete-user", description="Permanently deletes a user."),
         build_tool(name="asset-list"),

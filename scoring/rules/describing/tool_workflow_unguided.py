@@ -30,6 +30,22 @@ _GUIDANCE: Final = compile_pattern(
     "example `Call list_users first`.",
     since="2026.1",
     version=1,
+    fix=(
+        build_toolset(
+            build_tool(
+                "delete-user",
+                description="Deletes a user by ID.",
+                inputSchema={"type": "object", "properties": {"id": {"type": "string"}}, "required": ["id"]},
+            )
+        ),
+        build_toolset(
+            build_tool(
+                "delete-user",
+                description="Deletes a user by ID. Call list-users first.",
+                inputSchema={"type": "object", "properties": {"id": {"type": "string"}}, "required": ["id"]},
+            )
+        ),
+    ),
     good=[
         build_toolset(build_tool(description="Updates a record. Call get-record first.")),
         build_toolset(build_tool(description=None)),

@@ -31,6 +31,27 @@ _VERSION: Final = "discover-version-mismatch"
         must("HDR-02", "E", _SECTION, step="discover-method-mismatch"),
         must("HDR-05", "E", _SECTION, step="call-name-mismatch"),
     ),
+    fix=(
+        build_conversation(
+            modern_exchange(
+                "discover-version-mismatch",
+                result={
+                    "supportedVersions": ["2026-07-28"],
+                    "capabilities": {},
+                    "resultType": "complete",
+                    "ttlMs": 0,
+                    "cacheScope": "private",
+                },
+            )
+        ),
+        build_conversation(
+            modern_exchange(
+                "discover-version-mismatch",
+                status=400,
+                error={"code": -32020, "message": "MCP-Protocol-Version differs from the body"},
+            )
+        ),
+    ),
     good=[build_conversation(modern_exchange(_VERSION, status=400, error={"code": -32020}))],
     bad=[
         build_conversation(modern_exchange(_VERSION, result={"supportedVersions": ["2026-07-28"]})),

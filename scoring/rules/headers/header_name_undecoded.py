@@ -22,6 +22,16 @@ from scoring.scopes.conversation import Conversation
     since="2026.2",
     version=1,
     checks=must("HDR-06", "E", "basic/transports/streamable-http#value-encoding"),
+    fix=(
+        build_conversation(
+            modern_exchange(
+                "call-name-encoded", status=400, error={"code": -32020, "message": "Mcp-Name differs from the body"}
+            )
+        ),
+        build_conversation(
+            modern_exchange("call-name-encoded", error={"code": -32602, "message": "Unknown tool: add"})
+        ),
+    ),
     good=[
         build_conversation(modern_exchange("call-name-encoded", error={"code": -32602})),
         build_conversation(modern_exchange("call-name-encoded", result={"isError": True})),

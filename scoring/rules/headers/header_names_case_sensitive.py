@@ -22,6 +22,27 @@ from scoring.scopes.conversation import Conversation
     since="2026.2",
     version=1,
     checks=must("HDR-07", "E", "basic/transports/streamable-http#case-sensitivity"),
+    fix=(
+        build_conversation(
+            modern_exchange(
+                "discover-headers-uppercase",
+                status=400,
+                error={"code": -32020, "message": "MCP-Protocol-Version is missing"},
+            )
+        ),
+        build_conversation(
+            modern_exchange(
+                "discover-headers-uppercase",
+                result={
+                    "supportedVersions": ["2026-07-28"],
+                    "capabilities": {},
+                    "resultType": "complete",
+                    "ttlMs": 0,
+                    "cacheScope": "private",
+                },
+            )
+        ),
+    ),
     good=[
         build_conversation(modern_exchange("discover-headers-uppercase", result={"supportedVersions": ["2026-07-28"]}))
     ],

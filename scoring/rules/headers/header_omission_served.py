@@ -29,6 +29,27 @@ _VERSION: Final = "discover-version-missing"
         must("HDR-03", "E", _SECTION, step="discover-method-missing"),
         must("HDR-04", "E", _SECTION, step=_VERSION),
     ),
+    fix=(
+        build_conversation(
+            modern_exchange(
+                "discover-version-missing",
+                result={
+                    "supportedVersions": ["2026-07-28"],
+                    "capabilities": {},
+                    "resultType": "complete",
+                    "ttlMs": 0,
+                    "cacheScope": "private",
+                },
+            )
+        ),
+        build_conversation(
+            modern_exchange(
+                "discover-version-missing",
+                status=400,
+                error={"code": -32020, "message": "MCP-Protocol-Version is missing"},
+            )
+        ),
+    ),
     good=[build_conversation(modern_exchange(_VERSION, status=400, error={"code": -32020}))],
     bad=[
         build_conversation(modern_exchange(_VERSION, result={"supportedVersions": ["2026-07-28"]})),

@@ -22,6 +22,12 @@ from scoring.scopes.conversation import Conversation
     since="2026.2",
     version=1,
     checks=must("METH-02", "E", "basic/transports/streamable-http#protocol-version-header"),
+    fix=(
+        build_conversation(modern_exchange("removed-ping", result={"resultType": "complete"})),
+        build_conversation(
+            modern_exchange("removed-ping", status=404, error={"code": -32601, "message": "Method not found"})
+        ),
+    ),
     good=[
         build_conversation(
             modern_exchange("removed-ping", status=404, error={"code": -32601}),

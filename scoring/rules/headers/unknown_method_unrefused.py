@@ -27,10 +27,15 @@ _RIGHT: Final = {"jsonrpc": "2.0", "id": "hallmark-id", "error": _ERROR}
     since="2026.2",
     version=1,
     checks=must("METH-01", "E", "basic/transports/streamable-http#protocol-version-header"),
-    good=[
+    fix=(
+        build_conversation(
+            modern_exchange(
+                "unknown-method", sent=_SENT, message={**_RIGHT, "error": {"code": -32602, "message": "Invalid params"}}
+            )
+        ),
         build_conversation(modern_exchange("unknown-method", sent=_SENT, status=404, message=_RIGHT)),
-        build_conversation(stdio_exchange("unknown-method", revision="E", sent=_SENT, message=_RIGHT)),
-    ],
+    ),
+    good=[build_conversation(stdio_exchange("unknown-method", revision="E", sent=_SENT, message=_RIGHT))],
     bad=[
         build_conversation(modern_exchange("unknown-method", sent=_SENT, status=200, message=_RIGHT)),
         build_conversation(modern_exchange("unknown-method", sent=_SENT, status=404, message={**_RIGHT, "id": None})),

@@ -21,8 +21,8 @@ from scoring.scopes.base import Server
     since="2026.1",
     version=1,
     spec="https://modelcontextprotocol.io/specification/2025-11-25/basic/lifecycle",
-    good=[build_server(instructions="Search first, then read what was found.")],
-    bad=[build_server(), build_server(instructions=" ")],
+    fix=(build_server(), build_server(instructions="Search first, then read what was found.")),
+    bad=[build_server(instructions=" ")],
 )
 def server_instructions_missing(server: Server) -> Iterator[str]:
     """Instructions explain to a model how the tools are used together.

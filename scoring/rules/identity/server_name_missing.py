@@ -21,6 +21,7 @@ from scoring.text.evidence_path import quote_text
     "`Unknown Server`.",
     since="2026.1",
     version=1,
+    fix=(build_server(serverInfo={"name": "Unknown Server", "version": "1.0.0"}), build_server()),
     good=[build_server(serverInfo={"name": "notes"})],
     bad=[
         build_server(serverInfo={"name": ""}),

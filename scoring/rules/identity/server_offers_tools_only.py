@@ -24,8 +24,9 @@ _DEEPER: Final = ("resources", "prompts", "completions")
     "change is needed if tools are enough.",
     since="2026.2",
     version=1,
-    good=[build_server(capabilities={"tools": {}, "prompts": {}}), build_server(capabilities={"completions": {}})],
-    bad=[build_server(capabilities={"tools": {}}), build_server(capabilities=None)],
+    fix=(build_server(), build_server(capabilities={"tools": {}, "prompts": {}})),
+    good=[build_server(capabilities={"completions": {}})],
+    bad=[build_server(capabilities=None)],
 )
 def server_offers_tools_only(server: Server) -> Iterator[str]:
     """Offer resources, prompts or completions as well if they are useful to your users.

@@ -21,8 +21,7 @@ from scoring.text.evidence_path import clip_text
     "version as `protocolVersion` in the result of `initialize`.",
     since="2026.1",
     version=1,
-    good=[build_server(protocolVersion="2025-11-25")],
-    bad=[build_server(protocolVersion="2024-11-05")],
+    fix=(build_server(protocolVersion="2024-11-05"), build_server()),
 )
 def server_protocol_version_old(server: Server, oldest: str = "2025-03-26") -> Iterator[str]:
     """Clients stop supporting old revisions over time.

@@ -21,6 +21,7 @@ from scoring.text.evidence_path import quote_text
     "placeholder such as `unknown`.",
     since="2026.1",
     version=1,
+    fix=(build_server(serverInfo={"name": "notes", "version": "unknown"}), build_server()),
     good=[build_server(serverInfo={"name": "notes", "version": "1.0"})],
     bad=[build_server(serverInfo={"name": "notes"}), build_server(serverInfo={"version": "unknown"})],
 )

@@ -21,6 +21,25 @@ from scoring.scopes.conversation import Conversation
     since="2026.2",
     version=1,
     checks=must("DISC-02", "E", "server/utilities/caching"),
+    fix=(
+        build_conversation(
+            modern_exchange(
+                "discover", result={"supportedVersions": ["2026-07-28"], "capabilities": {}, "resultType": "complete"}
+            )
+        ),
+        build_conversation(
+            modern_exchange(
+                "discover",
+                result={
+                    "supportedVersions": ["2026-07-28"],
+                    "capabilities": {},
+                    "resultType": "complete",
+                    "ttlMs": 0,
+                    "cacheScope": "private",
+                },
+            )
+        ),
+    ),
     good=[build_conversation(modern_exchange("discover", result={"ttlMs": 0, "cacheScope": "public"}))],
     bad=[
         build_conversation(modern_exchange("discover", result={})),

@@ -21,6 +21,32 @@ from scoring.scopes.conversation import Conversation
     since="2026.2",
     version=1,
     checks=must("DISC-01", "E", "server/discover#response"),
+    fix=(
+        build_conversation(
+            modern_exchange(
+                "discover",
+                result={
+                    "supportedVersions": [],
+                    "capabilities": None,
+                    "resultType": "complete",
+                    "ttlMs": 0,
+                    "cacheScope": "private",
+                },
+            )
+        ),
+        build_conversation(
+            modern_exchange(
+                "discover",
+                result={
+                    "supportedVersions": ["2026-07-28"],
+                    "capabilities": {},
+                    "resultType": "complete",
+                    "ttlMs": 0,
+                    "cacheScope": "private",
+                },
+            )
+        ),
+    ),
     good=[
         build_conversation(
             modern_exchange("discover", result={"supportedVersions": ["2026-07-28"], "capabilities": {}})

@@ -16,7 +16,15 @@ from scoring.scopes.conversation import Conversation
 
 def _probed(**members: Any) -> Conversation:
     return build_conversation(
-        modern_exchange("discover", opened=False, **members), legacy_exchange("initialize", result={})
+        modern_exchange("discover", opened=False, **members),
+        legacy_exchange(
+            "initialize",
+            result={
+                "protocolVersion": "2025-11-25",
+                "capabilities": {},
+                "serverInfo": {"name": "notes", "version": "1.0.0"},
+            },
+        ),
     )
 
 
@@ -31,6 +39,7 @@ def _probed(**members: Any) -> Conversation:
     since="2026.2",
     version=1,
     checks=info("ERA-01", "DE", "basic/versioning#compatibility-matrix"),
+    fix=(_probed(status=500), _probed(status=404, error={"code": -32601, "message": "Method not found"})),
     good=[
         _probed(error={"code": -32601}),
         _probed(status=400),
@@ -38,7 +47,6 @@ def _probed(**members: Any) -> Conversation:
     ],
     bad=[
         _probed(failure=("timeout", "no answer within 10 s")),
-        _probed(status=500),
         _probed(status=202),
         _probed(result={"pong": True}),
         _probed(transport="stdio", status=None, failure=("unreachable", "the process ended")),

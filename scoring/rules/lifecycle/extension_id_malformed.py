@@ -34,6 +34,32 @@ def _declared(extensions: Json) -> Conversation:
     since="2026.2",
     version=1,
     checks=must("EXT-01", "E", "basic/versioning#extension-negotiation"),
+    fix=(
+        build_conversation(
+            modern_exchange(
+                "discover",
+                result={
+                    "supportedVersions": ["2026-07-28"],
+                    "capabilities": {"extensions": {"ui": {}}},
+                    "resultType": "complete",
+                    "ttlMs": 0,
+                    "cacheScope": "private",
+                },
+            )
+        ),
+        build_conversation(
+            modern_exchange(
+                "discover",
+                result={
+                    "supportedVersions": ["2026-07-28"],
+                    "capabilities": {"extensions": {"com.example/ui": {}}},
+                    "resultType": "complete",
+                    "ttlMs": 0,
+                    "cacheScope": "private",
+                },
+            )
+        ),
+    ),
     good=[_declared({"io.modelcontextprotocol/ui": {}, "com.example.my-tools/": {}, "a.b1/c_d.e-f": {}})],
     bad=[
         _declared({"ui": {}}),

@@ -16,7 +16,17 @@ from scoring.scopes.conversation import Conversation
 
 def _refused(**members: Any) -> Conversation:
     return build_conversation(
-        modern_exchange("discover", result={}), legacy_exchange("initialize", opened=False, **members)
+        modern_exchange(
+            "discover",
+            result={
+                "resultType": "complete",
+                "supportedVersions": ["2026-07-28"],
+                "capabilities": {},
+                "ttlMs": 0,
+                "cacheScope": "private",
+            },
+        ),
+        legacy_exchange("initialize", opened=False, **members),
     )
 
 
@@ -31,12 +41,15 @@ def _refused(**members: Any) -> Conversation:
     since="2026.2",
     version=1,
     checks=should("INIT-01", "E", "basic/versioning#backward-compatibility-with-initialization-based-versions"),
-    good=[
+    fix=(
+        _refused(error={"code": -32601, "message": "Method not found"}),
         _refused(error={"code": -32601, "message": "Supported versions: 2026-07-28"}),
+    ),
+    good=[
         _refused(status=400, error={"code": -32022, "data": {"supported": ["2026-07-28"]}}),
         _refused(status=400, form="other", received=[{"text": "speak 2026-07-28"}]),
     ],
-    bad=[_refused(error={"code": -32601, "message": "Method not found"}), _refused(status=400)],
+    bad=[_refused(status=400)],
     unjudged=[
         _refused(status=401),
         build_conversation(modern_exchange("discover", result={}), legacy_exchange("initialize", result={})),

@@ -21,6 +21,23 @@ from scoring.scopes.conversation import Conversation
     since="2026.2",
     version=1,
     checks=must("LIFE-01", "ABCD", "basic/lifecycle#initialization"),
+    fix=(
+        build_conversation(
+            legacy_exchange(
+                "initialize", result={"protocolVersion": 1, "capabilities": None, "serverInfo": {"name": "notes"}}
+            )
+        ),
+        build_conversation(
+            legacy_exchange(
+                "initialize",
+                result={
+                    "protocolVersion": "2025-11-25",
+                    "capabilities": {"tools": {}},
+                    "serverInfo": {"name": "notes", "version": "1.0.0"},
+                },
+            )
+        ),
+    ),
     good=[
         build_conversation(
             legacy_exchange(
@@ -33,14 +50,7 @@ from scoring.scopes.conversation import Conversation
             )
         )
     ],
-    bad=[
-        build_conversation(legacy_exchange("initialize", result={})),
-        build_conversation(
-            legacy_exchange(
-                "initialize", result={"protocolVersion": 1, "capabilities": None, "serverInfo": {"name": "notes"}}
-            )
-        ),
-    ],
+    bad=[build_conversation(legacy_exchange("initialize", result={}))],
     unjudged=[
         build_conversation(legacy_exchange("initialize", status=503)),
         build_conversation(modern_exchange("discover", result={})),

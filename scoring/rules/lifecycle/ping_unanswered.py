@@ -25,14 +25,16 @@ _ABOUT: Final = frozenset({"_meta", "resultType"})
     since="2026.2",
     version=1,
     checks=must("PING-01", "ABCD", "basic/utilities/ping"),
-    good=[
+    fix=(
+        build_conversation(legacy_exchange("ping", result={"pong": True})),
         build_conversation(legacy_exchange("ping", result={})),
-        build_conversation(legacy_exchange("ping", result={"_meta": {"io.example/took": 1}, "resultType": "complete"})),
+    ),
+    good=[
+        build_conversation(legacy_exchange("ping", result={"_meta": {"io.example/took": 1}, "resultType": "complete"}))
     ],
     bad=[
         build_conversation(legacy_exchange("ping", error={"code": -32601, "message": "Method not found"})),
         build_conversation(legacy_exchange("ping", result="pong")),
-        build_conversation(legacy_exchange("ping", result={"pong": True})),
     ],
     unjudged=[
         build_conversation(modern_exchange("discover", result={})),

@@ -22,6 +22,25 @@ from scoring.scopes.conversation import Conversation
     since="2026.2",
     version=1,
     checks=must("META-03", "E", "basic#meta"),
+    fix=(
+        build_conversation(
+            modern_exchange(
+                "discover-client-missing", status=400, error={"code": -32602, "message": "clientInfo is missing"}
+            )
+        ),
+        build_conversation(
+            modern_exchange(
+                "discover-client-missing",
+                result={
+                    "supportedVersions": ["2026-07-28"],
+                    "capabilities": {},
+                    "resultType": "complete",
+                    "ttlMs": 0,
+                    "cacheScope": "private",
+                },
+            )
+        ),
+    ),
     good=[build_conversation(modern_exchange("discover-client-missing", result={}))],
     bad=[build_conversation(modern_exchange("discover-client-missing", status=400, error={"code": -32602}))],
     unjudged=[

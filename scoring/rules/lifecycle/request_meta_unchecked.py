@@ -35,6 +35,27 @@ _BARE: Final = "discover-meta-missing"
         must("META-01", "E", "basic#meta", step=_BARE),
         must("META-02", "E", "basic#meta", step="discover-capabilities-missing"),
     ),
+    fix=(
+        build_conversation(
+            modern_exchange(
+                "discover-meta-missing",
+                result={
+                    "supportedVersions": ["2026-07-28"],
+                    "capabilities": {},
+                    "resultType": "complete",
+                    "ttlMs": 0,
+                    "cacheScope": "private",
+                },
+            )
+        ),
+        build_conversation(
+            modern_exchange(
+                "discover-meta-missing",
+                status=400,
+                error={"code": -32602, "message": "protocolVersion is missing in _meta"},
+            )
+        ),
+    ),
     good=[build_conversation(modern_exchange(_BARE, status=400, error={"code": -32602}))],
     bad=[
         build_conversation(modern_exchange(_BARE, result={})),

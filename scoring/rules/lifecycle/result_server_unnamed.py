@@ -24,6 +24,26 @@ _KEY: Final = "io.modelcontextprotocol/serverInfo"
     since="2026.2",
     version=1,
     checks=should("DISC-03", "E", "basic#meta"),
+    fix=(
+        build_conversation(
+            modern_exchange(
+                "list-tools",
+                result={"tools": [], "resultType": "complete", "ttlMs": 0, "cacheScope": "private", "_meta": {}},
+            )
+        ),
+        build_conversation(
+            modern_exchange(
+                "list-tools",
+                result={
+                    "tools": [],
+                    "resultType": "complete",
+                    "ttlMs": 0,
+                    "cacheScope": "private",
+                    "_meta": {"io.modelcontextprotocol/serverInfo": {"name": "notes", "version": "1"}},
+                },
+            )
+        ),
+    ),
     good=[build_conversation(modern_exchange("discover", result={"_meta": {_KEY: {"name": "notes", "version": "1"}}}))],
     bad=[
         build_conversation(

@@ -31,6 +31,14 @@ _OTHERS: Final = (
     since="2026.2",
     version=1,
     checks=must("RT-01", "E", "basic#responses"),
+    fix=(
+        build_conversation(modern_exchange("list-tools", result={"tools": [], "ttlMs": 0, "cacheScope": "private"})),
+        build_conversation(
+            modern_exchange(
+                "list-tools", result={"tools": [], "resultType": "complete", "ttlMs": 0, "cacheScope": "private"}
+            )
+        ),
+    ),
     good=[
         build_conversation(modern_exchange("discover", result={"resultType": "complete"})),
         build_conversation(modern_exchange("call-nonexistent", result={"resultType": "input_required"})),

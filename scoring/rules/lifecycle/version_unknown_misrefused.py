@@ -24,6 +24,26 @@ from scoring.scopes.conversation import Conversation
     since="2026.2",
     version=1,
     checks=must("VER-01", "E", "basic/versioning#protocol-version-negotiation"),
+    fix=(
+        build_conversation(
+            modern_exchange(
+                "discover-version-unknown",
+                status=400,
+                error={"code": -32602, "message": "Unsupported protocol version"},
+            )
+        ),
+        build_conversation(
+            modern_exchange(
+                "discover-version-unknown",
+                status=400,
+                error={
+                    "code": -32022,
+                    "message": "Unsupported protocol version",
+                    "data": {"supported": ["2026-07-28"], "requested": "1900-01-01"},
+                },
+            )
+        ),
+    ),
     good=[
         build_conversation(
             modern_exchange(

@@ -21,7 +21,14 @@ _DATE: Final = re.compile(r"\d{4}-\d{2}-\d{2}")
 
 def _handshake(**members: Any) -> Conversation:
     return build_conversation(
-        legacy_exchange("initialize", result={}),
+        legacy_exchange(
+            "initialize",
+            result={
+                "protocolVersion": "2025-11-25",
+                "capabilities": {},
+                "serverInfo": {"name": "notes", "version": "1.0.0"},
+            },
+        ),
         legacy_exchange("initialize-unknown", **{"offered": "1900-01-01", "revision": "", **members}),
     )
 
@@ -37,6 +44,23 @@ def _handshake(**members: Any) -> Conversation:
     since="2026.2",
     version=1,
     checks=must("LIFE-03", "ABCD", "basic/lifecycle#version-negotiation"),
+    fix=(
+        _handshake(
+            result={
+                "protocolVersion": "1900-01-01",
+                "capabilities": {"tools": {}},
+                "serverInfo": {"name": "notes", "version": "1.0.0"},
+            },
+            revision="1900-01-01",
+        ),
+        _handshake(
+            result={
+                "protocolVersion": "2025-11-25",
+                "capabilities": {"tools": {}},
+                "serverInfo": {"name": "notes", "version": "1.0.0"},
+            }
+        ),
+    ),
     good=[_handshake(result={"protocolVersion": "2025-06-18"})],
     bad=[
         _handshake(result={"protocolVersion": "1900-01-01"}, revision="1900-01-01"),

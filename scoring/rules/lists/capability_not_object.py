@@ -22,6 +22,28 @@ from scoring.scopes.conversation import Conversation
     since="2026.2",
     version=1,
     checks=must("CAP-05", "ABCDE", "schema#servercapabilities"),
+    fix=(
+        build_conversation(
+            legacy_exchange(
+                "initialize",
+                result={
+                    "protocolVersion": "2025-11-25",
+                    "capabilities": {"tools": True},
+                    "serverInfo": {"name": "notes", "version": "1.0.0"},
+                },
+            )
+        ),
+        build_conversation(
+            legacy_exchange(
+                "initialize",
+                result={
+                    "protocolVersion": "2025-11-25",
+                    "capabilities": {"tools": {}},
+                    "serverInfo": {"name": "notes", "version": "1.0.0"},
+                },
+            )
+        ),
+    ),
     good=[
         build_conversation(
             legacy_exchange("initialize", result={"capabilities": {"tools": {}, "logging": {}, "house/own": True}})

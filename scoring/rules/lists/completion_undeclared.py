@@ -26,6 +26,30 @@ _PROMPTS: Final = legacy_exchange("list-prompts", result={"prompts": [{"name": "
     since="2026.2",
     version=1,
     checks=info("CAP-04", "ABCDE", "server/utilities/completion#capabilities"),
+    fix=(
+        build_conversation(
+            legacy_exchange(
+                "initialize",
+                result={
+                    "protocolVersion": "2025-11-25",
+                    "capabilities": {"prompts": {}},
+                    "serverInfo": {"name": "notes", "version": "1.0.0"},
+                },
+            ),
+            legacy_exchange("list-prompts", result={"prompts": [{"name": "sum", "arguments": [{"name": "day"}]}]}),
+        ),
+        build_conversation(
+            legacy_exchange(
+                "initialize",
+                result={
+                    "protocolVersion": "2025-11-25",
+                    "capabilities": {"prompts": {}, "completions": {}},
+                    "serverInfo": {"name": "notes", "version": "1.0.0"},
+                },
+            ),
+            legacy_exchange("list-prompts", result={"prompts": [{"name": "sum", "arguments": [{"name": "day"}]}]}),
+        ),
+    ),
     good=[build_conversation(legacy_exchange("initialize", result={"capabilities": {"completions": {}}}), _PROMPTS)],
     bad=[
         build_conversation(legacy_exchange("initialize", result={"capabilities": {"prompts": {}}}), _PROMPTS),

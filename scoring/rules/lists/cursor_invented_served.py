@@ -22,11 +22,12 @@ from scoring.scopes.conversation import Conversation
     since="2026.2",
     version=1,
     checks=should("PAGE-01", "ABCDE", "server/utilities/pagination#error-handling"),
-    good=[build_conversation(legacy_exchange("cursor-invented", error={"code": -32602}))],
-    bad=[
+    fix=(
         build_conversation(legacy_exchange("cursor-invented", result={"tools": []})),
-        build_conversation(legacy_exchange("cursor-invented", error={"code": -32603})),
-    ],
+        build_conversation(legacy_exchange("cursor-invented", error={"code": -32602, "message": "Unknown cursor"})),
+    ),
+    good=[build_conversation(legacy_exchange("cursor-invented", error={"code": -32602}))],
+    bad=[build_conversation(legacy_exchange("cursor-invented", error={"code": -32603}))],
     unjudged=[
         build_conversation(legacy_exchange("list-tools", result={"tools": []})),
         build_conversation(legacy_exchange("cursor-invented", status=500)),

@@ -21,14 +21,12 @@ from scoring.scopes.conversation import Conversation
     since="2026.2",
     version=1,
     checks=must("PAGE-03", "ABCDE", "schema#listtoolsresult"),
-    good=[
-        build_conversation(legacy_exchange("list-tools", result={"tools": []})),
-        build_conversation(legacy_exchange("list-tools", result={"tools": [], "nextCursor": ""})),
-    ],
-    bad=[
+    fix=(
         build_conversation(legacy_exchange("list-tools", result={"tools": [], "nextCursor": None})),
-        build_conversation(legacy_exchange("list-prompts", result={"prompts": [], "nextCursor": 2})),
-    ],
+        build_conversation(legacy_exchange("list-tools", result={"tools": []})),
+    ),
+    good=[build_conversation(legacy_exchange("list-tools", result={"tools": [], "nextCursor": ""}))],
+    bad=[build_conversation(legacy_exchange("list-prompts", result={"prompts": [], "nextCursor": 2}))],
     unjudged=[
         build_conversation(legacy_exchange("ping", result={})),
         build_conversation(legacy_exchange("list-tools", error={"code": -32603})),

@@ -42,6 +42,28 @@ def _tool(**icon: Any) -> Conversation:
     since="2026.3",
     version=1,
     checks=info("ICON-01", "DE", "basic#icons"),
+    fix=(
+        build_conversation(
+            legacy_exchange(
+                "list-tools",
+                result={"tools": [{"name": "add", "inputSchema": {"type": "object"}, "icons": [{"src": "/add.png"}]}]},
+            )
+        ),
+        build_conversation(
+            legacy_exchange(
+                "list-tools",
+                result={
+                    "tools": [
+                        {
+                            "name": "add",
+                            "inputSchema": {"type": "object"},
+                            "icons": [{"src": "https://notes.example/add.png"}],
+                        }
+                    ]
+                },
+            )
+        ),
+    ),
     good=[
         _tool(src="https://notes.example/add.png", mimeType="image/png", sizes=["48x48", "96x96"]),
         _tool(src="data:image/svg+xml;base64,PHN2Zz4=", mimeType="image/svg+xml", sizes=["any"]),

@@ -25,6 +25,14 @@ _HINTS: Final[dict[str, Any]] = {"ttlMs": 0, "cacheScope": "private"}
     since="2026.2",
     version=1,
     checks=must("CACHE-01", "E", "server/utilities/caching#cacheable-results"),
+    fix=(
+        build_conversation(modern_exchange("list-tools", result={"tools": [], "resultType": "complete"})),
+        build_conversation(
+            modern_exchange(
+                "list-tools", result={"tools": [], "resultType": "complete", "ttlMs": 0, "cacheScope": "private"}
+            )
+        ),
+    ),
     good=[build_conversation(modern_exchange("list-tools", result={"tools": [], **_HINTS}))],
     bad=[
         build_conversation(modern_exchange("list-tools", result={"tools": []})),

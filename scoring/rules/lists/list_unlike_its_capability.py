@@ -26,19 +26,21 @@ from scoring.scopes.conversation import Conversation
         must("CAP-02", "ABCDE", "server/prompts#capabilities", name="prompts"),
         must("CAP-03", "ABCDE", "server/resources#capabilities", name="resources"),
     ),
-    good=[
+    fix=(
+        build_conversation(legacy_exchange("list-tools", error={"code": -32601, "message": "Method not found"})),
         build_conversation(legacy_exchange("list-tools", result={"tools": []})),
+    ),
+    good=[
         build_conversation(legacy_exchange("list-tools", error={"code": -32603, "message": "no database"})),
         build_conversation(legacy_exchange("list-tools-undeclared", error={"code": -32601})),
         build_conversation(legacy_exchange("list-tools-undeclared", result={"tools": []})),
         build_conversation(modern_exchange("list-tools-undeclared", status=404, error={"code": -32601})),
     ],
     bad=[
-        build_conversation(legacy_exchange("list-tools", error={"code": -32601, "message": "Method not found"})),
         build_conversation(
             modern_exchange("list-tools", result={"tools": []}),
             legacy_exchange("list-tools-undeclared", result={"tools": [{"name": "add"}]}),
-        ),
+        )
     ],
     unjudged=[
         build_conversation(legacy_exchange("initialize", result={}), depth="core"),

@@ -32,6 +32,20 @@ def _listed(step: str, *entries: dict[str, Any]) -> Conversation:
     since="2026.3",
     version=1,
     checks=info("RES-04", "ABCDE", "server/resources#resource"),
+    fix=(
+        build_conversation(
+            legacy_exchange(
+                "list-resources",
+                result={"resources": [{"uri": "memo://1", "name": "a"}, {"uri": "memo://1", "name": "b"}]},
+            )
+        ),
+        build_conversation(
+            legacy_exchange(
+                "list-resources",
+                result={"resources": [{"uri": "memo://1", "name": "a"}, {"uri": "memo://2", "name": "b"}]},
+            )
+        ),
+    ),
     good=[
         _listed("list-resources", {"uri": "memo://1", "name": "a"}, {"uri": "memo://2", "name": "a"}),
         _listed("list-prompts", {"name": "sum", "arguments": [{"name": "a"}, {"name": "b"}]}),

@@ -34,6 +34,22 @@ def _listed(meta: Mapping[str, Any], revision: str = "D") -> Conversation:
     since="2026.2",
     version=1,
     checks=must("META-04", "CDE", "basic#_meta"),
+    fix=(
+        build_conversation(
+            legacy_exchange(
+                "list-tools",
+                result={"tools": [{"name": "add", "inputSchema": {"type": "object"}, "_meta": {"the cost": 1}}]},
+            )
+        ),
+        build_conversation(
+            legacy_exchange(
+                "list-tools",
+                result={
+                    "tools": [{"name": "add", "inputSchema": {"type": "object"}, "_meta": {"com.example/cost": 1}}]
+                },
+            )
+        ),
+    ),
     good=[
         _listed({"com.example/cost": 1, "cost": 1, "com.example.my-tools/": 1, "a.b1/c_d.e-f": 1}),
         _listed({"com.example.mcp/cost": 1, "io.modelcontextprotocol/related-task": {}}),

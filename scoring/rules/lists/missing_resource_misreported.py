@@ -25,6 +25,17 @@ _RESOURCE_NOT_FOUND: Final = -32002
     since="2026.2",
     version=1,
     checks=must("RES-02", "ABCDE", "server/resources#error-handling"),
+    fix=(
+        build_conversation(
+            modern_exchange(
+                "read-nonexistent",
+                result={"contents": [], "resultType": "complete", "ttlMs": 0, "cacheScope": "private"},
+            )
+        ),
+        build_conversation(
+            modern_exchange("read-nonexistent", error={"code": -32602, "message": "Unknown resource: memo://9"})
+        ),
+    ),
     good=[
         build_conversation(modern_exchange("read-nonexistent", error={"code": -32602})),
         build_conversation(legacy_exchange("read-nonexistent", error={"code": -32002})),

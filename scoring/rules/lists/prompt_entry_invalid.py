@@ -25,6 +25,16 @@ _RIGHT: Final[dict[str, Any]] = {"name": "sum", "arguments": [{"name": "day", "r
     since="2026.2",
     version=1,
     checks=must("PROMPT-02", "ABCDE", "schema#prompt"),
+    fix=(
+        build_conversation(
+            legacy_exchange("list-prompts", result={"prompts": [{"name": "sum", "arguments": {"day": "string"}}]})
+        ),
+        build_conversation(
+            legacy_exchange(
+                "list-prompts", result={"prompts": [{"name": "sum", "arguments": [{"name": "day", "required": True}]}]}
+            )
+        ),
+    ),
     good=[
         build_conversation(legacy_exchange("list-prompts", result={"prompts": [_RIGHT]})),
         build_conversation(legacy_exchange("list-prompts", revision="A", result={"prompts": [{**_RIGHT, "title": 7}]})),

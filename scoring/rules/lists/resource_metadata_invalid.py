@@ -28,6 +28,7 @@ _MOMENT: Final = re.compile(r"\d{4}-\d{2}-\d{2}(?:T\d{2}:\d{2}(?::\d{2}(?:\.\d{1
     since="2026.3",
     version=1,
     checks=info("RES-05", "ABCDE", "server/resources#resource"),
+    fix=(build_resource(mimeType="markdown", size=-1), build_resource(mimeType="text/markdown", size=2048)),
     good=[
         build_resource(
             size=0, mimeType="text/markdown; charset=utf-8", annotations={"lastModified": "2026-07-28T10:00:00Z"}

@@ -29,6 +29,20 @@ def _listed(*templates: Any) -> Conversation:
     since="2026.2",
     version=1,
     checks=must("RES-03", "ABCDE", "schema#resourcetemplate"),
+    fix=(
+        build_conversation(
+            legacy_exchange(
+                "list-resourceTemplates",
+                result={"resourceTemplates": [{"name": "memo", "uriTemplate": "memo://{user-id}"}]},
+            )
+        ),
+        build_conversation(
+            legacy_exchange(
+                "list-resourceTemplates",
+                result={"resourceTemplates": [{"name": "memo", "uriTemplate": "memo://{user_id}"}]},
+            )
+        ),
+    ),
     good=[_listed("memo://{topic}/text", "file:///{+path}{?from,to*}", "memo://{topic:3}{#part}", "memo://fixed")],
     bad=[
         _listed("memo://{topic"),

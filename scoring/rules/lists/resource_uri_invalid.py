@@ -23,6 +23,10 @@ from scoring.text.uris import find_uri_flaw
     since="2026.2",
     version=1,
     checks=must("RES-01", "ABCDE", "server/resources#custom-uri-schemes"),
+    fix=(
+        build_resource(uri="file:///notes/2026 plans.txt", name="plans", description="Plans of 2026."),
+        build_resource(uri="file:///notes/2026%20plans.txt", name="plans", description="Plans of 2026."),
+    ),
     good=[
         build_resource(uri="file:///notes/2026%20plans.txt"),
         build_resource(uri="memo:today"),

@@ -25,13 +25,18 @@ _RIGHT: Final[dict[str, Any]] = {"name": "add", "inputSchema": {"type": "object"
     since="2026.2",
     version=1,
     checks=must("TOOL-01", "ABCDE", "schema#tool"),
+    fix=(
+        build_conversation(legacy_exchange("list-tools", result={"tools": [{"name": "add", "inputSchema": None}]})),
+        build_conversation(
+            legacy_exchange("list-tools", result={"tools": [{"name": "add", "inputSchema": {"type": "object"}}]})
+        ),
+    ),
     good=[
         build_conversation(legacy_exchange("list-tools", result={"tools": [_RIGHT]})),
         build_conversation(legacy_exchange("list-tools", revision="A", result={"tools": [{**_RIGHT, "title": 7}]})),
     ],
     bad=[
         build_conversation(legacy_exchange("list-tools", result={"tools": ["add"]})),
-        build_conversation(legacy_exchange("list-tools", result={"tools": [{"name": "add", "inputSchema": None}]})),
         build_conversation(legacy_exchange("list-tools", result={"tools": [_RIGHT, {**_RIGHT, "description": 7}]})),
     ],
     unjudged=[

@@ -30,6 +30,18 @@ _REGION: Final = {"type": "string", _KEYWORD: "Region"}
     since="2026.2",
     version=1,
     checks=must("TOOL-10", "E", "server/tools#x-mcp-header"),
+    fix=(
+        build_tool(
+            "list-stores",
+            description="Lists the stores of a region.",
+            inputSchema={"type": "object", "properties": {"region": {"type": "string", "x-mcp-header": "Re gion"}}},
+        ),
+        build_tool(
+            "list-stores",
+            description="Lists the stores of a region.",
+            inputSchema={"type": "object", "properties": {"region": {"type": "string", "x-mcp-header": "Region"}}},
+        ),
+    ),
     good=[
         build_tool_with_params(region=_REGION, dry={"type": "boolean", _KEYWORD: "Dry-Run"}),
         build_tool_with_params(place={"type": "object", "properties": {"region": _REGION}}),

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from scoring.engine.rule import Answer, rule, should
-from scoring.example_builders.listing import build_tool_with_params
+from scoring.example_builders.listing import build_tool, build_tool_with_params
 from scoring.json_schema.subschemas import list_subschemas
 from scoring.results.outcome import Inapplicable, Severity
 from scoring.scopes.base import Tool
@@ -25,6 +25,27 @@ _KEYWORD: Final = "x-mcp-header"
     since="2026.2",
     version=1,
     checks=should("TOOL-11", "E", "server/tools#x-mcp-header"),
+    fix=(
+        build_tool(
+            "list-stores",
+            description="Lists the stores of a region.",
+            inputSchema={
+                "type": "object",
+                "properties": {
+                    "region": {"type": "string", "x-mcp-header": "Region"},
+                    "token": {"type": "string", "x-mcp-header": "Token"},
+                },
+            },
+        ),
+        build_tool(
+            "list-stores",
+            description="Lists the stores of a region.",
+            inputSchema={
+                "type": "object",
+                "properties": {"region": {"type": "string", "x-mcp-header": "Region"}, "token": {"type": "string"}},
+            },
+        ),
+    ),
     good=[
         build_tool_with_params(region={"type": "string", _KEYWORD: "Region"}, token={"type": "string"}),
         build_tool_with_params(max_tokens={"type": "integer", _KEYWORD: "Limit"}),

@@ -24,6 +24,12 @@ _HINTS: Final = ("readOnlyHint", "destructiveHint", "idempotentHint", "openWorld
     since="2026.2",
     version=1,
     checks=must("TOOL-12", "BCDE", "schema#toolannotations"),
+    fix=(
+        build_tool(
+            "list-tags", description="Lists the tags of the current user.", annotations={"readOnlyHint": "true"}
+        ),
+        build_tool("list-tags", description="Lists the tags of the current user.", annotations={"readOnlyHint": True}),
+    ),
     good=[build_tool(annotations={"readOnlyHint": True, "title": "Get record"})],
     bad=[build_tool(annotations={"readOnlyHint": "true"}), build_tool(annotations={"destructiveHint": None})],
     unjudged=[build_tool(), build_tool(annotations={"title": "Get record"}), build_tool(annotations=[])],

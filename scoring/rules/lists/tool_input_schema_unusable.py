@@ -22,6 +22,10 @@ from scoring.scopes.base import Tool
     since="2026.2",
     version=1,
     checks=must("TOOL-02", "ABCDE", "server/tools#tool"),
+    fix=(
+        build_tool("list-tags", description="Lists the tags of the current user.", inputSchema=None),
+        build_tool("list-tags", description="Lists the tags of the current user.", inputSchema={"type": "object"}),
+    ),
     good=[build_tool(inputSchema={"type": "object"})],
     bad=[
         build_tool(inputSchema=None),

@@ -22,6 +22,18 @@ from scoring.scopes.base import Tool
     since="2026.2",
     version=1,
     checks=must("TOOL-04", "CD", "server/tools#output-schema"),
+    fix=(
+        build_tool(
+            "list-tags",
+            description="Lists the tags of the current user.",
+            outputSchema={"type": "array", "items": {"type": "string"}},
+        ),
+        build_tool(
+            "list-tags",
+            description="Lists the tags of the current user.",
+            outputSchema={"type": "object", "properties": {"tags": {"type": "array", "items": {"type": "string"}}}},
+        ),
+    ),
     good=[build_tool(outputSchema={"type": "object"})],
     bad=[build_tool(outputSchema={"type": "array"}), build_tool(outputSchema=None), build_tool(outputSchema={})],
     unjudged=[build_tool()],

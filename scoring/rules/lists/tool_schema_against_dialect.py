@@ -30,6 +30,18 @@ def _nested(levels: int) -> dict[str, Any]:
     since="2026.2",
     version=1,
     checks=must("TOOL-03", "DE", "basic#schema-validation"),
+    fix=(
+        build_tool(
+            "search-notes",
+            description="Searches the notes of the current user.",
+            inputSchema={"type": "object", "properties": {"query": {"type": "text"}}},
+        ),
+        build_tool(
+            "search-notes",
+            description="Searches the notes of the current user.",
+            inputSchema={"type": "object", "properties": {"query": {"type": "string"}}},
+        ),
+    ),
     good=[
         build_tool(inputSchema={"type": "object", "properties": {"query": {"type": "string"}}}),
         build_tool(

@@ -30,6 +30,22 @@ _NETWORK: Final = ("http:", "https:", "ftp:", "ws:", "wss:", "//")
     since="2026.2",
     version=1,
     checks=should("TOOL-09", "E", "basic#ref-resolution"),
+    fix=(
+        build_tool(
+            "search-notes",
+            description="Searches the notes of the current user.",
+            inputSchema={"type": "object", "properties": {"query": {"$ref": "https://schemas.example/query.json"}}},
+        ),
+        build_tool(
+            "search-notes",
+            description="Searches the notes of the current user.",
+            inputSchema={
+                "type": "object",
+                "properties": {"query": {"$ref": "#/$defs/query"}},
+                "$defs": {"query": {"type": "string"}},
+            },
+        ),
+    ),
     good=[
         build_tool(inputSchema={"type": "object", "properties": {"query": {"$ref": "#/$defs/query"}}}),
         build_tool(

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from scoring.engine.rule import Answer, rule, should
+from scoring.engine.snippet import Language, write_snippet
 from scoring.example_builders.conversation import build_conversation, modern_exchange
 from scoring.protocol import list_pages
 from scoring.results.outcome import Severity, Undecided
@@ -30,6 +31,12 @@ def _listed(step: str, *tools: Any) -> dict[str, Any]:
     since="2026.2",
     version=1,
     checks=should("TOOL-07", "E", "server/tools#capabilities"),
+    fix=write_snippet(
+        Language.PYTHON,
+        "Source code",
+        before="tools = list(set(tools))",
+        after="tools = sorted(tools, key=lambda tool: tool.name)",
+    ),
     good=[
         build_conversation(_listed("list-tools", _ADD, _GREET), _listed("list-tools-again", _ADD, _GREET)),
         build_conversation(_listed("list-tools", _ADD), _listed("list-tools-again", _ADD)),

@@ -21,11 +21,14 @@ from scoring.scopes.conversation import Conversation
     since="2026.2",
     version=1,
     checks=should("PROMPT-01", "ABCDE", "server/prompts#error-handling"),
-    good=[build_conversation(legacy_exchange("prompt-nonexistent", error={"code": -32602}))],
-    bad=[
+    fix=(
         build_conversation(legacy_exchange("prompt-nonexistent", result={"messages": []})),
-        build_conversation(legacy_exchange("prompt-nonexistent", error={"code": 0})),
-    ],
+        build_conversation(
+            legacy_exchange("prompt-nonexistent", error={"code": -32602, "message": "Unknown prompt: sum"})
+        ),
+    ),
+    good=[build_conversation(legacy_exchange("prompt-nonexistent", error={"code": -32602}))],
+    bad=[build_conversation(legacy_exchange("prompt-nonexistent", error={"code": 0}))],
     unjudged=[
         build_conversation(legacy_exchange("ping", result={})),
         build_conversation(legacy_exchange("prompt-nonexistent", status=502)),

@@ -22,9 +22,12 @@ from scoring.scopes.conversation import Conversation
     since="2026.2",
     version=1,
     checks=info("TOOL-13", "ABCDE", "server/tools#error-handling"),
+    fix=(
+        build_conversation(legacy_exchange("call-nonexistent", result={"content": []})),
+        build_conversation(legacy_exchange("call-nonexistent", error={"code": -32602, "message": "Unknown tool: add"})),
+    ),
     good=[build_conversation(legacy_exchange("call-nonexistent", error={"code": -32602}))],
     bad=[
-        build_conversation(legacy_exchange("call-nonexistent", result={"content": []})),
         build_conversation(legacy_exchange("call-nonexistent", result={"content": [], "isError": True})),
         build_conversation(legacy_exchange("call-nonexistent", error={"code": -32603})),
     ],

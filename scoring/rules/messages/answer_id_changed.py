@@ -28,6 +28,16 @@ _NUMBER: Final = {"jsonrpc": "2.0", "id": 1, "method": "ping"}
     version=1,
     to_the_end=True,
     checks=must("JSON-01", "ABCDE", "basic#responses"),
+    fix=(
+        build_conversation(
+            legacy_exchange(
+                "ping",
+                sent={"jsonrpc": "2.0", "id": 1, "method": "ping"},
+                message={"jsonrpc": "2.0", "id": "1", "result": {}},
+            )
+        ),
+        build_conversation(legacy_exchange("ping", sent={"jsonrpc": "2.0", "id": 1, "method": "ping"}, result={})),
+    ),
     good=[
         build_conversation(
             legacy_exchange("ping", sent=_NUMBER, result={}),

@@ -26,6 +26,10 @@ from scoring.scopes.conversation import Conversation
     version=1,
     to_the_end=True,
     checks=must("JSON-02", "ABCDE", "basic#responses"),
+    fix=(
+        build_conversation(legacy_exchange("ping", message={"jsonrpc": "2.0", "id": 1, "result": {}, "error": None})),
+        build_conversation(legacy_exchange("ping", result={})),
+    ),
     good=[
         build_conversation(
             legacy_exchange("ping", result={}),
@@ -57,7 +61,6 @@ from scoring.scopes.conversation import Conversation
         build_conversation(legacy_exchange("ping", message={"id": 1, "result": {}})),
         build_conversation(legacy_exchange("ping", message={"jsonrpc": 2.0, "id": 1, "result": {}})),
         build_conversation(legacy_exchange("ping", message={"jsonrpc": "2.0", "id": 1})),
-        build_conversation(legacy_exchange("ping", message={"jsonrpc": "2.0", "id": 1, "result": {}, "error": None})),
         build_conversation(legacy_exchange("ping", error="Method not found")),
         build_conversation(legacy_exchange("ping", error={"code": "-32601", "message": "Method not found"})),
         build_conversation(legacy_exchange("ping", error={"code": -32601})),

@@ -23,6 +23,10 @@ from scoring.scopes.conversation import Conversation
     version=1,
     to_the_end=True,
     checks=should("ERR-02", "E", "basic#error-codes"),
+    fix=(
+        build_conversation(modern_exchange("call-nonexistent", error={"code": -32000, "message": "Unknown tool: add"})),
+        build_conversation(modern_exchange("call-nonexistent", error={"code": -32602, "message": "Unknown tool: add"})),
+    ),
     good=[
         build_conversation(modern_exchange("unknown-method", status=404, error={"code": -32601})),
         build_conversation(modern_exchange("read-nonexistent", error={"code": -32002})),

@@ -27,6 +27,10 @@ _RETIRED: Final = frozenset({-32002, -32042})
     version=1,
     to_the_end=True,
     checks=must("ERR-01", "E", "basic#error-codes"),
+    fix=(
+        build_conversation(modern_exchange("call-nonexistent", error={"code": -32042, "message": "Unknown tool: add"})),
+        build_conversation(modern_exchange("call-nonexistent", error={"code": -32602, "message": "Unknown tool: add"})),
+    ),
     good=[
         build_conversation(modern_exchange("discover-version-mismatch", status=400, error={"code": -32020})),
         build_conversation(modern_exchange("unknown-method", status=404, error={"code": -32601})),

@@ -33,6 +33,14 @@ _TRACE: Final = 'Traceback (most recent call last):\n  File "/app/server.py", li
     since="2026.3",
     version=1,
     checks=info("ERR-03", "ABCDE"),
+    fix=(
+        build_conversation(
+            legacy_exchange(
+                "cursor-invented", error={"code": -32603, "message": "Error at /app/server.py:12: no such row"}
+            )
+        ),
+        build_conversation(legacy_exchange("cursor-invented", error={"code": -32602, "message": "Unknown cursor"})),
+    ),
     good=[
         build_conversation(legacy_exchange("unknown-method", error={"code": -32601, "message": "Method not found"})),
         build_conversation(legacy_exchange("stream", status=404, form="other", received=[{"text": "Cannot GET /mcp"}])),

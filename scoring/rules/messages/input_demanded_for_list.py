@@ -22,16 +22,21 @@ from scoring.scopes.conversation import Conversation
     since="2026.2",
     version=1,
     checks=must("MRTR-01", "E", "basic/patterns/mrtr#supported-requests"),
+    fix=(
+        build_conversation(modern_exchange("list-tools", result={"resultType": "input_required", "requestState": "1"})),
+        build_conversation(
+            modern_exchange(
+                "list-tools", result={"tools": [], "resultType": "complete", "ttlMs": 0, "cacheScope": "private"}
+            )
+        ),
+    ),
     good=[
         build_conversation(
             modern_exchange("discover", result={"resultType": "complete"}),
             modern_exchange("list-tools", result={"tools": []}),
         )
     ],
-    bad=[
-        build_conversation(modern_exchange("list-tools", result={"resultType": "input_required", "requestState": "1"})),
-        build_conversation(modern_exchange("discover", result={"resultType": "input_required", "inputRequests": {}})),
-    ],
+    bad=[build_conversation(modern_exchange("discover", result={"resultType": "input_required", "inputRequests": {}}))],
     unjudged=[
         build_conversation(legacy_exchange("list-tools", result={"tools": []})),
         build_conversation(modern_exchange("discover", error={"code": -32603})),

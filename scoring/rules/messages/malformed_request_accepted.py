@@ -27,13 +27,22 @@ _CODES: Final = frozenset({-32700, -32600})
     since="2026.2",
     version=1,
     checks=must("JSON-03", "ABCDE", "basic#messages"),
+    fix=(
+        build_conversation(legacy_exchange("malformed", result={})),
+        build_conversation(
+            legacy_exchange(
+                "malformed",
+                status=400,
+                message={"jsonrpc": "2.0", "id": None, "error": {"code": -32700, "message": "Parse error"}},
+            )
+        ),
+    ),
     good=[
         build_conversation(legacy_exchange("malformed", status=400, form="other")),
         build_conversation(modern_exchange("malformed", error={"code": -32700})),
         build_conversation(stdio_exchange("malformed", error={"code": -32600})),
     ],
     bad=[
-        build_conversation(legacy_exchange("malformed", result={})),
         build_conversation(legacy_exchange("malformed", status=202, form="none")),
         build_conversation(modern_exchange("malformed", error={"code": -32603})),
         build_conversation(

@@ -23,13 +23,16 @@ from scoring.scopes.conversation import Conversation
     since="2026.2",
     version=1,
     checks=must("JSON-05", "ABCDE", "basic#notifications"),
+    fix=(
+        build_conversation(legacy_exchange("initialized", result={})),
+        build_conversation(legacy_exchange("initialized", status=202, form="other", headers={})),
+    ),
     good=[
         build_conversation(legacy_exchange("initialized", status=202, form="none")),
         build_conversation(legacy_exchange("initialized", status=200, message={"ok": True})),
         build_conversation(stdio_exchange("initialized", result={"late": "to an earlier request"})),
     ],
     bad=[
-        build_conversation(legacy_exchange("initialized", result={})),
         build_conversation(legacy_exchange("initialized", status=202, error={"code": -32601})),
         build_conversation(
             stdio_exchange("initialized", message={"jsonrpc": "2.0", "id": None, "error": {"code": -32601}})

@@ -41,6 +41,28 @@ _MODERN: Final = {"resultType": "complete", "ttlMs": 0, "cacheScope": "private"}
     version=1,
     to_the_end=True,
     checks=must("SCHEMA-01", "ABCDE", "schema"),
+    fix=(
+        build_conversation(
+            legacy_exchange(
+                "initialize",
+                result={
+                    "protocolVersion": "2025-11-25",
+                    "capabilities": {"tools": {"listChanged": "yes"}},
+                    "serverInfo": {"name": "notes", "version": "1.0.0"},
+                },
+            )
+        ),
+        build_conversation(
+            legacy_exchange(
+                "initialize",
+                result={
+                    "protocolVersion": "2025-11-25",
+                    "capabilities": {"tools": {"listChanged": True}},
+                    "serverInfo": {"name": "notes", "version": "1.0.0"},
+                },
+            )
+        ),
+    ),
     good=[
         build_conversation(
             legacy_exchange("initialize", result=_OPENED),

@@ -25,6 +25,10 @@ _SESSION: Final = {"length": 32, "visible": True, "same_as": None}
     since="2026.2",
     version=1,
     checks=must("JSON-04", "ABCD", "basic#responses"),
+    fix=(
+        build_conversation(legacy_exchange("unknown-method", error={"code": -32602, "message": "Invalid params"})),
+        build_conversation(legacy_exchange("unknown-method", error={"code": -32601, "message": "Method not found"})),
+    ),
     good=[
         build_conversation(legacy_exchange("unknown-method", error={"code": -32601})),
         build_conversation(legacy_exchange("unknown-method", status=404, error={"code": -32601})),

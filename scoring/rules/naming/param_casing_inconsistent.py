@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from scoring.engine.rule import rule
-from scoring.example_builders.listing import build_tool_with_params
+from scoring.example_builders.listing import build_tool, build_tool_with_params
 from scoring.results.outcome import Severity
 from scoring.scopes.base import Tool
 from scoring.text import javascript
@@ -36,6 +36,24 @@ _FORMS: Final = (
     "`userId` and `pageSize`.",
     since="2026.1",
     version=1,
+    fix=(
+        build_tool(
+            "list-notes",
+            description="Lists the notes of a user.",
+            inputSchema={
+                "type": "object",
+                "properties": {"userId": {"type": "string"}, "page_size": {"type": "integer"}},
+            },
+        ),
+        build_tool(
+            "list-notes",
+            description="Lists the notes of a user.",
+            inputSchema={
+                "type": "object",
+                "properties": {"userId": {"type": "string"}, "pageSize": {"type": "integer"}},
+            },
+        ),
+    ),
     good=[
         build_tool_with_params(userId={}, limit={}),
         build_tool_with_params(user_id={}, page_size={}, limit={}),

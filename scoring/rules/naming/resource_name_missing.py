@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from evidence.kinds.listing import UNDEFINED
 from scoring.engine.rule import rule
 from scoring.example_builders.listing import build_resource
 from scoring.results.outcome import Severity
@@ -20,7 +21,8 @@ from scoring.text.javascript import trim_whitespace
     remedy="Set `name` of the resource to a short text that identifies it for users, such as `Notes of today`.",
     since="2026.1",
     version=1,
-    good=[build_resource(name="today"), build_resource(name=" ")],
+    fix=(build_resource(name=UNDEFINED), build_resource()),
+    good=[build_resource(name=" ")],
     bad=[build_resource(name=None), build_resource(name="")],
 )
 def resource_name_missing(resource: Resource, blank: bool = False) -> Iterator[str]:

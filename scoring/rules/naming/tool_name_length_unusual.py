@@ -20,6 +20,10 @@ from scoring.text.javascript import trim_whitespace, utf16_length
     remedy="Use a tool name of 3 to 50 characters that says what the tool does, such as `search-notes`.",
     since="2026.1",
     version=1,
+    fix=(
+        build_tool(description="Searches the notes of the current user.", name="go"),
+        build_tool(description="Searches the notes of the current user.", name="search-notes"),
+    ),
     good=[build_tool(name="get"), build_tool(name="")],
     bad=[build_tool(name="go"), build_tool(name="x" * 51)],
 )

@@ -25,6 +25,10 @@ _KEBAB: Final = re.compile(r"[a-z][a-z0-9]*(?:-[a-z0-9]+)*")
     "single hyphens. Begin with a letter.",
     since="2026.1",
     version=1,
+    fix=(
+        build_tool(description="Lists the tags of the current user.", name="listTags"),
+        build_tool(description="Lists the tags of the current user.", name="list-tags"),
+    ),
     good=[build_tool(name="get-user-2"), build_tool(name=" ")],
     bad=[build_tool(name="get_user"), build_tool(name="getUser"), build_tool(name="get-"), build_tool(name="2-get")],
 )

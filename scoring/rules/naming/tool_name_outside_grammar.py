@@ -26,6 +26,10 @@ _GRAMMAR: Final = re.compile(r"[A-Za-z0-9_.-]+")
     since="2026.1",
     version=1,
     checks=should("TOOL-05", "DE", "server/tools#tool-names", blank=True),
+    fix=(
+        build_tool(description="Lists the tags of the current user.", name="list tags"),
+        build_tool(description="Lists the tags of the current user.", name="list_tags"),
+    ),
     good=[build_tool(name="get_user.v2"), build_tool(name=" ")],
     bad=[build_tool(name="get user"), build_tool(name="récupérer"), build_tool(name="x" * 129)],
 )

@@ -22,6 +22,10 @@ _DIGITS: Final = frozenset("0123456789")
     remedy="Begin the tool name with a letter, such as `verify-2fa` instead of `2fa-verify`.",
     since="2026.1",
     version=1,
+    fix=(
+        build_tool(description="Verifies a code of the second factor.", name="2fa-verify"),
+        build_tool(description="Verifies a code of the second factor.", name="verify-2fa"),
+    ),
     good=[build_tool(name="verify-2fa")],
     bad=[build_tool(name="2fa-verify")],
 )

@@ -24,6 +24,10 @@ _SNAKE_OR_KEBAB = re.compile(r"[a-z][a-z0-9]*(?:_[a-z0-9]+|-[a-z0-9]+)*")
     "example in snake_case or kebab-case such as `get_record`.",
     since="2026.1",
     version=1,
+    fix=(
+        build_tool(description="Lists the tags of the current user.", name="list.tags"),
+        build_tool(description="Lists the tags of the current user.", name="list_tags"),
+    ),
     good=[build_tool(name="get-record"), build_tool(name="GetRecord"), build_tool(name="get-")],
     bad=[
         build_tool(name="get.record"),

@@ -26,6 +26,10 @@ _PREFIXES: Final = tuple(sorted(verbs.NAMING))
     "`user-profile`.",
     since="2026.1",
     version=1,
+    fix=(
+        build_tool(description="Lists the tags of the current user.", name="tag-manager"),
+        build_tool(description="Lists the tags of the current user.", name="list-tags"),
+    ),
     good=[build_tool(name="get-user"), build_tool(name="github_createIssue"), build_tool(name=" ")],
     bad=[build_tool(name="user-profile"), build_tool(name="userHandler"), build_tool(name="address-book")],
 )

@@ -22,6 +22,16 @@ from scoring.text.evidence_path import clip_text
     since="2026.1",
     version=1,
     checks=should("TOOL-06", "DE", "server/tools#tool-names", named=True),
+    fix=(
+        build_toolset(
+            build_tool("search", description="Searches notes.", inputSchema={"type": "object"}),
+            build_tool("search", description="Searches tags.", inputSchema={"type": "object"}),
+        ),
+        build_toolset(
+            build_tool("search-notes", description="Searches notes.", inputSchema={"type": "object"}),
+            build_tool("search-tags", description="Searches tags.", inputSchema={"type": "object"}),
+        ),
+    ),
     good=[build_toolset(build_tool(name="get"), build_tool(name="Get")), build_toolset()],
     bad=[build_toolset(build_tool(name="get"), build_tool(name="get"))],
 )

@@ -7,6 +7,7 @@ from decimal import Decimal
 from typing import Final
 
 from scoring.engine.rule import Answer, rule
+from scoring.engine.snippet import Language, write_snippet
 from scoring.example_builders.project import build_published_package
 from scoring.results.outcome import Inapplicable, PartialFailure, Severity
 from scoring.scopes.project import Published
@@ -26,6 +27,18 @@ _HALF: Final = Decimal("0.5")
     since="2026.3",
     version=1,
     spec="https://github.com/modelcontextprotocol/registry/blob/main/docs/modelcontextprotocol-io/package-types.mdx",
+    fix=write_snippet(
+        Language.JSON,
+        "`package.json`",
+        before='{"name": "notes-mcp", "version": "1.0.0"}',
+        after="""
+        {
+          "name": "notes-mcp",
+          "version": "1.0.0",
+          "mcpName": "io.github.octo/notes"
+        }
+        """,
+    ),
     good=[build_published_package(), build_published_package(mcp_name="COM.example/notes")],
     bad=[build_published_package(mcp_name=None), build_published_package(mcp_name="com.other/notes")],
     unjudged=[build_published_package(registered=""), build_published_package(version_exists=False)],

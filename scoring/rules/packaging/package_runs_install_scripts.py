@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from scoring.engine.rule import rule
+from scoring.engine.snippet import Language, write_snippet
 from scoring.example_builders.project import build_published_package
 from scoring.results.outcome import Severity, Undecided
 from scoring.scopes.project import Published
@@ -21,6 +22,24 @@ from scoring.text.evidence_path import clip_text
     "work at the first start of the server. Publish a wheel of a Python package.",
     since="2026.3",
     version=1,
+    fix=write_snippet(
+        Language.JSON,
+        "`package.json`",
+        before="""
+        {
+          "name": "notes-mcp",
+          "version": "1.0.0",
+          "scripts": {"build": "tsc", "postinstall": "node download.js"}
+        }
+        """,
+        after="""
+        {
+          "name": "notes-mcp",
+          "version": "1.0.0",
+          "scripts": {"build": "tsc"}
+        }
+        """,
+    ),
     good=[build_published_package(), build_published_package(ecosystem="PyPI", install_scripts=[])],
     bad=[
         build_published_package(install_scripts=["postinstall"]),

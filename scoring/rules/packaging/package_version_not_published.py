@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from scoring.engine.rule import rule
+from scoring.engine.snippet import Language, write_snippet
 from scoring.example_builders.project import build_published_package
 from scoring.results.outcome import Severity
 from scoring.scopes.project import Published
@@ -20,6 +21,26 @@ from scoring.text.evidence_path import clip_text
     remedy="Publish the declared version to the package index, or register a version that is in the index.",
     since="2026.3",
     version=1,
+    fix=write_snippet(
+        Language.JSON,
+        "Package in `server.json`, when 1.0.0 is the latest version",
+        before="""
+        {
+          "registryType": "npm",
+          "identifier": "notes-mcp",
+          "version": "9.0.0",
+          "transport": {"type": "stdio"}
+        }
+        """,
+        after="""
+        {
+          "registryType": "npm",
+          "identifier": "notes-mcp",
+          "version": "1.0.0",
+          "transport": {"type": "stdio"}
+        }
+        """,
+    ),
     good=[build_published_package(), build_published_package(exists=False, version_exists=False)],
     bad=[build_published_package(declared="9.0.0", version=None, version_exists=False)],
 )

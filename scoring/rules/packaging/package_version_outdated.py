@@ -7,6 +7,7 @@ from decimal import Decimal
 from typing import Final
 
 from scoring.engine.rule import Answer, rule
+from scoring.engine.snippet import Language, write_snippet
 from scoring.example_builders.project import build_published_package, days_ago
 from scoring.results.outcome import PartialFailure, Severity
 from scoring.scopes.project import Published
@@ -27,6 +28,26 @@ _HALF: Final = Decimal("0.5")
     "Repeat this within 30 days of each release.",
     since="2026.3",
     version=1,
+    fix=write_snippet(
+        Language.JSON,
+        "Package in `server.json`, when 2.0.0 is the latest version",
+        before="""
+        {
+          "registryType": "npm",
+          "identifier": "notes-mcp",
+          "version": "1.0.0",
+          "transport": {"type": "stdio"}
+        }
+        """,
+        after="""
+        {
+          "registryType": "npm",
+          "identifier": "notes-mcp",
+          "version": "2.0.0",
+          "transport": {"type": "stdio"}
+        }
+        """,
+    ),
     good=[
         build_published_package(),
         build_published_package(declared="2.0.0-beta", version="2.0.0-beta", published=days_ago(1)),

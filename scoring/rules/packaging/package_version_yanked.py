@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from scoring.engine.rule import rule
+from scoring.engine.snippet import Language, write_snippet
 from scoring.example_builders.project import build_published_package
 from scoring.results.outcome import Severity
 from scoring.scopes.project import Published
@@ -21,6 +22,26 @@ from scoring.text.evidence_path import clip_text
     "registration again.",
     since="2026.3",
     version=1,
+    fix=write_snippet(
+        Language.JSON,
+        "Package in `server.json`, when 1.0.0 was withdrawn",
+        before="""
+        {
+          "registryType": "pypi",
+          "identifier": "notes-mcp",
+          "version": "1.0.0",
+          "transport": {"type": "stdio"}
+        }
+        """,
+        after="""
+        {
+          "registryType": "pypi",
+          "identifier": "notes-mcp",
+          "version": "1.0.1",
+          "transport": {"type": "stdio"}
+        }
+        """,
+    ),
     good=[build_published_package()],
     bad=[
         build_published_package(ecosystem="PyPI", yanked=""),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from scoring.engine.rule import rule
+from scoring.engine.snippet import Language, write_snippet
 from scoring.example_builders.project import build_published_package
 from scoring.results.outcome import Severity, Undecided
 from scoring.scopes.project import Published
@@ -20,6 +21,32 @@ from scoring.scopes.project import Published
     "publishing for npm, and trusted publishing for PyPI. Register this version.",
     since="2026.3",
     version=1,
+    fix=write_snippet(
+        Language.YAML,
+        "Jobs of a workflow in `.github/workflows`",
+        before="""
+        jobs:
+          publish:
+            runs-on: ubuntu-latest
+            permissions: {contents: read}
+            steps:
+              - uses: actions/checkout@v4
+              - uses: actions/setup-node@v4
+              - run: npm ci
+              - run: npm publish
+        """,
+        after="""
+        jobs:
+          publish:
+            runs-on: ubuntu-latest
+            permissions: {contents: read, id-token: write}
+            steps:
+              - uses: actions/checkout@v4
+              - uses: actions/setup-node@v4
+              - run: npm ci
+              - run: npm publish --provenance
+        """,
+    ),
     good=[build_published_package()],
     bad=[build_published_package(provenance={"attested": False, "repository": None, "predicates": []})],
     unjudged=[build_published_package(provenance=None)],

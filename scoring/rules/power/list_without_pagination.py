@@ -30,6 +30,17 @@ _PAGES: Final = frozenset(
     "Return only that part of the list.",
     since="2026.1",
     version=1,
+    fix=(
+        build_tool("list_notes", description="Lists the notes of the user."),
+        build_tool(
+            "list_notes",
+            description="Lists the notes of the user.",
+            inputSchema={
+                "type": "object",
+                "properties": {"limit": {"type": "integer", "maximum": 100}, "cursor": {"type": "string"}},
+            },
+        ),
+    ),
     good=[
         build_tool("get_note", description="Reads one note."),
         build_tool("list_notes", inputSchema={"properties": {"pageSize": {}}}),

@@ -27,6 +27,26 @@ def _schema(**keywords: object) -> dict[str, object]:
     '`"maxLength": 200`.',
     since="2026.1",
     version=1,
+    fix=(
+        build_toolset(
+            build_tool(
+                "send_note",
+                description="Sends a note to the user.",
+                inputSchema={"type": "object", "properties": {"text": {"type": "string"}}, "required": ["text"]},
+            )
+        ),
+        build_toolset(
+            build_tool(
+                "send_note",
+                description="Sends a note to the user.",
+                inputSchema={
+                    "type": "object",
+                    "properties": {"text": {"type": "string", "maxLength": 2000}},
+                    "required": ["text"],
+                },
+            )
+        ),
+    ),
     good=[
         build_toolset(build_tool("send_note", inputSchema=_schema(maxLength=80))),
         build_toolset(build_tool("get_note", inputSchema=_schema())),

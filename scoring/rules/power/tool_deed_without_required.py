@@ -22,6 +22,22 @@ _SCHEMA = {"type": "object", "properties": {"id": {"type": "string"}}}
     '["id"]`.',
     since="2026.1",
     version=1,
+    fix=(
+        build_toolset(
+            build_tool(
+                "delete_note",
+                description="Deletes a note. This cannot be undone.",
+                inputSchema={"type": "object", "properties": {"id": {"type": "string"}}},
+            )
+        ),
+        build_toolset(
+            build_tool(
+                "delete_note",
+                description="Deletes a note. This cannot be undone.",
+                inputSchema={"type": "object", "properties": {"id": {"type": "string"}}, "required": ["id"]},
+            )
+        ),
+    ),
     good=[
         build_toolset(),
         build_toolset(build_tool("get_note", inputSchema=_SCHEMA)),

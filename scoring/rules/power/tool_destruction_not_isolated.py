@@ -21,6 +21,26 @@ from scoring.scopes.base import Tool
     "of this tool to `true`.",
     since="2026.1",
     version=1,
+    fix=(
+        build_tool(
+            "edit-note",
+            description="Creates or deletes a note.",
+            inputSchema={
+                "type": "object",
+                "properties": {"action": {"enum": ["create", "delete"]}},
+                "required": ["action"],
+            },
+        ),
+        build_tool(
+            "edit-note",
+            description="Creates or changes a note.",
+            inputSchema={
+                "type": "object",
+                "properties": {"action": {"enum": ["create", "update"]}},
+                "required": ["action"],
+            },
+        ),
+    ),
     good=[build_tool("delete_note"), build_tool_with_params(action={"enum": ["list", "create"]})],
     bad=[build_tool_with_params(action={"enum": ["create", "delete"]})],
 )

@@ -21,6 +21,22 @@ from scoring.scopes.base import Tool
     "change data.",
     since="2026.1",
     version=1,
+    fix=(
+        build_tool(
+            "manage-notes",
+            description="Lists or creates notes.",
+            inputSchema={
+                "type": "object",
+                "properties": {"action": {"enum": ["list", "create"]}},
+                "required": ["action"],
+            },
+        ),
+        build_tool(
+            "read-notes",
+            description="Lists or reads notes.",
+            inputSchema={"type": "object", "properties": {"action": {"enum": ["list", "get"]}}, "required": ["action"]},
+        ),
+    ),
     good=[
         build_tool("get_note"),
         build_tool_with_params(action={"enum": ["list", "get"]}),

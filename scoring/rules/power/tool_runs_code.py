@@ -54,6 +54,22 @@ _SEARCHED: Final = frozenset({"doc", "docs", "documentation", "help", "knowledge
     "tool with its own parameters.",
     since="2026.1",
     version=2,
+    fix=(
+        build_tool(
+            "control-timer",
+            description="Starts or stops the timer.",
+            inputSchema={"type": "object", "properties": {"command": {"type": "string"}}, "required": ["command"]},
+        ),
+        build_tool(
+            "control-timer",
+            description="Starts or stops the timer.",
+            inputSchema={
+                "type": "object",
+                "properties": {"command": {"enum": ["start", "stop"]}},
+                "required": ["command"],
+            },
+        ),
+    ),
     good=[
         build_tool_with_params(query={"type": "string"}),
         build_tool_with_params(command={"enum": ["start", "stop"]}),

@@ -33,9 +33,12 @@ _NEAR: Final = 4
     "the current user.` Use another sentence for each tool.",
     since="2026.4",
     version=1,
+    fix=(
+        build_toolset(build_tool("delete_notes", description="Deletes notes.")),
+        build_toolset(build_tool("delete_notes", description="Deletes notes of the current user.")),
+    ),
     good=[build_toolset(), build_toolset(build_tool("list_notes", description="Lists notes of the current user."))],
     bad=[
-        build_toolset(build_tool("delete_notes", description="Deletes notes.")),
         build_toolset(build_tool("delete_notes", description="Deletes notes. Use it only within the current context.")),
         build_toolset(
             build_tool("delete_note", description="Deletes. A note is given only within the current context."),

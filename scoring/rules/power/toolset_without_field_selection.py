@@ -26,6 +26,26 @@ _WORD: Final = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
     remedy="Add an array parameter `fields` to a tool that returns records. Return only the fields that it names.",
     since="2026.1",
     version=1,
+    fix=(
+        build_toolset(
+            build_tool(
+                "get_note",
+                description="Reads a note of the current user.",
+                inputSchema={"type": "object", "properties": {"id": {"type": "string"}}, "required": ["id"]},
+            )
+        ),
+        build_toolset(
+            build_tool(
+                "get_note",
+                description="Reads a note of the current user.",
+                inputSchema={
+                    "type": "object",
+                    "properties": {"id": {"type": "string"}, "fields": {"type": "array", "items": {"type": "string"}}},
+                    "required": ["id"],
+                },
+            )
+        ),
+    ),
     good=[build_toolset(), build_toolset(build_tool_with_params(fields={"type": "array"}))],
     bad=[build_toolset(build_tool("get_note"))],
 )

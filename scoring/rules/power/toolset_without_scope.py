@@ -30,6 +30,10 @@ _BOUND: Final = re.compile(
     "the current user`.",
     since="2026.1",
     version=1,
+    fix=(
+        build_toolset(build_tool("delete_notes", description="Deletes notes.")),
+        build_toolset(build_tool("delete_notes", description="Deletes notes of the current user.")),
+    ),
     good=[build_toolset(), build_toolset(build_tool(description="Lists the notes of the current user."))],
     bad=[build_toolset(build_tool(description="Deletes notes."))],
 )

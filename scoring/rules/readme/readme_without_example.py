@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from scoring.engine.rule import rule
+from scoring.engine.snippet import Language, write_snippet
 from scoring.example_builders.source_files import build_missing_readme, build_readme
 from scoring.results.outcome import Severity
 from scoring.scopes.source_files import Readme
@@ -20,6 +21,16 @@ from scoring.scopes.source_files import Readme
     "possible.",
     since="2026.3",
     version=1,
+    fix=write_snippet(
+        Language.MARKDOWN,
+        "`README.md`",
+        after="""
+        ## Examples
+
+        - "Which notes did I write today?" lists the titles of today's notes.
+        - "Find my notes on SQLite" searches all notes for the word.
+        """,
+    ),
     good=[build_readme(), build_readme(examples=None, samples=2)],
     bad=[build_missing_readme(), build_readme(examples=None)],
     unjudged=[build_missing_readme(complete=False)],

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from scoring.engine.rule import rule
+from scoring.engine.snippet import Language, write_snippet
 from scoring.example_builders.source_files import build_missing_readme, build_readme
 from scoring.results.outcome import Severity
 from scoring.scopes.source_files import Readme
@@ -20,6 +21,17 @@ from scoring.scopes.source_files import Readme
     "and starts the server.",
     since="2026.3",
     version=1,
+    fix=write_snippet(
+        Language.MARKDOWN,
+        "`README.md`",
+        after="""
+        ## Installation
+
+        ```sh
+        npm install --global notes-mcp
+        ```
+        """,
+    ),
     good=[
         build_readme(),
         build_readme(install=None),

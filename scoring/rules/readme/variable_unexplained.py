@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from scoring.engine.rule import rule
+from scoring.engine.snippet import Language, write_snippet
 from scoring.example_builders.source_files import build_variable
 from scoring.results.outcome import Severity
 from scoring.scopes.source_files import Variable
@@ -21,6 +22,17 @@ from scoring.text.evidence_path import clip_text
     "where its value comes from.",
     since="2026.3",
     version=1,
+    fix=write_snippet(
+        Language.MARKDOWN,
+        "`README.md`",
+        after="""
+        ## Configuration
+
+        | variable | meaning |
+        |---|---|
+        | `NOTES_TOKEN` | Token of your account, from Settings, Access tokens |
+        """,
+    ),
     good=[
         build_variable("NOTES_API_KEY"),
         build_variable("NOTES_TOKEN", named=True),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from evidence.kinds.listing import UNDEFINED
 from evidence.kinds.registration import transport_type
 from scoring.engine.rule import rule
 from scoring.example_builders.listing import build_package
@@ -20,7 +21,7 @@ from scoring.scopes.base import Package
     remedy="Add `transport.type` to the package in the registry entry: `stdio`, `streamable-http` or `sse`.",
     since="2026.1",
     version=1,
-    good=[build_package()],
+    fix=(build_package(transport=UNDEFINED), build_package()),
     bad=[build_package(transport=None), build_package(transport={})],
 )
 def package_transport_undeclared(package: Package) -> Iterator[str]:

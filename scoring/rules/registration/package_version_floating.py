@@ -25,11 +25,9 @@ _RANGE = re.compile(r"[\^~<>=*]")
     "into `identifier`; for an MCPB package, add `fileSha256`.",
     since="2026.1",
     version=1,
-    good=[
-        build_package(version="1.0.0"),
-        build_package(registryType="oci", identifier="docker.io/example/notes:1.0", version=None),
-    ],
-    bad=[build_package(version=None), build_package(version="latest"), build_package(version="^1.2.3")],
+    fix=(build_package(version="latest"), build_package()),
+    good=[build_package(registryType="oci", identifier="docker.io/example/notes:1.0", version=None)],
+    bad=[build_package(version=None), build_package(version="^1.2.3")],
 )
 def package_version_floating(package: Package) -> Iterator[str]:
     """Without an exact version two users of the same entry run different code, and the tested version is unknown."""

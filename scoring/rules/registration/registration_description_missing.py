@@ -19,6 +19,16 @@ from scoring.scopes.base import Registered
     remedy="Set `description` of the registry entry to 20 to 100 characters that state what the server does.",
     since="2026.1",
     version=1,
+    fix=(
+        build_registration({"name": "io.github.octo/notes", "description": "Notes", "version": "1.0.0"}),
+        build_registration(
+            {
+                "name": "io.github.octo/notes",
+                "description": "Reads and searches the notes of a user.",
+                "version": "1.0.0",
+            }
+        ),
+    ),
     good=[build_registration({"description": "Reads and searches notes."}, {"name": "io.evil/notes"})],
     bad=[build_registration({"name": "io.example/notes", "description": "Notes"}), build_registration()],
 )

@@ -19,6 +19,23 @@ from scoring.scopes.base import Registered
     remedy="Add a package to `packages` of the registry entry, or a remote with its `url` to `remotes`.",
     since="2026.1",
     version=1,
+    fix=(
+        build_registration(
+            {
+                "name": "io.github.octo/notes",
+                "description": "Reads and searches the notes of a user.",
+                "version": "1.0.0",
+            }
+        ),
+        build_registration(
+            {
+                "name": "io.github.octo/notes",
+                "description": "Reads and searches the notes of a user.",
+                "version": "1.0.0",
+                "remotes": [{"type": "streamable-http", "url": "https://notes.example/mcp"}],
+            }
+        ),
+    ),
     good=[
         build_registration({"packages": [{"identifier": "notes-mcp"}]}),
         build_registration({"remotes": [{"url": "https://notes.example/mcp"}]}),

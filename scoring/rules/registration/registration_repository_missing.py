@@ -20,6 +20,23 @@ from scoring.scopes.base import Registered
     "such as `github`.",
     since="2026.1",
     version=1,
+    fix=(
+        build_registration(
+            {
+                "name": "io.github.octo/notes",
+                "description": "Reads and searches the notes of a user.",
+                "version": "1.0.0",
+            }
+        ),
+        build_registration(
+            {
+                "name": "io.github.octo/notes",
+                "description": "Reads and searches the notes of a user.",
+                "version": "1.0.0",
+                "repository": {"url": "https://github.com/octo/notes", "source": "github"},
+            }
+        ),
+    ),
     good=[build_registration({"repository": {"url": "https://code.example/notes"}})],
     bad=[build_registration({"name": "io.example/notes"}), build_registration({"repository": {}})],
 )

@@ -19,6 +19,23 @@ from scoring.scopes.base import Registered
     remedy="Add `title` to the registry entry: the server's name for users, such as `Notes`.",
     since="2026.1",
     version=1,
+    fix=(
+        build_registration(
+            {
+                "name": "io.github.octo/notes",
+                "description": "Reads and searches the notes of a user.",
+                "version": "1.0.0",
+            }
+        ),
+        build_registration(
+            {
+                "name": "io.github.octo/notes",
+                "description": "Reads and searches the notes of a user.",
+                "version": "1.0.0",
+                "title": "Notes",
+            }
+        ),
+    ),
     good=[build_registration({"title": "Notes"})],
     bad=[build_registration({"name": "io.example/notes"})],
 )

@@ -22,6 +22,24 @@ from scoring.text.evidence_path import clip_text
     "`transport.type` `stdio`, to the registry entry.",
     since="2026.1",
     version=1,
+    fix=(
+        build_registration(
+            {
+                "name": "io.github.octo/notes",
+                "description": "Reads and searches the notes of a user.",
+                "version": "1.0.0",
+                "remotes": [{"type": "sse", "url": "https://notes.example/sse"}],
+            }
+        ),
+        build_registration(
+            {
+                "name": "io.github.octo/notes",
+                "description": "Reads and searches the notes of a user.",
+                "version": "1.0.0",
+                "remotes": [{"type": "streamable-http", "url": "https://notes.example/mcp"}],
+            }
+        ),
+    ),
     good=[build_registration({"remotes": [{"type": "streamable-http"}, {"type": "sse"}]}), build_registration({})],
     bad=[build_registration({"remotes": [{"type": "sse"}]})],
 )

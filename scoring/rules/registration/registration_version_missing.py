@@ -19,6 +19,16 @@ from scoring.scopes.base import Registered
     remedy="Set `version` of the registry entry to the release that it describes, for example `1.0.0`.",
     since="2026.1",
     version=1,
+    fix=(
+        build_registration({"name": "io.github.octo/notes", "description": "Reads and searches the notes of a user."}),
+        build_registration(
+            {
+                "name": "io.github.octo/notes",
+                "description": "Reads and searches the notes of a user.",
+                "version": "1.0.0",
+            }
+        ),
+    ),
     good=[build_registration({"version": "1.0.0"}), build_registration({"version_detail": {"version": "1.0.0"}})],
     bad=[build_registration({"name": "io.example/notes"}), build_registration({"version": ""})],
 )

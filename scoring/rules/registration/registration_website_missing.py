@@ -19,6 +19,23 @@ from scoring.scopes.base import Registered
     remedy="Set `websiteUrl` of the registry entry to the address of the server's website or documentation.",
     since="2026.1",
     version=1,
+    fix=(
+        build_registration(
+            {
+                "name": "io.github.octo/notes",
+                "description": "Reads and searches the notes of a user.",
+                "version": "1.0.0",
+            }
+        ),
+        build_registration(
+            {
+                "name": "io.github.octo/notes",
+                "description": "Reads and searches the notes of a user.",
+                "version": "1.0.0",
+                "websiteUrl": "https://notes.example",
+            }
+        ),
+    ),
     good=[build_registration({"websiteUrl": "https://notes.example"})],
     bad=[build_registration({"name": "io.example/notes"})],
 )

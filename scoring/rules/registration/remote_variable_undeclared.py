@@ -24,11 +24,11 @@ _VARIABLE = re.compile(r"\{([^{}]+)\}")
     "`description`.",
     since="2026.1",
     version=1,
-    good=[
-        build_remote(),
+    fix=(
+        build_remote(url="https://{tenant}.notes.example/mcp"),
         build_remote(url="https://{tenant}.notes.example/mcp", variables={"tenant": {"description": "Your tenant"}}),
-    ],
-    bad=[build_remote(url="https://{tenant}.notes.example/mcp")],
+    ),
+    good=[build_remote()],
 )
 def remote_variable_undeclared(remote: Remote) -> Iterator[str]:
     """The user must fill in each placeholder of the URL and needs to know its value.

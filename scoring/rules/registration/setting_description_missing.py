@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from evidence.kinds.listing import UNDEFINED
 from scoring.engine.rule import rule
 from scoring.example_builders.listing import build_setting
 from scoring.results.outcome import Severity
@@ -20,7 +21,7 @@ from scoring.scopes.base import Setting
     "user gets it.",
     since="2026.1",
     version=1,
-    good=[build_setting(description="Folder that holds the notes.")],
+    fix=(build_setting(description=UNDEFINED), build_setting()),
     bad=[build_setting(description=None), build_setting(description=" ")],
 )
 def setting_description_missing(setting: Setting) -> Iterator[str]:

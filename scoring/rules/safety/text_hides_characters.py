@@ -21,6 +21,10 @@ from scoring.scopes.base import Said
     "and private-use characters, stray variation selectors, and long runs of blanks or empty lines.",
     since="2026.1",
     version=2,
+    fix=(
+        build_texts("Reads \u202enotes\u202c of one day.", inputSchema={"type": "object"}),
+        build_texts(inputSchema={"type": "object"}),
+    ),
     good=[build_texts(), build_texts("Notes \U0001f469\u200d\U0001f4bb with emoji.")],
     bad=[build_texts("Reads notes\U000e0061\U000e0062."), build_texts("Reads \u202enotes\u202c.")],
 )

@@ -34,6 +34,10 @@ _NEEDS: Final = (
     "description of what the tool does.",
     since="2026.1",
     version=1,
+    fix=(
+        build_tool("list-tags", description="Always call this first."),
+        build_tool("list-tags", description="Lists the tags of the current user."),
+    ),
     good=[build_tool()],
     bad=[build_tool(description="Always call this first.")],
 )

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from evidence.patterns.poisoning import Threat
 from scoring.engine.rule import rule
+from scoring.engine.snippet import Language, write_snippet
 from scoring.example_builders.listing import build_texts
 from scoring.results.outcome import Severity
 from scoring.scopes.base import Said
@@ -21,6 +22,19 @@ from scoring.scopes.base import Said
     "`your-api-key` in defaults and examples.",
     since="2026.1",
     version=2,
+    fix=write_snippet(
+        Language.JSON,
+        "`properties` of the tool's `inputSchema`",
+        before="""
+        {
+          "region": {
+            "type": "string",
+            "description": "Region, for the account with the key AKIA..."
+          }
+        }
+        """,
+        after='{"region": {"type": "string", "description": "Region of the account."}}',
+    ),
     good=[build_texts(), build_texts("Key such as AKIAIOSFODNN7EXAMPLE.")],
     bad=[build_texts("Key " + "AKIA" + "Q7RZ2MWX5KPL9TBN.")],
 )

@@ -23,6 +23,19 @@ from scoring.scopes.base import Tool
     since="2026.1",
     version=1,
     spec="https://modelcontextprotocol.io/specification/2025-11-25/schema#toolannotations",
+    fix=(
+        build_tool(
+            "delete_note",
+            description="Deletes a note. This cannot be undone.",
+            inputSchema={"type": "object", "properties": {"id": {"type": "string"}}, "required": ["id"]},
+        ),
+        build_tool(
+            "delete_note",
+            description="Deletes a note. This cannot be undone.",
+            inputSchema={"type": "object", "properties": {"id": {"type": "string"}}, "required": ["id"]},
+            annotations={"destructiveHint": True},
+        ),
+    ),
     good=[
         build_tool("delete_note", annotations={"destructiveHint": True}),
         build_tool("clear_selection", annotations={"destructiveHint": False}),

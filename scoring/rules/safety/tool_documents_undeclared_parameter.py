@@ -48,6 +48,18 @@ _PROPERTIES: Final = {"query": {"type": "string"}, "pageSize": {"type": "integer
     remedy="Declare the parameter in `properties` of the tool's `inputSchema`, or remove it from the description.",
     since="2026.1",
     version=1,
+    fix=(
+        build_tool(
+            "search-notes",
+            description="Searches notes.\n\nArgs:\n  query: Words.\n  limit: Count.",
+            inputSchema={"type": "object", "properties": {"query": {"type": "string"}}},
+        ),
+        build_tool(
+            "search-notes",
+            description="Searches notes.\n\nArgs:\n  query: Words.\n  limit: Count.",
+            inputSchema={"type": "object", "properties": {"query": {"type": "string"}, "limit": {"type": "integer"}}},
+        ),
+    ),
     good=[
         build_tool_with_params(**_PROPERTIES),
         build_tool(

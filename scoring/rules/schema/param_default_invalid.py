@@ -34,6 +34,10 @@ _TYPES: Final[Mapping[str, tuple[type, ...]]] = {
     "`default`.",
     since="2026.3",
     version=1,
+    fix=(
+        build_param("limit", type="integer", description="Number of notes.", default="20"),
+        build_param("limit", type="integer", description="Number of notes.", default=20),
+    ),
     good=[
         build_param(type="integer", default=20),
         build_param(type=["string", "null"], default=None),

@@ -28,6 +28,10 @@ _NULL: Final = frozenset({"null"})
     remedy="Add `examples` to the parameter's schema: an array with at least one valid value.",
     since="2026.1",
     version=1,
+    fix=(
+        build_param("filter", type="object", description="Fields that a note must have."),
+        build_param("filter", type="object", description="Fields that a note must have.", examples=[{"tag": "work"}]),
+    ),
     good=[
         build_param(type="object", examples=[{}]),
         build_param(type="array", default=None),

@@ -20,6 +20,10 @@ from scoring.scopes.base import Param
     remedy='Add `items` with the schema of the elements to the parameter, for example `"items": {"type": "string"}`.',
     since="2026.1",
     version=1,
+    fix=(
+        build_param("tags", type="array", description="Tags of the note."),
+        build_param("tags", type="array", description="Tags of the note.", items={"type": "string"}),
+    ),
     good=[build_param(type="array", items={"type": "string"}), build_param(type="string")],
     bad=[build_param(type="array")],
 )

@@ -24,6 +24,10 @@ _TYPING = ("type", "enum", "oneOf", "anyOf", "allOf", "$ref")
     "`oneOf`, `anyOf`, `allOf` or `$ref`.",
     since="2026.1",
     version=1,
+    fix=(
+        build_param("owner", type=UNDEFINED, description="ID of the user that owns the note."),
+        build_param("owner", description="ID of the user that owns the note."),
+    ),
     good=[build_param(type="string"), build_param(type=UNDEFINED, enum=[])],
     bad=[build_param(type=UNDEFINED), build_param(type=UNDEFINED, const=1), build_param(raw=True)],
 )

@@ -9,7 +9,7 @@ from typing import Final
 
 from evidence.canonical import Json
 from scoring.engine.rule import Answer, rule
-from scoring.example_builders.listing import build_tool_with_params, build_toolset
+from scoring.example_builders.listing import build_tool, build_tool_with_params, build_toolset
 from scoring.results.outcome import Severity
 from scoring.scopes.base import Toolset
 from scoring.text.evidence_path import clip_text
@@ -34,6 +34,32 @@ uniqueItems
     "it with `$ref` from the parameter.",
     since="2026.1",
     version=1,
+    fix=(
+        build_toolset(
+            build_tool(
+                "list-events",
+                description="Lists the events between two days.",
+                inputSchema={
+                    "type": "object",
+                    "properties": {
+                        "start": {"type": "object", "properties": {"day": {"type": "string"}}},
+                        "end": {"type": "object", "properties": {"day": {"type": "string"}}},
+                    },
+                },
+            )
+        ),
+        build_toolset(
+            build_tool(
+                "list-events",
+                description="Lists the events between two days.",
+                inputSchema={
+                    "type": "object",
+                    "properties": {"start": {"$ref": "#/$defs/time"}, "end": {"$ref": "#/$defs/time"}},
+                    "$defs": {"time": {"type": "object", "properties": {"day": {"type": "string"}}}},
+                },
+            )
+        ),
+    ),
     good=[
         build_toolset(
             build_tool_with_params(a={"type": "object", "properties": {"x": {}}}),

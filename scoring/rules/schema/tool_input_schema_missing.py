@@ -22,6 +22,10 @@ from scoring.text.javascript import is_object
     "`properties`.",
     since="2026.1",
     version=1,
+    fix=(
+        build_tool("list-tags", description="Lists the tags of the current user.", inputSchema=UNDEFINED),
+        build_tool("list-tags", description="Lists the tags of the current user.", inputSchema={"type": "object"}),
+    ),
     good=[build_tool(inputSchema={"type": "object"}), build_tool(inputSchema=[])],
     bad=[build_tool(inputSchema=UNDEFINED), build_tool(inputSchema=None), build_tool(inputSchema=True)],
 )

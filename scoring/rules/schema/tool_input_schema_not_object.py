@@ -23,6 +23,10 @@ from scoring.text.javascript import is_object
     remedy='Make `inputSchema` a JSON object with `"type": "object"` at its root, as a string and not as an array.',
     since="2026.1",
     version=1,
+    fix=(
+        build_tool("list-tags", description="Lists the tags of the current user.", inputSchema={}),
+        build_tool("list-tags", description="Lists the tags of the current user.", inputSchema={"type": "object"}),
+    ),
     good=[build_tool(inputSchema={"type": "object"}), build_tool(inputSchema=UNDEFINED)],
     bad=[build_tool(inputSchema={"type": ["object"]}), build_tool(inputSchema={}), build_tool(inputSchema=[])],
 )

@@ -25,6 +25,22 @@ _NEWER: Final = {"$schema": "https://json-schema.org/draft/2020-12/schema", "typ
     "`$id`; no `nullable` or `id` keyword. Remove `$schema` if a client may not know its dialect.",
     since="2026.1",
     version=1,
+    fix=(
+        build_toolset(
+            build_tool(
+                "search-notes",
+                description="Searches the notes of the current user.",
+                inputSchema={"type": "object", "properties": {"query": {"type": "string", "pattern": "("}}},
+            )
+        ),
+        build_toolset(
+            build_tool(
+                "search-notes",
+                description="Searches the notes of the current user.",
+                inputSchema={"type": "object", "properties": {"query": {"type": "string", "pattern": "^[a-z ]+$"}}},
+            )
+        ),
+    ),
     good=[
         build_toolset(build_tool_with_params(query={"type": "string", "pattern": "^a"})),
         build_toolset(build_tool(inputSchema=_NEWER), build_tool()),

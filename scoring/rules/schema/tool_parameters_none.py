@@ -21,6 +21,18 @@ from scoring.text.javascript import is_object
     "`properties` to `{}` and `additionalProperties` to `false`.",
     since="2026.1",
     version=1,
+    fix=(
+        build_tool(
+            "search-notes",
+            description="Searches the notes of the current user.",
+            inputSchema={"type": "object", "properties": {}},
+        ),
+        build_tool(
+            "search-notes",
+            description="Searches the notes of the current user.",
+            inputSchema={"type": "object", "properties": {"query": {"type": "string"}}, "required": ["query"]},
+        ),
+    ),
     good=[build_tool_with_params(query={"type": "string"}), build_tool(inputSchema=None)],
     bad=[build_tool(inputSchema={"type": "object", "properties": {}}), build_tool(inputSchema={"type": "object"})],
 )

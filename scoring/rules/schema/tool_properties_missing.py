@@ -21,6 +21,14 @@ from scoring.text.javascript import is_object
     "it to `{}`.",
     since="2026.1",
     version=1,
+    fix=(
+        build_tool("list-tags", description="Lists the tags of the current user.", inputSchema={"type": "object"}),
+        build_tool(
+            "list-tags",
+            description="Lists the tags of the current user.",
+            inputSchema={"type": "object", "properties": {}},
+        ),
+    ),
     good=[build_tool(inputSchema={"type": "object", "properties": {}}), build_tool(inputSchema=None)],
     bad=[build_tool(inputSchema={"type": "object"}), build_tool(inputSchema={"type": "object", "properties": None})],
 )

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from scoring.engine.rule import rule
-from scoring.example_builders.listing import build_tool_with_params
+from scoring.example_builders.listing import build_tool, build_tool_with_params
 from scoring.results.outcome import Severity
 from scoring.scopes.base import Tool
 
@@ -23,6 +23,18 @@ _NONE: Final = "there are parameters, and none is required"
     "`required` to `[]`.",
     since="2026.1",
     version=1,
+    fix=(
+        build_tool(
+            "search-notes",
+            description="Searches the notes of the current user.",
+            inputSchema={"type": "object", "properties": {"query": {"type": "string"}}, "required": []},
+        ),
+        build_tool(
+            "search-notes",
+            description="Searches the notes of the current user.",
+            inputSchema={"type": "object", "properties": {"query": {"type": "string"}}, "required": ["query"]},
+        ),
+    ),
     good=[build_tool_with_params("query", query={"type": "string"}), build_tool_with_params()],
     bad=[build_tool_with_params(query={"type": "string"})],
 )

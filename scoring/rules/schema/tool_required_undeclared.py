@@ -22,6 +22,18 @@ from scoring.text.javascript import is_object
     "`required`.",
     since="2026.1",
     version=1,
+    fix=(
+        build_tool(
+            "search-notes",
+            description="Searches the notes of the current user.",
+            inputSchema={"type": "object", "properties": {"query": {"type": "string"}}, "required": ["text"]},
+        ),
+        build_tool(
+            "search-notes",
+            description="Searches the notes of the current user.",
+            inputSchema={"type": "object", "properties": {"query": {"type": "string"}}, "required": ["query"]},
+        ),
+    ),
     good=[
         build_tool_with_params("query", query={"type": "string"}),
         build_tool(inputSchema={"type": "object", "required": ["query"]}),

@@ -22,6 +22,18 @@ from scoring.text.evidence_path import show_value
     "or remove it to use 2020-12.",
     since="2026.1",
     version=1,
+    fix=(
+        build_tool(
+            "list-tags",
+            description="Lists the tags of the current user.",
+            inputSchema={"$schema": "https://schemas.example/own", "type": "object"},
+        ),
+        build_tool(
+            "list-tags",
+            description="Lists the tags of the current user.",
+            inputSchema={"$schema": "https://json-schema.org/draft/2020-12/schema", "type": "object"},
+        ),
+    ),
     good=[
         build_tool(),
         build_tool(inputSchema={"$schema": "http://json-schema.org/draft-07/schema#", "type": "object"}),

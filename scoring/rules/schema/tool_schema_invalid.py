@@ -21,6 +21,18 @@ from scoring.scopes.base import Tool
     "it within 64 levels and 50,000 values.",
     since="2026.1",
     version=1,
+    fix=(
+        build_tool(
+            "search-notes",
+            description="Searches the notes of the current user.",
+            inputSchema={"type": "object", "properties": {"query": {"type": "text"}}},
+        ),
+        build_tool(
+            "search-notes",
+            description="Searches the notes of the current user.",
+            inputSchema={"type": "object", "properties": {"query": {"type": "string"}}},
+        ),
+    ),
     good=[
         build_tool(inputSchema={"type": "object", "properties": {"query": {"type": "string"}}}),
         build_tool(inputSchema=None),

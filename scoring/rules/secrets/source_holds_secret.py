@@ -7,6 +7,7 @@ from decimal import Decimal
 from typing import Final
 
 from scoring.engine.rule import Answer, rule
+from scoring.engine.snippet import Language, write_snippet
 from scoring.example_builders.source_files import build_secret_scan, leaked_secret
 from scoring.results.outcome import PartialFailure, Severity
 from scoring.scopes.supply_chain import Searched
@@ -26,6 +27,12 @@ _SHARE: Final = Decimal("0.8")
     "variable.",
     since="2026.3",
     version=1,
+    fix=write_snippet(
+        Language.TYPESCRIPT,
+        "Source code",
+        before='const token = "ghp_...";',
+        after="const token = process.env.GITHUB_TOKEN;",
+    ),
     good=[
         build_secret_scan(),
         build_secret_scan(leaked_secret(counts=False, why="test")),

@@ -24,21 +24,21 @@ from scoring.scopes.conversation import Conversation
     since="2026.2",
     version=1,
     checks=must("SESS-04", "BCD", "basic/transports#session-management"),
-    good=[
-        build_conversation(
-            legacy_exchange("end", session={"length": 36, "visible": True, "same_as": None}, verb="DELETE"),
-            legacy_exchange("after-end", session={"length": 36, "visible": True, "same_as": None}, status=404),
-        )
-    ],
-    bad=[
+    fix=(
         build_conversation(
             legacy_exchange("end", session={"length": 36, "visible": True, "same_as": None}, verb="DELETE"),
             legacy_exchange("after-end", session={"length": 36, "visible": True, "same_as": None}, status=400),
         ),
         build_conversation(
+            legacy_exchange("end", session={"length": 36, "visible": True, "same_as": None}, verb="DELETE"),
+            legacy_exchange("after-end", session={"length": 36, "visible": True, "same_as": None}, status=404),
+        ),
+    ),
+    bad=[
+        build_conversation(
             legacy_exchange("end", session={"length": 36, "visible": True, "same_as": None}, verb="DELETE", status=204),
             legacy_exchange("after-end", session={"length": 36, "visible": True, "same_as": None}, result={}),
-        ),
+        )
     ],
     unjudged=[
         build_conversation(

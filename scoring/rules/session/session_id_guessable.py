@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 
 from evidence.canonical import Json
 from scoring.engine.rule import Answer, rule, should
+from scoring.engine.snippet import Language, write_snippet
 from scoring.example_builders.conversation import build_conversation, legacy_exchange
 from scoring.protocol.streamable_http import only_streamable_http
 from scoring.results.outcome import Inapplicable, Severity, Undecided
@@ -23,6 +24,12 @@ from scoring.scopes.conversation import CORE, NOT_ASKED, Conversation
     since="2026.2",
     version=1,
     checks=should("SESS-02", "BCD", "basic/transports#session-management"),
+    fix=write_snippet(
+        Language.PYTHON,
+        "Source code",
+        before="session_id = str(len(sessions) + 1)",
+        after="session_id = str(uuid.uuid4())",
+    ),
     good=[
         build_conversation(
             legacy_exchange("initialize", result={}, session={"length": 36, "visible": True, "same_as": None}),

@@ -23,9 +23,23 @@ from scoring.scopes.conversation import Conversation
     since="2026.2",
     version=1,
     checks=should("SESSL-01", "E", "basic/transports/streamable-http#earlier-streamable-http-revisions"),
+    fix=(
+        build_conversation(modern_exchange("discover-session-faked", status=404)),
+        build_conversation(
+            modern_exchange(
+                "discover-session-faked",
+                result={
+                    "supportedVersions": ["2026-07-28"],
+                    "capabilities": {},
+                    "resultType": "complete",
+                    "ttlMs": 0,
+                    "cacheScope": "private",
+                },
+            )
+        ),
+    ),
     good=[build_conversation(modern_exchange("discover-session-faked", result={}))],
     bad=[
-        build_conversation(modern_exchange("discover-session-faked", status=404)),
         build_conversation(
             modern_exchange("discover-session-faked", result={}, headers={"mcp-session-id": "session 0"})
         ),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from scoring.engine.rule import Answer, must, rule
+from scoring.engine.snippet import Language, write_snippet
 from scoring.example_builders.conversation import build_conversation, legacy_exchange
 from scoring.protocol.streamable_http import only_streamable_http
 from scoring.results.outcome import Inapplicable, Severity
@@ -22,6 +23,12 @@ from scoring.scopes.conversation import Conversation
     since="2026.2",
     version=1,
     checks=must("SESS-01", "BCD", "basic/transports#session-management"),
+    fix=write_snippet(
+        Language.PYTHON,
+        "Source code",
+        before='session_id = f"session {number}"',
+        after="session_id = secrets.token_hex(16)",
+    ),
     good=[
         build_conversation(
             legacy_exchange("initialize", result={}, session={"length": 36, "visible": True, "same_as": None})

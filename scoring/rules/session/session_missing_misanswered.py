@@ -23,11 +23,16 @@ from scoring.scopes.conversation import Conversation
     since="2026.2",
     version=1,
     checks=should("SESS-03", "BCD", "basic/transports#session-management"),
-    good=[
+    fix=(
+        build_conversation(
+            legacy_exchange(
+                "session-missing", session={"length": 36, "visible": True, "same_as": None}, result={"tools": []}
+            )
+        ),
         build_conversation(
             legacy_exchange("session-missing", session={"length": 36, "visible": True, "same_as": None}, status=400)
-        )
-    ],
+        ),
+    ),
     bad=[
         build_conversation(
             legacy_exchange("session-missing", session={"length": 36, "visible": True, "same_as": None}, result={})

@@ -23,11 +23,11 @@ from scoring.scopes.conversation import Conversation
     since="2026.2",
     version=1,
     checks=info("SESS-05", "BCD", "basic/transports#session-management"),
-    good=[build_conversation(legacy_exchange("session-random", status=404))],
-    bad=[
+    fix=(
         build_conversation(legacy_exchange("session-random", status=400)),
-        build_conversation(legacy_exchange("session-random", result={})),
-    ],
+        build_conversation(legacy_exchange("session-random", status=404)),
+    ),
+    bad=[build_conversation(legacy_exchange("session-random", result={}))],
     unjudged=[
         build_conversation(legacy_exchange("session-random", status=401)),
         build_conversation(stdio_exchange("ping", result={})),

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from evidence.kinds.exchanges import Received
 from scoring.engine.rule import Answer, must, rule
+from scoring.engine.snippet import Language, write_snippet
 from scoring.example_builders.conversation import build_conversation, legacy_exchange, stdio_exchange
 from scoring.results.outcome import Severity, Undecided
 from scoring.scopes.conversation import Conversation
@@ -24,6 +25,16 @@ from scoring.text.evidence_path import clip_text
     version=1,
     to_the_end=True,
     checks=must("IO-01", "ABCDE", "basic/transports/stdio"),
+    fix=write_snippet(
+        Language.PYTHON,
+        "Source code",
+        before='print("Server is ready")',
+        after="""
+        import sys
+
+        print("Server is ready", file=sys.stderr)
+        """,
+    ),
     good=[
         build_conversation(stdio_exchange("initialize", result={})),
         build_conversation(stdio_exchange("ping", received=[{"text": ""}])),

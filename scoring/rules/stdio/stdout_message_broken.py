@@ -7,6 +7,7 @@ from typing import Final
 
 from evidence.canonical import NotJson, parse_json
 from scoring.engine.rule import Answer, must, rule
+from scoring.engine.snippet import Language, write_snippet
 from scoring.example_builders.conversation import build_conversation, legacy_exchange, stdio_exchange
 from scoring.results.outcome import Severity, Undecided
 from scoring.scopes.conversation import Conversation
@@ -27,6 +28,12 @@ _MOST: Final = 64
     version=1,
     to_the_end=True,
     checks=must("IO-02", "ABCDE", "basic/transports/stdio"),
+    fix=write_snippet(
+        Language.PYTHON,
+        "Source code",
+        before='sys.stdout.write(json.dumps(message, indent=2) + "\\n")',
+        after='sys.stdout.write(json.dumps(message) + "\\n")',
+    ),
     good=[
         build_conversation(stdio_exchange("initialize", result={})),
         build_conversation(stdio_exchange("initialize", received=[{"text": "{ starting"}, {"text": "up }"}])),

@@ -23,7 +23,10 @@ from scoring.scopes.conversation import Conversation
     version=1,
     to_the_end=True,
     checks=must("HTTP-10", "CDE", "basic/transports/streamable-http#sending-messages"),
-    good=[build_conversation(legacy_exchange("ping", result={}))],
+    fix=(
+        build_conversation(legacy_exchange("ping", batch=True, result={})),
+        build_conversation(legacy_exchange("ping", result={})),
+    ),
     bad=[build_conversation(legacy_exchange("ping", result={}, batch=True))],
     unjudged=[
         build_conversation(legacy_exchange("ping", revision="B", result={}, batch=True)),

@@ -28,6 +28,10 @@ _TYPES: Final = frozenset({"application/json", "text/event-stream"})
     version=1,
     to_the_end=True,
     checks=must("HTTP-01", "BCDE", "basic/transports/streamable-http#sending-messages"),
+    fix=(
+        build_conversation(legacy_exchange("ping", headers={"content-type": "text/html"}, result={})),
+        build_conversation(legacy_exchange("ping", headers={"content-type": "application/json"}, result={})),
+    ),
     good=[
         build_conversation(legacy_exchange("ping", result={})),
         build_conversation(

@@ -23,6 +23,12 @@ from scoring.scopes.conversation import Conversation
     since="2026.2",
     version=1,
     checks=must("HTTP-11", "B", "basic#batching"),
+    fix=(
+        build_conversation(
+            legacy_exchange("batch", revision="B", status=400, error={"code": -32600, "message": "Invalid request"})
+        ),
+        build_conversation(legacy_exchange("batch", revision="B", batch=True, result={})),
+    ),
     good=[
         build_conversation(legacy_exchange("batch", revision="B", result={}, batch=True)),
         build_conversation(legacy_exchange("batch", revision="B", form="stream", result={})),

@@ -27,6 +27,10 @@ _SESSION: Final = {"length": 36, "visible": True, "same_as": None}
     since="2026.2",
     version=1,
     checks=must("HTTP-02", "BCD", "basic/transports#listening-for-messages-from-the-server"),
+    fix=(
+        build_conversation(legacy_exchange("stream", status=404)),
+        build_conversation(legacy_exchange("stream", status=405)),
+    ),
     good=[
         build_conversation(legacy_exchange("stream", verb="GET", form="stream")),
         build_conversation(legacy_exchange("stream", verb="GET", status=405)),

@@ -22,6 +22,19 @@ from scoring.scopes.conversation import Conversation
     since="2026.3",
     version=1,
     checks=info("HTTP-14", "BCDE"),
+    fix=(
+        build_conversation(
+            legacy_exchange(
+                "initialize-host",
+                result={
+                    "protocolVersion": "2025-11-25",
+                    "capabilities": {"tools": {}},
+                    "serverInfo": {"name": "notes", "version": "1.0.0"},
+                },
+            )
+        ),
+        build_conversation(legacy_exchange("initialize-host", status=403)),
+    ),
     good=[
         build_conversation(
             legacy_exchange("initialize", result={}), legacy_exchange("initialize-host", status=403, opened=False)

@@ -25,6 +25,10 @@ _SESSION: Final = {"length": 36, "visible": True, "same_as": None}
     since="2026.2",
     version=1,
     checks=must("HTTP-06", "BCD", "basic/transports#sending-messages-to-the-server"),
+    fix=(
+        build_conversation(legacy_exchange("initialized", status=200, form="other")),
+        build_conversation(legacy_exchange("initialized", status=202, form="other")),
+    ),
     good=[build_conversation(legacy_exchange("initialized", status=202, form="none"))],
     bad=[
         build_conversation(legacy_exchange("initialized", status=200, form="none")),

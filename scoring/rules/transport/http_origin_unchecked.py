@@ -27,6 +27,19 @@ _CONTROLS: Final = ("initialize-origin-own", "discover-origin-own")
     since="2026.2",
     version=1,
     checks=must("HTTP-03", "BCDE", "basic/transports/streamable-http"),
+    fix=(
+        build_conversation(
+            legacy_exchange(
+                "initialize-origin",
+                result={
+                    "protocolVersion": "2025-11-25",
+                    "capabilities": {"tools": {}},
+                    "serverInfo": {"name": "notes", "version": "1.0.0"},
+                },
+            )
+        ),
+        build_conversation(legacy_exchange("initialize-origin", status=403)),
+    ),
     good=[
         build_conversation(
             legacy_exchange("initialize", result={}), legacy_exchange("initialize-origin", status=403, opened=False)

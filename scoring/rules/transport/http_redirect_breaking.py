@@ -27,6 +27,30 @@ _OPENING: Final = ("redirected", "discover", "initialize")
     since="2026.2",
     version=1,
     checks=info("HTTP-12", "ABCDE"),
+    fix=(
+        build_conversation(
+            legacy_exchange("redirected", status=301, form="other", headers={"location": "/mcp/"}),
+            legacy_exchange(
+                "initialize",
+                result={
+                    "protocolVersion": "2025-11-25",
+                    "capabilities": {},
+                    "serverInfo": {"name": "notes", "version": "1.0.0"},
+                },
+            ),
+        ),
+        build_conversation(
+            legacy_exchange("redirected", status=307, form="other", headers={"location": "/mcp/"}),
+            legacy_exchange(
+                "initialize",
+                result={
+                    "protocolVersion": "2025-11-25",
+                    "capabilities": {},
+                    "serverInfo": {"name": "notes", "version": "1.0.0"},
+                },
+            ),
+        ),
+    ),
     good=[
         build_conversation(legacy_exchange("initialize", result={})),
         build_conversation(

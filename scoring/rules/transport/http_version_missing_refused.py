@@ -23,10 +23,13 @@ from scoring.scopes.conversation import Conversation
     since="2026.2",
     version=1,
     checks=should("HTTP-05", "CD", "basic/transports#protocol-version-header"),
-    good=[
+    fix=(
+        build_conversation(
+            legacy_exchange("version-missing", status=400, error={"code": -32600, "message": "No protocol version"})
+        ),
         build_conversation(legacy_exchange("version-missing", result={"tools": []})),
-        build_conversation(legacy_exchange("version-missing", error={"code": -32601})),
-    ],
+    ),
+    good=[build_conversation(legacy_exchange("version-missing", error={"code": -32601}))],
     bad=[
         build_conversation(legacy_exchange("version-missing", status=400, error={"code": -32000})),
         build_conversation(legacy_exchange("version-missing", error={"code": -32600})),

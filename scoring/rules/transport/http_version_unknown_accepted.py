@@ -22,11 +22,16 @@ from scoring.scopes.conversation import Conversation
     since="2026.2",
     version=1,
     checks=must("HTTP-04", "CD", "basic/transports#protocol-version-header"),
-    good=[build_conversation(legacy_exchange("version-unknown", status=400, error={"code": -32000}))],
-    bad=[
+    fix=(
         build_conversation(legacy_exchange("version-unknown", result={})),
-        build_conversation(legacy_exchange("version-unknown", status=404)),
-    ],
+        build_conversation(
+            legacy_exchange(
+                "version-unknown", status=400, error={"code": -32600, "message": "Unsupported protocol version"}
+            )
+        ),
+    ),
+    good=[build_conversation(legacy_exchange("version-unknown", status=400, error={"code": -32000}))],
+    bad=[build_conversation(legacy_exchange("version-unknown", status=404))],
     unjudged=[
         build_conversation(legacy_exchange("version-unknown", status=502)),
         build_conversation(stdio_exchange("ping", result={})),

@@ -21,6 +21,10 @@ from scoring.scopes.conversation import Conversation
     since="2026.2",
     version=1,
     checks=should("HTTPM-01", "E", "basic/transports/streamable-http#earlier-streamable-http-revisions"),
+    fix=(
+        build_conversation(modern_exchange("get", status=404)),
+        build_conversation(modern_exchange("get", status=405, headers={"allow": "POST"})),
+    ),
     good=[
         build_conversation(
             modern_exchange("get", verb="GET", status=405), modern_exchange("delete", verb="DELETE", status=405)

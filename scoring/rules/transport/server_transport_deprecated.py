@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from scoring.engine.rule import Answer, rule, should
+from scoring.engine.snippet import Language, write_snippet
 from scoring.example_builders.conversation import build_conversation, legacy_exchange, stdio_exchange
 from scoring.protocol.streamable_http import STREAMABLE
 from scoring.results.outcome import Inapplicable, Severity
@@ -22,6 +23,12 @@ from scoring.scopes.conversation import Conversation
     since="2026.2",
     version=1,
     checks=should("DEP-01", "E", "deprecated"),
+    fix=write_snippet(
+        Language.JSON,
+        "Remote in `server.json`",
+        before='{"type": "sse", "url": "https://notes.example/sse"}',
+        after='{"type": "streamable-http", "url": "https://notes.example/mcp"}',
+    ),
     good=[
         build_conversation(legacy_exchange("initialize", result={})),
         build_conversation(legacy_exchange("initialize", result={}), legacy_exchange("sse-open", transport="sse")),

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from scoring.engine.rule import Answer, info, rule
+from scoring.engine.snippet import Language, write_snippet
 from scoring.example_builders.conversation import build_conversation, legacy_exchange
 from scoring.results.outcome import Inapplicable, Severity
 from scoring.scopes.conversation import Conversation
@@ -26,6 +27,24 @@ def _opened(endpoint: str) -> dict[str, Any]:
     since="2026.2",
     version=1,
     checks=info("SSE-02", "A", "basic/transports#http-with-sse"),
+    fix=write_snippet(
+        Language.HTTP,
+        "First event of the stream",
+        before="""
+        HTTP/1.1 200 OK
+        Content-Type: text/event-stream
+
+        event: endpoint
+        data: http://localhost:8080/messages
+        """,
+        after="""
+        HTTP/1.1 200 OK
+        Content-Type: text/event-stream
+
+        event: endpoint
+        data: /messages
+        """,
+    ),
     good=[build_conversation(_opened("same-origin"))],
     bad=[build_conversation(_opened("other-origin"))],
     unjudged=[build_conversation(legacy_exchange("initialize", result={})), build_conversation(_opened("none"))],

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from scoring.engine.rule import Answer, must, rule
+from scoring.engine.snippet import Language, write_snippet
 from scoring.example_builders.conversation import build_conversation, legacy_exchange
 from scoring.protocol.streamable_http import list_conclusive_exchanges
 from scoring.results.outcome import Inapplicable, Severity
@@ -29,6 +30,23 @@ def _opened(endpoint: str, kind: str = "text/event-stream", **members: Any) -> d
     since="2026.2",
     version=1,
     checks=must("SSE-01", "A", "basic/transports#http-with-sse"),
+    fix=write_snippet(
+        Language.HTTP,
+        "First event of the stream",
+        before="""
+        HTTP/1.1 200 OK
+        Content-Type: text/plain
+
+        ready
+        """,
+        after="""
+        HTTP/1.1 200 OK
+        Content-Type: text/event-stream
+
+        event: endpoint
+        data: /messages
+        """,
+    ),
     good=[build_conversation(_opened("same-origin")), build_conversation(_opened("other-origin"))],
     bad=[build_conversation(_opened("none")), build_conversation(_opened("same-origin", kind="text/plain"))],
     unjudged=[

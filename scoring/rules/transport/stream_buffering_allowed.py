@@ -22,6 +22,19 @@ from scoring.scopes.conversation import Conversation
     version=1,
     to_the_end=True,
     checks=should("STRM-02", "E", "basic/transports/streamable-http#receiving-messages"),
+    fix=(
+        build_conversation(
+            modern_exchange("call-nonexistent", form="stream", error={"code": -32602, "message": "No tool add"})
+        ),
+        build_conversation(
+            modern_exchange(
+                "call-nonexistent",
+                form="stream",
+                headers={"content-type": "text/event-stream", "x-accel-buffering": "no"},
+                error={"code": -32602, "message": "No tool add"},
+            )
+        ),
+    ),
     good=[
         build_conversation(modern_exchange("discover", form="stream", result={}, headers={"x-accel-buffering": "No"}))
     ],

@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from evidence.kinds.exchanges import Received
 from scoring.engine.rule import Answer, info, rule
+from scoring.engine.snippet import Language, write_snippet
 from scoring.example_builders.conversation import build_conversation, legacy_exchange
 from scoring.protocol.list_pages import LIST_STEPS
 from scoring.protocol.streamable_http import only_streamable_http
@@ -33,6 +34,26 @@ def _streamed(first: dict[str, Any], step: str = "ping", **members: Any) -> dict
     version=1,
     to_the_end=True,
     checks=info("HTTP-08", "D", "basic/transports#sending-messages-to-the-server"),
+    fix=write_snippet(
+        Language.HTTP,
+        "First event of the stream",
+        before="""
+        HTTP/1.1 200 OK
+        Content-Type: text/event-stream
+
+        data: {"jsonrpc":"2.0","id":1,"result":{}}
+        """,
+        after="""
+        HTTP/1.1 200 OK
+        Content-Type: text/event-stream
+
+        id: 1
+        data:
+
+        id: 2
+        data: {"jsonrpc":"2.0","id":1,"result":{}}
+        """,
+    ),
     good=[
         build_conversation(_streamed({"text": "", "id": True})),
         build_conversation(

@@ -8,6 +8,7 @@ from typing import Final
 
 from evidence.canonical import Json
 from scoring.engine.rule import Answer, must, rule
+from scoring.engine.snippet import Language, write_snippet
 from scoring.example_builders.conversation import build_conversation, legacy_exchange
 from scoring.results.outcome import Inapplicable, Severity
 from scoring.scopes.conversation import Conversation
@@ -33,6 +34,12 @@ def _reached(address: Json, kind: str = "streamable-http") -> Conversation:
     since="2026.2",
     version=1,
     checks=must("HTTP-13", "ABCDE", "basic/authorization/security-considerations"),
+    fix=write_snippet(
+        Language.JSON,
+        "Remote in `server.json`",
+        before='{"type": "streamable-http", "url": "http://notes.example/mcp"}',
+        after='{"type": "streamable-http", "url": "https://notes.example/mcp"}',
+    ),
     good=[
         _reached("https://notes.example/mcp"),
         _reached("http://localhost:8080/mcp"),

@@ -8,6 +8,7 @@ from typing import Final
 
 from evidence.kinds.trials import TrialKind, TrialOutcome
 from scoring.engine.rule import rule
+from scoring.engine.snippet import Language, write_snippet
 from scoring.example_builders.trials import build_trial
 from scoring.results.outcome import Severity, Undecided
 from scoring.scopes.trials import Trial
@@ -36,6 +37,27 @@ _ABOUT_VALUES: Final = re.compile(
     "Report a failure of the tool with `isError: true` in this result, not as a JSON-RPC error.",
     since="2026.2",
     version=1,
+    fix=write_snippet(
+        Language.JSON,
+        "Answer to `tools/call`",
+        before="""
+        {
+          "jsonrpc": "2.0",
+          "id": 1,
+          "error": {"code": -32603, "message": "No note is called plans."}
+        }
+        """,
+        after="""
+        {
+          "jsonrpc": "2.0",
+          "id": 1,
+          "result": {
+            "content": [{"type": "text", "text": "No note is called plans."}],
+            "isError": true
+          }
+        }
+        """,
+    ),
     good=[build_trial(), build_trial("tool_error", text="No note is called example.")],
     bad=[
         build_trial("protocol_error", code=-32601, text="Method not found"),

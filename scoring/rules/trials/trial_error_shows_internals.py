@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from scoring.engine.rule import rule
+from scoring.engine.snippet import Language, write_snippet
 from scoring.example_builders.trials import build_trial
 from scoring.results.outcome import Inapplicable, Severity
 from scoring.scopes.trials import Trial
@@ -22,6 +23,22 @@ from scoring.text.internals import find_internals
     "error text. State only what was wrong with the call.",
     since="2026.3",
     version=1,
+    fix=write_snippet(
+        Language.JSON,
+        "Result of `tools/call`",
+        before="""
+        {
+          "content": [{"type": "text", "text": "Error at /srv/mcp/index.js:12"}],
+          "isError": true
+        }
+        """,
+        after="""
+        {
+          "content": [{"type": "text", "text": "No note is called plans."}],
+          "isError": true
+        }
+        """,
+    ),
     good=[build_trial("tool_error", text="No note is called example.")],
     bad=[
         build_trial("tool_error", text="Error: boom at Object.<anonymous> (/srv/mcp/index.js:#:#)"),

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from scoring.engine.rule import rule
+from scoring.engine.snippet import Language, write_snippet
 from scoring.example_builders.trials import build_trial, build_trial_with_mistake
 from scoring.results.outcome import Level, Severity
 from scoring.scopes.trials import Trial
@@ -31,6 +32,22 @@ _SAYS_NOTHING: Final = frozenset(
     version=1,
     level=Level.SHOULD,
     spec="https://modelcontextprotocol.io/specification/2025-11-25/server/tools#error-handling",
+    fix=write_snippet(
+        Language.JSON,
+        "Result of `tools/call`",
+        before="""
+        {
+          "content": [{"type": "text", "text": "[object Object]"}],
+          "isError": true
+        }
+        """,
+        after="""
+        {
+          "content": [{"type": "text", "text": "note: expected a string"}],
+          "isError": true
+        }
+        """,
+    ),
     good=[
         build_trial("tool_error", text="No note is called example."),
         build_trial_with_mistake("protocol_error", "missing_required", code=-32602, text="note is required"),

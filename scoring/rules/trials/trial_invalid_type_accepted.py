@@ -7,6 +7,7 @@ from typing import Final
 
 from evidence.kinds.trials import TrialKind, TrialOutcome
 from scoring.engine.rule import Answer, rule
+from scoring.engine.snippet import Language, write_snippet
 from scoring.example_builders.trials import build_trial, build_trial_with_mistake
 from scoring.results.outcome import Level, Severity, Tolerated
 from scoring.scopes.trials import Trial
@@ -27,6 +28,21 @@ _INVALID_PARAMS: Final = -32602
     version=1,
     level=Level.MUST,
     spec="https://modelcontextprotocol.io/specification/2025-11-25/server/tools#security-considerations",
+    fix=write_snippet(
+        Language.JSON,
+        'Result of `tools/call` with the argument `"note": 7`',
+        before="""
+        {
+          "content": [{"type": "text", "text": "Note 7 was read."}]
+        }
+        """,
+        after="""
+        {
+          "content": [{"type": "text", "text": "note: expected a string"}],
+          "isError": true
+        }
+        """,
+    ),
     good=[
         build_trial_with_mistake("tool_error", "invalid_type", text="note: expected a string"),
         build_trial_with_mistake("protocol_error", "invalid_type", code=-32602, text="Invalid params"),

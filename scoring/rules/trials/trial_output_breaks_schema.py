@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from evidence.kinds.trials import Structured, TrialKind, TrialOutcome
 from scoring.engine.rule import rule
+from scoring.engine.snippet import Language, write_snippet
 from scoring.example_builders.trials import build_trial
 from scoring.results.outcome import Inapplicable, Level, Severity, Undecided
 from scoring.scopes.trials import Trial
@@ -24,6 +25,22 @@ from scoring.text.evidence_path import clip_text
     version=1,
     level=Level.MUST,
     spec="https://modelcontextprotocol.io/specification/2025-11-25/server/tools#output-schema",
+    fix=write_snippet(
+        Language.JSON,
+        "Result of `tools/call` with `outputSchema`",
+        before="""
+        {
+          "content": [{"type": "text", "text": "3 notes"}],
+          "structuredContent": {"count": "3"}
+        }
+        """,
+        after="""
+        {
+          "content": [{"type": "text", "text": "3 notes"}],
+          "structuredContent": {"count": 3}
+        }
+        """,
+    ),
     good=[build_trial(structured="valid")],
     bad=[build_trial(structured="missing"), build_trial(structured="invalid", complaint="properties/count/type")],
     unjudged=[

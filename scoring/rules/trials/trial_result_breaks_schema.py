@@ -8,6 +8,7 @@ from typing import Any, Final
 from evidence.canonical import Json
 from evidence.kinds.trials import TrialOutcome
 from scoring.engine.rule import must, rule
+from scoring.engine.snippet import Language, write_snippet
 from scoring.example_builders.trials import build_answered_trial, build_trial
 from scoring.protocol import meta_keys, result_schemas
 from scoring.results.outcome import Inapplicable, Severity, Undecided
@@ -29,6 +30,16 @@ _LINK: Final = {"type": "resource_link", "uri": "", "name": ""}
     since="2026.2",
     version=1,
     checks=must("CALL-01", "ABCDE", "server/tools#tool-result"),
+    fix=write_snippet(
+        Language.JSON,
+        "Result of `tools/call`",
+        before='{"content": "3 notes"}',
+        after="""
+        {
+          "content": [{"type": "text", "text": "3 notes"}]
+        }
+        """,
+    ),
     good=[
         build_answered_trial({"content": [_TEXT, _LINK], "structuredContent": {}}),
         build_answered_trial({"content": [], "isError": True}, "tool_error"),

@@ -7,6 +7,7 @@ from decimal import Decimal
 from typing import Final
 
 from scoring.engine.rule import Answer, rule
+from scoring.engine.snippet import Language, write_snippet
 from scoring.example_builders.project import build_project, build_source_only_project
 from scoring.results.outcome import PartialFailure, Severity
 from scoring.scopes.project import Project
@@ -25,6 +26,26 @@ _HALF: Final = Decimal("0.5")
     "again with a new `version`.",
     since="2026.3",
     version=1,
+    fix=write_snippet(
+        Language.JSON,
+        "`server.json`",
+        before="""
+        {
+          "name": "io.github.octo/notes",
+          "description": "Reads and searches the notes of a user.",
+          "version": "1.0.0",
+          "repository": {"url": "https://github.com/old/notes", "source": "github"}
+        }
+        """,
+        after="""
+        {
+          "name": "io.github.octo/notes",
+          "description": "Reads and searches the notes of a user.",
+          "version": "1.0.1",
+          "repository": {"url": "https://github.com/octo/notes", "source": "github"}
+        }
+        """,
+    ),
     good=[build_project()],
     bad=[build_project(asked="somebody/notes")],
     unjudged=[build_source_only_project()],
