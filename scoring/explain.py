@@ -19,6 +19,7 @@ from scoring.remedy import FixGain, FixLocation, FixPlan, Remedy
 from scoring.results.outcome import NotMeasured
 from scoring.results.scorecard import DimensionScore, Line, Scorecard
 from scoring.results.verdict import CAP, NOT_ENOUGH_EVIDENCE, Verdict, read_verdict
+from scoring.rule_snippets import make_snippet
 
 _CHECK: Final = re.compile(r"\bcheck ([A-Z]+-\d+) of\b")
 _NO_SCORE: Final = "There is no score, so the gain of a fix cannot be computed."
@@ -79,6 +80,7 @@ def explain_rule(rule_id: str) -> Explanation:
     cited = tuple(f"{rubric.name}: {_citation(criterion)}" for rubric, criterion in list_citations(found))
     sections = [
         Section("How to fix it", (found.remedy,)),
+        *_snippet_sections(found),
         Section("Facts", tuple(facts)),
         Section("Good", rule_examples.list_good_examples(found)),
         Section("Bad", rule_examples.list_bad_examples(found)),
@@ -218,8 +220,18 @@ def _remedy_lines(remedy: Remedy) -> Iterator[str]:
     yield f"charged as {', '.join(remedy.cites)}"
     for spot in remedy.spots:
         yield f"{_alone(spot)} {spot.at or 'whole server'}: {'; '.join(spot.why)}"
-    if examples := rule_examples.list_good_examples(catalogue.get_rule(remedy.rule)):
-        yield f"good: {examples[0]}"
+    for section in _snippet_sections(catalogue.get_rule(remedy.rule)):
+        yield from str(section).splitlines()
+
+
+def _snippet_sections(rule: Rule) -> Iterator[Section]:
+    """The text to edit before and after the fix."""
+    snippet = make_snippet(rule)
+    if snippet is None:
+        return
+    if snippet.before is not None:
+        yield Section(f"Before: {snippet.where}", tuple(snippet.before.split("\n")))
+    yield Section(f"After: {snippet.where}", tuple(snippet.after.split("\n")))
 
 
 def _alone(spot: FixLocation) -> str:

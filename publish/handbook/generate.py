@@ -21,11 +21,13 @@ from publish.handbook.check_pages import render_check_page
 from publish.handbook.evidence_pages import render_evidence_pages
 from publish.scan_reports.schema import SCAN_SCHEMA
 from publish.text.markup import describe_family
+from publish.text.snippets import render_snippet
 from publish.views.rubrics import describe_parameters, format_value, render_rubric_page
 from scoring.engine import catalogue
 from scoring.engine.rubric import Criterion
 from scoring.engine.rule import Rule
 from scoring.explain import list_citations
+from scoring.rule_snippets import make_snippet
 
 FOLDERS: Final = ("rules", "rubrics", "evidence", "schemas")
 
@@ -126,6 +128,8 @@ def _family(family: str, members: list[Rule]) -> Iterator[str]:
             f"**How to fix it.** {rule.remedy}",
             "",
         )
+        if snippet := make_snippet(rule):
+            yield from (render_snippet(snippet), "")
         yield from _facts(rule)
 
 

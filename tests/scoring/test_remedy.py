@@ -17,6 +17,7 @@ from scoring.engine import catalogue
 from scoring.engine.assess import assess_dossier
 from scoring.explain import explain_citation, explain_fix_plan, explain_rule, list_published_ids
 from scoring.remedy import FixPlan, plan_fixes
+from scoring.rule_snippets import make_snippet
 from tests.publish import samples
 from tests.sampling import some
 
@@ -94,7 +95,7 @@ def test_words_name_place_change_and_points() -> None:
     text = str(explain_fix_plan(judged([tool("search", description="")])))
     assert "+15 points (to 100, grade A) for one place: Tool has no description" in text
     assert "(+15) tools/search" in text
-    assert "good: {" in text
+    assert "After: Tool in `tools/list`\n    {" in text
 
 
 def test_every_rule_is_explained_with_an_example_of_each_kind() -> None:
@@ -103,6 +104,14 @@ def test_every_rule_is_explained_with_an_example_of_each_kind() -> None:
         assert headings["Good"]
         assert headings["Bad"]
         assert all(len(line) <= 400 and "object at 0x" not in line for line in headings["Good"] + headings["Bad"])
+
+
+def test_a_rule_is_explained_with_its_snippet() -> None:
+    for rule in catalogue.list_rules():
+        sections = [(section.heading, "\n".join(section.lines)) for section in explain_rule(rule.id).sections]
+        snippet = make_snippet(rule)
+        shown = {text for heading, text in sections if heading.startswith(("Before: ", "After: "))}
+        assert shown == (set(filter(None, (snippet.before, snippet.after))) if snippet else set())
 
 
 def test_a_published_id_leads_to_its_rule_and_price() -> None:

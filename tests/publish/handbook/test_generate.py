@@ -12,8 +12,10 @@ from evidence.kinds import alerts, behaviour
 from evidence.kinds.traits import schemas
 from publish.handbook import generate
 from publish.scan_reports.schema import SCAN_SCHEMA
+from publish.text.snippets import render_snippet
 from publish.views.rubrics import describe_changes
 from scoring.engine import catalogue
+from scoring.rule_snippets import make_snippet
 
 DOCS = Path(__file__).parents[3] / "docs"
 
@@ -27,6 +29,8 @@ def test_every_rule_and_rubric_has_a_place() -> None:
     text = "\n".join(pages.values())
     for rule in catalogue.list_rules():
         assert f"\n## {rule.id}\n" in text
+        snippet = make_snippet(rule)
+        assert snippet is None or render_snippet(snippet) in text
     for rubric in catalogue.list_rubrics():
         assert f"\n## {rubric.name}\n" in text
         for criterion in rubric.criteria:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import textwrap
 from dataclasses import replace
 from pathlib import Path
 
@@ -13,6 +14,7 @@ from scoring.engine.assess import assess_dossier
 from scoring.engine.rule import discover_rules
 from scoring.remedy import plan_fixes
 from scoring.rubrics.adaptive_verdict import ADAPTIVE_2
+from scoring.rule_snippets import make_snippet
 from tests.dossiers import captures, recorded
 from tests.publish import samples
 from tests.publish.capped import poisoned
@@ -80,10 +82,23 @@ def test_hostile_names_cannot_control_the_terminal(scan: Scan) -> None:
     assert not re.search("[\x00-\x09\x0b-\x1f\x7f\u200b\u202e]", printed)
 
 
+def test_verbose_prints_what_to_edit_once_for_each_rule_that_costs_points(scan: Scan) -> None:
+    dossier = recorded()["sdk-http"]
+    plan = plan_fixes(assess_dossier(dossier, [ADAPTIVE_2]), ADAPTIVE_2)
+    printed = scan(dossier, "--verbose", width=80)
+    snippets = [make_snippet(discover_rules()[remedy.rule]) for remedy in plan.remedies if remedy.gain.points > 0]
+    texts = [textwrap.indent(one.after, "  ", lambda line: True) for one in snippets if one]
+    assert len(texts) > 5
+    assert [text for text in texts if printed.count(text) < 1] == []
+    shown = printed[printed.index("What to edit, before and after") :]
+    assert [remedy.rule for remedy in plan.remedies if shown.count(f"  {remedy.rule}\n") > 1] == []
+
+
 def test_verbose_prints_every_receipt_and_rubric_one_of_them(scan: Scan) -> None:
     dossier = recorded()["sdk-http"]
     verbose, one = scan(dossier, "--verbose"), scan(dossier, "--rubric", "lint")
     assert all(re.search(f"^{name}@", verbose, re.MULTILINE) for name in ("adaptive", "enterprise", "lint"))
     assert "conformance" in verbose and "Lines of documentation" in verbose
     assert re.findall(r"^([a-z_]+)@\d", one, re.MULTILINE) == ["lint"]
+    assert "What to edit, before and after" in verbose and "What to edit, before and after" in one
     assert "What to fix first" not in verbose + one

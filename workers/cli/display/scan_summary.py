@@ -64,7 +64,7 @@ def render_summary(
     for block in blocks:
         if lines := list(block):
             parts += [*lines, ""]
-    return Group(*parts, Text("More: --verbose for every receipt, check and observation, --json for data.", "dim"))
+    return Group(*parts, Text("More: --verbose for examples of fixes, receipts and checks, --json for data.", "dim"))
 
 
 def _identity(dossier: Dossier) -> Iterator[RenderableType]:

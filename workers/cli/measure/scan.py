@@ -27,6 +27,7 @@ from workers.cli.display.observations import show_observed
 from workers.cli.display.protocol_verdicts import render_verdicts
 from workers.cli.display.scan_summary import render_summary
 from workers.cli.display.server_page import show_server
+from workers.cli.display.snippets import render_snippets
 from workers.cli.display.verdicts import make_verdict_object
 from workers.cli.error_boundary import explain_failures
 from workers.cli.measure.scan_collection import collect_dossier, read_allowed_endpoints
@@ -115,6 +116,7 @@ def run_scan(
             print_data(render_summary(dossier, cards, checks, remedies, len(costly) - len(remedies)))
         elif form is Format.TEXT:
             show_server(dossier, cards, evidence=evidence)
+            print_data(render_snippets(judged))
             if rubric is None or SDK_TIER_1 in rubrics:
                 print_data(render_verdicts(checks))
                 show_observed(dossier)

@@ -61,7 +61,7 @@ def explain(
 ) -> None:
     """Explain a rule, a published id, a rubric or a server's score.
 
-    For a rule: why it exists, what it reads, good and bad examples, and what each rubric charges for it. For a server:
+    For a rule: why it exists, what to edit, good and bad examples, and what each rubric charges for it. For a server:
     where it lost points, what to change, and how many points each change would gain.
 
     Examples:
