@@ -99,6 +99,15 @@ class Price(TypedDict):
     points: Annotated[float, Field(description="Points of one finding, or its weight; 0 where a share decides.")]
 
 
+class RuleSnippet(TypedDict):
+    """The text that a fix edits."""
+
+    language: Annotated[str, Field(description="Language of both texts.")]
+    where: Annotated[str, Field(description="What the text is.")]
+    before: Annotated[str | None, Field(description="Null where the fix adds a text.")]
+    after: Annotated[str, Field(description="The same text after the fix.")]
+
+
 class ExplainedRule(TypedDict):
     """One rule: what it looks for, why it matters and what to do."""
 
@@ -106,6 +115,7 @@ class ExplainedRule(TypedDict):
     title: Annotated[str, Field(description="What is wrong, in a few words.")]
     why: Annotated[str, Field(description="Why it matters.")]
     remedy: Annotated[str, Field(description="What to do about a finding.")]
+    snippet: Annotated[RuleSnippet | None, Field(description="What to edit; null where no text shows it.")]
     severity: Annotated[str, Field(description="Severity by default; rubrics may judge otherwise.")]
     reads: Annotated[str, Field(description="Kind of evidence that it reads.")]
     specification: Annotated[str | None, Field(description="Address of the requirement; null without one.")]

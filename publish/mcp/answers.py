@@ -21,6 +21,7 @@ from publish.mcp.answer_types import (
     PartDifference,
     Price,
     Receipt,
+    RuleSnippet,
     SearchResult,
     Verdict,
 )
@@ -35,6 +36,7 @@ from scoring.explain import list_citations, list_published_ids
 from scoring.results.outcome import NotMeasured
 from scoring.results.scorecard import DimensionScore, Line, Scorecard
 from scoring.results.verdict import read_verdict
+from scoring.rule_snippets import make_snippet
 
 MAX_PLACES: Final = 50
 """Maximum number of places of a finding, and of ids in a comparison."""
@@ -191,6 +193,7 @@ class McpAnswers:
             title=rule.title,
             why=rule.rationale,
             remedy=rule.remedy,
+            snippet=_snippet(rule),
             severity=rule.severity.value,
             reads=rule.reads,
             specification=rule.spec or None,
@@ -202,6 +205,14 @@ class McpAnswers:
             ],
             page=f"{self.base_url}/rules/{rule.id}",
         )
+
+
+def _snippet(rule: Rule) -> RuleSnippet | None:
+    snippet = make_snippet(rule)
+    if snippet is None:
+        return None
+    language, where = snippet.language.value, snippet.where
+    return RuleSnippet(language=language, where=where, before=snippet.before, after=snippet.after)
 
 
 def describe_methodologies() -> Mapping[str, str]:

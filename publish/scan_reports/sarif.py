@@ -19,12 +19,14 @@ from publish.scan_reports.file_places import FilePlace, list_file_places
 from publish.scan_reports.gate import GateDecision, ScoreDemand
 from publish.text.display import make_visible
 from publish.text.redaction import redact_json
+from publish.text.snippets import render_snippet
 from publish.views.server_summary import receipt_lines
 from scoring.engine.rule import Rule, discover_rules
 from scoring.explain import list_citations
 from scoring.results.outcome import Level, NotMeasured, Severity
 from scoring.results.scorecard import Line, Scorecard
 from scoring.rubrics.sdk_tier import TOLERATED
+from scoring.rule_snippets import make_snippet
 from scoring.text import evidence_path
 
 VERSION: Final = "2.1.0"
@@ -108,13 +110,15 @@ def _ruled_lines(cards: Sequence[Scorecard]) -> Iterator[tuple[Scorecard, Line]]
 
 def _rule(rule: Rule) -> dict[str, Any]:
     cited = [f"{rubric.name} as {criterion.cites}" for rubric, criterion in list_citations(rule)]
-    help_text = f"How to fix it: {rule.remedy}\n\n{rule.rationale}\n\nCited by {', '.join(cited) or 'no rubric'}."
+    fix, why = f"How to fix it: {rule.remedy}", f"{rule.rationale}\n\nCited by {', '.join(cited) or 'no rubric'}."
+    snippet = make_snippet(rule)
+    shown = [f"**{rule.title}.** {fix}", *([render_snippet(snippet)] if snippet else []), why]
     return {
         "id": rule.id,
         "name": "".join(part.capitalize() for part in rule.id.split("-")),
         "shortDescription": {"text": rule.title},
         "fullDescription": {"text": rule.rationale},
-        "help": {"text": help_text, "markdown": f"**{rule.title}.** {help_text}"},
+        "help": {"text": f"{fix}\n\n{why}", "markdown": "\n\n".join(shown)},
         "defaultConfiguration": {"level": _DEFAULT_LEVELS.get(rule.severity.value, LEVEL_NOTE)},
         "properties": {"tags": [rule.family], "version": rule.version},
         **({"helpUri": rule.spec} if rule.spec and rule.spec.startswith("https://") else {}),

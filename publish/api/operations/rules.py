@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import Annotated, Any, TypeAlias
 
 from fastapi import APIRouter, Path
@@ -19,7 +20,9 @@ from scoring.engine import catalogue
 from scoring.engine.rubric import Criterion, Rubric
 from scoring.engine.rule import Requirement
 from scoring.engine.rule import Rule as Declared
+from scoring.engine.snippet import Language
 from scoring.explain import list_citations
+from scoring.rule_snippets import make_snippet
 
 RulePath: TypeAlias = Annotated[
     str, Path(pattern=r"^[a-z][a-z0-9-]{0,80}$", description="Id of a rule.", examples=["tool-description-missing"])
@@ -71,6 +74,28 @@ class RuleRequirement(TypedDict):
 
 
 @with_config(STRICT)
+class RuleSnippet(TypedDict):
+    """The text that a fix edits."""
+
+    language: Annotated[Language, Field(description="Language of both texts.", examples=["json"])]
+    where: Annotated[
+        str,
+        Field(description="What the text is, with code in backticks.", examples=["Tool in `tools/list`"]),
+    ]
+    before: Annotated[
+        str | None,
+        Field(description="Null where the fix adds a text.", examples=['{"name": "list-tags"}']),
+    ]
+    after: Annotated[
+        str,
+        Field(
+            description="The same text after the fix.",
+            examples=['{"name": "list-tags", "description": "Lists the tags of the current user."}'],
+        ),
+    ]
+
+
+@with_config(STRICT)
 class Rule(RuleItem):
     """A rule as it is declared: this is all that decides about a finding."""
 
@@ -87,6 +112,10 @@ class Rule(RuleItem):
             description="What to do about a finding, with code in backticks.",
             examples=["Add a `description` to the tool."],
         ),
+    ]
+    snippet: Annotated[
+        RuleSnippet | None,
+        Field(description="What to edit, before and after; null where no text shows it."),
     ]
     asks_about: Annotated[str, Field(description="What it is asked about, one by one.", examples=["Tool"])]
     params: dict[str, JsonValue]
@@ -151,6 +180,7 @@ def _whole(rule: Declared) -> dict[str, Any]:
     return _item(rule) | {
         "rationale": rule.rationale,
         "remedy": rule.remedy,
+        "snippet": asdict(snippet) if (snippet := make_snippet(rule)) else None,
         "asks_about": rule.scope.__name__,
         "params": dict(rule.params),
         "requirements": [_requirement(check) for check in rule.checks] or named,

@@ -13,10 +13,12 @@ import pytest
 from evidence.model import Dossier, Reason
 from publish.scan_reports import sarif
 from publish.scan_reports.gate import Gate, decide_gate
+from publish.text.snippets import render_snippet
 from publish.views.evidence.check_verdicts import judge_checks
 from scoring.engine import catalogue
 from scoring.engine.assess import assess_dossier
 from scoring.rubrics.sdk_tier import SDK_TIER_1
+from scoring.rule_snippets import make_snippet
 from tests.publish import samples
 from tests.scoring.rich import SECRETS, adding, leak, sourced, without
 
@@ -50,6 +52,8 @@ def test_every_result_names_a_rule_of_the_log_and_a_place(dossier: Dossier) -> N
     for rule in rules:
         assert rule["help"]["text"]
         assert "Cited by" in rule["help"]["markdown"]
+        snippet = make_snippet(catalogue.get_rule(rule["id"]))
+        assert snippet is None or render_snippet(snippet) in rule["help"]["markdown"]
         assert rule["shortDescription"]["text"]
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator
+from dataclasses import asdict
 from typing import Any
 
 import pytest
@@ -12,6 +13,8 @@ from starlette.testclient import TestClient
 from evidence.store import Store, open_store
 from publish.disclosure import WITHHELD, private_rule_ids
 from publish.mcp.answers import MAX_PLACES
+from scoring.engine import catalogue
+from scoring.rule_snippets import make_snippet
 from tests.publish import samples
 from tests.publish.judged import whole
 from tests.publish.published_stores import show
@@ -107,6 +110,9 @@ def test_a_finding_is_explained_and_found_on_a_server(ask: Ask) -> None:
     by_rule = ask("explain_finding", finding=line["rule"])
     assert (by_rule["rules"][0]["rule"], by_rule["places"]) == (line["rule"], [])
     assert by_rule["rules"][0]["bad"]
+    snippet = make_snippet(catalogue.get_rule(line["rule"]))
+    assert snippet
+    assert by_rule["rules"][0]["snippet"] == asdict(snippet)
     assert {price["rubric"] for price in by_rule["rules"][0]["prices"]} >= {"lint@1", "lint@2"}
     assert len(ask("explain_finding", finding="setup.readme")["rules"]) > 1
 

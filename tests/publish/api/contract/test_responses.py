@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
+from dataclasses import asdict
 from decimal import Decimal
 from typing import Any
 
@@ -18,6 +19,8 @@ from publish.api.openapi_document import make_example
 from publish.api.operations import evidence
 from publish.views.public_servers import read_public_servers
 from scoring import receipt
+from scoring.engine import catalogue
+from scoring.rule_snippets import make_snippet
 from tests.publish import samples
 from tests.publish.api import api_stores
 from tests.publish.api.conftest import Api, MakeApi
@@ -246,6 +249,8 @@ def test_rules_and_methodologies_are_those_of_the_catalogue(api: Api) -> None:
         assert {name: whole[name] for name in rule} == rule
         assert whole["rationale"]
         assert whole["bad"]
+        snippet = make_snippet(catalogue.get_rule(rule["id"]))
+        assert whole["snippet"] == (asdict(snippet) if snippet else None)
     for rubric in api.get("/rubrics")["rubrics"]:
         whole = api.get(f"/rubrics/{rubric['id']}@{rubric['version']}")
         assert whole["criteria"]
