@@ -61,6 +61,7 @@ def environment() -> Environment:
         "base_share": base_weight_share,
         "capitalize_first": _capitalize_first,
         "coded": render_inline_code,
+        "multiline": MultilineText,
         "short": _short,
     }
     jinja.tests["not_measured"] = lambda value: isinstance(value, NotMeasured)

@@ -25,6 +25,8 @@ from scoring.engine import catalogue
 from scoring.engine.rubric import Rubric
 from scoring.engine.rule import Rule
 from scoring.explain import list_citations
+from scoring.rule_snippets import make_snippet
+from scoring.scopes.base import Scope
 
 _HERE: Final = "methods"
 
@@ -91,11 +93,18 @@ def _rule(rule: Rule) -> dict[str, Any]:
     return {
         "rationale": parse_blocks(rule.rationale),
         "params": [(name, format_value(value)) for name, value in rule.params.items()],
-        "good": [rule_examples.render_example(thing) for thing in rule.good[: rule_examples.MAX_EXAMPLES]],
-        "bad": [rule_examples.render_example(thing) for thing in rule.bad[: rule_examples.MAX_EXAMPLES]],
+        "snippet": make_snippet(rule),
+        "good": _further_examples(rule, rule.good),
+        "bad": _further_examples(rule, rule.bad),
         "cited": list(list_citations(rule)),
         "places": _places(rule),
     }
+
+
+def _further_examples(rule: Rule, examples: Sequence[Scope]) -> list[str]:
+    """The first examples except the one that the snippet shows."""
+    shown = 1 if isinstance(rule.fix, tuple) else 0
+    return [rule_examples.render_example(thing) for thing in examples[shown : shown + rule_examples.MAX_EXAMPLES]]
 
 
 def _places(rule: Rule) -> dict[str, list[str]]:

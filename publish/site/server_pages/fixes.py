@@ -16,9 +16,11 @@ from publish.site.server_context import find_server_in_run, server_response
 from publish.views.fix_costs import predict_public_fixes
 from publish.views.server_in_run import ServerInRun, methodology_titles
 from publish.web.context import SiteContext
-from scoring import receipt, rule_examples
+from scoring import receipt
 from scoring.engine import catalogue
+from scoring.engine.snippet import Snippet
 from scoring.results.scorecard import Scorecard
+from scoring.rule_snippets import make_snippet
 
 SPOTS_SHOWN: Final = 30
 
@@ -34,7 +36,7 @@ def routes(site: SiteContext) -> APIRouter:
         card = next((card for card in current if card.rubric == (rubric or methodology_titles().main)), None)
         if card is None:
             raise HTTPException(404, "The server has no receipt under this methodology.")
-        values = {"index": False, "card": card, "cards": current, "spots_shown": SPOTS_SHOWN, "examples": _examples}
+        values = {"index": False, "card": card, "cards": current, "spots_shown": SPOTS_SHOWN, "snippet_of": _snippet_of}
         return server_response(site, "server_fixes.html.j2", seen, tab="fixes", **values, **_outlook(site, seen, card))
 
     return router
@@ -60,6 +62,5 @@ def _match_disclosed(store: Store, seen: ServerInRun, whole: Dossier) -> Reviewe
     return match_reviews(whole, cards, seen.public.disclosed)
 
 
-def _examples(rule: str) -> tuple[str, ...]:
-    """The first good example of a rule, which is the simplest one."""
-    return tuple(rule_examples.render_example(thing) for thing in catalogue.get_rule(rule).good[:1])
+def _snippet_of(rule: str) -> Snippet | None:
+    return make_snippet(catalogue.get_rule(rule))

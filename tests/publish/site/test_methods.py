@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
+from markupsafe import escape
 from starlette.testclient import TestClient
 
 from evidence.store import Store
 from scoring.engine import catalogue
+from scoring.rule_snippets import make_snippet
 from tests.publish.site.conftest import SiteOf
 from tests.publish.site.listing_stores import read
 
@@ -59,6 +61,16 @@ def test_every_rule_has_a_page_with_its_price_and_examples(site: TestClient) -> 
         assert rule.title in page.text
         cited = {rubric.name for rubric in catalogue.list_rubrics() for one in rubric.criteria if one.rule == rule.id}
         assert {f"/methods/{name}" for name in cited} <= set(page.links)
+
+
+def test_the_page_of_a_rule_shows_what_to_edit_before_and_after(site: TestClient) -> None:
+    for rule in catalogue.list_rules():
+        page = site.get(f"/rules/{rule.id}").text
+        snippet = make_snippet(rule)
+        assert ("<figcaption>After: " in page) == (snippet is not None)
+        assert ("<figcaption>Before: " in page) == (snippet is not None and snippet.before is not None)
+        for text in filter(None, (snippet.before, snippet.after) if snippet else ()):
+            assert f">{escape(text)}</pre>" in page
 
 
 def test_a_published_id_leads_to_its_rule_or_lists_them(site: TestClient) -> None:
