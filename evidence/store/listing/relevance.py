@@ -2,7 +2,7 @@
 
 A server need not match every term. Rare terms weigh more than common ones, names more than the purpose, and the purpose
 more than tools; a word counts once however often a text repeats it. Candidates are the servers that match a term which
-is not common; if these are few, also the best-ranked servers that match all common terms.
+is not common; if these are few, also the best-ranked servers that match all common terms, or if there are none, any.
 """
 
 from __future__ import annotations
@@ -15,13 +15,14 @@ from typing import Final
 from sqlalchemy import Connection, select
 
 from evidence.store.listing.queries import Edition, list_conditions, make_listed, select_servers
-from evidence.store.listing.search_words import SearchTerm, ServerWords, parse_search_terms
+from evidence.store.listing.search_words import SearchTerm, parse_search_terms
 from evidence.store.listing.values import ListingPage, ListingQuery
 from evidence.store.listing.word_search import (
-    MANY,
+    WordTexts,
     find_servers_by_words,
+    has_any_word,
     is_at_places,
-    read_words,
+    read_word_texts,
 )
 from evidence.store.tables.listing import LISTING_ORDER, LISTING_SERVER
 
@@ -33,6 +34,9 @@ PREFIX_SHARE: Final = 0.6
 
 UNGRADED: Final = 0.4
 """The factor of a server without points; it grows to 1 with 100 points of the query's methodology."""
+
+RARE: Final = 1_000
+"""A term that fewer servers match is rare: all of them are candidates."""
 
 _EXAMINED: Final = 100
 """Candidates whose words are read: those that match the rarest terms and have the most points."""
@@ -54,12 +58,12 @@ def read_relevant(connection: Connection, edition: Edition, query: ListingQuery,
     terms = _weigh(connection, edition, parse_search_terms(query.text))
     points = _find_candidates(connection, edition, query, terms)
     examined = sorted(points, key=lambda place: (-_estimate(terms, place) * _grade(points[place]), place))[:_EXAMINED]
-    words = read_words(connection, edition.key, examined)
-    found = {place: measure_relevance(terms, words[place]) * _grade(points[place]) for place in examined}
+    texts = read_word_texts(connection, edition.key, examined)
+    found = {place: measure_relevance(terms, texts[place]) * _grade(points[place]) for place in examined}
     best = sorted(found, key=lambda place: (-found[place], place))[:limit]
     rows = connection.execute(select_servers(edition).where(LISTING_SERVER.c.place.in_(best)))
     listed = {row.place: make_listed(edition, row) for row in rows}
-    is_all = not points or (all(term.places is not None for term in terms) and _count_matches(terms) < MANY)
+    is_all = not points or (all(term.places is not None for term in terms) and _count_matches(terms) < RARE)
     counted = len(points) if is_all else len(points) - 1
     return ListingPage(
         servers=tuple(listed[place] for place in best),
@@ -69,32 +73,30 @@ def read_relevant(connection: Connection, edition: Edition, query: ListingQuery,
     )
 
 
-def measure_relevance(terms: Sequence[WeighedTerm], words: ServerWords) -> float:
+def measure_relevance(terms: Sequence[WeighedTerm], texts: WordTexts) -> float:
     """The weights of the matched terms by field, times the square of the share of the weight that matched."""
     matched = whole = total = 0.0
     for one in terms:
         whole += one.weight
-        if share := max(map(_share_in, FIELD_WEIGHTS, (words.name, words.purpose, words.tools), [one.term] * 3)):
+        if share := max(map(_share_in, FIELD_WEIGHTS, texts, [one.term] * 3)):
             total += one.weight * share
             matched += one.weight
     return total * (matched / whole) ** 2 if whole else 0.0
 
 
-def _share_in(weight: float, words: Iterable[str], term: SearchTerm) -> float:
-    found = 0.0
-    for word in words:
-        if word in (term.word, term.stem):
-            return weight
-        if word.startswith(term.word):
-            found = weight * PREFIX_SHARE
-    return found
+def _share_in(weight: float, text: str, term: SearchTerm) -> float:
+    """The whole weight for the word or its stem, a part of it for the beginning of a word."""
+    begins = f" {term.word}"
+    if f"{begins} " in text or (term.stem and f" {term.stem} " in text):
+        return weight
+    return weight * PREFIX_SHARE if begins in text else 0.0
 
 
 def _weigh(connection: Connection, edition: Edition, terms: Iterable[SearchTerm]) -> list[WeighedTerm]:
     found = []
     for term in terms:
-        places = find_servers_by_words(connection, edition.key, [term]).places
-        many = MANY if places is None else len(places)
+        places = find_servers_by_words(connection, edition.key, [term], RARE).places
+        many = RARE if places is None else len(places)
         found.append(WeighedTerm(term, places, math.log1p(edition.servers / max(1, many))))
     return found
 
@@ -111,17 +113,21 @@ def _find_candidates(
     common = [term.term for term in terms if term.places is None]
     if common and len(points) < _EXAMINED:
         matches = find_servers_by_words(connection, edition.key, common)
-        best = ranked.where(*matches.conditions(connection)).order_by(order.rank, order.place).limit(_EXAMINED)
-        points |= {row.place: _points_of(row.score) for row in connection.execute(best)}
+        best = ranked.order_by(order.rank, order.place).limit(_EXAMINED)
+        having_all = connection.execute(best.where(*matches.conditions(connection)))
+        points |= {row.place: _points_of(row.score) for row in having_all}
+        if not points:
+            having_any = connection.execute(best.where(has_any_word(connection, edition.key, common)))
+            points = {row.place: _points_of(row.score) for row in having_any}
     return points
 
 
 def _list_rare(terms: Sequence[WeighedTerm]) -> set[int]:
-    """The places of the servers that match the rarest terms, about MANY at most."""
+    """The places of the servers that match the rarest terms, about RARE at most."""
     places: set[int] = set()
     for some in sorted((term.places for term in terms if term.places), key=len):
         places |= some
-        if len(places) >= MANY:
+        if len(places) >= RARE:
             break
     return places
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 from sqlalchemy import (
     BigInteger,
@@ -74,6 +74,10 @@ _TEXT: Final = table(
 )
 
 
+WordTexts: TypeAlias = tuple[str, str, str]
+"""The words of the name, the purpose and the tools of one server."""
+
+
 @dataclass(frozen=True, slots=True)
 class WordMatches:
     """The places of the servers that match all terms of a query; None when they are many or the query has no terms."""
@@ -98,23 +102,34 @@ class WordMatches:
         return [_has_terms(self.edition, self.terms)]
 
 
-def find_servers_by_words(connection: Connection, edition: int, terms: Sequence[SearchTerm]) -> WordMatches:
-    """Find the servers that match all terms."""
+def find_servers_by_words(
+    connection: Connection, edition: int, terms: Sequence[SearchTerm], most: int | None = None
+) -> WordMatches:
+    """Find the servers that match all terms, if they are fewer than `most`, by default MANY."""
     if not terms:
         return WordMatches(edition)
-    found = _find(connection, edition, terms)
-    return WordMatches(edition, terms, frozenset(found) if len(found) < MANY else None)
+    limit = MANY if most is None else most
+    found = _find(connection, edition, terms, limit)
+    return WordMatches(edition, terms, frozenset(found) if len(found) < limit else None)
+
+
+def has_any_word(connection: Connection, edition: int, terms: Sequence[SearchTerm]) -> ColumnElement[bool]:
+    """Condition on the rows of an order whose servers match at least one term."""
+    return or_(*(one for term in terms for one in WordMatches(edition, [term]).conditions(connection)))
 
 
 def read_words(connection: Connection, edition: int, places: Iterable[int]) -> Mapping[int, ServerWords]:
     """The words of the servers at some places."""
+    texts = read_word_texts(connection, edition, places)
+    return {place: ServerWords(*(tuple(text.split()) for text in found)) for place, found in texts.items()}
+
+
+def read_word_texts(connection: Connection, edition: int, places: Iterable[int]) -> Mapping[int, WordTexts]:
+    """The same as texts, each word between spaces, in which words are found without splitting them."""
     is_sqlite = connection.dialect.name == "sqlite"
     at: Any = to_json(sorted(places)) if is_sqlite else sorted(places)
     rows = connection.execute(_READ_SQLITE if is_sqlite else _READ_POSTGRESQL, {"edition": edition, "places": at})
-    return {
-        row.place: ServerWords(tuple(row.name.split()), tuple(row.purpose.split()), tuple(row.tools.split()))
-        for row in rows
-    }
+    return {row.place: (f" {row.name} ", f" {row.purpose} ", f" {row.tools} ") for row in rows}
 
 
 def add_words(connection: Connection, edition: int, words: Sequence[tuple[int, ServerWords]]) -> None:
@@ -143,11 +158,11 @@ def is_at_places(connection: Connection, places: Iterable[int]) -> ColumnElement
     return place == any_(literal(at, ARRAY(Integer)))
 
 
-def _find(connection: Connection, edition: int, terms: Sequence[SearchTerm]) -> Sequence[int]:
+def _find(connection: Connection, edition: int, terms: Sequence[SearchTerm], most: int) -> Sequence[int]:
     is_sqlite = connection.dialect.name == "sqlite"
     query = _fts5(terms) if is_sqlite else _tsquery(terms)
     statement = _FIND_SQLITE if is_sqlite else _FIND_POSTGRESQL
-    return connection.scalars(statement, {"edition": edition, "query": query, "most": MANY}).all()
+    return connection.scalars(statement, {"edition": edition, "query": query, "most": most}).all()
 
 
 def _fts5(terms: Sequence[SearchTerm]) -> str:

@@ -90,6 +90,7 @@ def test_filters_and_hidden_servers_hold(store: Store) -> None:
 def test_when_words_are_common_the_best_ranked_servers_that_have_all_are_found(
     store: Store, many: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr("evidence.store.listing.relevance.RARE", many)
     monkeypatch.setattr("evidence.store.listing.word_search.MANY", many)
     rows = [serving(f"mail {number}", points=number) for number in range(0, 100, 10)]
     names = found(store, rows, "mail")
@@ -118,7 +119,7 @@ def test_a_word_is_not_taken_for_another_one_by_a_short_stem_or_the_parts_of_its
 
 
 def test_an_unknown_word_hides_nothing(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("evidence.store.listing.word_search.MANY", 3)
+    monkeypatch.setattr("evidence.store.listing.relevance.RARE", 3)
     rows = [serving(f"mail {number}", points=number) for number in range(5)] + [serving("phone", ecosystem="oci")]
     assert found(store, rows, "mail xyzzy") == [f"mail {number}" for number in range(4, -1, -1)]
     read = store.listing.read_page
@@ -126,6 +127,15 @@ def test_an_unknown_word_hides_nothing(store: Store, monkeypatch: pytest.MonkeyP
     assert len(read(ListingQuery(text="phone mail", sort="relevance", ecosystem=rows[0].ecosystem)).servers) == 5
     nothing = read(ListingQuery(text="xyzzy", sort="relevance"))
     assert (nothing.servers, nothing.total, nothing.counted) == ((), 0, 0)
+
+
+def test_common_words_that_no_server_has_together_still_find_servers(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("evidence.store.listing.relevance.RARE", 2)
+    rows = [serving(f"mail {number}", points=number) for number in range(3)]
+    rows += [serving(f"phone {number}", points=10 + number) for number in range(3)]
+    assert found(store, rows, "mail phone") == ["phone 2", "phone 1", "phone 0", "mail 2", "mail 1", "mail 0"]
 
 
 def test_there_is_no_second_page_and_a_cursor_is_refused(store: Store) -> None:
