@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Final
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
@@ -14,6 +14,7 @@ from publish.site import receipt_rows
 from publish.text.display import make_visible, render_inline_code
 from publish.text.numbers import base_weight_share, format_number, format_percent, format_signed
 from publish.views.evidence.server import RAW_LIMIT, MultilineText
+from publish.views.glossary import anchor, define
 from publish.views.line_groups import separate_lines
 from publish.views.server_summary import has_thin_evidence, receipt_lines
 from scoring.named_corpora import find_percentile
@@ -70,6 +71,7 @@ def environment() -> Environment:
     jinja.globals["list_caps"] = _list_caps
     jinja.globals["percentile"] = find_percentile
     jinja.globals["has_lines"] = lambda card: next(receipt_lines(card), None) is not None
+    jinja.globals["term"] = _explain_term
     jinja.globals |= {**_RECEIPT_DEFAULTS, **_ROWS}
     return jinja
 
@@ -90,6 +92,13 @@ def _show_cached(text: str) -> str:
 
 def _short(text: str) -> str:
     return _show_cached(text) if len(text) <= NAME_LIMIT else make_visible(text, limit=NAME_LIMIT)
+
+
+@cache
+def _explain_term(term: str, shown: str = "") -> Markup:
+    """A term as a link to the glossary, with its definition as a tip; `shown` is its form in a sentence."""
+    link = Markup('<a class="term" href="/glossary#{}" title="{}">{}</a>')
+    return link.format(anchor(term), define(term), shown or term)
 
 
 def _list_caps(card: Scorecard) -> list[str]:

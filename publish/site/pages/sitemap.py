@@ -18,7 +18,18 @@ MOST: Final = 50_000
 """Addresses in one file: https://www.sitemaps.org/protocol.html"""
 
 _DIGITS: Final = "0123456789abcdef"
-PAGES: Final = ("/", "/servers", "/categories", "/methods", "/rules", "/datasets", "/status", "/api", "/about")
+PAGES: Final = (
+    "/",
+    "/servers",
+    "/categories",
+    "/methods",
+    "/rules",
+    "/datasets",
+    "/status",
+    "/api",
+    "/about",
+    "/glossary",
+)
 """Pages without parameters. Search engines may list them; tests crawl them and open them in a browser."""
 
 _SPACE: Final = "http://www.sitemaps.org/schemas/sitemap/0.9"
