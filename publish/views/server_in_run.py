@@ -44,6 +44,11 @@ def order_receipts(cards: Sequence[Scorecard], main: str) -> list[Scorecard]:
     return sorted(cards, key=lambda it: (it.version < latest[it.rubric], it.rubric != main, it.rubric, -it.version))
 
 
+def order_newest(server: PublicServer) -> list[Scorecard]:
+    """The receipts under the newest version of each rubric, the main one first."""
+    return order_receipts(list(server.newest_scorecards().values()), methodology_titles().main)
+
+
 @dataclass(frozen=True)
 class ServerInRun:
     """What is public of one server in one run; `dropped` is set if retention removed the run's records.
