@@ -1,19 +1,38 @@
-"""Finds disputable lines: the public lines of a server's newest receipts."""
+"""Finds disputable lines: lines of a server's newest public receipts that charge for a named fault."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Final
 
 from evidence.model import ServerId
 from evidence.store import RetestState, Store
 from evidence.store.community.dispute_values import DisputedLine
-from publish.disclosure import WITHHELD
+from publish.disclosure import WITHHELD, WITHHELD_CAP
 from publish.views.public_servers import read_public_server
 from publish.views.server_summary import receipt_lines
 from scoring.remedy import ROUNDING
+from scoring.results.scorecard import Line, Scorecard
+from scoring.rubrics.adaptive_verdict import SCALE_LINE
 
-_NO_FAULT: Final = frozenset({WITHHELD, ROUNDING})
+_NO_FAULT: Final = frozenset({WITHHELD, WITHHELD_CAP, ROUNDING, SCALE_LINE})
+
+
+def is_disputable(line: Line) -> bool:
+    """Whether a line of a public receipt costs points for a fault that is named."""
+    return line.points < 0 and line.cites not in _NO_FAULT
+
+
+def find_charging_lines(card: Scorecard) -> Mapping[tuple[str, str], Line]:
+    """The disputable lines of a receipt by rule and place.
+
+    Under the place "" is, unless the rule charges for the whole server, the line that sums up further findings with
+    the same published id.
+    """
+    lines = [line for line in receipt_lines(card) if is_disputable(line)]
+    sums = {line.cites: line for line in lines if line.rule is None}
+    found = {(line.rule, ""): sums[line.cites] for line in lines if line.rule and line.cites in sums}
+    return found | {(line.rule, line.at): line for line in lines if line.rule}
 
 
 def find_disputable_line(store: Store, server: ServerId, *, rubric: str, cites: str, at: str) -> DisputedLine | None:

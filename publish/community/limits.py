@@ -36,3 +36,8 @@ class CommunityLimits:
     failures: int = 20
     failures_within: timedelta = timedelta(minutes=10)
     plain_http: bool = False
+
+    @property
+    def waits(self) -> tuple[int, int]:
+        """The two cool-downs in minutes."""
+        return round(self.cooldown.total_seconds() / 60), round(self.owner_cooldown.total_seconds() / 60)

@@ -9,6 +9,7 @@ from starlette.responses import Response
 
 from evidence.model import ServerId
 from evidence.store.listing.values import ListedServer
+from publish.community.disputable_lines import list_shown_runs
 from publish.views.absence_advice import advise_on_absence
 from publish.views.public_servers import read_server_outline
 from publish.views.server_in_run import (
@@ -76,9 +77,28 @@ def history_response(site: SiteContext, template: str, seen: ServerInRun, *, tab
         "receipt_page": lambda card: f"/servers/{seen.id}/receipts/{card.rubric}@{card.version}",
         "server_tabs": TABS,
         "server_tab_parts": PARTS,
+        "server_actions": _list_actions(seen.id),
         "disputes_page": f"/servers/{seen.id}/disputes",
+        "dispute_form": f"/servers/{seen.id}/disputes/new" if _has_newest_receipts(site, seen) else "",
     }
     return site.page(template, **{**top, "tab": tab, **values})
+
+
+def _list_actions(server: ServerId) -> tuple[tuple[str, str, str], ...]:
+    """What a visitor can do about a server: the path of the page, its name and the words of the link."""
+    here = f"/servers/{server}"
+    return (
+        (f"{here}/retests", "retests", "Re-test"),
+        (f"{here}/disputes", "disputes", "Dispute"),
+        (f"{here}/badges", "badges", "Badge"),
+        (f"/compare?server={server}", "compare", "Compare"),
+        (f"{here}/badges#follow", "follow", "Follow"),
+    )
+
+
+def _has_newest_receipts(site: SiteContext, seen: ServerInRun) -> bool:
+    """Whether lines of the run can be disputed."""
+    return seen.newest or seen.run.run.id in list_shown_runs(site.store, seen.id)
 
 
 def find_server_in_run(site: SiteContext, server: ServerId, run: str | None = None) -> ServerInRun:

@@ -9,6 +9,7 @@ from typing import Final
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
+from publish.community.disputable_lines import is_disputable
 from publish.disclosure import UNDER_DISCLOSURE, WITHHELD
 from publish.site import receipt_rows
 from publish.text.display import make_visible, render_inline_code
@@ -67,6 +68,7 @@ def environment() -> Environment:
     }
     jinja.tests["not_measured"] = lambda value: isinstance(value, NotMeasured)
     jinja.tests["thin"] = has_thin_evidence
+    jinja.tests["disputable"] = is_disputable
     jinja.globals["withheld"] = WITHHELD
     jinja.globals["list_caps"] = _list_caps
     jinja.globals["percentile"] = find_percentile

@@ -6,10 +6,16 @@ from typing import Any, Final
 
 from fastapi import APIRouter, Query
 from starlette.exceptions import HTTPException
-from starlette.responses import Response
+from starlette.responses import RedirectResponse, Response
 
 from evidence.store.listing.values import HistoryPoint
-from publish.site.server_context import find_listed_server_in_run, find_server_in_run, history_response, server_response
+from publish.site.server_context import (
+    find_listed_server,
+    find_listed_server_in_run,
+    find_server_in_run,
+    history_response,
+    server_response,
+)
 from publish.views.comparisons.evidence_changes import compare_evidence
 from publish.views.comparisons.receipts import compare_receipts
 from publish.views.comparisons.servers import explain_incomparable
@@ -43,9 +49,11 @@ def routes(site: SiteContext) -> APIRouter:
     @router.get("/servers/{server}/compare")
     def two_runs(
         server: str,
-        from_: str = Query(alias="from"),
-        to: str = Query(),
+        from_: str = Query(default="", alias="from"),
+        to: str = "",
     ) -> Response:
+        if not (from_ and to):
+            return RedirectResponse(f"/servers/{find_listed_server(site, server).server.id}/history#two", 303)
         old, new = find_server_in_run(site, server, from_), find_server_in_run(site, server, to)
         if old.run.run.id > new.run.run.id:
             raise HTTPException(400, "Expected the earlier run in `from` and the later one in `to`; exchange them.")

@@ -74,6 +74,8 @@ def _page(
         "status": status,
         "base_url": site.backend.base_url,
         "file": PROOF_FILE,
+        "waits": site.backend.community.waits,
+        "days": site.backend.community.claim_time.days,
         "index": False,
         "keep": False,
     }

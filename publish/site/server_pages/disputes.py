@@ -1,24 +1,27 @@
-"""Disputes of one server: the list, and a form for one line."""
+"""Disputes of one server: what they are for, the lines to choose from, the list, and a form for one line."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, Final
 
 from fastapi import APIRouter, Depends, Form, Query, Request
-from starlette.exceptions import HTTPException
 from starlette.responses import RedirectResponse, Response
 
+from evidence.store import Store
 from publish.community import disputes
-from publish.community.disputable_lines import find_disputable_line
+from publish.community.disputable_lines import find_disputable_line, list_shown_runs
 from publish.community.dispute_views import list_public_disputes
 from publish.community.disputes import DisputeFiler, DisputeRefusal, DisputeRefused, DisputeText, FiledDispute
 from publish.community.limits import MAX_CONTACT, MAX_REASON, MIN_REASON
 from publish.site.server_context import find_server_in_run, server_response
 from publish.views.evidence.server import MultilineText
-from publish.views.server_in_run import ServerInRun
+from publish.views.fix_costs import rank_costs
+from publish.views.public_servers import read_public_server
+from publish.views.server_in_run import ServerInRun, order_newest
 from publish.web.context import SiteContext
 from publish.web.same_origin import require_same_origin
+from scoring.results.scorecard import Scorecard
 
 _STATUS: Final[Mapping[DisputeRefusal, int]] = {
     DisputeRefusal.UNKNOWN_LINE: 404,
@@ -26,7 +29,8 @@ _STATUS: Final[Mapping[DisputeRefusal, int]] = {
     DisputeRefusal.UNFIT_CONTACT: 422,
     DisputeRefusal.TOO_MANY: 429,
 }
-_PRIVATE_PAGE: Final = {"index": False, "keep": False}
+_UNKNOWN_LINE: Final = "The newest receipts have no such line. It may be repaired, or you can choose another one below."
+COSTS_SHOWN: Final = 10
 
 
 def routes(site: SiteContext) -> APIRouter:
@@ -34,22 +38,19 @@ def routes(site: SiteContext) -> APIRouter:
 
     @router.get("/servers/{server}/disputes")
     def show_disputes(server: str) -> Response:
-        seen = find_server_in_run(site, server)
-        values = {"disputes": list_public_disputes(site.store, seen.id), "prose": MultilineText, "index": False}
-        return server_response(site, "server_disputes.html.j2", seen, tab="disputes", **values)
+        return _list(site, find_server_in_run(site, server))
 
     @router.get("/servers/{server}/disputes/new")
     def form(
         server: str,
-        rubric: Annotated[str, Query(max_length=100)],
-        cites: Annotated[str, Query(max_length=200)],
+        rubric: Annotated[str, Query(max_length=100)] = "",
+        cites: Annotated[str, Query(max_length=200)] = "",
         at: Annotated[str, Query(max_length=4000)] = "",
     ) -> Response:
-        return _form(
-            site,
-            find_server_in_run(site, server),
-            DisputeText(server=server, rubric=rubric, cites=cites, at=at, reason=""),
-        )
+        seen = find_server_in_run(site, server)
+        if not (rubric and cites):
+            return RedirectResponse(f"/servers/{seen.id}/disputes", 303)
+        return _form(site, seen, DisputeText(server=seen.id, rubric=rubric, cites=cites, at=at, reason=""))
 
     @router.post("/servers/{server}/disputes", dependencies=[Depends(require_same_origin)])
     def file(
@@ -74,12 +75,40 @@ def routes(site: SiteContext) -> APIRouter:
     return router
 
 
+def _list(site: SiteContext, seen: ServerInRun, *, refused: str = "", status: int = 200) -> Response:
+    newest, cards = _read_newest_receipts(site.store, seen)
+    values: dict[str, Any] = {
+        "disputes": list_public_disputes(site.store, seen.id),
+        "prose": MultilineText,
+        "cards": cards,
+        "receipts_run": "" if newest == seen.run.run.id else f"?run={newest}",
+        "costs": rank_costs(cards[:1]),
+        "costs_shown": COSTS_SHOWN,
+        "lengths": (MIN_REASON, MAX_REASON),
+        "refused": refused,
+        "status": status,
+        "index": False,
+        "keep": not refused,
+    }
+    return server_response(site, "server_disputes.html.j2", seen, tab="disputes", **values)
+
+
+def _read_newest_receipts(store: Store, seen: ServerInRun) -> tuple[str, Sequence[Scorecard]]:
+    """The run whose lines can be disputed first, a re-test if there is one, and its receipts, the main one first."""
+    newest = next(list_shown_runs(store, seen.id), seen.run.run.id)
+    shown = None if newest == seen.run.run.id else read_public_server(store, newest, seen.id)
+    if shown is None or not shown.cards:
+        return seen.run.run.id, seen.current
+    return newest, order_newest(shown)
+
+
 def _form(site: SiteContext, seen: ServerInRun, words: DisputeText, refused: DisputeRefused | None = None) -> Response:
     line = find_disputable_line(site.store, words.server, rubric=words.rubric, cites=words.cites, at=words.at)
     if line is None:
-        raise HTTPException(404, "No line of the newest receipts is that: choose one on the page of its receipt.")
+        return _list(site, seen, refused=_UNKNOWN_LINE, status=404)
     values: dict[str, Any] = {
-        **_PRIVATE_PAGE,
+        "index": False,
+        "keep": False,
         "line": line,
         "words": words,
         "refused": refused.message if refused else "",

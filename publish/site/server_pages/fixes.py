@@ -10,6 +10,7 @@ from starlette.responses import Response
 
 from evidence.model import Dossier
 from evidence.store import Store
+from publish.community.disputable_lines import find_charging_lines
 from publish.disclosure import NOT_REVIEWED, ReviewedFindings
 from publish.findings.identity import match_reviews
 from publish.site.server_context import find_server_in_run, server_response
@@ -36,7 +37,14 @@ def routes(site: SiteContext) -> APIRouter:
         card = next((card for card in current if card.rubric == (rubric or methodology_titles().main)), None)
         if card is None:
             raise HTTPException(404, "The server has no receipt under this methodology.")
-        values = {"index": False, "card": card, "cards": current, "spots_shown": SPOTS_SHOWN, "snippet_of": _snippet_of}
+        values = {
+            "index": False,
+            "card": card,
+            "cards": current,
+            "spots_shown": SPOTS_SHOWN,
+            "snippet_of": _snippet_of,
+            "charging": find_charging_lines(card),
+        }
         return server_response(site, "server_fixes.html.j2", seen, tab="fixes", **values, **_outlook(site, seen, card))
 
     return router

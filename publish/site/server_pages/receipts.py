@@ -69,7 +69,6 @@ def routes(site: SiteContext) -> APIRouter:
             "index": False,
             "pages": max(1, -(-_longest(card) // LINES_ON_PAGE)),
             "disputed": list_disputed_lines(site.store, seen),
-            "dispute_form": f"/servers/{server}/disputes/new" if seen.newest else "",
         }
         return server_response(site, "server_receipt.html.j2", seen, tab="", **values)
 
@@ -84,6 +83,7 @@ def routes(site: SiteContext) -> APIRouter:
             "judgement": judged,
             "awards": (judged.gate, *judged.badges),
             "snippets": images.badge_snippets(site.backend.base_url, seen.id),
+            "base_url": site.backend.base_url,
         }
         return server_response(site, "server_badges.html.j2", seen, tab="badges", **values)
 

@@ -1,4 +1,4 @@
-"""Re-tests of one server: the form, the requests, and the changes of the newest one."""
+"""Re-tests of one server: what they are for, the form, the requests, and what the newest finished one changed."""
 
 from __future__ import annotations
 
@@ -8,14 +8,19 @@ from fastapi import APIRouter, Depends, Request
 from starlette.exceptions import HTTPException
 from starlette.responses import RedirectResponse, Response
 
-from publish.community.limits import CommunityLimits
+from evidence.store import RetestState
 from publish.site.server_context import find_server_in_run, server_response
+from publish.views.comparisons.retest_results import read_retest_result
 from publish.views.server_in_run import ServerInRun
 from publish.web.backend import RetestAccepted, RetestProgress, RetestRefusal
 from publish.web.context import SiteContext
 from publish.web.same_origin import require_same_origin
 
-LINES_SHOWN: Final = 60
+RULES_SHOWN: Final = 5
+FACTS_SHOWN: Final = 3
+ITEMS_SHOWN: Final = 3
+LEFT_SHOWN: Final = 2
+"""With these, the result of a re-test fits one screen."""
 
 _STATUS: Final = {RetestRefusal.UNKNOWN_SERVER: 404, RetestRefusal.OPTED_OUT: 409, RetestRefusal.TOO_MANY: 429}
 AGAIN_SECONDS: Final = 3600
@@ -50,10 +55,6 @@ def routes(site: SiteContext) -> APIRouter:
     return router
 
 
-def _minutes(limits: CommunityLimits) -> tuple[int, int]:
-    return round(limits.cooldown.total_seconds() / 60), round(limits.owner_cooldown.total_seconds() / 60)
-
-
 def _page(
     site: SiteContext,
     seen: ServerInRun,
@@ -65,17 +66,22 @@ def _page(
 ) -> Response:
     """The page reloads by itself only with `follow`, since automatic reloads are a barrier (WCAG 2.2.1)."""
     known = site.backend.retests(seen.id)
-    shown = chosen or (site.backend.retest(known[0].retest.id) if known else None)
-    is_open = any(one.retest.is_open for one in known)
+    shown = chosen or next((one for one in known if not one.retest.is_open), None)
+    is_done = shown is not None and shown.retest.state is RetestState.DONE
+    open_one = next((one for one in known if one.retest.is_open), None)
     values: dict[str, Any] = {
         "retests": known,
         "shown": shown,
-        "open": is_open,
+        "result": read_retest_result(site.store, shown.retest) if shown is not None and is_done else None,
+        "open": open_one,
         "refused": refused,
-        "refresh": REFRESH_SECONDS if follow and is_open else 0,
-        "lines_shown": LINES_SHOWN,
+        "refresh": REFRESH_SECONDS if follow and open_one else 0,
+        "rules_shown": RULES_SHOWN,
+        "facts_shown": FACTS_SHOWN,
+        "items_shown": ITEMS_SHOWN,
+        "left_shown": LEFT_SHOWN,
         "now": site.backend.now(),
-        "waits": _minutes(site.backend.community),
+        "waits": site.backend.community.waits,
         "status": status,
         "index": False,
         "keep": False,

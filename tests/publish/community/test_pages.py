@@ -26,13 +26,41 @@ def test_a_re_test_is_asked_for_by_a_form_and_followed_without_a_script(house: H
     asked = house.client.post(f"/servers/{server}/retests", headers={"Sec-Fetch-Site": "same-origin"})
     assert (asked.status_code, asked.headers["location"]) == (303, f"/servers/{server}/retests")
     followed = house.client.get(asked.headers["location"])
-    assert "Look how far it is" in followed.text
+    assert "Load the page again" in followed.text
     assert 'http-equiv="refresh"' not in followed.text  # a page that moves by itself shuts people out
     moving = house.client.get(f"/servers/{server}/retests?follow=true")
     assert '<meta http-equiv="refresh" content="5">' in moving.text
     assert followed.headers["cache-control"] == "no-store"
     assert "waiting" in followed.text
     assert "<script" not in followed.text
+
+
+EXPLAINED = ("What it is for", "What you need", "What happens", "How long it takes")
+
+
+@pytest.mark.parametrize("tail", ["retests", "disputes", "disputes/new", "disputes/new?rubric=lint", "control"])
+def test_the_bare_address_of_a_form_explains_itself(house: House, tail: str) -> None:
+    answer = house.client.get(f"/servers/{house.server()}/{tail}", follow_redirects=True)
+    assert answer.status_code == 200
+    assert [words for words in EXPLAINED if words not in answer.text] == []
+
+
+def test_the_page_of_disputes_offers_lines_to_choose(house: House) -> None:
+    server = house.server()
+    chosen = re.findall(
+        r'href="(/servers/[^"]*/disputes/new\?[^"]*)"', house.client.get(f"/servers/{server}/disputes").text
+    )
+    assert chosen
+    for link in chosen:
+        assert "Dispute this line" in house.client.get(link.replace("&amp;", "&")).text
+
+
+def test_a_line_that_is_gone_is_answered_with_the_lines_that_are_left(house: House) -> None:
+    server = house.server()
+    gone = house.client.get(f"/servers/{server}/disputes/new", params={"rubric": "lint", "cites": "no-such-line"})
+    assert gone.status_code == 404
+    assert "have no such line" in gone.text
+    assert f"/servers/{server}/disputes/new?rubric=" in gone.text
 
 
 def test_a_form_of_another_site_is_refused(house: House) -> None:
