@@ -79,8 +79,8 @@ def _reads(client: TestClient, server: str, where: str) -> None:
     assert any("description" in line["why"] for line in gained["lint"]["gone"])
     page = client.get(f"/servers/{server}/retests?follow=true").text
     assert 'http-equiv="refresh"' not in page
-    assert "Lines that went" in page
-    assert re.search(r"class=\"gained\">\+", page)
+    assert "Repaired" in page
+    assert re.search(r"class=\"(num )?gained\">\+", page)
 
 
 def _has_to_wait(client: TestClient, server: str) -> None:
