@@ -10,7 +10,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from publish.community.disputable_lines import is_disputable
-from publish.disclosure import UNDER_DISCLOSURE, WITHHELD
+from publish.disclosure import UNDER_DISCLOSURE
 from publish.site import receipt_rows
 from publish.text.display import make_visible, render_inline_code
 from publish.text.numbers import base_weight_share, format_number, format_percent, format_signed
@@ -69,7 +69,6 @@ def environment() -> Environment:
     jinja.tests["not_measured"] = lambda value: isinstance(value, NotMeasured)
     jinja.tests["thin"] = has_thin_evidence
     jinja.tests["disputable"] = is_disputable
-    jinja.globals["withheld"] = WITHHELD
     jinja.globals["list_caps"] = _list_caps
     jinja.globals["percentile"] = find_percentile
     jinja.globals["has_lines"] = lambda card: next(receipt_lines(card), None) is not None
