@@ -10,6 +10,7 @@ from starlette.responses import Response
 from evidence.model import ServerId
 from evidence.store.listing.values import ListedServer
 from publish.community.disputable_lines import list_shown_runs
+from publish.site.list_rows import ACCESS
 from publish.views.absence_advice import advise_on_absence
 from publish.views.public_servers import read_server_outline
 from publish.views.server_in_run import (
@@ -73,6 +74,7 @@ def history_response(site: SiteContext, template: str, seen: ServerInRun, *, tab
         "state": seen.state,
         "dropped": seen.dropped,
         "titles": methodology_titles().rubrics,
+        "access_words": ACCESS,
         "asked": "" if seen.newest else f"?run={seen.run.run.id}",
         "receipt_page": lambda card: f"/servers/{seen.id}/receipts/{card.rubric}@{card.version}",
         "server_tabs": TABS,
