@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from decimal import ROUND_HALF_UP, Decimal
+from decimal import Decimal
 from typing import Any, Final
 
 from evidence.canonical import Json, parse_json
@@ -12,13 +12,14 @@ from evidence.kinds.listing import Listing
 from evidence.model import Absent, Dossier, Record
 from publish.scan_reports.gate import GateDecision, decision_as_json
 from publish.scan_reports.schema import SCAN_FORMAT, WHOLE_KINDS
+from publish.text.numbers import json_number
 from publish.views.evidence.check_verdicts import CheckVerdicts, verdicts_as_json
 from publish.views.server_summary import count_listed, read_tool_scores
 from scoring.analysis.token_costs import estimate_tokens
 from scoring.results.outcome import NotMeasured
 from scoring.results.scorecard import ComponentScore, DimensionScore, Line, Scorecard
 
-_SIX_PLACES: Final = Decimal("1E-6")
+_COVERAGE_PLACES: Final = 6
 
 
 def make_scan_document(
@@ -55,9 +56,9 @@ def receipt_as_json(card: Scorecard) -> dict[str, Any]:
         "source_version": card.source_version,
         **_score(card.score),
         "grade": card.grade,
-        "coverage": to_json_number(card.coverage.quantize(_SIX_PLACES, rounding=ROUND_HALF_UP)),
-        "floor": to_json_number(card.floor),
-        "ceiling": to_json_number(card.ceiling),
+        "coverage": json_number(card.coverage, _COVERAGE_PLACES),
+        "floor": json_number(card.floor),
+        "ceiling": json_number(card.ceiling),
         "lines": [_line(line) for line in card.lines],
         "dimensions": [_dimension(part) for part in card.dimensions],
         **({} if tools is None else {"tools": tools}),
@@ -67,11 +68,6 @@ def receipt_as_json(card: Scorecard) -> dict[str, Any]:
     }
 
 
-def to_json_number(value: Decimal) -> int | float:
-    """A JSON number: whole ones without a fraction."""
-    return int(value) if value == value.to_integral_value() else float(value)
-
-
 def _tokens(seen: Listing) -> list[Json]:
     return [{"name": tool.name, "tokens": estimate_tokens(tool.raw)} for tool in seen.tools.items]
 
@@ -79,7 +75,7 @@ def _tokens(seen: Listing) -> list[Json]:
 def _score(score: Decimal | NotMeasured) -> dict[str, Any]:
     if isinstance(score, NotMeasured):
         return {"score": None, "reason": score.reason, "detail": score.detail}
-    return {"score": to_json_number(score), "reason": None, "detail": ""}
+    return {"score": json_number(score), "reason": None, "detail": ""}
 
 
 def _dimension(part: DimensionScore) -> dict[str, Any]:

@@ -1,23 +1,49 @@
-"""Formats numbers, and computes the geometry of histograms."""
+"""Rounds and formats published numbers, and computes the geometry of histograms."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from decimal import ROUND_HALF_UP, Decimal
+from decimal import ROUND_FLOOR, ROUND_HALF_UP, Decimal
 from functools import lru_cache
-from typing import Protocol
+from typing import Final, Protocol
 
 MINUS = "−"
 
+SHARE_PLACES: Final = 3
+"""Decimals of a share of 1, which pages show in per cent with one decimal."""
+
 _WIDTH, _TOP, _BASE, _LEFT = 360, 22, 168, 8
+
+
+def round_number(value: Decimal, places: int = 2) -> Decimal:
+    """The published value of a number: at most `places` decimals, rounded half up."""
+    return value.quantize(Decimal(1).scaleb(-places), rounding=ROUND_HALF_UP)
+
+
+def round_short_of(value: Decimal, bound: Decimal, places: int = 2) -> Decimal:
+    """The published value, rounded down where it would otherwise reach a bound that the exact value does not reach."""
+    rounded = round_number(value, places)
+    if value < bound <= rounded:
+        return value.quantize(Decimal(1).scaleb(-places), rounding=ROUND_FLOOR)
+    return rounded
+
+
+def json_number(value: Decimal, places: int = 2) -> int | float:
+    """The published value of a number as a JSON number; a whole one has no fraction."""
+    rounded = round_number(value, places)
+    return int(rounded) if rounded == rounded.to_integral_value() else float(rounded)
+
+
+def json_share(share: Decimal) -> int | float:
+    """The published value of a share of 1 as a JSON number."""
+    return json_number(share, SHARE_PLACES)
 
 
 @lru_cache(8_192)
 def format_number(value: Decimal, places: int = 2) -> str:
     """A number with at most `places` decimals, rounded half up, without trailing zeros."""
-    rounded = value.quantize(Decimal(1).scaleb(-places), rounding=ROUND_HALF_UP)
-    text = f"{rounded:f}"
+    text = f"{round_number(value, places):f}"
     text = text.rstrip("0").rstrip(".") if "." in text else text
     return "0" if text in {"-0", ""} else text.replace("-", MINUS)
 

@@ -19,6 +19,12 @@ RUBRIC_ID: Final = r"^[a-z][a-z0-9_]{0,40}$"
 DECIMAL: Final = r"^-?[0-9]+(\.[0-9]+)?$"
 DIGEST: Final = r"^[0-9a-f]{64}$"
 
+Number: TypeAlias = Annotated[
+    float, Field(description="Rounded half up to two decimals, as on the pages.", examples=[72.5])
+]
+Share: TypeAlias = Annotated[
+    float, Field(description="A share of 1, rounded half up to three decimals.", examples=[0.854])
+]
 Exact: TypeAlias = Annotated[
     str, Field(pattern=DECIMAL, description="A decimal, exact and therefore a string.", examples=["72.5"])
 ]
@@ -53,14 +59,14 @@ class NotMeasured(TypedDict):
 
 
 Result: TypeAlias = Annotated[
+    Number | NotMeasured, Field(description="A score, or why there is none.", examples=[72.5])
+]
+ExactResult: TypeAlias = Annotated[
     Exact | NotMeasured, Field(description="A score, or why there is none.", examples=["72.5"])
 ]
 
 
-@with_config(STRICT)
-class Line(TypedDict):
-    """One reason for points gained or lost."""
-
+class _LineTexts(TypedDict):
     cites: Annotated[
         str,
         Field(
@@ -68,7 +74,6 @@ class Line(TypedDict):
             examples=["tool-no-description"],
         ),
     ]
-    points: Exact
     why: Annotated[str, Field(description="What was found, in words.", examples=["no description"])]
     rule: Annotated[
         str | None,
@@ -88,55 +93,113 @@ class Line(TypedDict):
 
 
 @with_config(STRICT)
-class Component(TypedDict):
+class Line(_LineTexts):
+    """One reason for points gained or lost."""
+
+    points: Number
+
+
+@with_config(STRICT)
+class ReceiptLine(_LineTexts):
+    """One reason for points gained or lost, with exact points."""
+
+    points: Exact
+
+
+class _ComponentTexts(TypedDict):
+    name: Annotated[str, Field(examples=["descriptions"])]
+    checked: Annotated[int, Field(description="How many things were checked.")]
+
+
+@with_config(STRICT)
+class Component(_ComponentTexts):
     """One named part of a dimension, on its scale of 0 to 10."""
 
-    name: Annotated[str, Field(examples=["descriptions"])]
-    base_weight: Exact
-    effective_weight: Exact
+    base_weight: Number
+    effective_weight: Share
     result: Result
     lines: list[Line]
-    checked: Annotated[int, Field(description="How many things were checked.")]
+    floor: NotRequired[Number]
+    ceiling: NotRequired[Number]
+
+
+@with_config(STRICT)
+class ReceiptComponent(_ComponentTexts):
+    """One named part of a dimension, exact."""
+
+    base_weight: Exact
+    effective_weight: Exact
+    result: ExactResult
+    lines: list[ReceiptLine]
     floor: NotRequired[Exact]
     ceiling: NotRequired[Exact]
 
 
-@with_config(STRICT)
-class Dimension(TypedDict):
-    """One weighted part of a score. The effective weights of what was measured add up to 1."""
-
+class _DimensionTexts(TypedDict):
     name: Annotated[str, Field(examples=["schema_quality"])]
-    base_weight: Exact
-    effective_weight: Exact
+    status: Annotated[str, Field(description="measured, partial or not_testable.", examples=["measured"])]
+
+
+@with_config(STRICT)
+class Dimension(_DimensionTexts):
+    """One weighted part of a score. The exact effective weights of what was measured add up to 1."""
+
+    base_weight: Number
+    effective_weight: Share
     result: Result
     lines: list[Line]
-    status: Annotated[str, Field(description="measured, partial or not_testable.", examples=["measured"])]
     components: list[Component]
 
 
 @with_config(STRICT)
-class Scorecard(TypedDict):
-    """A receipt: a score, every line of it, and the versions and evidence that it rests on."""
+class ReceiptDimension(_DimensionTexts):
+    """One weighted part of a score, exact."""
 
+    base_weight: Exact
+    effective_weight: Exact
+    result: ExactResult
+    lines: list[ReceiptLine]
+    components: list[ReceiptComponent]
+
+
+class _ScorecardTexts(TypedDict):
     server: ServerKey
     rubric: Annotated[str, Field(description="The methodology.", examples=["adaptive"])]
     version: Annotated[int, Field(description="Our version of the methodology.", examples=[1])]
     source_version: Annotated[str, Field(description="Version of the publication that it follows.", examples=["2.1"])]
-    score: Result
     grade: Annotated[str | None, Field(description="Grade or level; null where there is none.", examples=["B"])]
     as_of: Time
-    coverage: Annotated[
-        Exact, Field(description="Share of the base weight that was measured, 0 to 1.", examples=["0.85"])
-    ]
-    floor: NotRequired[
-        Annotated[Exact, Field(description="The score if all that is unmeasured counted nothing.", examples=["61"])]
-    ]
-    ceiling: NotRequired[
-        Annotated[Exact, Field(description="The score if all that is unmeasured counted in full.", examples=["77"])]
-    ]
-    lines: list[Line]
-    dimensions: list[Dimension]
     caveats: Annotated[list[str], Field(examples=[["a declared list could not be listed"]])]
     facts: dict[str, str]
     versions: Annotated[dict[str, str], Field(description="What it was judged with.")]
     evidence: Annotated[dict[str, str], Field(description="Digest of each kind of public evidence that was read.")]
+
+
+@with_config(STRICT)
+class Scorecard(_ScorecardTexts):
+    """A score, every line of it, and the versions and evidence that it rests on. Its numbers are rounded."""
+
+    score: Result
+    coverage: Annotated[
+        Share, Field(description="Share of the base weight that was measured, 0 to 1.", examples=[0.854])
+    ]
+    floor: NotRequired[
+        Annotated[Number, Field(description="The score if all that is unmeasured counted nothing.", examples=[61])]
+    ]
+    ceiling: NotRequired[
+        Annotated[Number, Field(description="The score if all that is unmeasured counted in full.", examples=[77])]
+    ]
+    lines: list[Line]
+    dimensions: list[Dimension]
+
+
+@with_config(STRICT)
+class Receipt(_ScorecardTexts):
+    """A scorecard with exact decimals in strings, as it is in the dataset: its lines add up to the score."""
+
+    score: ExactResult
+    coverage: Exact
+    floor: NotRequired[Exact]
+    ceiling: NotRequired[Exact]
+    lines: list[ReceiptLine]
+    dimensions: list[ReceiptDimension]

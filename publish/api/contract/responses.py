@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from datetime import UTC, datetime
-from decimal import Decimal
 from functools import lru_cache
 from typing import Any, Final
 
@@ -41,11 +40,6 @@ def encode_json(value: Any) -> bytes:
         return orjson.dumps(value)
     except orjson.JSONEncodeError:
         return json.dumps(value, separators=(",", ":")).encode()
-
-
-def format_decimal(number: Decimal) -> str:
-    """A decimal as an exact string."""
-    return format(number, "f")
 
 
 @lru_cache(1_000)

@@ -19,14 +19,14 @@ from publish.web.problems import describe_problems
 
 
 @with_config(STRICT)
-class ActItem(TypedDict):
+class AuditItem(TypedDict):
     """One decision that needed a token or the command line."""
 
     number: int
     at: Time
-    who: Annotated[str, Field(description="Login or name of the token.", examples=["triage bot"])]
+    actor: Annotated[str, Field(description="Login or name of the token.", examples=["triage bot"])]
     token: Annotated[str | None, Field(description="Id of the token; null at the command line.")]
-    what: Annotated[str, Field(examples=["dispute.accept"])]
+    action: Annotated[str, Field(description="What was decided.", examples=["dispute.accept"])]
     subject: Annotated[str, Field(examples=["dsp_0123456789abcdef"])]
     before: dict[str, Any]
     after: dict[str, Any]
@@ -34,10 +34,13 @@ class ActItem(TypedDict):
 
 
 @with_config(STRICT)
-class ActList(TypedDict):
-    """Decisions, newest first."""
+class AuditList(TypedDict):
+    """One page of decisions, newest first."""
 
-    acts: list[ActItem]
+    entries: list[AuditItem]
+    next_cursor: Annotated[
+        str | None, Field(description="Give it as `cursor` for the page after this one.", examples=["17"])
+    ]
 
 
 def routes(site: SiteContext) -> APIRouter:
@@ -45,30 +48,33 @@ def routes(site: SiteContext) -> APIRouter:
     require = Depends(required_bearer(site))
 
     @router.get(
-        "/audit", operation_id="listActs", summary="The audit trail",
-        response_model=ActList, responses=describe_problems(*MAY_LACK),
+        "/audit", operation_id="listAudit", summary="The audit trail",
+        response_model=AuditList, responses=describe_problems(*MAY_LACK),
     )  # fmt: skip
-    def list_acts(
-        limit: Annotated[int, Query(ge=1, le=200, description="How many.")] = 50,
-        before: Annotated[int | None, Query(ge=1, le=2**31 - 1, description="Only smaller numbers.")] = None,
+    def list_audit(
+        limit: Annotated[int, Query(ge=1, le=200, description="The maximum of entries on a page.")] = 50,
+        cursor: Annotated[
+            str | None, Query(pattern=r"^[1-9][0-9]{0,8}$", description="`next_cursor` of another page.")
+        ] = None,
         bearer: TokenBearer = require,
     ) -> Response:
         """Every decision that needed a token or the command line. Needs the scope admin:audit."""
         check_scope(bearer, ADMIN_AUDIT)
-        return bytes_response(
-            encode_json({"acts": [_act(one) for one in site.store.audit.read_entries(limit, before=before)]})
-        )
+        found = site.store.audit.read_entries(limit + 1, before=None if cursor is None else int(cursor))
+        shown = found[:limit]
+        following = str(shown[-1].number) if len(found) > limit else None
+        return bytes_response(encode_json({"entries": list(map(_entry, shown)), "next_cursor": following}))
 
     return router
 
 
-def _act(one: AuditEntry) -> dict[str, Any]:
+def _entry(one: AuditEntry) -> dict[str, Any]:
     return {
         "number": one.number,
         "at": format_time(one.at),
-        "who": one.who,
+        "actor": one.who,
         "token": one.token,
-        "what": one.what,
+        "action": one.what,
         "subject": one.subject,
         "before": dict(one.before),
         "after": dict(one.after),

@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from decimal import Decimal
+from typing import Annotated, Any, Final
 
 from fastapi import APIRouter
 from pydantic import Field, with_config
 from starlette.responses import Response
 from typing_extensions import TypedDict
 
-from publish.api.contract.models import STRICT, Exact, NotMeasured, RunKey, ServerKey
+from publish.api.contract.models import STRICT, NotMeasured, Number, RunKey, ServerKey
 from publish.api.contract.public_access import OF_SERVER, ServerPath, find_public_server, find_visible_server
-from publish.api.contract.responses import format_decimal, json_response
+from publish.api.contract.responses import json_response
 from publish.badges import requirements as gate
 from publish.badges.requirements import Award, Criterion
+from publish.text.numbers import SHARE_PLACES, json_number, round_short_of
 from publish.web.context import SiteContext
 from publish.web.problems import describe_problems
 
-_UNSEEN = {"not_measured": "nothing_to_count"}
+_PLACES: Final = 2
+_UNSEEN: Final = {"not_measured": "nothing_to_count"}
 
 
 @with_config(STRICT)
@@ -27,9 +30,10 @@ class Needed(TypedDict):
     id: Annotated[str, Field(examples=["coverage"])]
     title: Annotated[str, Field(examples=["Coverage of the methodology"])]
     unit: Annotated[str, Field(description="share (0 to 1), of 10, of 100, or count.", examples=["share"])]
-    needs: Exact
+    needs: Number
     has: Annotated[
-        Exact | NotMeasured, Field(description="What evidence guarantees; what was not seen counts nothing.")
+        Number | NotMeasured,
+        Field(description="What evidence guarantees; what was not seen counts nothing. Below `needs` if not `met`."),
     ]
     met: bool
     detail: Annotated[str, Field(examples=["measured of what the methodology weighs"])]
@@ -104,12 +108,17 @@ def _badge(award: Award, awarded: bool, image: str | None) -> dict[str, Any]:
 
 def _needed(criterion: Criterion) -> dict[str, Any]:
     requirement = criterion.requirement
+    places = SHARE_PLACES if requirement.unit == "share" else _PLACES
     return {
         "id": requirement.id,
         "title": requirement.title,
         "unit": requirement.unit,
-        "needs": format_decimal(requirement.needs),
-        "has": _UNSEEN if criterion.has is None else format_decimal(criterion.has),
+        "needs": json_number(requirement.needs, places),
+        "has": _UNSEEN if criterion.has is None else _round_has(criterion.has, requirement.needs, places),
         "met": criterion.met,
         "detail": criterion.detail,
     }
+
+
+def _round_has(has: Decimal, needs: Decimal, places: int) -> int | float:
+    return json_number(round_short_of(has, needs, places), places)

@@ -10,7 +10,7 @@ from starlette.responses import Response
 from typing_extensions import TypedDict
 
 from evidence.model import ServerId
-from publish.api.contract.models import RUN_ID, STRICT, Exact, RunKey, ServerKey
+from publish.api.contract.models import RUN_ID, STRICT, Number, RunKey, ServerKey
 from publish.api.contract.public_access import OF_SERVER, ServerPath, find_public_server, find_visible_server
 from publish.api.contract.responses import bytes_response, encode_json
 from publish.formats.run_files import mask_secrets
@@ -24,7 +24,7 @@ from publish.web.problems import describe_problems, make_problem
 class Side(TypedDict):
     """The result of one receipt."""
 
-    score: Annotated[Exact | None, Field(description="Null where there is no score.")]
+    score: Annotated[Number | None, Field(description="Null where there is no score.")]
     grade: Annotated[str | None, Field(examples=["B"])]
 
 
@@ -33,8 +33,8 @@ class ChangedPart(TypedDict):
     """A dimension whose result differs; null where it was not measured."""
 
     name: Annotated[str, Field(examples=["schema_quality"])]
-    before: Exact | None
-    after: Exact | None
+    before: Number | None
+    after: Number | None
 
 
 @with_config(STRICT)
@@ -44,7 +44,7 @@ class ChangedLine(TypedDict):
     cites: Annotated[str, Field(examples=["tool-no-description"])]
     rule: Annotated[str | None, Field(examples=["tool-description-missing"])]
     at: Annotated[str, Field(examples=["tools/search"])]
-    points: Exact
+    points: Number
     why: Annotated[str, Field(examples=["no description"])]
 
 
@@ -56,7 +56,7 @@ class ComparedScorecard(TypedDict):
     version: int
     before: Annotated[Side | None, Field(description="Null when there was no receipt of this version.")]
     after: Side
-    points: Annotated[Exact | None, Field(description="Gained or lost; null without a score on one of the sides.")]
+    points: Annotated[Number | None, Field(description="Gained or lost; null without a score on one of the sides.")]
     turn: Annotated[
         Literal["went dark", "came back"] | None,
         Field(description="The score disappeared or appeared: nothing else is compared then."),

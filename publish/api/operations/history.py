@@ -12,7 +12,8 @@ from typing_extensions import TypedDict
 from evidence.store.listing.values import HistoryPoint
 from publish.api.contract.models import RUBRIC_ID, STRICT, Result, RunKey, ServerKey, Time
 from publish.api.contract.public_access import ServerPath, find_visible_server
-from publish.api.contract.responses import format_decimal, format_time, json_response
+from publish.api.contract.responses import format_time, json_response
+from publish.text.numbers import json_number
 from publish.web.context import SiteContext
 from publish.web.problems import describe_problems
 
@@ -70,7 +71,7 @@ def _point(point: HistoryPoint) -> dict[str, Any]:
         "trigger": point.trigger.value,
         "rubric": point.rubric,
         "version": point.version,
-        "score": _NO_SCORE if point.score is None else format_decimal(point.score),
+        "score": _NO_SCORE if point.score is None else json_number(point.score),
         "grade": point.grade,
         "pins": point.pins,
     }

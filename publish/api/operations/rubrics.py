@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from decimal import Decimal
 from typing import Annotated, Any
 
 from fastapi import APIRouter
@@ -10,10 +9,11 @@ from pydantic import Field, with_config
 from starlette.responses import Response
 from typing_extensions import TypedDict
 
-from publish.api.contract.models import STRICT, Exact
-from publish.api.contract.responses import format_decimal, json_response
+from publish.api.contract.models import STRICT, Number
+from publish.api.contract.responses import json_response
 from publish.api.operations.rules import Citation, make_citation
 from publish.api.operations.scorecards import RubricPath, VersionPath
+from publish.text.numbers import json_number
 from publish.web.context import SiteContext
 from publish.web.problems import describe_problems, make_problem, show_found
 from scoring.engine import catalogue
@@ -43,7 +43,7 @@ class RubricComponent(TypedDict):
 
     name: Annotated[str, Field(examples=["descriptions"])]
     title: Annotated[str, Field(examples=["Descriptions of tools"])]
-    weight: Exact
+    weight: Number
     rules: Annotated[list[str], Field(examples=[["tool-description-missing"]])]
 
 
@@ -53,7 +53,7 @@ class RubricDimension(TypedDict):
 
     name: Annotated[str, Field(examples=["schema_quality"])]
     title: Annotated[str, Field(examples=["Schema quality"])]
-    weight: Exact
+    weight: Number
     components: list[RubricComponent]
 
 
@@ -62,7 +62,7 @@ class Band(TypedDict):
     """A grade, and its minimum score."""
 
     grade: Annotated[str, Field(examples=["A"])]
-    least: Exact
+    minimum: Number
 
 
 @with_config(STRICT)
@@ -128,7 +128,7 @@ def _whole(rubric: Declared) -> dict[str, Any]:
     return _item(rubric) | {
         "dimensions": [_dimension(part) for part in rubric.dimensions],
         "criteria": [make_citation(rubric, criterion) for criterion in rubric.criteria],
-        "bands": [{"grade": grade, "least": format_decimal(Decimal(least))} for least, grade in rubric.bands],
+        "bands": [{"grade": grade, "minimum": json_number(minimum)} for minimum, grade in rubric.bands],
         "settled": list(rubric.settled),
     }
 
@@ -137,12 +137,12 @@ def _dimension(part: DeclaredDimension) -> dict[str, Any]:
     return {
         "name": part.name,
         "title": part.title,
-        "weight": format_decimal(part.weight),
+        "weight": json_number(part.weight),
         "components": [
             {
                 "name": component.name,
                 "title": component.title,
-                "weight": format_decimal(component.weight),
+                "weight": json_number(component.weight),
                 "rules": sorted({criterion.rule for criterion in component.criteria}),
             }
             for component in part.components

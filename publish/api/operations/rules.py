@@ -10,9 +10,10 @@ from pydantic import Field, JsonValue, with_config
 from starlette.responses import Response
 from typing_extensions import TypedDict
 
-from publish.api.contract.models import STRICT, Exact
-from publish.api.contract.responses import format_decimal, json_response
+from publish.api.contract.models import STRICT, Number
+from publish.api.contract.responses import json_response
 from publish.disclosure import private_rule_ids
+from publish.text.numbers import json_number
 from publish.web.context import SiteContext
 from publish.web.problems import describe_problems, make_problem, show_found
 from scoring import rule_examples
@@ -54,7 +55,7 @@ class Citation(TypedDict):
     rubric: Annotated[str, Field(examples=["lint@1"])]
     cites: Annotated[str, Field(description="The id under which it stands on receipts.", examples=["LLM-001"])]
     severity: Annotated[str, Field(examples=["error"])]
-    points: Annotated[Exact, Field(description="What one finding costs, or the weight of the criterion.")]
+    points: Annotated[Number, Field(description="What one finding costs, or the weight of the criterion.")]
     params: dict[str, JsonValue]
 
 
@@ -200,6 +201,6 @@ def make_citation(rubric: Rubric, criterion: Criterion) -> dict[str, Any]:
         "rubric": rubric.name,
         "cites": criterion.cites,
         "severity": criterion.severity.value,
-        "points": format_decimal(criterion.points),
+        "points": json_number(criterion.points),
         "params": dict(criterion.params),
     }

@@ -24,7 +24,7 @@ class Search(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    text: Annotated[
+    q: Annotated[
         str, Field(max_length=200, pattern=_WORDS, description="Words of its purpose, name, ref or tools.")
     ] = ""
     ref: Annotated[
@@ -40,7 +40,7 @@ class Search(BaseModel):
         str,
         Field(
             pattern=f"^({'|'.join(_RUBRICS)})$",
-            description="The methodology that `grade` and `least` are about, and that `rank` sorts by.",
+            description="The methodology that `grade` and `minimum` are about, and that `rank` sorts by.",
         ),
     ] = _DEFAULT
     version: Annotated[int | None, Field(ge=1, le=999, description="Its version; the newest if not given.")] = None
@@ -48,7 +48,7 @@ class Search(BaseModel):
         Literal["rank", "name", "seen", "relevance"],
         Field(
             description="`rank`: the highest floor first; `name`: from A to Z; `seen`: the newest evidence first; "
-            "`relevance`: one page of the servers that fit `text` best, which need not have every word."
+            "`relevance`: one page of the servers that fit `q` best, which need not have every word."
         ),
     ] = "rank"
     reverse: Annotated[bool, Field(description="The other way round; not for `relevance`.")] = False
@@ -60,17 +60,19 @@ class Search(BaseModel):
     registry: Annotated[str | None, Field(pattern=_WORD, description="A registry that lists it.")] = None
     grade: Annotated[str | None, Field(pattern=_WORD, description="Its grade under the methodology.")] = None
     badge: Annotated[str | None, Field(pattern=_WORD, description="A badge that it has, by its id.")] = None
-    least: Annotated[
-        str | None, Field(pattern=r"^[0-9]{1,3}(\.[0-9]{1,3})?$", description="The least score, 0 to 100.")
+    minimum: Annotated[
+        str | None, Field(pattern=r"^[0-9]{1,3}(\.[0-9]{1,3})?$", description="The minimum score, 0 to 100.")
     ] = None
-    after: Annotated[str | None, Field(max_length=500, description="`next` or `previous` of another page.")] = None
-    limit: Annotated[int, Field(ge=1, le=LARGEST, description="At most so many on a page.")] = 50
+    cursor: Annotated[
+        str | None, Field(max_length=500, description="`next_cursor` or `previous_cursor` of another page.")
+    ] = None
+    limit: Annotated[int, Field(ge=1, le=LARGEST, description="The maximum of servers on a page.")] = 50
 
     @property
     def query(self) -> ListingQuery:
         """The search in the listing index."""
         return ListingQuery(
-            text=self.text,
+            text=self.q,
             rubric=self.rubric,
             version=self.version,
             sort=self.sort,
@@ -81,5 +83,5 @@ class Search(BaseModel):
             registry=self.registry,
             grade=self.grade,
             badge=self.badge,
-            minimum=None if self.least is None else Decimal(self.least),
+            minimum=None if self.minimum is None else Decimal(self.minimum),
         )

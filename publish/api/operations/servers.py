@@ -16,10 +16,11 @@ from evidence.derive.secret_scrubbing import are_free_of_secrets
 from evidence.model import server_id
 from evidence.store import BadCursor, UnknownRubric
 from evidence.store.listing.values import ListedScore, ListedServer, ListingPage
-from publish.api.contract.models import STRICT, Exact, NotMeasured, Result, RunKey, ServerKey, Time
+from publish.api.contract.models import STRICT, NotMeasured, Number, Result, RunKey, ServerKey, Share, Time
 from publish.api.contract.public_access import ServerPath, find_visible_server
-from publish.api.contract.responses import encode_json, format_decimal, format_time, json_response, mask_secrets
+from publish.api.contract.responses import encode_json, format_time, json_response, mask_secrets
 from publish.api.operations.server_query import Search
+from publish.text.numbers import json_number, json_share
 from publish.web.context import SiteContext
 from publish.web.problems import describe_problems, make_problem
 
@@ -35,12 +36,12 @@ class Score(TypedDict):
     score: Result
     grade: Annotated[str | None, Field(description="Null where there is none.", examples=["B"])]
     floor: Annotated[
-        Exact | None,
-        Field(description="The score if all that is unmeasured counted nothing; ranks go by it.", examples=["61"]),
+        Number | None,
+        Field(description="The score if all that is unmeasured counted nothing; ranks go by it.", examples=[61]),
     ]
-    ceiling: Annotated[Exact | None, Field(description="With all that is unmeasured in full.", examples=["77"])]
+    ceiling: Annotated[Number | None, Field(description="With all that is unmeasured in full.", examples=[77])]
     coverage: Annotated[
-        Exact, Field(description="Share of the base weight that was measured, 0 to 1.", examples=["0.84"])
+        Share, Field(description="Share of the base weight that was measured, 0 to 1.", examples=[0.854])
     ]
     thin: Annotated[bool, Field(description="It rests on too little to be compared with others.", examples=[False])]
     capped: Annotated[bool, Field(description="Something caps its grade; the scorecard says what.", examples=[False])]
@@ -92,20 +93,20 @@ class ServerItem(TypedDict):
 
 @with_config(STRICT)
 class ServerList(TypedDict):
-    """One page of servers. Follow `next`, or the header `Link`, until it is null."""
+    """One page of servers. Follow `next_cursor`, or the header `Link`, until it is null."""
 
     run: Annotated[
         str | None,
         Field(description="The newest published run; null before there is one.", examples=["20260301T030000Z-nightly"]),
     ]
     total: Annotated[int | None, Field(description="How many there are; null where counting would take too long.")]
-    at_least: Annotated[int, Field(description="There are this many or more.")]
+    minimum_total: Annotated[int, Field(description="There are this many or more.")]
     servers: list[ServerItem]
-    next: Annotated[
-        str | None, Field(description="Give it as `after` for the page after this one.", examples=["eyJyIjoxfQ"])
+    next_cursor: Annotated[
+        str | None, Field(description="Give it as `cursor` for the page after this one.", examples=["eyJyIjoxfQ"])
     ]
-    previous: Annotated[
-        str | None, Field(description="Give it as `after` for the page before this one.", examples=[None])
+    previous_cursor: Annotated[
+        str | None, Field(description="Give it as `cursor` for the page before this one.", examples=[None])
     ]
 
 
@@ -119,14 +120,14 @@ def routes(site: SiteContext) -> APIRouter:
     def list_servers(request: Request, search: Annotated[Search, Query()]) -> Response:
         """Servers as they were in their newest runs, with their scores. A filter that is not given lets all pass.
 
-        Pages follow each other by `next`, and are those of one run: nothing is left out or comes twice.
+        Pages follow each other by `next_cursor`, and are those of one run: nothing is left out or comes twice.
         """
         if search.ref is not None:
             return json_response(_page(found := _find_by_ref(site, search.ref), _items(site, found.servers)), keep=True)
         try:
-            page = site.store.listing.read_page(search.query, after=search.after, limit=search.limit)
+            page = site.store.listing.read_page(search.query, after=search.cursor, limit=search.limit)
         except BadCursor as error:
-            wrong = {"where": "after", "expected": "`next` or `previous` of a page of the same filters"}
+            wrong = {"where": "cursor", "expected": "`next_cursor` or `previous_cursor` of a page of the same filters"}
             raise make_problem(
                 "invalid-request", f"The cursor is none of this list: {error}", errors=[wrong]
             ) from error
@@ -183,11 +184,11 @@ def _score(one: ListedScore) -> dict[str, Any]:
     return {
         "rubric": one.rubric,
         "version": one.version,
-        "score": {"not_measured": one.not_measured} if one.score is None else format_decimal(one.score),
+        "score": {"not_measured": one.not_measured} if one.score is None else json_number(one.score),
         "grade": one.grade,
-        "floor": None if one.floor is None else format_decimal(one.floor),
-        "ceiling": None if one.ceiling is None else format_decimal(one.ceiling),
-        "coverage": format_decimal(one.coverage),
+        "floor": None if one.floor is None else json_number(one.floor),
+        "ceiling": None if one.ceiling is None else json_number(one.ceiling),
+        "coverage": json_share(one.coverage),
         "thin": one.thin,
         "capped": one.capped,
     }
@@ -209,18 +210,18 @@ def _page(page: ListingPage, items: Sequence[Fragment]) -> dict[str, Any]:
     return {
         "run": page.run,
         "total": page.total,
-        "at_least": page.counted if page.total is None else page.total,
+        "minimum_total": page.counted if page.total is None else page.total,
         "servers": items,
-        "next": page.after,
-        "previous": page.before,
+        "next_cursor": page.after,
+        "previous_cursor": page.before,
     }
 
 
 def _links(site: SiteContext, request: Request, page: ListingPage) -> dict[str, str]:
     """The header that leads to the pages around this one (RFC 8288)."""
-    parameters = [(name, value) for name, value in request.query_params.multi_items() if name != "after"]
+    parameters = [(name, value) for name, value in request.query_params.multi_items() if name != "cursor"]
     found = [
-        f'<{site.absolute("/api/v1/servers")}?{urlencode([*parameters, ("after", cursor)])}>; rel="{relation}"'
+        f'<{site.absolute("/api/v1/servers")}?{urlencode([*parameters, ("cursor", cursor)])}>; rel="{relation}"'
         for relation, cursor in (("next", page.after), ("prev", page.before))
         if cursor is not None
     ]

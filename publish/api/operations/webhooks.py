@@ -64,7 +64,7 @@ class DeliveryItem(TypedDict):
     attempts: Annotated[int, Field(examples=[1])]
     tried_at: Time | None
     due_at: Annotated[Time | None, Field(description="When it is tried again.")]
-    said: Annotated[str, Field(description="The result of the last attempt.", examples=["HTTP 200"])]
+    response: Annotated[str, Field(description="The result of the last attempt.", examples=["HTTP 200"])]
 
 
 @with_config(STRICT)
@@ -165,5 +165,5 @@ def _delivery(one: Delivery) -> dict[str, Any]:
         "attempts": one.attempts,
         "tried_at": None if one.tried_at is None else format_time(one.tried_at),
         "due_at": None if one.due_at is None else format_time(one.due_at),
-        "said": one.said,
+        "response": one.said,
     }

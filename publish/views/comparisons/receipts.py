@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 from evidence.canonical import Json
+from publish.text.numbers import json_number
 from publish.views.headlines import Turn, find_turn
 from publish.views.server_summary import receipt_lines
 from scoring.remedy import ROUNDING
@@ -101,7 +102,7 @@ def find_lost_places(cards: Iterable[Scorecard]) -> frozenset[str]:
 
 
 def comparison_as_json(comparison: Comparison) -> dict[str, Json]:
-    """The comparison as JSON values for the command line and the API; decimals are strings, so nothing is rounded."""
+    """The comparison as JSON values for the command line and the API; numbers are rounded as on pages."""
     return {
         "rubric": comparison.rubric,
         "version": comparison.version,
@@ -180,10 +181,10 @@ def _line_json(line: LineChange) -> dict[str, Json]:
         "cites": line.cites,
         "rule": line.rule,
         "at": line.at,
-        "points": format(line.points, "f"),
+        "points": json_number(line.points),
         "why": line.why,
     }
 
 
-def _plain(value: Decimal | None) -> str | None:
-    return None if value is None else format(value, "f")
+def _plain(value: Decimal | None) -> int | float | None:
+    return None if value is None else json_number(value)

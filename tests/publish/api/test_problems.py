@@ -88,19 +88,19 @@ def test_what_is_unknown_is_404_and_says_where_to_look(api: Api, path: str, kind
         ("limit=201", "limit"),
         ("limit=many", "limit"),
         ("limit=5&limit=6", "limit"),
-        ("least=-1", "least"),
-        ("least=NaN", "least"),
-        ("least=1e400", "least"),
+        ("minimum=-1", "minimum"),
+        ("minimum=NaN", "minimum"),
+        ("minimum=1e400", "minimum"),
         ("sort=size", "sort"),
         ("state=fine", "state"),
         ("reason=unknown", "reason"),
         ("rubric=nothing", "rubric"),
         ("version=0", "version"),
-        ("text=%01", "text"),
+        ("q=%01", "q"),
         ("grade=%27%20OR%201=1", "grade"),
         ("registry=%01", "registry"),
-        ("after=x", "after"),
-        ("after=", "after"),
+        ("cursor=x", "cursor"),
+        ("cursor=", "cursor"),
         ("ecosytem=npm", "ecosytem"),
         ("reverse=perhaps", "reverse"),
     ],
@@ -154,11 +154,11 @@ def test_accept_is_read_as_it_is_meant(accept: str, taken: bool) -> None:
 
 
 def test_nul_is_refused_before_anybody_reads_it(api: Api) -> None:
-    problem(api, "/servers?text=%00", "bad-request")
+    problem(api, "/servers?q=%00", "bad-request")
 
 
 def test_what_is_too_long_is_refused(api: Api) -> None:
-    problem(api, f"/servers?text={'x' * 5000}", "address-too-long")
+    problem(api, f"/servers?q={'x' * 5000}", "address-too-long")
     problem(api, f"{api.first}/disputes", "content-too-large", "POST", content=b"x" * 100_000)
 
 

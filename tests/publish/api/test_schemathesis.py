@@ -75,7 +75,7 @@ class Maker:
 
     def _make_known(self, case: schemathesis.Case, draw: Callable[..., Any]) -> None:
         """Half of the times with ids of things that are there, and with a token that counts: chance finds neither."""
-        case.query.pop("after", None)  # a cursor is opaque: only the answer before knows a good one
+        case.query.pop("cursor", None)  # a cursor is opaque: only the answer before knows a good one
         if draw(st.booleans()):
             values = self._values()
             known = [name for name in case.path_parameters or {} if name in values]

@@ -92,9 +92,9 @@ def test_a_dispute_is_shown_without_its_text_until_review(house: House) -> None:
     response = house.client.get(f"{V1}/servers/{server}/disputes")
     assert [(one["state"], one["answer"]) for one in response.json()["disputes"]] == [("rejected", "It has two.")]
     assert "me@example.com" not in response.text
-    acts = house.client.get(f"{V1}/audit", headers=house.token(tokens.ADMIN_AUDIT)).json()["acts"]
-    assert [one["what"] for one in acts if one["subject"] == filed.json()["id"]] == ["dispute.reject", "dispute.show"]
-    assert acts[1]["who"] == "ana"
+    acts = house.client.get(f"{V1}/audit", headers=house.token(tokens.ADMIN_AUDIT)).json()["entries"]
+    assert [one["action"] for one in acts if one["subject"] == filed.json()["id"]] == ["dispute.reject", "dispute.show"]
+    assert acts[1]["actor"] == "ana"
     assert acts[1]["before"] == {"state": "open", "shown": True, "answer": None}
     assert house.client.post(f"{where}/drop", json={}, headers=op).status_code == 409
     assert house.client.post(f"{where}/reopen", json={}, headers=op).status_code == 204

@@ -11,7 +11,7 @@ import pytest
 
 from evidence.model import Dossier
 from evidence.recorded_capture import dossier_from_capture
-from publish.scan_reports.document import make_scan_document, to_json_number
+from publish.scan_reports.document import make_scan_document
 from publish.scan_reports.schema import SCAN_SCHEMA
 from scoring.engine import catalogue
 from scoring.engine.assess import assess_dossier
@@ -76,7 +76,3 @@ def test_the_score_of_each_tool_is_a_member_of_its_own() -> None:
     assert len(design["tools"]) == int(lint["facts"]["tools"]) == 19
     assert "tools" not in lint
     assert "tools" not in design["facts"]
-
-
-def test_whole_numbers_have_no_fraction() -> None:
-    assert [repr(to_json_number(Decimal(text))) for text in ("71.00", "0", "62.5")] == ["71", "0", "62.5"]

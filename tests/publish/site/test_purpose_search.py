@@ -55,9 +55,9 @@ def test_the_page_shows_purposes_and_the_most_relevant_first(captured: Store, si
 
 
 def test_the_api_finds_by_purpose_and_says_it(captured: Store, site_of: SiteOf) -> None:
-    answer = site_of(captured).get("/api/v1/servers?text=spreadsheets%20excel&sort=relevance").json()
+    answer = site_of(captured).get("/api/v1/servers?q=spreadsheets%20excel&sort=relevance").json()
     assert answer["servers"][0]["purpose"].startswith("Create, read and edit Excel workbooks")
-    assert (answer["next"], answer["previous"]) == (None, None)
+    assert (answer["next_cursor"], answer["previous_cursor"]) == (None, None)
 
 
 def test_words_of_a_private_finding_find_nothing_and_the_name_still_finds_the_server(make_store: MakeStore) -> None:

@@ -8,8 +8,7 @@ from typing import Any, Final
 
 from rich.text import Text
 
-from publish.scan_reports.document import to_json_number
-from publish.text.numbers import format_number, format_signed
+from publish.text.numbers import format_number, format_signed, json_number
 from publish.views.headlines import find_turn
 from publish.views.server_summary import has_thin_evidence
 from scoring.named_corpora import find_percentile
@@ -68,11 +67,11 @@ def make_verdict_object(card: Scorecard) -> dict[str, Any]:
         "caps": list(verdict.caps),
         "rubric": f"{card.rubric}@{card.version}",
         "status": verdict.status,
-        "value": None if verdict.value is None else to_json_number(verdict.value),
+        "value": None if verdict.value is None else json_number(verdict.value),
         "grade": verdict.grade,
-        "floor": to_json_number(verdict.floor),
-        "ceiling": to_json_number(verdict.ceiling),
-        "coverage": to_json_number(round(verdict.coverage, 6)),
+        "floor": json_number(verdict.floor),
+        "ceiling": json_number(verdict.ceiling),
+        "coverage": json_number(verdict.coverage, 6),
         "percentile": None if percentile is None else {"value": percentile.value, "corpus": percentile.corpus},
     }
 

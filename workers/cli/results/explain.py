@@ -9,7 +9,7 @@ from typing import Annotated, Any, Final
 import typer
 
 from evidence.model import Dossier
-from publish.scan_reports.document import to_json_number
+from publish.text.numbers import json_number
 from scoring import receipt
 from scoring.engine import catalogue
 from scoring.engine.assess import assess_dossier
@@ -170,7 +170,7 @@ def _as_json(explanation: Explanation) -> dict[str, Any]:
 
 
 def _card_json(card: Scorecard, plan: FixPlan | None) -> dict[str, Any]:
-    score = to_json_number(card.score) if isinstance(card.score, Decimal) else None
+    score = json_number(card.score) if isinstance(card.score, Decimal) else None
     return {
         "verdict": make_verdict_object(card),
         "rubric": card.rubric,
@@ -201,4 +201,4 @@ def _remedies(plan: FixPlan) -> list[dict[str, Any]]:
 def _gain(gain: FixGain | None) -> dict[str, Any] | None:
     if gain is None:
         return None
-    return {"points": format(gain.points, "f"), "score": to_json_number(gain.score), "grade": gain.grade}
+    return {"points": format(gain.points, "f"), "score": json_number(gain.score), "grade": gain.grade}

@@ -17,10 +17,12 @@ from evidence.model import Absent
 from publish.api.guide import make_openapi_document
 from publish.api.openapi_document import make_example
 from publish.api.operations import evidence
+from publish.text.numbers import MINUS, format_number, format_percent, json_number
 from publish.views.public_servers import read_public_servers
-from scoring import receipt
 from scoring.engine import catalogue
+from scoring.engine.assess import assess_dossier
 from scoring.rule_snippets import make_snippet
+from tests.dossiers import captures
 from tests.publish import samples
 from tests.publish.api import api_stores
 from tests.publish.api.conftest import Api, MakeApi
@@ -71,7 +73,7 @@ def test_a_document_that_does_not_fit_is_noticed(api: Api) -> None:
     assert not check.is_valid({**answer, "more": 1})
     assert not check.is_valid({**answer, "as_of": None})
     assert not check.is_valid({name: value for name, value in answer.items() if name != "tools"})
-    assert not check.is_valid({**answer, "scores": [{**answer["scores"][0], "score": 0}]})
+    assert not check.is_valid({**answer, "scores": [{**answer["scores"][0], "score": "0"}]})
 
 
 @pytest.mark.parametrize("path", list(make_openapi_document()["paths"]))
@@ -113,7 +115,7 @@ def test_what_was_not_measured_is_never_a_number(api: Api) -> None:
 def test_a_server_is_found_by_its_reference(api: Api) -> None:
     server = api.get(api.first)
     found = api.get("/servers", params={"ref": server["ref"]})
-    assert (found["servers"], found["total"], found["next"]) == ([server], 1, None)
+    assert (found["servers"], found["total"], found["next_cursor"]) == ([server], 1, None)
     assert api.get("/servers", params={"ref": "npm:nothing-has-this"})["servers"] == []
 
 
@@ -130,22 +132,49 @@ def test_pages_of_other_origins_may_read_and_not_write(api: Api) -> None:
         assert "access-control-allow-origin" not in answer.headers
 
 
-def test_receipts_are_those_of_the_dataset(api: Api) -> None:
+def test_receipts_are_those_of_the_dataset_and_exact(api: Api) -> None:
     for server in read_public_servers(api.store, api_stores.RUN.id):
-        body = api.get(f"/servers/{server.dossier.server.id}/scorecards")
-        assert body["scorecards"] == [json.loads(card.body) for card in server.cards]
-        assert body["run"] == api_stores.RUN.id
+        for card in server.cards:
+            path = f"/servers/{server.dossier.server.id}/scorecards/{card.rubric}@{card.version}/receipt"
+            assert api.client.get(f"/api/v1{path}").content == card.body
 
 
-def test_a_receipt_adds_up_after_it_was_sent(api: Api) -> None:
+def test_numbers_of_a_scorecard_are_those_of_its_receipt_as_pages_show_them(api: Api) -> None:
+    compared = 0
     for dossier in api.servers:
         for one in api.get(f"/servers/{dossier.server.id}/scorecards")["scorecards"]:
-            card = receipt.decode_scorecard(json.dumps(one).encode())
-            assert receipt.decode_scorecard(receipt.encode_scorecard(card)) == card
-    answer = api.get(f"{api.first}/scorecards?rubric=adaptive")["scorecards"]
-    assert [Decimal(one["score"]) for one in answer] == [
-        card.score for card in samples.cards(api.servers[0]) if card.rubric == "adaptive"
-    ]
+            path = f"/servers/{dossier.server.id}/scorecards/{one['rubric']}@{one['version']}"
+            assert api.get(path) == one
+            compared += _compare_numbers(one, api.get(f"{path}/receipt"))
+    assert compared > 100
+
+
+def _compare_numbers(rounded: Any, exact: Any, name: str = "") -> int:
+    """Compare all members of two JSON values; the number of those that are a number in the first only."""
+    if isinstance(rounded, dict):
+        assert rounded.keys() == exact.keys()
+        return sum(_compare_numbers(rounded[one], exact[one], one) for one in rounded)
+    if isinstance(rounded, list):
+        return sum(_compare_numbers(one, other) for one, other in zip(rounded, exact, strict=True))
+    if type(rounded) is type(exact):
+        assert rounded == exact
+        return 0
+    share = name in {"coverage", "effective_weight"}
+    shown = format_percent(Decimal(exact)) if share else format_number(Decimal(exact)).replace(MINUS, "-")
+    assert (format_percent(rounded) if share else str(rounded)) == shown
+    return 1
+
+
+def test_no_published_score_moves_when_it_is_rounded() -> None:
+    """Grades follow from the score that is shown, so rounding for the API cannot reach a band."""
+    scores = []
+    for dossier in captures().values():
+        assessment = assess_dossier(dossier)
+        cards = [rubric.score(assessment) for rubric in catalogue.list_rubrics()]
+        bounds = [bound for card in cards for bound in (card.score, card.floor, card.ceiling)]
+        scores += [bound for bound in bounds if isinstance(bound, Decimal)]
+    assert len(scores) > 100
+    assert [one for one in scores if json_number(one) != one] == []
 
 
 def test_receipts_can_be_chosen(api: Api) -> None:
@@ -186,7 +215,7 @@ def test_history_and_diff_tell_of_both_nights(api: Api) -> None:
     assert [point["run"] for point in points] == [api_stores.EARLIER.id, api_stores.RUN.id]
     body = api.get(f"{api.first}/diff")
     assert (body["before"], body["after"]) == (api_stores.EARLIER.id, api_stores.RUN.id)
-    assert [one["points"] for one in body["comparisons"]] == ["0", "0"]
+    assert [one["points"] for one in body["comparisons"]] == [0, 0]
     turned = api.get(f"{api.first}/diff?from={api_stores.RUN.id}&to={api_stores.EARLIER.id}")
     assert (turned["before"], turned["after"]) == (api_stores.RUN.id, api_stores.EARLIER.id)
 
@@ -199,7 +228,7 @@ def pages(api: Api, query: str) -> Iterator[dict[str, Any]]:
         assert answer.status_code == 200, answer.text
         yield answer.json()
         found = re.search(r'<https://hallmark\.example/api/v1([^>]*)>; rel="next"', answer.headers.get("link", ""))
-        assert bool(found) == (answer.json()["next"] is not None)
+        assert bool(found) == (answer.json()["next_cursor"] is not None)
         address = found[1] if found else None
 
 
@@ -213,22 +242,22 @@ def test_pages_have_every_server_once_in_one_order(api: Api, sort: str) -> None:
 
 def test_the_page_before_is_found_again(api: Api) -> None:
     first, second, *_ = pages(api, "limit=3")
-    back = api.get("/servers", params={"limit": 3, "after": second["previous"]})
+    back = api.get("/servers", params={"limit": 3, "cursor": second["previous_cursor"]})
     assert back["servers"] == first["servers"]
 
 
 def test_filters_leave_out_the_others(api: Api) -> None:
     absent = {dossier.server.id for dossier in api.servers if isinstance(dossier.read(listing.KIND), Absent)}
     assert {one["id"] for one in api.get("/servers?state=not_testable")["servers"]} == absent
-    assert [one["name"] for one in api.get("/servers?reason=oauth_required&text=absent")["servers"]]
-    assert api.get("/servers?least=101")["servers"] == []
+    assert [one["name"] for one in api.get("/servers?reason=oauth_required&q=absent")["servers"]]
+    assert api.get("/servers?minimum=101")["servers"] == []
     assert api.get("/servers?registry=elsewhere")["total"] == 0
 
 
 def test_before_anything_is_published_there_is_nothing_and_no_failure(make_api: MakeApi) -> None:
     empty = make_api([])
     assert empty.get("/servers") == {
-        "run": None, "total": 0, "at_least": 0, "servers": [], "next": None, "previous": None,
+        "run": None, "total": 0, "minimum_total": 0, "servers": [], "next_cursor": None, "previous_cursor": None,
     }  # fmt: skip
     assert empty.get("/runs") == {"runs": []}
     assert empty.get("/health")["status"] == "empty"
