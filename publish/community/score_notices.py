@@ -9,6 +9,7 @@ from evidence.canonical import Json, canonical_json
 from evidence.model import ServerId
 from evidence.store import Store
 from publish.text.display import make_visible
+from publish.text.numbers import json_number, json_share
 from publish.views.comparisons.receipts import Comparison, ReceiptResult, compare_receipts
 from publish.views.public_servers import read_public_server
 from scoring.results.scorecard import Scorecard
@@ -58,9 +59,9 @@ def _score(one: Comparison, card: Scorecard) -> dict[str, Any]:
         "version": one.version,
         "before": _side(one.before),
         "after": _side(one.after),
-        "points": None if one.points is None else format(one.points, "f"),
+        "points": None if one.points is None else json_number(one.points),
         "turn": one.turn and one.turn.value,
-        "coverage": format(card.coverage, "f"),
+        "coverage": json_share(card.coverage),
         "judged_otherwise": one.judged_otherwise,
     }
 
@@ -69,4 +70,4 @@ def _side(side: ReceiptResult | None) -> dict[str, Json] | None:
     """Score and grade of a side; a missing score is None, not 0."""
     if side is None:
         return None
-    return {"score": None if side.score is None else format(side.score, "f"), "grade": side.grade}
+    return {"score": None if side.score is None else json_number(side.score), "grade": side.grade}
