@@ -98,7 +98,7 @@ PROBLEM_TYPES: Final[Mapping[str, ProblemType]] = {
     "invalid-request": ProblemType(
         422, "The request is not as described", "A parameter or a member of the body is missing, unknown or malformed; "
         "`errors` names each place, what was expected there and what was found.",
-        "One parameter is not as described; `errors` says which.",
+        "Unknown parameter `limt`; did you mean `limit`? Expected one of cursor, limit, each once.",
     ),
     "too-many-requests": ProblemType(
         429, "Too many requests", "The client has used up its share; `Retry-After` says how many seconds to wait.",

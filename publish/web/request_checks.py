@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+from difflib import get_close_matches
 from typing import Any, Final
 
 from fastapi import Request
@@ -9,6 +11,9 @@ from fastapi.exceptions import RequestValidationError
 from starlette.responses import Response
 
 from publish.web.problems import Problem, make_problem, show_found
+
+_EXPLAINED: Final = 3
+"""Wrong parameters that the detail of a problem explains; `errors` has all."""
 
 _TAKEN: Final = frozenset({"*/*", "application/*", "application/json"})
 
@@ -22,7 +27,8 @@ async def refuse_unknown_parameters(request: Request) -> None:
     expected = f"one of {', '.join(sorted(known))}, each once" if known else "no parameter"
     if wrong := [name for name in dict.fromkeys(given) if name not in known or given.count(name) > 1]:
         errors = [{"where": show_found(name), "expected": expected} for name in wrong]
-        raise make_problem("invalid-request", "A parameter is unknown or repeated; `errors` says which.", errors=errors)
+        detail = " ".join(_explain(name, known) for name in wrong[:_EXPLAINED])
+        raise make_problem("invalid-request", f"{detail} Expected {expected}.", errors=errors)
 
 
 def accepts_json_media(accept: str) -> bool:
@@ -43,6 +49,15 @@ def _documented(request: Request) -> frozenset[str]:
     paths = request.app.openapi()["paths"]
     operation = paths.get(request.scope["route"].path, {}).get(request.method.lower(), {})
     return frozenset(one["name"] for one in operation.get("parameters", []) if one["in"] == "query")
+
+
+def _explain(name: str, known: Collection[str]) -> str:
+    """What is wrong with a parameter that is unknown or repeated, and the known one that is nearest to it."""
+    if name in known:
+        return f"Repeated parameter `{name}`."
+    shown = show_found(name)
+    nearest = get_close_matches(shown, known, n=1)
+    return f"Unknown parameter `{shown}`" + (f"; did you mean `{nearest[0]}`?" if nearest else ".")
 
 
 def _part(one: dict[str, Any]) -> dict[str, str]:

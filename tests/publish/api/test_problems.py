@@ -116,6 +116,29 @@ def test_a_parameter_that_there_is_not_is_refused(api: Api, path: str) -> None:
     assert problem(api, path.format(first=api.first), "invalid-request")["errors"]
 
 
+@pytest.mark.parametrize(
+    ("query", "says"),
+    [
+        ("limt=5", "Unknown parameter `limt`; did you mean `limit`?"),
+        ("minimun=5&curser=x", "`minimun`; did you mean `minimum`? Unknown parameter `curser`; did you mean `cursor`?"),
+        ("zzzz=1", "Unknown parameter `zzzz`. Expected one of badge, "),
+        ("limit=1&limit=2", "Repeated parameter `limit`."),
+        ("%1B%E2%80%AElimt=1", "Unknown parameter `??limt`; did you mean `limit`?"),
+    ],
+)
+def test_an_unknown_parameter_is_named_with_the_nearest_and_all_known_ones(api: Api, query: str, says: str) -> None:
+    detail = problem(api, f"/servers?{query}", "invalid-request")["detail"]
+    assert says in detail
+    assert all(f" {name}," in detail for name in ("badge", "cursor", "limit", "minimum", "q", "sort"))
+
+
+def test_many_unknown_parameters_make_a_short_detail(api: Api) -> None:
+    found = problem(api, "/rules?" + "&".join(f"x{number}=1" for number in range(200)), "invalid-request")
+    assert len(found["errors"]) == 200
+    assert len(found["detail"]) < 200
+    assert found["detail"].endswith("Expected no parameter.")
+
+
 def test_an_id_of_another_form_is_explained(api: Api) -> None:
     [wrong] = problem(api, "/servers/%3Cscript%3E%1B%E2%80%AE", "invalid-request")["errors"]
     assert wrong["where"] == "server"
