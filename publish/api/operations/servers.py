@@ -21,6 +21,8 @@ from publish.api.contract.public_access import ServerPath, find_visible_server
 from publish.api.contract.responses import encode_json, format_time, json_response, mask_secrets
 from publish.api.operations.server_query import Search
 from publish.text.numbers import json_number, json_share
+from publish.views.public_servers import read_public_server
+from publish.views.tool_names import list_tool_names
 from publish.web.context import SiteContext
 from publish.web.problems import describe_problems, make_problem
 
@@ -91,6 +93,19 @@ class ServerItem(TypedDict):
     ]
 
 
+@with_config({**STRICT, "title": "Server"})
+class OneServer(ServerItem):
+    """A server as it was in its newest run, with the names of its tools."""
+
+    tool_names: Annotated[
+        list[str] | NotMeasured,
+        Field(
+            description="Names of its tools, untrusted and cut; without tools in whose texts something was found.",
+            examples=[["create_note", "search_notes"]],
+        ),
+    ]
+
+
 @with_config(STRICT)
 class ServerList(TypedDict):
     """One page of servers. Follow `next_cursor`, or the header `Link`, until it is null."""
@@ -137,13 +152,21 @@ def routes(site: SiteContext) -> APIRouter:
 
     @router.get(
         "/servers/{server}", operation_id="getServer", summary="One server",
-        response_model=ServerItem, responses=describe_problems("unknown-server"),
+        response_model=OneServer, responses=describe_problems("unknown-server"),
     )  # fmt: skip
     def get_server(server: ServerPath) -> Response:
-        """A server as it was in its newest run, with the end of each scorecard."""
-        return json_response(make_server_item(site, find_visible_server(site, server)), keep=True)
+        """A server as it was in its newest run, with the end of each scorecard and the names of its tools."""
+        listed = find_visible_server(site, server)
+        item = make_server_item(site, listed) | {"tool_names": _tool_names(site, listed)}
+        return json_response(item, keep=True)
 
     return router
+
+
+def _tool_names(site: SiteContext, listed: ListedServer) -> Sequence[str] | dict[str, str]:
+    public = read_public_server(site.store, listed.run, listed.server.id)
+    names = None if public is None else list_tool_names(public)
+    return {"not_measured": listed.reason or _UNREAD} if names is None else names
 
 
 def _find_by_ref(site: SiteContext, ref: str) -> ListingPage:

@@ -13,7 +13,7 @@ import jsonschema_rs
 import pytest
 
 from evidence.kinds import access, listing
-from evidence.model import Absent
+from evidence.model import Absent, Reason
 from publish.api.guide import make_openapi_document
 from publish.api.openapi_document import make_example
 from publish.api.operations import evidence
@@ -115,8 +115,19 @@ def test_what_was_not_measured_is_never_a_number(api: Api) -> None:
 def test_a_server_is_found_by_its_reference(api: Api) -> None:
     server = api.get(api.first)
     found = api.get("/servers", params={"ref": server["ref"]})
-    assert (found["servers"], found["total"], found["next_cursor"]) == ([server], 1, None)
+    assert found["servers"] == [{name: value for name, value in server.items() if name != "tool_names"}]
+    assert (found["total"], found["next_cursor"]) == (1, None)
     assert api.get("/servers", params={"ref": "npm:nothing-has-this"})["servers"] == []
+
+
+def test_a_server_has_its_purpose_and_the_names_of_its_tools(make_api: MakeApi) -> None:
+    api = make_api([captures()["excel-mcp-server"], samples.absent_dossier(Reason.OAUTH_REQUIRED, "answered 401")])
+    server = api.get(f"/servers/{api.servers[0].server.id}")
+    assert server["purpose"].startswith("Create, read and edit Excel workbooks")
+    assert len(server["tool_names"]) == server["tools"] > 10
+    assert "create_pivot_table" in server["tool_names"]
+    absent = api.get(f"/servers/{api.servers[1].server.id}")
+    assert absent["tool_names"] == {"not_measured": "oauth_required"}
 
 
 def test_pages_of_other_origins_may_read_and_not_write(api: Api) -> None:
