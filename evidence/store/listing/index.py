@@ -16,6 +16,7 @@ from evidence.store.database import Database
 from evidence.store.errors import BadCursor
 from evidence.store.listing import hidden_servers, queries
 from evidence.store.listing.edition_writer import EditionWriter
+from evidence.store.listing.matched_words import MatchedWords, read_matches
 from evidence.store.listing.published_edition import SHOWN_EDITION, edition_is_public, find_published_edition
 from evidence.store.listing.queries import Edition
 from evidence.store.listing.relevance import read_relevant
@@ -89,6 +90,12 @@ class ListingIndex(DatabaseAccess):
                     return read_relevant(connection, edition, query, size)
                 query = replace(query, sort="rank")
             return queries.read_page(connection, edition, query, after, size)
+
+    def read_matches(self, text: str, servers: Sequence[ServerId]) -> dict[ServerId, tuple[MatchedWords, ...]]:
+        """The words of the texts of some servers that match a query, by server."""
+        with self._database.reading() as connection:
+            edition = self._shown(connection)
+            return {} if edition is None else read_matches(connection, edition.key, text, servers)
 
     def find_server(self, server: ServerId) -> ListedServer | None:
         """One listed server; None when it is unknown, withheld or opted out."""

@@ -15,6 +15,8 @@ from unicodedata import normalize
 
 import snowballstemmer
 
+from evidence.store.listing.quality_words import QUALITIES
+
 MIN_STEM: Final = 3
 """Characters of a stem that is searched for; a shorter one, such as `io` of `ios`, is another word."""
 
@@ -75,12 +77,18 @@ def split_server_words(names: Iterable[str], purpose: str, tools: Iterable[str])
     )
 
 
+def split_query(text: str) -> list[str]:
+    """The distinct words of a query."""
+    return list(dict.fromkeys(split_words([text], parts=False)))
+
+
 def parse_search_terms(text: str) -> tuple[SearchTerm, ...]:
-    """The terms of a query, without words that another word of it begins with."""
-    found = list(dict.fromkeys(split_words([text], parts=False)))
-    words = ([word for word in found if word not in _IGNORED] or found)[:MAX_SEARCH_WORDS]
+    """The terms of a query, without words that another word of it begins with, and without those of a quality."""
+    found = split_query(text)
+    words = [word for word in found if word not in _IGNORED and word not in QUALITIES]
+    words = (words or [word for word in found if word not in _IGNORED] or found)[:MAX_SEARCH_WORDS]
     kept = (word for word in words if not any(other != word and other.startswith(word) for other in words))
-    return tuple(SearchTerm(word, stem if len(stem := _stem(word)) >= MIN_STEM else "") for word in kept)
+    return tuple(SearchTerm(word, stem if len(stem := stem_word(word)) >= MIN_STEM else "") for word in kept)
 
 
 def prefix_upper_bound(beginning: str) -> str:
@@ -107,13 +115,13 @@ def _split(texts: Iterable[str], most: int) -> Iterator[str]:
             most -= 1
             seen.add(word)
             yield word
-            if (stem := _stem(word)) not in seen:
+            if (stem := stem_word(word)) not in seen:
                 seen.add(stem)
                 yield stem
 
 
 @lru_cache(65_536)
-def _stem(word: str) -> str:
-    """Cached, since the stemmer takes 20 µs and the vocabulary of all servers is small."""
+def stem_word(word: str) -> str:
+    """The stem of a word; cached, since the stemmer takes 20 µs and the vocabulary of all servers is small."""
     stem: str = _STEMMER.stemWord(word)
     return stem
