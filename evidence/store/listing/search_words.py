@@ -45,6 +45,9 @@ _IGNORED: Final = frozenset(
 )
 """Words of a query that say nothing about a purpose; alone, they are searched for."""
 
+_SHORT_FORMS: Final = {"mongodb": "mongo", "postgresql": "postgres"}
+"""Words of a query for which texts use a shorter name with which the word begins."""
+
 _STEMMER: Final = snowballstemmer.stemmer("english")
 
 
@@ -88,7 +91,13 @@ def parse_search_terms(text: str) -> tuple[SearchTerm, ...]:
     words = [word for word in found if word not in _IGNORED and word not in QUALITIES]
     words = (words or [word for word in found if word not in _IGNORED] or found)[:MAX_SEARCH_WORDS]
     kept = (word for word in words if not any(other != word and other.startswith(word) for other in words))
-    return tuple(SearchTerm(word, stem if len(stem := stem_word(word)) >= MIN_STEM else "") for word in kept)
+    return tuple(map(_make_term, kept))
+
+
+def _make_term(word: str) -> SearchTerm:
+    if word in _SHORT_FORMS:
+        return SearchTerm(_SHORT_FORMS[word], word)
+    return SearchTerm(word, stem if len(stem := stem_word(word)) >= MIN_STEM else "")
 
 
 def prefix_upper_bound(beginning: str) -> str:

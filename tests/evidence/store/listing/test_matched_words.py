@@ -16,8 +16,8 @@ def matches(query: str, name: str = "", purpose: str = "", *tools: str) -> list[
 def test_a_match_names_the_field_and_the_words_as_they_were_written() -> None:
     assert matches("reads postgresql", "postgresql", "Read-only access to PostgreSQL.", "run_queries") == [
         MatchedWords("reads", "purpose", ("read",)),
-        MatchedWords("postgresql", "name", ("postgresql",)),
-        MatchedWords("postgresql", "purpose", ("postgresql",)),
+        MatchedWords("postgres", "name", ("postgresql",)),
+        MatchedWords("postgres", "purpose", ("postgresql",)),
     ]
     assert matches("query", "", "", "run_queries") == [MatchedWords("query", "tools", ("queries",))]
 

@@ -118,6 +118,12 @@ def test_a_word_is_not_taken_for_another_one_by_a_short_stem_or_the_parts_of_its
     assert [one.server.name for one in page.servers] == ["io.github.example/mail"]
 
 
+def test_a_short_name_is_found_by_the_long_one_and_the_other_way_round(store: Store) -> None:
+    rows = [serving("postgres", points=60), serving("postgresql", points=50), serving("mysql", points=100)]
+    assert found(store, rows, "PostgreSQL") == ["postgres", "postgresql"]
+    assert found(store, rows, "postgres") == ["postgres", "postgresql"]
+
+
 def test_an_unknown_word_hides_nothing(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("evidence.store.listing.relevance.RARE", 3)
     rows = [serving(f"mail {number}", points=number) for number in range(5)] + [serving("phone", ecosystem="oci")]
