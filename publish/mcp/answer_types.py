@@ -27,12 +27,50 @@ class Verdict(TypedDict):
     not_measured: Annotated[str | None, Field(description="Why there is no score; null when there is one.")]
 
 
+class MatchedTerm(TypedDict):
+    """A word of the query, and the words of one text of the server that match it."""
+
+    word: Annotated[str, Field(description="Word of the query.")]
+    where: Annotated[str, Field(description="name, purpose or tools.")]
+    found: Annotated[list[str], Field(description="Words of that text that match: itself, its stem or a longer word.")]
+
+
+class DimensionResult(TypedDict):
+    """One dimension of the default methodology in words."""
+
+    name: Annotated[str, Field(description="Name of the dimension, such as security.")]
+    result: Annotated[str, Field(description="Guaranteed and possible result, such as 7 to 9 of 10.")]
+
+
+class Reasons(TypedDict):
+    """Why a search found a server and ranked it so."""
+
+    text: Annotated[str, Field(description="All reasons in a few sentences.")]
+    matches: Annotated[list[MatchedTerm], Field(description="Words that matched; empty without words to search for.")]
+    unmatched: Annotated[list[str], Field(description="Words of the query that no text of the server has.")]
+    score: Annotated[str, Field(description="Value, grade and range under the rubric asked for, in words.")]
+    dimensions: Annotated[
+        list[DimensionResult], Field(description="Security, maintenance and those that qualities ask for.")
+    ]
+    security: Annotated[
+        str | None, Field(description="Status, what was found, searched and not examined; null without a receipt.")
+    ]
+    caps: Annotated[list[str], Field(description="Why the grade is capped, and what lifts each cap.")]
+
+
+class AskedQuality(TypedDict):
+    """A word of the query that asks for a quality; it is not searched for in texts."""
+
+    word: Annotated[str, Field(description="Word of the query, such as safe.")]
+    answered_by: Annotated[str, Field(description="A dimension such as security, grade, or `not measured`.")]
+
+
 class FoundServer(TypedDict):
     """One published server. Its name is chosen by its publisher and not verified."""
 
     id: Annotated[str, Field(description="Stable id; every other tool takes it.")]
     name: Annotated[str, Field(description="Name as registered by its publisher.")]
-    reference: Annotated[str, Field(description="Canonical reference: npm:NAME, pypi:NAME, a URL and so on.")]
+    ref: Annotated[str, Field(description="Canonical reference: npm:NAME, pypi:NAME, a URL and so on.")]
     purpose: Annotated[str, Field(description="One line of its own description, not verified; may be empty.")]
     state: Annotated[str, Field(description="measured, partial, or not_testable.")]
     reason: Annotated[str | None, Field(description="Why it could not be tested; null when it could.")]
@@ -47,10 +85,18 @@ class FoundServer(TypedDict):
     ]
 
 
+class RankedServer(FoundServer):
+    """A published server that a search found, with the reasons."""
+
+    reasons: Annotated[Reasons, Field(description="Why it was found and ranked so.")]
+
+
 class SearchResult(TypedDict):
     """One page of servers."""
 
-    servers: Annotated[list[FoundServer], Field(description="In the order asked for.")]
+    servers: Annotated[list[RankedServer], Field(description="In the order asked for.")]
+    order: Annotated[str, Field(description="What the order of the servers follows.")]
+    qualities: Annotated[list[AskedQuality], Field(description="Words of the query that measurements answer.")]
     next_cursor: Annotated[
         str | None, Field(description="Give it back as `cursor` for the next page; null on the last.")
     ]

@@ -9,6 +9,7 @@ from typing import Final
 
 from evidence.model import Server, server_id
 from evidence.store import BadCursor, Store, UnknownRubric
+from evidence.store.listing.matched_words import MatchedWords
 from evidence.store.listing.values import ListedScore, ListedServer, ListingQuery
 from publish.disclosure import WITHHELD
 from publish.mcp.answer_types import (
@@ -20,14 +21,18 @@ from publish.mcp.answer_types import (
     Part,
     PartDifference,
     Price,
+    RankedServer,
     Receipt,
     RuleSnippet,
     SearchResult,
     Verdict,
 )
+from publish.mcp.reasons import describe_order, give_reasons, list_qualities
 from publish.text.display import make_visible
+from publish.text.numbers import json_number, json_share
 from publish.views.comparisons.servers import Incomparable, ReceiptPair, pair_receipts
-from publish.views.public_servers import read_public_server
+from publish.views.public_servers import read_public_server, read_server_outline
+from publish.views.server_in_run import find_main_rubric
 from publish.views.server_summary import has_thin_evidence, receipt_lines
 from scoring import rule_examples
 from scoring.engine import catalogue
@@ -69,8 +74,11 @@ class McpAnswers:
         except UnknownRubric as error:
             raise Unanswerable(f"no server has a receipt of {query.rubric}; try rubric adaptive") from error
         shown = [listed for listed in page.servers if not self.hidden(listed.server)]
+        matches = self.store.listing.read_matches(query.text, [listed.server.id for listed in shown])
         return SearchResult(
-            servers=[self._found(listed, listed.score(query.rubric, query.version)) for listed in shown],
+            servers=[self._ranked(query, listed, matches.get(listed.server.id, ())) for listed in shown],
+            order=describe_order(query),
+            qualities=list_qualities(query.text),
             next_cursor=page.after,
             total=page.total,
             run=page.run,
@@ -129,7 +137,7 @@ class McpAnswers:
             why_not=_explain_incomparable(pair),
             first=self._found(one, one.score(left.rubric, left.version)),
             second=self._found(other, other.score(right.rubric, right.version)),
-            difference=None if pair.difference is None else float(pair.difference),
+            difference=_number(pair.difference),
             parts=[
                 PartDifference(name=part.name, first=_number(part.left), second=_number(part.right))
                 for part in pair.parts
@@ -148,6 +156,19 @@ class McpAnswers:
                 f"found {make_visible(server, limit=_NAME)!r}; search_servers finds ids by name"
             )
         return found
+
+    def _ranked(self, query: ListingQuery, listed: ListedServer, matches: Sequence[MatchedWords]) -> RankedServer:
+        score = listed.score(query.rubric, query.version)
+        reasons = give_reasons(query, matches, score, self._main_card(listed))
+        return RankedServer(**self._found(listed, score), reasons=reasons)
+
+    def _main_card(self, listed: ListedServer) -> Scorecard | None:
+        """The newest receipt under the main rubric, read alone where that is possible."""
+        rubric = find_main_rubric(listed.scores)
+        outline = read_server_outline(self.store, listed, rubric)
+        if outline is not None:
+            return outline.main
+        return None if rubric is None else self._newest_cards(listed).get(rubric)
 
     def _newest_cards(self, listed: ListedServer) -> Mapping[str, Scorecard]:
         shown = read_public_server(self.store, listed.run, listed.server.id)
@@ -174,7 +195,7 @@ class McpAnswers:
         return FoundServer(
             id=listed.server.id,
             name=make_visible(listed.server.name, limit=_NAME),
-            reference=make_visible(listed.server.ref, limit=_TEXT),
+            ref=make_visible(listed.server.ref, limit=_TEXT),
             purpose=make_visible(listed.purpose, limit=_TEXT),
             state=listed.state,
             reason=listed.reason,
@@ -200,7 +221,7 @@ class McpAnswers:
             good=list(rule_examples.list_good_examples(rule)),
             bad=list(rule_examples.list_bad_examples(rule)),
             prices=[
-                Price(rubric=rubric.name, finding=criterion.cites, points=float(criterion.points))
+                Price(rubric=rubric.name, finding=criterion.cites, points=json_number(criterion.points))
                 for rubric, criterion in list_citations(rule)
             ],
             page=f"{self.base_url}/rules/{rule.id}",
@@ -252,7 +273,7 @@ def _verdict(score: ListedScore) -> Verdict:
         grade=score.grade,
         floor=_number(score.floor),
         ceiling=_number(score.ceiling),
-        coverage=round(float(score.coverage), 4),
+        coverage=json_share(score.coverage),
         thin=score.thin,
         capped=score.capped,
         not_measured=score.not_measured,
@@ -263,8 +284,8 @@ def _part(part: DimensionScore) -> Part:
     return Part(
         name=part.name,
         result=_number(part.result),
-        base_weight=float(part.base_weight),
-        effective_weight=round(float(part.effective_weight), 4),
+        base_weight=json_number(part.base_weight),
+        effective_weight=json_share(part.effective_weight),
         not_measured=part.result.reason if isinstance(part.result, NotMeasured) else None,
     )
 
@@ -274,7 +295,7 @@ def _line(line: Line) -> LostPoints:
         finding=make_visible(line.cites, limit=_NAME),
         rule=line.rule,
         where=make_visible(line.at, limit=_TEXT),
-        points=round(float(line.points), 4),
+        points=json_number(line.points),
         why=make_visible(line.why, limit=_TEXT),
     )
 
@@ -304,4 +325,4 @@ def _ids_that_cost(card: Scorecard) -> set[str]:
 
 
 def _number(value: Decimal | NotMeasured | None) -> float | None:
-    return round(float(value), 4) if isinstance(value, Decimal) else None
+    return json_number(value) if isinstance(value, Decimal) else None

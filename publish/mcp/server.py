@@ -95,20 +95,20 @@ def transport_security(base_url: str) -> TransportSecuritySettings:
 def _add_tools(server: MCPServer, answers: McpAnswers) -> None:
     @server.tool(title="Search servers", annotations=_READS)
     def search_servers(  # noqa: PLR0917 -- the SDK calls it by name
-        text: Annotated[
+        q: Annotated[
             str,
             Field(
-                description="What the server should do, or words of its name; empty for all servers. "
-                "At most 200 characters.",
+                description="What the server should do, or words of its name; empty for all servers. Words such as "
+                "safe or maintained are answered by measurements. At most 200 characters.",
                 max_length=200,
-                examples=["read PostgreSQL tables", "github issues"],
+                examples=["a safe, maintained server that reads PostgreSQL", "github issues"],
             ),
         ],
         rubric: _Rubric = "adaptive",
         sort: Annotated[
             Literal["relevance", "rank", "name", "seen"],
             Field(
-                description="Order: relevance (the servers that fit text best, one page), or all that have every word: "
+                description="Order: relevance (the servers that fit q best, one page), or all that have every word: "
                 "rank (best proven score first), name (A to Z) or seen (newest evidence first)."
             ),
         ] = "relevance",
@@ -128,7 +128,7 @@ def _add_tools(server: MCPServer, answers: McpAnswers) -> None:
             Literal["any", "lab-tested", "vendor-verified", "security-scanned"],
             Field(description="Only servers with this badge: any, lab-tested, vendor-verified or security-scanned."),
         ] = "any",
-        least: Annotated[
+        minimum: Annotated[
             float, Field(description="Only servers with at least this score, at most 100; 0 for all.", ge=0, le=100)
         ] = 0,
         limit: Annotated[int, Field(description="Servers on one page, at least 1, at most 50.", ge=1, le=50)] = 10,
@@ -141,19 +141,19 @@ def _add_tools(server: MCPServer, answers: McpAnswers) -> None:
             ),
         ] = "",
     ) -> SearchResult:
-        """Finds published MCP servers by purpose, name, score, state, ecosystem or badge, one page at a time.
+        """Finds published MCP servers by purpose, name, score, state, ecosystem or badge, each with its reasons.
 
-        Use this when you need a server for a task or the id of a server, for example text "read PostgreSQL tables" with
-        badge "security-scanned" and least 60. Call get_scorecard after it to learn why one scored what it did.
+        Use this when you need a server for a task or the id of a server, for example q "a safe server that reads
+        PostgreSQL" with badge "security-scanned" and minimum 60. Call get_scorecard after it for every line.
         """
         query = ListingQuery(
-            text=text,
+            text=q,
             rubric=rubric,
             sort=sort,
             state=_named(state),
             ecosystem=ecosystem or None,
             badge=_named(badge),
-            minimum=Decimal(str(least)) if least else None,
+            minimum=Decimal(str(minimum)) if minimum else None,
         )
         return _answered(lambda: answers.search(query, cursor, limit))
 

@@ -71,7 +71,7 @@ def pages(planted: Planted) -> Iterator[str]:
 
 def calls(planted: Planted) -> Iterator[tuple[str, dict[str, Any]]]:
     """Calls of every tool of the MCP server."""
-    yield from (("search_servers", {"text": word}) for word in ("", *WORDS))
+    yield from (("search_servers", {"q": word}) for word in ("", *WORDS))
     for server in planted.servers:
         yield from (("get_scorecard", {"server": server, "rubric": one}) for one in ("adaptive", "enterprise", "lint"))
         yield from (("explain_finding", {"finding": one, "server": server}) for one in _findings(planted))

@@ -65,22 +65,22 @@ def post(site: TestClient, method: str, headers: dict[str, str] | None = None, *
 
 
 def test_a_search_finds_servers_page_by_page(ask: Ask) -> None:
-    first = ask("search_servers", text="", limit=2)
+    first = ask("search_servers", q="", limit=2)
     assert first["total"] == 5
     assert first["servers"][0]["id"] == GOOD.server.id
     assert first["servers"][0]["verdict"]["coverage"] >= 0.9
     assert "lab-tested" in first["servers"][0]["badges"]
-    second = ask("search_servers", text="", limit=2, cursor=first["next_cursor"])
-    third = ask("search_servers", text="", limit=2, cursor=second["next_cursor"])
+    second = ask("search_servers", q="", limit=2, cursor=first["next_cursor"])
+    third = ask("search_servers", q="", limit=2, cursor=second["next_cursor"])
     found = [one["id"] for page in (first, second, third) for one in page["servers"]]
     assert len(found) == len(set(found)) == 5
     assert third["next_cursor"] is None
 
 
 def test_filters_leave_out_what_does_not_match(ask: Ask) -> None:
-    assert [one["id"] for one in ask("search_servers", text="", badge="lab-tested")["servers"]] == [GOOD.server.id]
-    assert [one["id"] for one in ask("search_servers", text="", state="not_testable")["servers"]] == [LOCKED.server.id]
-    assert ask("search_servers", text="zebra")["servers"] == []
+    assert [one["id"] for one in ask("search_servers", q="", badge="lab-tested")["servers"]] == [GOOD.server.id]
+    assert [one["id"] for one in ask("search_servers", q="", state="not_testable")["servers"]] == [LOCKED.server.id]
+    assert ask("search_servers", q="zebra")["servers"] == []
 
 
 def test_a_scorecard_tells_what_cost_points_first(ask: Ask) -> None:
@@ -137,8 +137,8 @@ def test_scores_that_must_not_be_compared_are_not(ask: Ask) -> None:
     [
         ("get_scorecard", {"server": "srv_00000000000000000000"}, "search_servers finds ids"),
         ("get_scorecard", {"server": "x" * 501}, "at most 500 characters"),
-        ("search_servers", {"text": "", "cursor": "garbage"}, "expected a cursor"),
-        ("search_servers", {"text": "", "limit": 51}, "less than or equal to 50"),
+        ("search_servers", {"q": "", "cursor": "garbage"}, "expected a cursor"),
+        ("search_servers", {"q": "", "limit": 51}, "less than or equal to 50"),
         ("explain_finding", {"finding": "\u202eno\x1b[31m"}, "get_scorecard lists the findings"),
         ("explain_finding", {"finding": WITHHELD}, "until they are disclosed"),
         ("compare_servers", {"first": "a", "second": "b"}, "expected the id"),
@@ -153,7 +153,7 @@ def test_an_error_says_what_was_expected(ask: Ask, tool: str, arguments: dict[st
 
 def test_a_hostile_server_is_spelled_out_and_cut(ask: Ask) -> None:
     hostile = samples.hostile_dossier().server.id
-    for answer in (ask("get_scorecard", server=hostile, limit=200), ask("search_servers", text="", limit=50)):
+    for answer in (ask("get_scorecard", server=hostile, limit=200), ask("search_servers", q="", limit=50)):
         text = json.dumps(answer, ensure_ascii=False)
         assert not any(hidden in text for hidden in ("\\u001b", "\u202e", "\u200b"))
         assert len(text) < 200_000
@@ -180,7 +180,7 @@ def test_a_server_that_opted_out_is_as_unknown_as_one_that_never_was(store: Stor
 
     gone, never = (asked("get_scorecard", server=one) for one in (GOOD.server.id, "srv_00000000000000000000"))
     assert gone.replace(GOOD.server.id, "X") == never.replace("srv_00000000000000000000", "X")
-    assert GOOD.server.id not in asked("search_servers", text="")
+    assert GOOD.server.id not in asked("search_servers", q="")
 
 
 @pytest.mark.parametrize(

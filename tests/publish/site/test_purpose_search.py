@@ -5,8 +5,10 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from typing import Any
 
 import pytest
+from starlette.testclient import TestClient
 
 from evidence.kinds import listing, registration
 from evidence.model import Dossier, Observed, Run
@@ -60,6 +62,35 @@ def test_the_api_finds_by_purpose_and_says_it(captured: Store, site_of: SiteOf) 
     assert (answer["next_cursor"], answer["previous_cursor"]) == (None, None)
 
 
+def test_the_mcp_server_answers_a_question_with_reasons(captured: Store, site_of: SiteOf) -> None:
+    answer = ask(site_of(captured), "a safe, maintained, popular server that reads PostgreSQL")
+    assert answer["qualities"] == [
+        {"word": "safe", "answered_by": "security"},
+        {"word": "maintained", "answered_by": "maintenance"},
+        {"word": "popular", "answered_by": "not measured"},
+    ]
+    assert answer["order"].startswith("relevance times points")
+    first, second = (one["reasons"] for one in answer["servers"][:2])
+    assert captures()["modelcontextprotocol__server-postgres"].server.id == answer["servers"][0]["id"]
+    assert {"word": "postgres", "where": "name", "found": ["postgres"]} in first["matches"]
+    assert (first["unmatched"], second["unmatched"]) == ([], ["postgres"])
+    assert [one["name"] for one in first["dimensions"]] == ["security", "maintenance"]
+    assert "complete evidence gives" in first["score"]
+    for part in ("postgres in name", "Score: ", "Security: ", first["security"], "Maintenance: not measured."):
+        assert part in first["text"]
+    assert first["security"].startswith("not examined: ")
+    assert second["caps"]
+    assert all(cap.partition(";")[0][1:] in second["text"] for cap in second["caps"])
+
+
+def test_reasons_name_the_dimension_that_was_asked_for(captured: Store, site_of: SiteOf) -> None:
+    answer = ask(site_of(captured), "well-documented browser")
+    assert all("documentation" in [one["name"] for one in it["reasons"]["dimensions"]] for it in answer["servers"])
+    everything = ask(site_of(captured), "")
+    assert everything["order"].startswith("points that the evidence guarantees")
+    assert {str(one["reasons"]["matches"]) for one in everything["servers"]} == {"[]"}
+
+
 def test_words_of_a_private_finding_find_nothing_and_the_name_still_finds_the_server(make_store: MakeStore) -> None:
     poisoned, leaking = capped.poisoned(), renamed(capped.leaking(), "leaking")
     store = filled(make_store([], BEFORE), poisoned, leaking, renamed(capped.clean(), "other"))
@@ -88,6 +119,16 @@ def test_a_secret_in_a_text_is_neither_shown_nor_found(make_store: MakeStore) ->
     listed = store.listing.find_server(server.server.id)
     assert listed is not None and "ghp" not in listed.purpose
     assert not any(found(store, word, "rank") for word in ("a1B2c3", secret, "ghp"))
+
+
+def ask(site: TestClient, q: str) -> dict[str, Any]:
+    """The structured answer of the search of the MCP server."""
+    call = {"jsonrpc": "2.0", "id": 1, "method": "tools/call"}
+    headers = {"host": "hallmark.example", "accept": "application/json, text/event-stream"}
+    params = {"name": "search_servers", "arguments": {"q": q}}
+    result = site.post("/mcp", json={**call, "params": params}, headers=headers).json()["result"]
+    found: dict[str, Any] = result["structuredContent"]
+    return found
 
 
 def renamed(dossier: Dossier, name: str) -> Dossier:
