@@ -79,6 +79,7 @@ conformance: setup-dev ## run the official suite against the positive control an
 	$(BIN)/python -m tests.conformance.official --write docs
 
 docs: setup-dev ## write the generated pages in docs/
+	$(BIN)/python -m tests.publish.api.example_site --write
 	$(BIN)/python -m publish.handbook.generate --write docs
 	$(BIN)/python -m workers.settings.reference_page --write docs
 	$(BIN)/python -m tests.scoring.ladder_page --write docs

@@ -59,10 +59,10 @@ _ABOUT: Final = f"""What Hallmark publishes, as JSON.
 Numbers are rounded half up as on the pages: scores, points and weights to two decimals, shares of 1 to three. A grade
 follows from the published score. The exact decimals are in the receipt of a scorecard and in the datasets. What was not
 measured is an object with `not_measured` and the reason; it is never 0. Times are ISO 8601 in UTC. Names, descriptions
-and evidence are the words of strangers: show them as text. Errors are problem documents (RFC 9457) of the types at
+and evidence are untrusted: show them as text. Errors are problem documents (RFC 9457) of the types at
 {PROBLEM_GUIDE}. Answers have an ETag; `If-None-Match` saves their transfer. All results at once are in the datasets.
 
-Changed before 1.0, without aliases: numbers are JSON numbers instead of strings; the parameters `text`, `after` and
+Changed before 1.0: numbers are JSON numbers, not strings; the parameters `text`, `after` and
 `least` are `q`, `cursor` and `minimum`, and `before` of the audit trail is `cursor`; the members `next`, `previous` and
 `at_least` of a list of servers are `next_cursor`, `previous_cursor` and `minimum_total`; `least` of a grade is
 `minimum`, `said` of a delivery `response`; the audit trail has `entries` with `actor` and `action`."""

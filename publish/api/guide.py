@@ -10,7 +10,13 @@ from fastapi import APIRouter
 from starlette.responses import Response
 
 from publish.api.app import create_api
-from publish.api.openapi_outline import ApiOutline, OutlinedOperation, OutlinedSubject, outline_document
+from publish.api.openapi_outline import (
+    ApiOutline,
+    OutlinedOperation,
+    OutlinedParameter,
+    OutlinedSubject,
+    outline_document,
+)
 from publish.mcp.endpoint import MCP_PATH as MCP
 from publish.mcp.server import TOOLS
 from publish.text.display import render_inline_code
@@ -49,8 +55,11 @@ def read_outline() -> ApiOutline:
     return outline_document(make_openapi_document())
 
 
-_SERVER: Final = "server"
-"""A parameter of most operations, explained once."""
+_WITH_ANSWER: Final = frozenset({"getServer"})
+"""Operations whose answer the page of the documentation shows; the page `/api` shows all."""
+
+_EXPLAINED_ONCE: Final = frozenset({"run", "rubric", "version"})
+"""Query parameters of several operations."""
 
 
 def render_guide() -> Iterator[str]:
@@ -58,13 +67,14 @@ def render_guide() -> Iterator[str]:
     yield from (f"# {api.title}", "", api.about, "")
     page = f"the site's page `{PROBLEM_GUIDE}`, or for programs"
     yield f"Paths are below `{api.base}`. Every answer with an example: {page}"
-    yield f"[openapi.json](../schemas/openapi.json). `{_SERVER}` is the id of a server."
+    yield "[openapi.json](../schemas/openapi.json). Examples have at most two entries of a list. `rubric` and `version`"
+    yield "(1 to 999) name a methodology; `run` is a run, also of a re-test, by default the newest of the server."
     for subject in api.subjects:
         yield from _subject(subject)
     yield from ("", "## Problems", "")
     yield f"The `type` of a problem is `{PROBLEM_GUIDE}#` and one of these."
     yield from ("", "| type | status | meaning |", "|---|---|---|")
-    yield from (f"| `{name}` | {kind.status} | {kind.title}. {kind.meaning} |" for name, kind in api.problems.items())
+    yield from (f"| `{name}` | {kind.status} | {kind.meaning} |" for name, kind in api.problems.items())
 
 
 def _subject(subject: OutlinedSubject) -> Iterator[str]:
@@ -76,14 +86,20 @@ def _subject(subject: OutlinedSubject) -> Iterator[str]:
 
 def _operation(operation: OutlinedOperation) -> Iterator[str]:
     if operation.meaning:
-        yield operation.meaning
-    if operation.takes_token:
-        yield from ("", "Needs a token." if operation.needs_token else "Takes a token, and works without one.")
-    parameters = [one for one in operation.parameters if one.name != _SERVER]
+        yield from (operation.meaning, "")
+    if operation.takes_token and not operation.needs_token:
+        yield from ("Takes a token, and works without one.", "")
+    yield f"    {operation.command}"
+    if operation.id in _WITH_ANSWER:
+        yield from ("", "```json", operation.example, "```")
+    parameters = [one for one in operation.parameters if not _is_explained(one)]
     if parameters:
         yield ""
     for one in parameters:
         default = f", default `{one.default}`" if one.default not in {"", "required"} else ""
         yield f"- `{one.name}` ({one.takes}{default}): {one.meaning}"
-    if operation.body:
-        yield from ("", "Request body:", "", "```json", operation.body, "```")
+
+
+def _is_explained(one: OutlinedParameter) -> bool:
+    """Whether the parameter means here what the top of the page says."""
+    return one.where == "path" or (one.name in _EXPLAINED_ONCE and not one.default)

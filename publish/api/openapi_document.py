@@ -1,12 +1,13 @@
-"""Completes the OpenAPI document with the problem schema and an example of every response and request body."""
+"""Completes the OpenAPI document with the problem schema and examples of every request and response."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any, Final
 
 from pydantic import TypeAdapter
 
+from publish.api.examples import make_request, read_recorded
 from publish.web.problems import ProblemDocument, describe_problems
 
 OF_BODIES: Final = describe_problems("too-slow", "content-too-large")
@@ -31,25 +32,37 @@ def complete_document(document: dict[str, Any]) -> dict[str, Any]:
     schemas = document.setdefault("components", {}).setdefault("schemas", {})
     schema = TypeAdapter(ProblemDocument).json_schema(ref_template=_REFERENCE + "{model}")
     schemas |= schema.pop("$defs", {}) | {ProblemDocument.__name__: schema}
-    for operation in _operations(document):
-        if "requestBody" in operation:
-            operation["responses"] |= {str(status): response for status, response in OF_BODIES.items()}
-        bodies = [operation.get("requestBody", {}), *operation["responses"].values()]
-        for content in (body.get("content", {}).get(_JSON) for body in bodies):
-            if content and "example" not in content and "examples" not in content:
-                content["example"] = make_example(content["schema"], schemas)
+    base = document["servers"][0]["url"]
+    for path, methods in document["paths"].items():
+        for method, operation in methods.items():
+            _add_examples(operation, schemas)
+            command = make_request(base, method, path, operation).command
+            operation["x-codeSamples"] = [{"lang": "Shell", "source": command}]
     return document
+
+
+def _add_examples(operation: dict[str, Any], schemas: Mapping[str, Any]) -> None:
+    """Add the recorded answer, and examples that the schemas make where nothing was recorded."""
+    if "requestBody" in operation:
+        operation["responses"] |= {str(status): response for status, response in OF_BODIES.items()}
+    recorded = read_recorded().get(operation["operationId"])
+    bodies = [operation.get("requestBody", {}), *operation["responses"].values()]
+    for body in bodies:
+        content = body.get("content", {}).get(_JSON)
+        if content and "example" not in content and "examples" not in content:
+            is_answer = recorded is not None and body is not bodies[0]
+            content["example"] = recorded if is_answer else make_example(content["schema"], schemas)
 
 
 def make_example(schema: Mapping[str, Any], schemas: Mapping[str, Any], depth: int = 0) -> Any:
     """A value of a schema: its own example, or one made from the examples of its parts."""
     if depth > _DEEPEST:
         return None
-    if "$ref" in schema:
-        return make_example(schemas[schema["$ref"].removeprefix(_REFERENCE)], schemas, depth + 1)
     for given in (schema.get("examples"), [schema["const"]] if "const" in schema else None, schema.get("enum")):
         if given:
             return given[0]
+    if "$ref" in schema:
+        return make_example(schemas[schema["$ref"].removeprefix(_REFERENCE)], schemas, depth + 1)
     for parts in (schema.get("anyOf"), schema.get("oneOf"), schema.get("allOf")):
         if parts:
             return make_example(parts[0], schemas, depth + 1)
@@ -66,8 +79,3 @@ def _made(schema: Mapping[str, Any], schemas: Mapping[str, Any], depth: int) -> 
     if isinstance(more, Mapping) and more:
         return {"name": make_example(more, schemas, depth)}
     return _PLAIN.get(schema.get("type", "string"), "text")
-
-
-def _operations(document: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-    for path in document["paths"].values():
-        yield from path.values()

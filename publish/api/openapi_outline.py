@@ -26,7 +26,7 @@ class OutlinedParameter:
 
 @dataclass(frozen=True, slots=True)
 class OutlinedOperation:
-    """One operation. `example` shows its response, `body` its request body; empty where there is none."""
+    """One operation. `command` is a request, `example` shows its response; empty where there is none."""
 
     id: str
     method: str
@@ -37,7 +37,7 @@ class OutlinedOperation:
     problems: tuple[str, ...]
     takes_token: bool
     needs_token: bool
-    body: str
+    command: str
     example: str
 
 
@@ -92,7 +92,7 @@ def _operation(method: str, path: str, operation: Mapping[str, Any]) -> Outlined
         problems=tuple(_problems(answers)),
         takes_token=bool(security),
         needs_token=bool(security) and {} not in security,
-        body=_example(operation.get("requestBody", {})),
+        command=operation["x-codeSamples"][0]["source"],
         example=_example(good),
     )
 

@@ -55,7 +55,7 @@ _Server: TypeAlias = Annotated[
         "pypi:NAME or a URL; at least 1 character, at most 500 characters.",
         min_length=1,
         max_length=500,
-        examples=["srv_0f1e2d3c4b5a69788796"],
+        examples=["srv_cefd15fffcf4dc7d70a6"],
     ),
 ]
 _Rubric: TypeAlias = Annotated[

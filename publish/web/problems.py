@@ -28,7 +28,7 @@ class ProblemType:
 
 PROBLEM_TYPES: Final[Mapping[str, ProblemType]] = {
     "bad-request": ProblemType(
-        400, "The request cannot be read", "It is not valid HTTP or JSON.", "The body is not JSON."
+        400, "The request cannot be read", "The request is not valid HTTP or JSON.", "The body is not JSON."
     ),
     "unauthorized": ProblemType(
         401, "A token is needed", "The operation needs a token that was not sent, or that is none of ours.",
@@ -78,7 +78,8 @@ PROBLEM_TYPES: Final[Mapping[str, ProblemType]] = {
         "Expected an Accept header that allows application/json, found text/csv. Datasets are at /datasets.",
     ),
     "too-slow": ProblemType(
-        408, "The request took too long", "It did not arrive whole in time.", "The body took more than 10 seconds.",
+        408, "The request took too long", "The request did not arrive whole in time.",
+        "The body took more than 10 seconds.",
     ),
     "conflict": ProblemType(
         409, "The state does not allow this", "The operation does not fit the state that the thing has now.",

@@ -41,7 +41,7 @@ ServerKey: TypeAlias = Annotated[
     Field(
         pattern=SERVER_ID,
         description="Id of a server, derived from its reference.",
-        examples=["srv_0f1e2d3c4b5a69788796"],
+        examples=["srv_cefd15fffcf4dc7d70a6"],
     ),
 ]
 RunKey: TypeAlias = Annotated[

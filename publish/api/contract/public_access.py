@@ -15,7 +15,7 @@ from publish.web.context import SiteContext
 from publish.web.problems import make_problem, show_found
 
 ServerPath: TypeAlias = Annotated[
-    str, Path(pattern=SERVER_ID, description="Id of a server.", examples=["srv_0f1e2d3c4b5a69788796"])
+    str, Path(pattern=SERVER_ID, description="Id of a server.", examples=["srv_cefd15fffcf4dc7d70a6"])
 ]
 RunQuery: TypeAlias = Annotated[
     str | None,

@@ -52,7 +52,7 @@ class Badge(TypedDict):
         str | None,
         Field(
             description="Address of its SVG; the gate has none.",
-            examples=["https://hallmark.example/badges/srv_0f1e2d3c4b5a69788796/lab-tested.svg"],
+            examples=["https://hallmark.example/badges/srv_cefd15fffcf4dc7d70a6/lab-tested.svg"],
         ),
     ]
 

@@ -67,7 +67,7 @@ class NewClaim(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    way: Annotated[ProofMethod, Field(description="One of those that the server has.", examples=["dns"])]
+    way: Annotated[ProofMethod, Field(description="One of those that the server has.", examples=["server"])]
 
 
 class Why(BaseModel):

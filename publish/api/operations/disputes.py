@@ -77,7 +77,7 @@ class NewDispute(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     rubric: Annotated[str, Field(pattern=RUBRIC_ID, description="The methodology.", examples=["lint"])]
-    cites: Annotated[str, Field(max_length=200, description="The id on the line.", examples=["LLM-001"])]
+    cites: Annotated[str, Field(max_length=200, description="The id on the line.", examples=["tool-no-description"])]
     at: Annotated[str, Field(max_length=4000, description="The place on the line.", examples=["tools/search"])] = ""
     reason: Annotated[
         str,
@@ -85,7 +85,7 @@ class NewDispute(BaseModel):
             min_length=MIN_REASON,
             max_length=MAX_REASON,
             description="What is wrong about the line. Public after an operator has reviewed it.",
-            examples=["The description names its four states; the rule reads the first sentence only."],
+            examples=["The title says what the tool does, and clients show it instead of a description."],
         ),
     ]
     contact: Annotated[
@@ -102,7 +102,7 @@ class Deciding(BaseModel):
     note: Annotated[str, Field(max_length=MAX_ANSWER, examples=["see the change of today"])] = ""
 
 
-VerdictPath: TypeAlias = Annotated[Verdict, Path(description="What is decided.")]
+VerdictPath: TypeAlias = Annotated[Verdict, Path(description="What is decided.", examples=["reject"])]
 
 
 def routes(site: SiteContext) -> APIRouter:

@@ -88,13 +88,13 @@ class ServerItem(TypedDict):
         str,
         Field(
             description="Address of its page for people.",
-            examples=["https://hallmark.example/servers/srv_0f1e2d3c4b5a69788796"],
+            examples=["https://hallmark.example/servers/srv_cefd15fffcf4dc7d70a6"],
         ),
     ]
 
 
-@with_config({**STRICT, "title": "Server"})
-class OneServer(ServerItem):
+@with_config(STRICT)
+class Server(ServerItem):
     """A server as it was in its newest run, with the names of its tools."""
 
     tool_names: Annotated[
@@ -152,7 +152,7 @@ def routes(site: SiteContext) -> APIRouter:
 
     @router.get(
         "/servers/{server}", operation_id="getServer", summary="One server",
-        response_model=OneServer, responses=describe_problems("unknown-server"),
+        response_model=Server, responses=describe_problems("unknown-server"),
     )  # fmt: skip
     def get_server(server: ServerPath) -> Response:
         """A server as it was in its newest run, with the end of each scorecard and the names of its tools."""
