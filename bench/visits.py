@@ -11,10 +11,9 @@ from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-import zstandard
-
 from evidence.canonical import Json
 from evidence.store.records.record_notes import RecordNote, write_notes
+from evidence.zstd import train_dict
 
 TRAINED_ON = 4_000
 DICTIONARY_BYTES = 16_384
@@ -83,7 +82,7 @@ def main() -> None:
         if number % 4 == 0:
             seen |= _project_observations(chance, at)
         texts.append(write_notes(at, [RecordNote(at, seen[kind]) for kind in sorted(seen)]))
-    options.file.write_bytes(zstandard.train_dictionary(DICTIONARY_BYTES, texts).as_bytes())
+    options.file.write_bytes(train_dict(texts, DICTIONARY_BYTES).dict_content)
 
 
 def _project_observations(chance: random.Random, at: datetime) -> dict[str, Mapping[str, Json]]:

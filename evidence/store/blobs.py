@@ -6,7 +6,6 @@ from collections.abc import Iterable, Sequence
 from enum import IntEnum
 from typing import Final
 
-import zstandard
 from sqlalchemy import Connection, Row, select
 
 from evidence.model import Observed
@@ -14,6 +13,7 @@ from evidence.store.errors import CorruptBlob, StoreError
 from evidence.store.sql.bulk_insert import insert_rows, split_batches
 from evidence.store.sql.key_sets import KEYS, matches_any
 from evidence.store.tables.evidence import BLOB
+from evidence.zstd import CompressionParameter, ZstdCompressor, ZstdDecompressor, ZstdDict, ZstdError, get_frame_info
 
 # Far above every collector's limit; bounds the memory that a corrupt size column can make us allocate.
 MAX_BODY_BYTES: Final = 64 * 1024 * 1024
@@ -77,19 +77,18 @@ def find_digests(connection: Connection, keys: Iterable[int]) -> dict[int, str]:
 def read_blobs(connection: Connection, keys: Iterable[int]) -> dict[int, Observed]:
     """Bodies by key; raise CorruptBlob when one does not match its digest."""
     found: dict[int, Observed] = {}
-    decompressor = zstandard.ZstdDecompressor()
     for batch in split_batches(sorted(set(keys))):
         for row in connection.execute(_BY_KEY, {KEYS: batch}):
-            found[row.key] = open_blob(row, decompressor)
+            found[row.key] = open_blob(row)
     return found
 
 
-def open_blob(row: Row[tuple[object, ...]], decompressor: zstandard.ZstdDecompressor | None = None) -> Observed:
+def open_blob(row: Row[tuple[object, ...]]) -> Observed:
     """The body of one row of `evidence_blob`, checked against its digest."""
     digest = row.digest.hex()
     if row.codec == Codec.GONE:
         raise CorruptBlob(f"the body of blob {digest} was dropped because no record was known to need it")
-    body = decompress_body(row.codec, row.size, row.body, name=digest, decompressor=decompressor)
+    body = decompress_body(row.codec, row.size, row.body, name=digest)
     content = Observed(body)
     if content.digest != digest:
         raise CorruptBlob(f"blob {digest} holds bytes with digest {content.digest}")
@@ -98,39 +97,49 @@ def open_blob(row: Row[tuple[object, ...]], decompressor: zstandard.ZstdDecompre
     return content
 
 
-def new_compressor() -> zstandard.ZstdCompressor:
-    """A compressor for one batch; it costs as much as a small body and is not safe to share between threads."""
-    return zstandard.ZstdCompressor(level=_LEVEL, write_content_size=False)
+def new_compressor(dictionary: ZstdDict | None = None, *, level: int = _LEVEL) -> ZstdCompressor:
+    """A compressor for one batch; it costs as much as a small body and is not safe to share between threads.
+
+    The size is stored in its own column and not in the frame.
+    """
+    options: dict[int, int] = {
+        CompressionParameter.compression_level: level,
+        CompressionParameter.content_size_flag: 0,
+    }
+    return ZstdCompressor(options=options, zstd_dict=dictionary)
 
 
-def compress_body(body: bytes, compressor: zstandard.ZstdCompressor) -> tuple[int, int, bytes]:
+def compress_body(body: bytes, compressor: ZstdCompressor) -> tuple[int, int, bytes]:
     """Codec, size and stored bytes of a body."""
     if len(body) > MAX_BODY_BYTES:
         raise StoreError(f"a body of {len(body)} bytes, at most {MAX_BODY_BYTES} expected")
-    packed = compressor.compress(body)
+    packed = compressor.compress(body, ZstdCompressor.FLUSH_FRAME)
     return (Codec.ZSTD, len(body), packed) if len(packed) < len(body) else (Codec.RAW, len(body), body)
 
 
-def decompress_body(
-    codec: int, size: int, packed: bytes, *, name: str, decompressor: zstandard.ZstdDecompressor | None = None
-) -> bytes:
-    """The body of stored bytes, never allocating more than the stored size; raise CorruptBlob with `name`.
-
-    A decompressor for many bodies costs as much as a small body and is not safe to share between threads.
-    """
+def decompress_body(codec: int, size: int, packed: bytes, *, name: str, dictionary: ZstdDict | None = None) -> bytes:
+    """The body of stored bytes, never allocating more than the stored size; raise CorruptBlob with `name`."""
     if codec == Codec.RAW:
         return packed
     if codec != Codec.ZSTD or not 0 < size <= MAX_BODY_BYTES:
         raise CorruptBlob(f"blob {name} has codec {codec} and size {size}")
     try:
-        # The decompressor trusts a size stated in the frame more than `max_output_size`.
-        if zstandard.frame_content_size(packed) not in {-1, size}:
+        if get_frame_info(packed).decompressed_size not in {None, size}:
             raise CorruptBlob(f"blob {name} does not state its size of {size}")
-        return (decompressor or zstandard.ZstdDecompressor()).decompress(packed, max_output_size=size)
-    except zstandard.ZstdError as error:
+        return decompress_frame(packed, size, dictionary)
+    except ZstdError as error:
         raise CorruptBlob(f"blob {name} cannot be decompressed: {error}") from error
 
 
-def _row(content: Observed, compressor: zstandard.ZstdCompressor) -> tuple[object, ...]:
+def decompress_frame(packed: bytes, size: int, dictionary: ZstdDict | None = None) -> bytes:
+    """The content of one frame; raise ZstdError unless it has exactly `size` bytes."""
+    decompressor = ZstdDecompressor(zstd_dict=dictionary)
+    body = decompressor.decompress(packed, max_length=size + 1)
+    if len(body) != size or not decompressor.eof:
+        raise ZstdError(f"expected a frame of {size} bytes")
+    return body
+
+
+def _row(content: Observed, compressor: ZstdCompressor) -> tuple[object, ...]:
     canonical = None if content.canonical is None else bytes.fromhex(content.canonical)
     return bytes.fromhex(content.digest), canonical, *compress_body(content.body, compressor)

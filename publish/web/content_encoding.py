@@ -5,7 +5,7 @@ from __future__ import annotations
 import gzip
 from typing import Final
 
-import zstandard
+from evidence.zstd import compress as compress_zstd
 
 IDENTITY: Final = "identity"
 MIN_BYTES: Final = 500
@@ -31,7 +31,7 @@ def choose_encoding(accepted: str) -> str:
 def encode_body(body: bytes, coding: str) -> bytes:
     """The body in a coding, on one machine always the same bytes for the same body."""
     if coding == "zstd":
-        return zstandard.ZstdCompressor(level=3).compress(body)
+        return compress_zstd(body, level=3)
     if coding == "gzip":
         return gzip.compress(body, compresslevel=4, mtime=0)
     return body

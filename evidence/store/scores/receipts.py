@@ -14,7 +14,6 @@ from hashlib import sha256
 from typing import Any, Final
 
 from sqlalchemy import Connection, Row, select
-from zstandard import DICT_TYPE_RAWCONTENT, ZstdCompressionDict, ZstdCompressor, ZstdDecompressor
 
 from evidence.model import ServerId
 from evidence.store.blobs import compress_body, decompress_body, new_compressor
@@ -25,6 +24,7 @@ from evidence.store.sql.json_columns import to_json
 from evidence.store.sql.key_sets import KEYS, matches_any
 from evidence.store.tables.evidence import RECEIPT
 from evidence.store.values import StoredScorecard
+from evidence.zstd import ZstdDict
 
 _COLUMNS: Final = ("digest", "rubric", "version", "score", "grade", "is_open", "codec", "size", "body", "base_key")
 
@@ -87,7 +87,7 @@ def put_receipts(connection: Connection, receipts: Iterable[Receipt], similar: M
         base = bases.get(similar.get(receipt.digest, 0))
         codec, size, packed = compress_body(receipt.body, compressor)
         if base is not None:
-            by_base = compress_body(receipt.body, _compressor(bodies[base].body))
+            by_base = compress_body(receipt.body, new_compressor(_dictionary(bodies[base].body), level=_LEVEL))
             if len(by_base[2]) * _MIN_GAIN <= len(packed):
                 codec, size, packed = by_base
             else:
@@ -125,16 +125,14 @@ def open_receipts(connection: Connection, rows: Sequence[Row[Any]]) -> dict[int,
     """The receipts of some rows by key, each checked against its digest."""
     bases = {row.base_key for row in rows if row.base_key is not None}
     known = read_receipts(connection, bases) if bases else {}
-    decompressor = ZstdDecompressor()
     found: dict[int, Receipt] = {}
     for row in rows:
         base = known.get(row.base_key)
-        opener = decompressor if base is None else ZstdDecompressor(dict_data=_dictionary(base.body))
-        found[row.key] = _open(row, opener)
+        found[row.key] = _open(row, None if base is None else _dictionary(base.body))
     return found
 
 
-def _open(row: Row[Any], decompressor: ZstdDecompressor) -> Receipt:
+def _open(row: Row[Any], dictionary: ZstdDict | None) -> Receipt:
     name = f"scorecard {row.key} {row.rubric}@{row.version}"
     receipt = Receipt(
         rubric=row.rubric,
@@ -142,7 +140,7 @@ def _open(row: Row[Any], decompressor: ZstdDecompressor) -> Receipt:
         score=row.score,
         grade=row.grade,
         is_open=row.is_open,
-        body=decompress_body(row.codec, row.size, row.body, name=name, decompressor=decompressor),
+        body=decompress_body(row.codec, row.size, row.body, name=name, dictionary=dictionary),
     )
     if receipt.digest != row.digest:
         raise CorruptBlob(f"{name} does not match its digest {row.digest.hex()}")
@@ -167,9 +165,5 @@ def _bases(connection: Connection, keys: Iterable[int]) -> dict[int, int]:
     return found
 
 
-def _compressor(base: bytes) -> ZstdCompressor:
-    return ZstdCompressor(level=_LEVEL, write_content_size=False, dict_data=_dictionary(base))
-
-
-def _dictionary(base: bytes) -> ZstdCompressionDict:
-    return ZstdCompressionDict(base, dict_type=DICT_TYPE_RAWCONTENT)
+def _dictionary(base: bytes) -> ZstdDict:
+    return ZstdDict(base, is_raw=True)

@@ -7,9 +7,8 @@ from functools import cache
 from pathlib import Path
 from typing import Final
 
-import zstandard
-
 from evidence.store.errors import CorruptBlob, StoreError
+from evidence.zstd import CompressionParameter, ZstdCompressor, ZstdDecompressor, ZstdDict, ZstdError
 
 MAX_BYTES: Final = 64 * 1024 * 1024
 
@@ -19,7 +18,13 @@ _NOTES_1: Final = 1
 never changes."""
 
 _DICTIONARY: Final = Path(__file__).with_name("notes_1.zdict")
-_LEVEL: Final = 3
+# Frames without dictionary number and size, which are stored elsewhere; the magic number is removed too.
+_OPTIONS: Final[dict[int, int]] = {
+    CompressionParameter.compression_level: 3,
+    CompressionParameter.content_size_flag: 0,
+    CompressionParameter.dict_id_flag: 0,
+}
+_MAGIC: Final = b"\x28\xb5\x2f\xfd"
 _SEVEN: Final = 0x7F
 
 
@@ -64,7 +69,8 @@ def pack_text(text: bytes) -> bytes:
     """A text after one byte that names its encoding."""
     if len(text) > MAX_BYTES:
         raise StoreError(f"a text of {len(text)} bytes, at most {MAX_BYTES} expected")
-    packed = zstandard.ZstdCompressor(dict_data=_dictionary(), compression_params=_parameters()).compress(text)
+    compressor = ZstdCompressor(options=_OPTIONS, zstd_dict=_dictionary().as_digested_dict)
+    packed = compressor.compress(text, ZstdCompressor.FLUSH_FRAME).removeprefix(_MAGIC)
     size = pack_numbers([len(text)])
     return bytes([_NOTES_1]) + size + packed if len(size) + len(packed) < len(text) else bytes([_PLAIN]) + text
 
@@ -79,12 +85,12 @@ def unpack_text(packed: bytes) -> bytes:
     size = unpack_numbers(packed[1 : end + 1])[0]
     if not 0 < size <= MAX_BYTES:
         raise CorruptBlob(f"a packed text of {size} bytes, at most {MAX_BYTES} expected")
-    decompressor = zstandard.ZstdDecompressor(dict_data=_dictionary(), format=zstandard.FORMAT_ZSTD1_MAGICLESS)
+    decompressor = ZstdDecompressor(zstd_dict=_dictionary())
     try:
-        text = decompressor.decompress(packed[end + 1 :], max_output_size=size)
-    except zstandard.ZstdError as error:
+        text = decompressor.decompress(_MAGIC + packed[end + 1 :], max_length=size + 1)
+    except ZstdError as error:
         raise CorruptBlob(f"a packed text cannot be decompressed: {error}") from error
-    if len(text) != size:
+    if len(text) != size or not decompressor.eof:
         raise CorruptBlob(f"a packed text has {len(text)} bytes, {size} expected")
     return text
 
@@ -104,14 +110,5 @@ def group_ranges(numbers: Iterable[int]) -> Iterator[tuple[int, int]]:
 
 
 @cache
-def _dictionary() -> zstandard.ZstdCompressionDict:
-    dictionary = zstandard.ZstdCompressionDict(_DICTIONARY.read_bytes())
-    dictionary.precompute_compress(compression_params=_parameters())
-    return dictionary
-
-
-def _parameters() -> zstandard.ZstdCompressionParameters:
-    """Frames without magic number, dictionary number and size, which are stored elsewhere."""
-    return zstandard.ZstdCompressionParameters.from_level(
-        _LEVEL, write_content_size=False, write_dict_id=False, format=zstandard.FORMAT_ZSTD1_MAGICLESS
-    )
+def _dictionary() -> ZstdDict:
+    return ZstdDict(_DICTIONARY.read_bytes())
