@@ -28,10 +28,10 @@ from pydantic import ValidationError
 from crawler.collectors.interop.inherited_stream import open_inherited_transport
 from crawler.collectors.interop.recording_transport import RecordingTransport
 from crawler.collectors.interop.request import InteropRequest, encode_answer
-from crawler.http.adapters import GuardedTransport2
 from crawler.http.address_guard import AddressGuard
 from crawler.http.connection import Limits
 from crawler.http.engine import HttpEngine
+from crawler.http.httpx2_adapter import GuardedTransport2
 from crawler.mcp.channel import CLIENT_NAME, LEGACY_VERSION
 from crawler.secret_masking import mask_secrets
 from evidence.canonical import Json

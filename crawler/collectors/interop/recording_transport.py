@@ -7,8 +7,8 @@ from collections.abc import AsyncIterator
 
 import httpx2
 
-from crawler.http.adapters import GuardedTransport2
 from crawler.http.failures import WireFailure
+from crawler.http.httpx2_adapter import GuardedTransport2
 from crawler.mcp.streamable_http import is_session_kept
 
 

@@ -10,11 +10,12 @@ import httpx
 import httpx2
 import pytest
 
-from crawler.http.adapters import GuardedTransport, GuardedTransport2
+from crawler.http.adapters import GuardedTransport
 from crawler.http.address_guard import AddressGuard
 from crawler.http.connection import Limits
 from crawler.http.engine import HttpEngine
 from crawler.http.failures import WireFailure
+from crawler.http.httpx2_adapter import GuardedTransport2
 from tests.crawler.wire.test_engine import AGENT, echo
 from tests.servers.hostile import Behaviour, Call, serving
 
