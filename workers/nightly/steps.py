@@ -6,19 +6,22 @@ Progress is in the database. A task that is lost, repeated or killed costs only 
 from __future__ import annotations
 
 import asyncio
+from typing import TYPE_CHECKING
 
 from evidence.model import Trigger
 from evidence.store import RunAction, RunRow, RunState
 from workers import pipeline, schedule
 from workers.context import Context
 from workers.coordination import expired_leases
-from workers.coordination.broker import TaskLock, TaskQueues
 from workers.log import bind_log_context
 from workers.nightly import closing
 from workers.runs import pins
 from workers.runs.options import RunOptions
 from workers.shutdown import IsStopping, never_stops, open_halt
 from workers.stages import availability_samples
+
+if TYPE_CHECKING:
+    from workers.coordination.broker import TaskLock, TaskQueues
 
 _STARTS = frozenset({RunAction.STARTED, RunAction.RESUMED})
 

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Final, Self
+from typing import TYPE_CHECKING, Final, Self
 
 from evidence.store import NotMigrated, StoreUnavailable
 from workers import schedule
 from workers.clock import Clock
-from workers.coordination.broker_statistics import BrokerReader, BrokerStatistics, BrokerUnavailable, make_worker_query
+from workers.coordination.broker_statistics import BrokerStatistics, BrokerUnavailable
 from workers.observability.run_statistics import StoreStatistics, StoreStatisticsReader
 from workers.settings.environment import Settings
+
+if TYPE_CHECKING:
+    from workers.coordination.broker_reader import BrokerReader
 
 EMBEDDED_REASON: Final = "embedded: runs work by themselves, without a broker or workers"
 
@@ -109,5 +112,6 @@ def _late(store: StoreStatistics | Unavailable, due: datetime, now: datetime) ->
 
 def _broker(settings: Settings, clock: Clock) -> BrokerReader:
     from workers.celery_app import app  # noqa: PLC0415  the embedded mode needs no Celery
+    from workers.coordination.broker_reader import BrokerReader, make_worker_query  # noqa: PLC0415
 
     return BrokerReader(settings.redis_url.get_secret_value(), clock, make_worker_query(app))

@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from evidence.model import ServerId, Trigger
 from evidence.store import RunRow, RunState, Store
@@ -21,10 +22,12 @@ from publish.datasets.snapshot.minisign import (
     parse_secret_key,
 )
 from workers.context import Context
-from workers.coordination.broker import TaskLock
 from workers.opt_outs import load_opt_outs
 from workers.publication.snapshot_withdrawal import withdraw_snapshots
 from workers.settings.environment import InvalidSetting, Settings
+
+if TYPE_CHECKING:
+    from workers.coordination.broker import TaskLock
 
 _LOOK_BACK = 50
 _READ = 5_000

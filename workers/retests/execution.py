@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 from datetime import timedelta
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from crawler.collectors.protocol.questions.selection import QuestionSelection
 from evidence.model import Run, Trigger
@@ -16,7 +16,6 @@ from publish.views.comparisons.receipts import find_lost_places
 from workers import pipeline, schedule
 from workers.concurrency import Halt
 from workers.context import Context
-from workers.coordination.broker import TaskQueues
 from workers.coordination.leases import Leases
 from workers.log import bind_log_context
 from workers.retests import full_probes
@@ -26,6 +25,9 @@ from workers.runs import pins
 from workers.runs.identifiers import make_run_id
 from workers.runs.options import RunOptions
 from workers.shutdown import IsStopping, never_stops, open_halt
+
+if TYPE_CHECKING:
+    from workers.coordination.broker import TaskQueues
 
 NOT_SCORED: Final = "the server could not be scored, which is our failure: the log says why"
 DEADLINE_MISSED: Final = "it did not end in time, which is our failure"

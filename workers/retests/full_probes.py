@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from datetime import timedelta
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from crawler.collectors.protocol.probes.carry_over import FULL_DUE
 from evidence.kinds import exchanges
@@ -17,12 +17,14 @@ from evidence.store import AwaitingFullProbe, FullProbe, RunState, Stage
 from workers import pipeline, schedule
 from workers.context import Context
 from workers.coordination import expired_leases
-from workers.coordination.broker import TaskQueues
 from workers.opt_outs import load_opt_outs
 from workers.runs import pins
 from workers.runs.identifiers import make_run_id
 from workers.runs.options import RunOptions
 from workers.stages import routing
+
+if TYPE_CHECKING:
+    from workers.coordination.broker import TaskQueues
 
 DAY: Final = timedelta(days=1)
 """After this long a nightly run has collected the server."""

@@ -27,7 +27,8 @@ from tests.stepping_clock import SteppingClock
 from tests.workers import world
 from workers import celery_app, schedule
 from workers.clock import SystemClock
-from workers.coordination.broker_statistics import SENT_HEADER, BrokerReader, BrokerStatistics, BrokerUnavailable
+from workers.coordination.broker_reader import BrokerReader
+from workers.coordination.broker_statistics import SENT_HEADER, BrokerStatistics, BrokerUnavailable
 from workers.coordination.shared_github_quota import SharedGitHubBudgets
 from workers.coordination.shared_host_pacing import SharedHostPacing
 from workers.observability.run_statistics import (
