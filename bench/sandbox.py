@@ -27,7 +27,7 @@ from crawler.launcher import LaunchedServer, Launcher
 from crawler.sandbox import Sandbox, UnsandboxedLauncher, open_sandbox
 from crawler.sandbox.boxes.box import BASE_ENVIRONMENT
 from crawler.sandbox.sandbox_launcher import RUN_ENVIRONMENT
-from crawler.sandbox.toolchain import host
+from crawler.sandbox.toolchain import host, node
 from evidence.model import Absent, Target, TargetType
 
 TIME = Target(type=TargetType.PYPI, identifier="mcp-server-time", arguments=("--local-timezone", "UTC"))
@@ -136,8 +136,9 @@ async def same_without(box: Sandbox, target: Target, folder: Path) -> tuple[Laun
     found = await box.prepare(target)
     assert not isinstance(found, Absent), found
     tree = box.installer.store.tree(found.layer)
+    provided = await node.provide_node(box.cache_dir, {})
     programs = {
-        "/usr/bin/node": str(host.find_node_home() / "bin/node"),
+        "/usr/bin/node": str(provided.binary),
         "/usr/bin/python3": str(host.find_own_interpreter().binary),
     }
     inside = next(iter(found.commands.values()))

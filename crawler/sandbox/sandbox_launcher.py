@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from functools import partial
 from pathlib import Path
+from typing import TypeAlias
 
 import httpx
 
@@ -35,7 +36,7 @@ from crawler.sandbox.layers.eviction import remove_abandoned
 from crawler.sandbox.layers.layers import Layers
 from crawler.sandbox.runtime import Bubblewrap, Runtime
 from crawler.sandbox.runtime_selection import AUTO, check_runtime, choose_runtime, open_runtime
-from crawler.sandbox.toolchain import host, index_queries, package_indexes, pythons, rootfs
+from crawler.sandbox.toolchain import host, index_queries, node, package_indexes, pythons, rootfs
 from evidence.canonical import Json
 from evidence.model import Absent, Reason, Target, TargetType
 
@@ -60,6 +61,8 @@ RUN_ENVIRONMENT: Mapping[str, str] = {
     "GIT_PYTHON_REFRESH": "quiet",  # there is no git inside; servers that import GitPython should start nevertheless
 }
 
+_Index: TypeAlias = package_indexes.NpmIndex | package_indexes.PythonIndex
+
 
 @dataclass(slots=True)
 class Sandbox:
@@ -77,7 +80,7 @@ class Sandbox:
     engine: ImageEngine | None = None
     others: Installers = field(default_factory=Installers)
     _room: BoxSlots = field(init=False)
-    _indexes: dict[TargetType, package_indexes.NpmIndex | package_indexes.PythonIndex] = field(default_factory=dict)
+    _indexes: dict[TargetType, _Index] = field(default_factory=dict)
     _asking: asyncio.Lock = field(default_factory=asyncio.Lock)
     _verified_until: dict[str, float] = field(default_factory=dict)
 
@@ -187,12 +190,14 @@ class Sandbox:
     async def _installer(self, found: ResolvedInstallation) -> Installer:
         return await self.others.get_installer(found.python, self.installer)
 
-    async def _index(self, ecosystem: TargetType) -> package_indexes.NpmIndex | package_indexes.PythonIndex:
+    async def _index(self, ecosystem: TargetType) -> _Index:
         async with self._asking:
             if ecosystem not in self._indexes:
-                npm = ecosystem is TargetType.NPM
-                read = package_indexes.read_npm_index if npm else package_indexes.read_python_index
-                self._indexes[ecosystem] = await asyncio.to_thread(read, self.environ)
+                if ecosystem is TargetType.NPM:
+                    found: _Index = await node.find_npm_index(self.cache_dir, self.environ)
+                else:
+                    found = await asyncio.to_thread(package_indexes.read_python_index, self.environ)
+                self._indexes[ecosystem] = found
             return self._indexes[ecosystem]
 
     async def _launch(self, target: Target, held: contextlib.AsyncExitStack) -> ContainedProcess | Absent:
@@ -352,7 +357,7 @@ def _can_be_passed(argv: Sequence[str], environment: Mapping[str, str]) -> bool:
 
 
 async def _ask(
-    index: package_indexes.NpmIndex | package_indexes.PythonIndex,
+    index: _Index,
     wanted: package_spec.PackageSpec,
     http: httpx.AsyncClient,
 ) -> index_queries.IndexAnswer | Absent:
@@ -361,9 +366,7 @@ async def _ask(
     return await index_queries.query_python_indexes(index, wanted.name, wanted.version, http)
 
 
-def _allowed(
-    index: package_indexes.NpmIndex | package_indexes.PythonIndex, answer: index_queries.IndexAnswer
-) -> AllowedEndpoints:
+def _allowed(index: _Index, answer: index_queries.IndexAnswer) -> AllowedEndpoints:
     own = frozenset(endpoint for url in index.urls if (endpoint := package_indexes.parse_endpoint(url)))
     return AllowedEndpoints(own, frozenset(answer.endpoints) - own)
 

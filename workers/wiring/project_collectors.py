@@ -92,7 +92,7 @@ class ProjectCollectors:
 
     @cached_property
     def _indexes(self) -> ConfiguredIndexes:
-        return ConfiguredIndexes(read_tool_environment())
+        return ConfiguredIndexes(read_tool_environment(), self._settings.cache)
 
     @cached_property
     def package(self) -> PackageCollector:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Final, TypeVar
 
 from crawler.http.address_guard import AddressGuard, classify_address
@@ -15,7 +16,6 @@ from crawler.sandbox.toolchain.package_indexes import (
     NpmIndex,
     PythonIndex,
     parse_endpoint,
-    read_npm_index,
     read_python_index,
 )
 
@@ -31,34 +31,39 @@ _NEVER: Final = frozenset({"metadata", "link-local", "multicast", "unspecified",
 class ConfiguredIndexes:
     """Reads the configuration of the user's tools once; its methods raise SandboxError when none is configured.
 
-    `environ` is the environment in which the tools run.
+    `environ` is the environment in which the tools run. Without npm in it, Node with its npm is fetched into
+    `cache_dir`.
     """
 
-    def __init__(self, environ: Mapping[str, str]) -> None:
+    def __init__(self, environ: Mapping[str, str], cache_dir: Path) -> None:
         self._environ = environ
+        self._cache_dir = cache_dir
         self._client = asyncio.Lock()
         self._npm: NpmIndex | SandboxError | None = None
         self._python: PythonIndex | SandboxError | None = None
 
     async def npm(self) -> NpmIndex:
         """The index of `npm config`."""
+        from crawler.sandbox.toolchain.node import find_npm_index  # noqa: PLC0415  with httpx, as below
+
         async with self._client:
             if self._npm is None:
-                self._npm = await self._ask(read_npm_index)
+                self._npm = await _ask(find_npm_index(self._cache_dir, self._environ))
             return _given(self._npm)
 
     async def python(self) -> PythonIndex:
         """The indexes of uv's or pip's configuration."""
         async with self._client:
             if self._python is None:
-                self._python = await self._ask(read_python_index)
+                self._python = await _ask(asyncio.to_thread(read_python_index, self._environ))
             return _given(self._python)
 
-    async def _ask(self, ask: Callable[[Mapping[str, str]], Given]) -> Given | SandboxError:
-        try:
-            return await asyncio.to_thread(ask, self._environ)
-        except SandboxError as error:
-            return error
+
+async def _ask(answer: Awaitable[Given]) -> Given | SandboxError:
+    try:
+        return await answer
+    except SandboxError as error:
+        return error
 
 
 def _given(answer: Given | SandboxError) -> Given:

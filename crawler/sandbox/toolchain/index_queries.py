@@ -20,10 +20,12 @@ from packaging.utils import (
 )
 from packaging.version import Version
 
+from crawler.sandbox.errors import SandboxError
 from crawler.sandbox.toolchain.package_indexes import Endpoint, NpmIndex, PythonIndex, parse_endpoint
 from evidence.model import Absent, Reason
 
 ANSWER_CAP = 48 << 20
+TOOL_CAP = 128 << 20
 INDEX_TIMEOUT = httpx.Timeout(30.0)
 SIMPLE = "application/vnd.pypi.simple.v1+json, application/vnd.pypi.simple.v1+html;q=0.2, text/html;q=0.1"
 _UNSERVED = frozenset({401, 403, 407, 408, 429})  # with 5xx: the index does not serve us, regardless of the package
@@ -114,6 +116,34 @@ async def query_python_indexes(
             requires_python=_requirement(found[filename] for filename, v in sorted(known.items()) if v == chosen),
         )
     return failure or Absent(Reason.NO_PACKAGE, _describe_missing("Python", name, None))
+
+
+async def find_python_file(index: PythonIndex, name: str, filename: str, http: httpx.AsyncClient) -> str | Absent:
+    """The address of one file of a Python package, from the first index that has the file."""
+    failure = Absent(Reason.NO_PACKAGE, f"the Python index has no file {filename}")
+    for base in index.urls:
+        page = f"{base.rstrip('/')}/{canonicalize_name(name)}/"
+        found = await _simple(http, page)
+        if isinstance(found, Absent):
+            failure = found if found.reason is not Reason.NO_PACKAGE else failure
+        elif filename in found:
+            return urljoin(page, found[filename].url)
+    return failure
+
+
+async def download_file(url: str, http: httpx.AsyncClient, *, what: str) -> bytes:
+    """A file of an index, limited in size; raises SandboxError, which names `what` and no address."""
+    body = bytearray()
+    try:
+        async with http.stream("GET", url) as answer:
+            answer.raise_for_status()
+            async for chunk in answer.aiter_bytes(1 << 20):
+                body += chunk
+                if len(body) > TOOL_CAP:
+                    raise SandboxError(f"the package of {what} is too large to be the pinned one")
+    except (httpx.HTTPError, httpx.InvalidURL) as error:
+        raise SandboxError(f"{what} could not be downloaded from the package index ({type(error).__name__})") from error
+    return bytes(body)
 
 
 def _describe_missing(index: str, name: str, version: str | None) -> str:

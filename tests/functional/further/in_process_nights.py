@@ -39,8 +39,8 @@ def hurry(patch: pytest.MonkeyPatch, environ: Mapping[str, str]) -> None:
     """Shorten the waits of the rate limiters, and ask the package tools for their index once."""
     for name, value in environ.items():
         patch.setenv(name, value)
-    indexes = ConfiguredIndexes(read_tool_environment())
-    patch.setattr(project_collectors, "ConfiguredIndexes", lambda _: indexes)
+    indexes = ConfiguredIndexes(read_tool_environment(), Settings().cache)
+    patch.setattr(project_collectors, "ConfiguredIndexes", lambda *_: indexes)
     patch.setattr(project_collectors, "GitHub", partial(GitHub, limits=HURRIED))
     patch.setattr(project_collectors, "PackageCollector", _Hurried)
     patch.setattr(

@@ -137,9 +137,11 @@ def test_a_body_that_breaks_off_is_unreachable(index: PackageIndex, bench: Bench
     assert absent(bench.look(npm())).reason is Reason.UNREACHABLE
 
 
-def test_no_configured_index_is_absent() -> None:
+def test_no_configured_index_is_absent(tmp_path: Path) -> None:
     engine = HttpEngine(user_agent="hallmark-test")
-    indexes = ConfiguredIndexes({"PATH": "/nonexistent", "npm_config_registry": "https://user:secret@127.0.0.1:1/"})
+    indexes = ConfiguredIndexes(
+        {"PATH": "/nonexistent", "npm_config_registry": "https://user:secret@127.0.0.1:1/"}, tmp_path
+    )
     collector = PackageCollector(engine, indexes, lambda: NOON, retries=IndexRetryPolicy(attempts=1))
     server = Server(ref="test:1", name="1", targets=(npm(),))
     (record,) = asyncio.run(collector.collect(server, dossier(server)))
@@ -151,7 +153,7 @@ def test_the_users_tools_are_asked_once_even_when_they_know_nothing(tmp_path: Pa
     asked, npm_program = tmp_path / "asked", tmp_path / "npm"
     npm_program.write_text(f"#!/bin/sh\necho asked >> {asked}\nexit 1\n", "utf-8")
     npm_program.chmod(0o755)
-    indexes = ConfiguredIndexes({"PATH": f"{tmp_path}:/usr/bin:/bin"})
+    indexes = ConfiguredIndexes({"PATH": f"{tmp_path}:/usr/bin:/bin"}, tmp_path)
 
     async def several_times() -> None:
         for _ in range(3):

@@ -16,6 +16,7 @@ from crawler.collectors.source import ReaderPool, SourceCollector
 from crawler.http.engine import HttpEngine
 from evidence.kinds.source import Source
 from evidence.model import Dossier, Observed, Server, Target, TargetType
+from workers.settings.environment import Settings
 
 pytestmark = pytest.mark.live
 
@@ -24,7 +25,7 @@ CAPTURES = Path(__file__).parents[3] / "dossiers" / "captures"
 
 async def look(target: Target) -> Source:
     engine = HttpEngine(user_agent="hallmark-test")
-    indexes = ConfiguredIndexes(os.environ)
+    indexes = ConfiguredIndexes(os.environ, Settings().cache)
     packages = PackageCollector(engine, indexes, lambda: datetime.now(UTC))
     readers = ReaderPool(salt=b"live")
     collector = SourceCollector(engine, readers, packages, indexes, lambda: datetime.now(UTC), rules="")
