@@ -91,11 +91,13 @@ release: setup-dev ## move changes/ into CHANGELOG.md: make release VERSION=x.y.
 	@test -n "$(VERSION)" || { echo "VERSION is missing: make release VERSION=x.y.z" >&2; exit 2; }
 	$(BIN)/towncrier build --yes --version $(VERSION)
 
+LOCK = $(BIN)/uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-annotate \
+  --custom-compile-command "make lock" pyproject.toml
+
 lock: ## write requirements/*.txt with hashes from pyproject.toml
-	$(BIN)/uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-annotate \
-	  --custom-compile-command "make lock" --extra dev pyproject.toml -o requirements/dev.txt
-	$(BIN)/uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-annotate \
-	  --custom-compile-command "make lock" pyproject.toml -c requirements/dev.txt -o requirements/run.txt
+	$(LOCK) --extra dev -o requirements/dev.txt
+	$(LOCK) --extra all -c requirements/dev.txt -o requirements/run.txt
+	$(LOCK) -c requirements/dev.txt -o requirements/base.txt
 
 up: ## start PostgreSQL, Redis, beat and workers with Docker Compose
 	docker compose -f infra/compose.yaml up --build

@@ -29,6 +29,7 @@ _CACHE_KIB: Final = 65_536
 _MIGRATION_LOCK: Final = int.from_bytes(b"hallmark", "big")
 _SWEEPING_LOCK: Final = _MIGRATION_LOCK + 1
 
+_DRIVER: Final = "psycopg"
 _EXPECTED: Final = "expected a database URL like sqlite:///PATH or postgresql+psycopg://USER@HOST/NAME"
 
 _UNDEFINED: Final = {"42P01", "42703"}
@@ -47,6 +48,8 @@ class Database:
             self.url = make_url(url)
             self._engine = _create_engine(url)
         except (ArgumentError, NoSuchModuleError, ImportError) as error:
+            if isinstance(error, ModuleNotFoundError) and error.name == _DRIVER:
+                raise  # the URL is right, and an extra of Hallmark brings the driver
             raise StoreError(f"{_EXPECTED}: {error}") from error
         self.is_sqlite = self.url.get_backend_name() == "sqlite"
         # SQLite has one writer; threads of this process queue here instead of polling for its lock.

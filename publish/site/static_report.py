@@ -12,11 +12,13 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from html import escape, unescape
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 from urllib.parse import urldefrag, urljoin, urlsplit
 
 import httpx
-from starlette.types import ASGIApp
+
+if TYPE_CHECKING:
+    from starlette.types import ASGIApp
 
 REPORT_MARKER: Final = ".hallmark-report"
 FIRST: Final = "index.html"

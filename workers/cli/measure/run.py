@@ -11,6 +11,7 @@ import typer
 from workers import embedded
 from workers.cli.display.console import ExitCode, open_stderr, print_json, print_note
 from workers.cli.error_boundary import explain_failures
+from workers.cli.extras import PACKAGES, SITE, require_extra
 from workers.cli.measure.run_progress import JsonProgress, TerminalProgress
 from workers.cli.measure.run_result import show_result
 from workers.cli.results.report import write_pages
@@ -67,6 +68,9 @@ def run(
     none could be measured, 130 interrupted.
     """
     with explain_failures():
+        require_extra(PACKAGES)
+        if report is not None:
+            require_extra(SITE)  # before the run, whose report would be missing
         settings = Settings()
         configure_command_logging(settings)  # events below warnings would break the progress display
         options = RunOptions(registries=_sources(registry, settings), only=tuple(only or ()), limit=limit, fresh=fresh)

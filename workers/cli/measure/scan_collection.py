@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING, Final
 
 from crawler.collectors.derivers import build_derivers
 from evidence.derive.drift import no_approval
-from evidence.model import Dossier
+from evidence.model import Dossier, Server
 from evidence.recorded_capture import InvalidCapture
 from evidence.store import Stage
 from workers import log
 from workers.cli.display.console import ExitCode, exit_with_error, open_stderr, print_note
+from workers.cli.extras import PACKAGES, require_extra
 from workers.cli.measure.opt_out_check import refuse_opted_out
 from workers.cli.measure.scan_file import InvalidSavedDossier, decode_dossier
 from workers.cli.measure.scan_masking import mask_dossier, mask_server, mask_text
@@ -71,6 +72,8 @@ def collect_dossier(
         exit_with_error(mask_text(str(error)), ExitCode.USAGE)
     if target is not None and not anyway:
         refuse_opted_out(settings, subject.server)
+    if settings.interop != "off" or _needs_packages(subject.server, no_sandbox=no_sandbox):
+        require_extra(PACKAGES)
     if no_sandbox:
         print_note(UNSANDBOXED_WARNING)
     subject = replace(subject, server=mask_server(subject.server))
@@ -86,6 +89,10 @@ def collect_dossier(
             "--deadline SECONDS allows more"
         )
     return mask_dossier(dossier)
+
+
+def _needs_packages(server: Server, *, no_sandbox: bool) -> bool:
+    return server.repository is not None or not (no_sandbox or is_remote(server))
 
 
 def read_allowed_endpoints(

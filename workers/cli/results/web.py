@@ -10,6 +10,7 @@ import typer
 
 from workers.cli.display.console import exit_with_error, open_stderr, print_note
 from workers.cli.error_boundary import explain_failures
+from workers.cli.extras import SITE, require_extra
 from workers.settings.environment import Settings
 
 app = typer.Typer(add_completion=False)
@@ -38,6 +39,7 @@ def web(
     Example: hallmark web --port 8080, then open http://127.0.0.1:8080
     """
     with explain_failures():
+        require_extra(SITE)
         settings = Settings()
         listeners = _open_listeners(host, port, processes)
         print_note("opening the database")
