@@ -60,3 +60,31 @@ def test_every_input_of_the_action_reaches_the_script() -> None:
         variable = f"INPUT_{name.upper().replace('-', '_')}"
         assert f"{variable}: ${{{{ inputs.{name} }}}}" in action
         assert variable in script or name in {"junit", "sarif", "transcript"}
+
+
+@pytest.mark.parametrize(
+    ("inputs", "lock"),
+    [
+        ({"TARGET": "https://example.com/mcp"}, "base.txt"),
+        ({"COMMAND": "python server.py"}, "base.txt"),
+        ({"COMMAND": "python server.py", "SANDBOX": "true"}, "run.txt"),
+        ({"TARGET": "npm:x"}, "run.txt"),
+        ({"TARGET": "server.json"}, "run.txt"),
+    ],
+    ids=str,
+)
+def test_only_what_the_scan_needs_is_installed(tmp_path: Path, inputs: dict[str, str], lock: str) -> None:
+    """`python3 -m venv` is replaced by a script whose Python writes down what it should install."""
+    python = tmp_path / "python3"
+    python.write_text(
+        "#!/bin/sh\n"
+        'mkdir -p "$3/bin"\n'
+        f"printf '#!/bin/sh\\necho $2 > {tmp_path}/installed\\n' > \"$3/bin/python\"\n"
+        'printf "#!/bin/sh\\n" > "$3/bin/hallmark"\n'
+        'chmod +x "$3/bin/python" "$3/bin/hallmark"\n'
+    )
+    python.chmod(0o755)
+    given = {f"INPUT_{name}": text for name, text in inputs.items()}
+    environment = {"PATH": f"{tmp_path}:{os.environ['PATH']}", "RUNNER_TEMP": str(tmp_path / "runner"), **given}
+    subprocess.run([ROOT / "infra" / "action"], env=environment, cwd=tmp_path, check=True, capture_output=True)
+    assert (tmp_path / "installed").read_text() == f"{ROOT}/requirements/{lock}\n"
