@@ -31,7 +31,7 @@ class MatchedTerm(TypedDict):
     """A word of the query, and the words of one text of the server that match it."""
 
     word: Annotated[str, Field(description="Word of the query.")]
-    where: Annotated[str, Field(description="name, purpose or tools.")]
+    where: Annotated[str, Field(description="name, purpose, tools or readme.")]
     found: Annotated[list[str], Field(description="Words of that text that match: itself, its stem or a longer word.")]
 
 

@@ -28,6 +28,7 @@ _ORDERS: Final = {
     "rank": "points that the evidence guarantees, highest first",
     "name": "name, from A to Z",
     "seen": "date of the evidence, newest first",
+    "added": "date of discovery, newest first",
 }
 
 
@@ -38,8 +39,8 @@ def describe_order(query: ListingQuery) -> str:
     if not parse_search_terms(query.text):
         return _ORDERS["rank"]
     return (
-        "relevance times points: rare words weigh more than common ones, the name more than the purpose, and the "
-        f"purpose more than tools; the points are those of {query.rubric}"
+        "relevance times points: rare words weigh more than common ones, the name more than the purpose, this more "
+        f"than tools, and these more than the README; the points are those of {query.rubric}"
     )
 
 

@@ -102,12 +102,12 @@ def _row(listed: ListedServer) -> list[object]:
     """Without the server's targets, which are in the table of servers."""
     server = listed.server
     packed = pack_server(listed).decode()
-    return [server.ref, server.name, server.seen_in, listed.as_of.isoformat(), listed.tool_texts, packed]
+    texts = [listed.tool_texts, listed.readme_texts]
+    return [server.ref, server.name, server.seen_in, listed.as_of.isoformat(), texts, packed]
 
 
 def _listed(row: Sequence[Any], run: str) -> ListedServer:
-    ref, name, seen_in, seen, tool_texts, body = row
+    ref, name, seen_in, seen, (tools, readme), body = row
     server = Server(ref=ref, name=name, seen_in=tuple(seen_in))
-    return replace(
-        unpack_server(body.encode(), server, run, datetime.fromisoformat(seen)), tool_texts=tuple(tool_texts)
-    )
+    listed = unpack_server(body.encode(), server, run, datetime.fromisoformat(seen))
+    return replace(listed, tool_texts=tuple(tools), readme_texts=tuple(readme))

@@ -16,7 +16,7 @@ from evidence.store import ListedScore, ListedServer
 from publish.badges import requirements
 from publish.views.facets import find_facets
 from publish.views.public_servers import PublicServer
-from publish.views.purpose import find_purpose, list_tool_texts
+from publish.views.purpose import find_purpose, list_readme_texts, list_tool_texts
 from publish.views.server_summary import has_thin_evidence, summarize_server
 from scoring import receipt
 from scoring.results.outcome import NotMeasured
@@ -67,6 +67,7 @@ def count_server(published: PublicServer, run: str, *, controlled: bool = False)
         scores=tuple(map(listed_score, heads)),
         purpose=purpose,
         tool_texts=tool_texts,
+        readme_texts=list_readme_texts(published.dossier, published.suspect_places),
         facets=find_facets(published.dossier, purpose, tool_texts),
     )
     return CountedServer(made, list(newest.values()))

@@ -10,9 +10,10 @@ from collections.abc import Collection, Iterator, Sequence
 from typing import Final
 
 from evidence.derive.secret_scrubbing import are_free_of_secrets, scrub_text
-from evidence.kinds import listing, registration
+from evidence.kinds import listing, registration, source
 from evidence.kinds.listing import Item, Listing
 from evidence.kinds.registration import Registration
+from evidence.kinds.source import Source
 from evidence.model import Dossier
 from scoring.text.evidence_path import name_segments
 
@@ -51,6 +52,16 @@ def list_tool_texts(dossier: Dossier, suspect: Collection[str] = ()) -> tuple[st
     tools = _tools(dossier, suspect)
     descriptions = (text[:_MAX_TEXT] for tool in tools for text in (tool.text("title"), tool.description) if text)
     texts = (*(tool.name[:_MAX_TEXT] for tool in tools), *descriptions)
+    return texts if are_free_of_secrets(texts) else tuple(map(scrub_text, texts))
+
+
+def list_readme_texts(dossier: Dossier, suspect: Collection[str] = ()) -> tuple[str, ...]:
+    """The titles of the README's sections, then what it says of tools and examples; none if a text is suspect."""
+    found = dossier.parsed(source.KIND, Source.parse)
+    if found is None or found.readme is None or suspect:
+        return ()
+    readme = found.readme
+    texts = tuple(text[:_MAX_TEXT] for text in (*readme.sections, readme.tools, readme.examples) if text)
     return texts if are_free_of_secrets(texts) else tuple(map(scrub_text, texts))
 
 

@@ -156,7 +156,12 @@ def _write(connection: Connection, edition: int, batch: Sequence[ListedServer], 
             points = None if score.score is None else score_to_integer(score.score)
             sort = counts.sort(score.rubric, score.version)
             orders.append((edition, sort, place, rank_score(score), kind, score.grade, points))
-        words.append((place, split_server_words((server.name, server.ref), listed.purpose, listed.tool_texts)))
+        words.append(
+            (
+                place,
+                split_server_words((server.name, server.ref), listed.purpose, listed.tool_texts, listed.readme_texts),
+            )
+        )
     bulk_insert.insert_rows(connection, LISTING_SERVER, _SERVER_COLUMNS, servers, unique=("edition", "place"))
     bulk_insert.insert_rows(connection, LISTING_ORDER, _ORDER_COLUMNS, orders, unique=("edition", "sort", "place"))
     add_words(connection, edition, words)

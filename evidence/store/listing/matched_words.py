@@ -4,18 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Final, Literal, TypeAlias
+from typing import Final
 
 from sqlalchemy import Connection, select
 
 from evidence.model import ServerId
-from evidence.store.listing.search_words import SearchTerm, ServerWords, parse_search_terms, stem_word
+from evidence.store.listing.search_words import (
+    TEXT_FIELDS,
+    SearchTerm,
+    ServerWords,
+    TextField,
+    parse_search_terms,
+    stem_word,
+)
 from evidence.store.listing.word_search import read_words
 from evidence.store.tables.core import SERVER
 from evidence.store.tables.listing import LISTING_SERVER
-
-TextField: TypeAlias = Literal["name", "purpose", "tools"]
-TEXT_FIELDS: Final[tuple[TextField, ...]] = ("name", "purpose", "tools")
 
 MAX_MATCHES: Final = 3
 """Words of one field that are named for one term."""

@@ -1,8 +1,9 @@
 """Search by purpose: the servers that fit a query best, by relevance times grade.
 
-A server need not match every term. Rare terms weigh more than common ones, names more than the purpose, and the purpose
-more than tools; a word counts once however often a text repeats it. Candidates are the servers that match a term which
-is not common; if these are few, also the best-ranked servers that match all common terms, or if there are none, any.
+A server need not match every term. Rare terms weigh more than common ones, names more than the purpose, the purpose
+more than tools, and these more than the README; a word counts once however often a text repeats it. Candidates are the
+servers that match a term which is not common; if these are few, also the best-ranked servers that match all common
+terms, or if there are none, any.
 """
 
 from __future__ import annotations
@@ -26,8 +27,8 @@ from evidence.store.listing.word_search import (
 )
 from evidence.store.tables.listing import LISTING_ORDER, LISTING_SERVER
 
-FIELD_WEIGHTS: Final = (3.0, 2.0, 1.0)
-"""Of a term in the name, the purpose and the tools; the heaviest field that has it counts."""
+FIELD_WEIGHTS: Final = (3.0, 2.0, 1.0, 0.5)
+"""Of a term in the name, the purpose, the tools and the README; the heaviest field that has it counts."""
 
 PREFIX_SHARE: Final = 0.6
 """Of the weight of a field in which a term is only the beginning of a word."""
@@ -78,7 +79,7 @@ def measure_relevance(terms: Sequence[WeighedTerm], texts: WordTexts) -> float:
     matched = whole = total = 0.0
     for one in terms:
         whole += one.weight
-        if share := max(map(_share_in, FIELD_WEIGHTS, texts, [one.term] * 3)):
+        if share := max(map(_share_in, FIELD_WEIGHTS, texts, [one.term] * len(texts))):
             total += one.weight * share
             matched += one.weight
     return total * (matched / whole) ** 2 if whole else 0.0

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Final
+from typing import Final, Literal, TypeAlias
 from unicodedata import normalize
 
 import snowballstemmer
@@ -26,7 +26,12 @@ MAX_WORD_LENGTH: Final = 40
 MAX_NAME_WORDS: Final = 40
 MAX_PURPOSE_WORDS: Final = 30
 MAX_TOOL_WORDS: Final = 200
-"""Distinct words of the names, the purpose and the tools of one server that are kept."""
+MAX_README_WORDS: Final = 100
+"""Distinct words of the names, the purpose, the tools and the README of one server that are kept."""
+
+TextField: TypeAlias = Literal["name", "purpose", "tools", "readme"]
+TEXT_FIELDS: Final[tuple[TextField, ...]] = ("name", "purpose", "tools", "readme")
+"""The texts of a server that the search reads, the most telling first."""
 
 MAX_SEARCH_WORDS: Final = 8
 """Words of a query that are used."""
@@ -69,14 +74,18 @@ class ServerWords:
     name: tuple[str, ...]
     purpose: tuple[str, ...] = ()
     tools: tuple[str, ...] = ()
+    readme: tuple[str, ...] = ()
 
 
-def split_server_words(names: Iterable[str], purpose: str, tools: Iterable[str]) -> ServerWords:
-    """The words of the name and reference, of the purpose, and of the names and descriptions of tools."""
+def split_server_words(
+    names: Iterable[str], purpose: str, tools: Iterable[str], readme: Iterable[str] = ()
+) -> ServerWords:
+    """The words of the name and reference, of the purpose, of the texts of tools, and of parts of the README."""
     return ServerWords(
         tuple(_split(names, MAX_NAME_WORDS)),
         tuple(_split([purpose], MAX_PURPOSE_WORDS)),
         tuple(_split(tools, MAX_TOOL_WORDS)),
+        tuple(_split(readme, MAX_README_WORDS)),
     )
 
 

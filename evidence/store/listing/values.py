@@ -57,7 +57,8 @@ class ListedServer:
     `as_of` is when its evidence was collected, `state` is `measured`, `partial` or `not_testable`, `reason` is why its
     listing is absent, `ecosystem` is `remote`, `npm`, `pypi`, ..., `tools` is None when they could not be counted, and
     with `gate` its page may be indexed. `purpose` is one line of its own description, empty without one.
-    `tool_texts` are names and descriptions of its tools for the search index; they are not read back.
+    `tool_texts` and `readme_texts` are for the search index, and not read back: names and descriptions of its tools,
+    and parts of its README.
     """
 
     server: Server
@@ -73,6 +74,7 @@ class ListedServer:
     scores: tuple[ListedScore, ...] = ()
     purpose: str = ""
     tool_texts: tuple[str, ...] = ()
+    readme_texts: tuple[str, ...] = ()
     facets: ServerFacets = ServerFacets()
 
     def score(self, rubric: str, version: int | None = None) -> ListedScore | None:

@@ -1,4 +1,4 @@
-"""Full-text search of an edition: servers of which a name, the purpose or a tool has words with given prefixes.
+"""Full-text search of an edition: servers whose name, purpose, tools or README have words with given prefixes.
 
 The index is the table `listing_text`, which a migration creates: an FTS5 table on SQLite, columns with a `tsvector` and
 its GIN index on PostgreSQL. Both hold the words of search_words.py, so both find the same servers. Words consist of
@@ -32,7 +32,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.dialects.postgresql import ARRAY, TSQUERY
 
-from evidence.store.listing.search_words import SearchTerm, ServerWords
+from evidence.store.listing.search_words import TEXT_FIELDS, SearchTerm, ServerWords
 from evidence.store.sql.json_columns import to_json
 from evidence.store.tables.listing import LISTING_ORDER
 
@@ -40,13 +40,15 @@ MANY: Final = 3_000
 """Words that this many servers match are common: a page is full before many servers are checked."""
 
 # On SQLite a row id is the key of the edition, shifted by 32 bits, plus the place of the server.
-_INSERT_SQLITE: Final = "INSERT INTO listing_text (rowid, name, purpose, tools) VALUES ((? << 32) + ?, ?, ?, ?)"
+_INSERT_SQLITE: Final = (
+    "INSERT INTO listing_text (rowid, name, purpose, tools, readme) VALUES ((? << 32) + ?, ?, ?, ?, ?)"
+)
 _INSERT_POSTGRESQL: Final = text(
-    "INSERT INTO listing_text (edition, place, name, purpose, tools, words)"
-    " SELECT :edition, place, name, purpose, tools,"
-    " array_to_tsvector(array_remove(string_to_array(concat_ws(' ', name, purpose, tools), ' '), ''))"
+    "INSERT INTO listing_text (edition, place, name, purpose, tools, readme, words)"
+    " SELECT :edition, place, name, purpose, tools, readme,"
+    " array_to_tsvector(array_remove(string_to_array(concat_ws(' ', name, purpose, tools, readme), ' '), ''))"
     " FROM unnest(CAST(:places AS integer[]), CAST(:names AS text[]), CAST(:purposes AS text[]),"
-    " CAST(:tools AS text[])) AS new (place, name, purpose, tools)"
+    " CAST(:tools AS text[]), CAST(:readmes AS text[])) AS new (place, name, purpose, tools, readme)"
 )
 _DELETE_SQLITE: Final = text(
     "DELETE FROM listing_text WHERE rowid >= (:edition << 32) AND rowid < ((:edition + 1) << 32)"
@@ -60,22 +62,22 @@ _FIND_POSTGRESQL: Final = text(
     "SELECT place FROM listing_text WHERE edition = :edition AND words @@ CAST(:query AS tsquery) LIMIT :most"
 )
 _READ_SQLITE: Final = text(
-    "SELECT rowid - (:edition << 32) AS place, name, purpose, tools FROM listing_text"
+    "SELECT rowid - (:edition << 32) AS place, name, purpose, tools, readme FROM listing_text"
     " WHERE rowid IN (SELECT (:edition << 32) + value FROM json_each(:places))"
 )
 _READ_POSTGRESQL: Final = text(
-    "SELECT place, name, purpose, tools FROM listing_text"
+    "SELECT place, name, purpose, tools, readme FROM listing_text"
     " WHERE edition = :edition AND place = ANY(CAST(:places AS integer[]))"
 )
 _TEXT: Final = table(
     "listing_text",
     *(column("rowid", BigInteger), column("edition", Integer), column("place", Integer)),
-    *(column(name, Text) for name in ("name", "purpose", "tools", "words")),
+    *(column(name, Text) for name in (*TEXT_FIELDS, "words")),
 )
 
 
-WordTexts: TypeAlias = tuple[str, str, str]
-"""The words of the name, the purpose and the tools of one server."""
+WordTexts: TypeAlias = tuple[str, str, str, str]
+"""The words of the fields of one server."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,18 +131,18 @@ def read_word_texts(connection: Connection, edition: int, places: Iterable[int])
     is_sqlite = connection.dialect.name == "sqlite"
     at: Any = to_json(sorted(places)) if is_sqlite else sorted(places)
     rows = connection.execute(_READ_SQLITE if is_sqlite else _READ_POSTGRESQL, {"edition": edition, "places": at})
-    return {row.place: (f" {row.name} ", f" {row.purpose} ", f" {row.tools} ") for row in rows}
+    return {row.place: (f" {row.name} ", f" {row.purpose} ", f" {row.tools} ", f" {row.readme} ") for row in rows}
 
 
 def add_words(connection: Connection, edition: int, words: Sequence[tuple[int, ServerWords]]) -> None:
     """Add the words of servers, with their places, to the index."""
-    rows = [(place, *map(" ".join, (some.name, some.purpose, some.tools))) for place, some in words]
+    rows = [(place, *map(" ".join, (some.name, some.purpose, some.tools, some.readme))) for place, some in words]
     if connection.dialect.name == "sqlite":
         connection.exec_driver_sql(_INSERT_SQLITE, [(edition, *row) for row in rows])
         return
-    places, names, purposes, tools = (list(values) for values in zip(*rows, strict=True))
-    values = {"edition": edition, "places": places, "names": names, "purposes": purposes, "tools": tools}
-    connection.execute(_INSERT_POSTGRESQL, values)
+    names = ("places", "names", "purposes", "tools", "readmes")
+    columns = dict(zip(names, map(list, zip(*rows, strict=True)), strict=True))
+    connection.execute(_INSERT_POSTGRESQL, {"edition": edition, **columns})
 
 
 def drop_words(connection: Connection, editions: Iterable[int]) -> None:
@@ -176,7 +178,7 @@ def _tsquery(terms: Sequence[SearchTerm]) -> str:
 def _has_term(edition: int, term: SearchTerm) -> ColumnElement[bool]:
     """For SQLite, where FTS5 would read all matches of the term for each checked server."""
     joined: ColumnElement[str] = literal(" ")
-    for field in (_TEXT.c.name, _TEXT.c.purpose, _TEXT.c.tools):
+    for field in (_TEXT.c[name] for name in TEXT_FIELDS):
         joined = joined.concat(field).concat(" ")
     words = select(joined).where(_TEXT.c.rowid == (edition << 32) + LISTING_ORDER.c.place)
     spaced = words.correlate(LISTING_ORDER).scalar_subquery()

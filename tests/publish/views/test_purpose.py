@@ -9,12 +9,12 @@ from typing import Any
 
 import pytest
 
-from evidence.kinds import listing
+from evidence.kinds import listing, source
 from evidence.kinds.listing import Item, Listing
 from evidence.model import Dossier, Observed
 from publish.disclosure import PRIVATE_FAMILIES
 from publish.views.listed_servers import count_server
-from publish.views.purpose import MAX_PURPOSE, find_purpose, list_tool_texts
+from publish.views.purpose import MAX_PURPOSE, find_purpose, list_readme_texts, list_tool_texts
 from scoring.engine import catalogue
 from tests.dossiers import captures
 from tests.publish import samples
@@ -106,3 +106,24 @@ def test_exactly_private_rules_are_named_as_those_that_judge_texts() -> None:
     named = [rule for rule in catalogue.list_rules() if rule.id.startswith("text-")]
     assert len(named) > 5
     assert {rule.family for rule in named} <= PRIVATE_FAMILIES
+
+
+def with_readme(dossier: Dossier, **parts: object) -> Dossier:
+    body = {"readme": {"path": "README.md", "sections": ["Convert units"], **parts}}
+    known = next(iter(dossier.records.values()))
+    record = replace(known, kind=source.KIND, content=Observed(json.dumps(body).encode()))
+    return replace(dossier, records={**dossier.records, source.KIND: record})
+
+
+def test_the_search_reads_sections_tools_and_examples_of_the_readme() -> None:
+    dossier = with_readme(captures()["mcp-server-time"], tools="Three converters", examples="miles to km", install="no")
+    assert list_readme_texts(dossier) == ("Convert units", "Three converters", "miles to km")
+    assert list_readme_texts(captures()["mcp-server-time"]) == ()
+
+
+def test_a_readme_beside_a_suspect_text_is_left_out_and_secrets_are_masked() -> None:
+    token = "ghp_a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
+    dossier = with_readme(captures()["mcp-server-time"], tools=f"Use {token}")
+    assert list_readme_texts(dossier, {"tools/convert_time"}) == ()
+    assert token not in " ".join(list_readme_texts(dossier))
+    assert len(list_readme_texts(with_readme(dossier, tools="x" * 1_000_000))[1]) == 400

@@ -333,12 +333,12 @@ def _make_full_text() -> None:
     if op.get_bind().dialect.name == "sqlite":
         op.execute(
             "CREATE VIRTUAL TABLE listing_text USING fts5"
-            " (name, purpose, tools, tokenize = 'unicode61 remove_diacritics 0')"
+            " (name, purpose, tools, readme, tokenize = 'unicode61 remove_diacritics 0')"
         )
         return
     op.execute(
         "CREATE TABLE listing_text (edition integer NOT NULL, place integer NOT NULL, name text NOT NULL,"
-        " purpose text NOT NULL, tools text NOT NULL, words tsvector NOT NULL,"
+        " purpose text NOT NULL, tools text NOT NULL, readme text NOT NULL, words tsvector NOT NULL,"
         " CONSTRAINT pk_listing_text PRIMARY KEY (edition, place))"
     )
     op.execute("CREATE INDEX ix_listing_text_words ON listing_text USING gin (words)")

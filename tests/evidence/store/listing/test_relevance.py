@@ -155,3 +155,10 @@ def test_words_of_one_server_are_bounded_and_names_in_camel_case_are_split() -> 
     words = split_server_words(["x"], " ".join(f"word{number}" for number in range(1000)), ["readFile"])
     assert len(words.purpose) == MAX_PURPOSE_WORDS
     assert {"readfile", "read", "file"} <= set(words.tools)
+
+
+def test_the_readme_is_searched_after_all_other_texts(store: Store) -> None:
+    by_readme = replace(serving("one"), readme_texts=("Sends mail to many people",))
+    by_tool = replace(serving("two"), tool_texts=("Sends mail",))
+    assert found(store, [by_readme, by_tool], "mail") == ["two", "one"]
+    assert found(store, [by_readme, by_tool], "people") == ["one"]
