@@ -21,8 +21,8 @@ from publish.api.contract.public_access import ServerPath, find_visible_server
 from publish.api.contract.responses import encode_json, format_time, json_response, mask_secrets
 from publish.api.operations.server_query import Search
 from publish.text.numbers import json_number, json_share
+from publish.views.evidence.tool_names import list_tool_names
 from publish.views.public_servers import read_public_server
-from publish.views.tool_names import list_tool_names
 from publish.web.context import SiteContext
 from publish.web.problems import describe_problems, make_problem
 

@@ -8,8 +8,8 @@ from typing import Any
 
 from evidence.kinds import listing
 from evidence.model import Dossier, Observed, Reason
+from publish.views.evidence.tool_names import MAX_NAME, list_tool_names
 from publish.views.public_servers import PublicServer
-from publish.views.tool_names import MAX_NAME, list_tool_names
 from tests.publish import samples
 
 SECRET = "ghp_a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
