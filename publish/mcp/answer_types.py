@@ -78,6 +78,10 @@ class FoundServer(TypedDict):
     registries: Annotated[list[str], Field(description="Registries that list it.")]
     tools: Annotated[int | None, Field(description="Number of tools it offers; null when they could not be counted.")]
     badges: Annotated[list[str], Field(description="Badges it has earned.")]
+    categories: Annotated[list[str], Field(description="One or two, the best first.")]
+    access: Annotated[
+        str | None, Field(description="open or credentials, as it was tested; null when it is not known.")
+    ]
     as_of: Annotated[str, Field(description="When its evidence was collected, ISO 8601.")]
     page: Annotated[str, Field(description="Address of its page.")]
     verdict: Annotated[

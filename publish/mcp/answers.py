@@ -203,6 +203,8 @@ class McpAnswers:
             registries=[make_visible(name, limit=_NAME) for name in listed.registries],
             tools=listed.tools,
             badges=list(listed.badges),
+            categories=list(listed.facets.categories),
+            access=listed.facets.access or None,
             as_of=listed.as_of.isoformat(timespec="seconds"),
             page=f"{self.base_url}/servers/{listed.server.id}",
             verdict=None if score is None else _verdict(score),

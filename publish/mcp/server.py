@@ -24,12 +24,14 @@ from evidence.store.listing.values import ListingQuery
 from publish.mcp.answer_types import Comparison, Explanation, Receipt, SearchResult
 from publish.mcp.answers import McpAnswers, Unanswerable, describe_methodologies
 from publish.text.display import make_visible
+from publish.views.categories import ALL_CATEGORIES
 
 SERVER_NAME: Final = "hallmark"
 LONGEST_REQUEST: Final = 64 * 1024
 TOOLS: Final = ("search_servers", "get_scorecard", "explain_finding", "compare_servers")
 PROMPTS: Final = ("improve_server",)
 
+_CATEGORIES: Final = tuple(category.id for category in ALL_CATEGORIES)
 _TYPED: Final = 100
 """Maximum characters of typed text that are searched for or repeated."""
 
@@ -128,6 +130,23 @@ def _add_tools(server: MCPServer, answers: McpAnswers) -> None:
             Literal["any", "lab-tested", "vendor-verified", "security-scanned"],
             Field(description="Only servers with this badge: any, lab-tested, vendor-verified or security-scanned."),
         ] = "any",
+        category: Annotated[
+            str,
+            Field(
+                json_schema_extra={"enum": ["any", *_CATEGORIES]},
+                description=f"Only servers of one category: any, or {', '.join(_CATEGORIES)}.",
+            ),
+        ] = "any",
+        access: Annotated[
+            Literal["any", "open", "credentials"],
+            Field(
+                description="Only servers that asked for no credentials when tested (open), or did (credentials): any, "
+                "open or credentials."
+            ),
+        ] = "any",
+        read_only: Annotated[
+            bool, Field(description="Only servers of which every tool states that it only reads; false for all.")
+        ] = False,
         minimum: Annotated[
             float, Field(description="Only servers with at least this score, at most 100; 0 for all.", ge=0, le=100)
         ] = 0,
@@ -153,6 +172,9 @@ def _add_tools(server: MCPServer, answers: McpAnswers) -> None:
             state=_named(state),
             ecosystem=ecosystem or None,
             badge=_named(badge),
+            category=_named(category),
+            access=_named(access),
+            read_only="yes" if read_only else None,
             minimum=Decimal(str(minimum)) if minimum else None,
         )
         return _answered(lambda: answers.search(query, cursor, limit))

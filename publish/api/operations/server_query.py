@@ -9,12 +9,14 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from evidence.model import Reason
 from evidence.store import ListingQuery
+from publish.views.categories import ALL_CATEGORIES
 from scoring.engine import catalogue
 
 LARGEST: Final = 200
 
 _DEFAULT: Final = next(rubric.id for rubric in catalogue.list_rubrics() if rubric.default)
 _RUBRICS: Final = tuple(dict.fromkeys(rubric.id for rubric in catalogue.list_rubrics()))
+_CATEGORIES: Final = tuple(category.id for category in ALL_CATEGORIES)
 _WORDS: Final = r"^[^\u0000-\u001f\u007f]*$"
 _WORD: Final = r"^[A-Za-z0-9][A-Za-z0-9 ._/+:-]{0,99}$"
 
@@ -45,10 +47,11 @@ class Search(BaseModel):
     ] = _DEFAULT
     version: Annotated[int | None, Field(ge=1, le=999, description="Its version; the newest if not given.")] = None
     sort: Annotated[
-        Literal["rank", "name", "seen", "relevance"],
+        Literal["rank", "name", "seen", "added", "relevance"],
         Field(
             description="`rank`: the highest floor first; `name`: from A to Z; `seen`: the newest evidence first; "
-            "`relevance`: one page of the servers that fit `q` best, which need not have every word."
+            "`added`: the last discovered first; `relevance`: one page of the servers that fit `q` best, which need "
+            "not have every word."
         ),
     ] = "rank"
     reverse: Annotated[bool, Field(description="The other way round; not for `relevance`.")] = False
@@ -56,6 +59,21 @@ class Search(BaseModel):
         Literal["measured", "partial", "not_testable"] | None, Field(description="How much of it was seen.")
     ] = None
     reason: Annotated[Reason | None, Field(description="Why it could not be opened.")] = None
+    category: Annotated[
+        str | None, Field(pattern=f"^({'|'.join(_CATEGORIES)})$", description="One of its categories, by its id.")
+    ] = None
+    transport: Annotated[
+        Literal["streamable-http", "sse", "stdio"] | None, Field(description="The transport that was used.")
+    ] = None
+    access: Annotated[
+        Literal["open", "credentials"] | None, Field(description="Whether it asked for credentials when it was tested.")
+    ] = None
+    read_only: Annotated[
+        Literal["yes", "no"] | None, Field(description="Whether each of its tools states that it only reads.")
+    ] = None
+    advisories: Annotated[
+        Literal["yes", "no"] | None, Field(description="Whether advisories about it or its dependencies are known.")
+    ] = None
     ecosystem: Annotated[str | None, Field(pattern=_WORD, description="`remote`, `npm`, `pypi`, `oci`, ….")] = None
     registry: Annotated[str | None, Field(pattern=_WORD, description="A registry that lists it.")] = None
     grade: Annotated[str | None, Field(pattern=_WORD, description="Its grade under the methodology.")] = None
@@ -83,5 +101,10 @@ class Search(BaseModel):
             registry=self.registry,
             grade=self.grade,
             badge=self.badge,
+            category=self.category,
+            transport=self.transport,
+            access=self.access,
+            read_only=self.read_only,
+            advisories=self.advisories,
             minimum=None if self.minimum is None else Decimal(self.minimum),
         )

@@ -15,7 +15,7 @@ from typing_extensions import TypedDict
 from evidence.derive.secret_scrubbing import are_free_of_secrets
 from evidence.model import server_id
 from evidence.store import BadCursor, UnknownRubric
-from evidence.store.listing.values import ListedScore, ListedServer, ListingPage
+from evidence.store.listing.values import ListedScore, ListedServer, ListingPage, ServerFacets
 from publish.api.contract.models import STRICT, NotMeasured, Number, Result, RunKey, ServerKey, Share, Time
 from publish.api.contract.public_access import ServerPath, find_visible_server
 from publish.api.contract.responses import encode_json, format_time, json_response, mask_secrets
@@ -50,6 +50,27 @@ class Score(TypedDict):
 
 
 @with_config(STRICT)
+class Facets(TypedDict):
+    """Properties to filter by; null where one is not known."""
+
+    categories: Annotated[
+        list[str],
+        Field(description="One or two, the best first; `/categories` defines them.", examples=[["productivity"]]),
+    ]
+    transport: Annotated[Literal["streamable-http", "sse", "stdio"] | None, Field(examples=["stdio"])]
+    access: Annotated[
+        Literal["open", "credentials"] | None, Field(description="Whether it asked for credentials when it was tested.")
+    ]
+    read_only: Annotated[
+        Literal["yes", "no"] | None, Field(description="Whether each of its tools states that it only reads.")
+    ]
+    advisories: Annotated[
+        Literal["yes", "no"] | None,
+        Field(description="Whether advisories about it or its dependencies are known; `no` if all were compared."),
+    ]
+
+
+@with_config(STRICT)
 class ServerItem(TypedDict):
     """A server as it was in its newest run."""
 
@@ -81,6 +102,7 @@ class ServerItem(TypedDict):
     tools: Annotated[
         int | NotMeasured, Field(description="How many tools it lists, if its list could be read.", examples=[7])
     ]
+    facets: Facets
     indexed: Annotated[bool, Field(description="It has passed the quality gate, so that search engines may list it.")]
     badges: Annotated[list[str], Field(description="The badges that it has.", examples=[["lab-tested"]])]
     scores: Annotated[list[Score], Field(description="One for each version of each methodology.")]
@@ -196,10 +218,21 @@ def make_server_item(
         "state": listed.state,
         "reason": listed.reason,
         "tools": {"not_measured": listed.reason or _UNREAD} if listed.tools is None else listed.tools,
+        "facets": _facets(listed.facets),
         "indexed": listed.gate,
         "badges": listed.badges,
         "scores": list(map(_score, listed.scores)),
         "page": site.absolute(f"/servers/{server.id}"),
+    }
+
+
+def _facets(facets: ServerFacets) -> dict[str, Any]:
+    return {
+        "categories": facets.categories,
+        "transport": facets.transport or None,
+        "access": facets.access or None,
+        "read_only": facets.read_only or None,
+        "advisories": facets.advisories or None,
     }
 
 

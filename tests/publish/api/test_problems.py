@@ -121,7 +121,7 @@ def test_a_parameter_that_there_is_not_is_refused(api: Api, path: str) -> None:
     [
         ("limt=5", "Unknown parameter `limt`; did you mean `limit`?"),
         ("minimun=5&curser=x", "`minimun`; did you mean `minimum`? Unknown parameter `curser`; did you mean `cursor`?"),
-        ("zzzz=1", "Unknown parameter `zzzz`. Expected one of badge, "),
+        ("zzzz=1", "Unknown parameter `zzzz`. Expected one of access, advisories, badge, "),
         ("limit=1&limit=2", "Repeated parameter `limit`."),
         ("%1B%E2%80%AElimt=1", "Unknown parameter `??limt`; did you mean `limit`?"),
     ],
