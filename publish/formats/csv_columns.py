@@ -15,9 +15,11 @@ from publish.views.evidence.project_facts import (
     advisories_fact,
     find_licence,
     find_worst_severity,
+    format_moment,
     package_fact,
     repository_fact,
 )
+from publish.views.server_summary import find_ecosystem
 
 CELL_LIMIT = 1_000
 
@@ -67,7 +69,7 @@ def render_column_reference() -> str:
 
 def _score(row: CsvRow) -> str:
     score = row.card.get("score")
-    return str(score) if isinstance(score, (str, int, float)) else ""
+    return format_number(Decimal(str(score))) if isinstance(score, (str, int, float)) else ""
 
 
 def _not_measured(member: str) -> Callable[[CsvRow], str]:
@@ -133,10 +135,18 @@ def _of_receipt(name: str, meaning: str, value: Callable[[CsvRow], str]) -> CsvC
 
 PROJECT_COLUMNS: Final[tuple[tuple[str, str, ProjectFact], ...]] = (
     ("package_version", "Version of the npm or Python package that was examined", package_fact(lambda it: it.version)),
-    ("package_published", "When that version was published", package_fact(lambda it: it.published)),
+    ("package_published", "When that version was published", package_fact(lambda it: format_moment(it.published))),
     ("repository_archived", "`yes` or `no`; empty when it is not known", repository_fact(lambda it: it.archived)),
-    ("repository_created", "When the repository was made", repository_fact(lambda it: it.created_at)),
-    ("repository_last_commit", "The last commit by a person", repository_fact(lambda it: it.last_commit_at)),
+    (
+        "repository_created",
+        "When the repository was made",
+        repository_fact(lambda it: format_moment(it.created_at)),
+    ),
+    (
+        "repository_last_commit",
+        "The last commit by a person",
+        repository_fact(lambda it: format_moment(it.last_commit_at)),
+    ),
     ("repository_commits_year", "Commits in the last year", repository_fact(lambda it: it.commits_year)),
     ("repository_stars", "Stars", repository_fact(lambda it: it.stars)),
     ("licence", "Licence that the host recognised, else that of the package", find_licence),
@@ -153,6 +163,7 @@ CSV_COLUMNS: Final = (
     CsvColumn("server", "Id of the server, derived from `ref`", lambda row: row.server.id),
     CsvColumn("ref", "Canonical reference: a URL, `npm:NAME`, `pypi:NAME`, …", lambda row: row.server.ref),
     CsvColumn("name", "Name in the registry", lambda row: row.server.name),
+    CsvColumn("ecosystem", "`remote`, or where its package is from", lambda row: find_ecosystem(row.server)),
     CsvColumn("seen_in", "Registries that list it, joined by `;`", lambda row: ";".join(sorted(row.server.seen_in))),
     _of_receipt("rubric", "Methodology", _of_card("rubric")),
     _of_receipt("rubric_version", "Our version of the methodology", _of_card("version")),

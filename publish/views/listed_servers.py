@@ -8,22 +8,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any
 
 from evidence.kinds import listing
-from evidence.model import Server
 from evidence.store import ListedScore, ListedServer
 from publish.badges import requirements
 from publish.views.facets import find_facets
 from publish.views.public_servers import PublicServer
 from publish.views.purpose import find_purpose, list_readme_texts, list_tool_texts
-from publish.views.server_summary import has_thin_evidence, summarize_server
+from publish.views.server_summary import find_ecosystem, has_thin_evidence, summarize_server
 from scoring import receipt
 from scoring.results.outcome import NotMeasured
 from scoring.results.scorecard import Scorecard
 from scoring.results.verdict import read_verdict
-
-_UNKNOWN: Final = "unknown"
 
 
 def make_listing_row(published: PublicServer, run: str, *, controlled: bool = False) -> ListedServer:
@@ -71,14 +68,6 @@ def count_server(published: PublicServer, run: str, *, controlled: bool = False)
         facets=find_facets(published.dossier, purpose, tool_texts),
     )
     return CountedServer(made, list(newest.values()))
-
-
-def find_ecosystem(server: Server) -> str:
-    """`remote`, or where the package comes from, by the target that decides about the server's identity."""
-    if not server.targets:
-        return _UNKNOWN
-    kind = server.targets[0].type
-    return "remote" if kind.is_remote else kind.value
 
 
 def listed_score(card: Scorecard) -> ListedScore:

@@ -15,6 +15,7 @@ from evidence.kinds import listing
 from evidence.kinds.listing import LISTS, End, Listing
 from evidence.model import Absent, Dossier, Reason, Server, ServerId
 from scoring import ranking
+from scoring.analysis.token_costs import estimate_tokens
 from scoring.ranking import RankKey
 from scoring.results.outcome import LIST_FAILED, NotMeasured
 from scoring.results.scorecard import Line, Scorecard
@@ -151,6 +152,14 @@ def summarize_server(dossier: Dossier, cards: Sequence[Scorecard]) -> ServerRow:
     )
 
 
+def find_ecosystem(server: Server) -> str:
+    """`remote`, or where the package comes from, by the target that decides about the server's identity."""
+    if not server.targets:
+        return "unknown"
+    kind = server.targets[0].type
+    return "remote" if kind.is_remote else kind.value
+
+
 def count_listed(dossier: Dossier, name: str) -> int | None:
     """How many tools, prompts, resources or resource templates a server lists (`name` is one of `listing.LISTS`).
 
@@ -161,6 +170,14 @@ def count_listed(dossier: Dossier, name: str) -> int | None:
     if seen is None or (found := seen.list_of(name)).end not in _WHOLE:
         return None
     return len(found.items)
+
+
+def estimate_listed_tokens(dossier: Dossier) -> int | None:
+    """Tokens that the definitions of all tools take in a model's context; None where they could not all be listed."""
+    seen = dossier.parsed(listing.KIND, Listing.parse)
+    if seen is None or count_listed(dossier, _TOOLS) is None:
+        return None
+    return sum(estimate_tokens(tool.raw) for tool in seen.tools.items)
 
 
 def _parse(body: bytes) -> Listing | None:

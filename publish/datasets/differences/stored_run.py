@@ -26,5 +26,5 @@ class StoredRunRows:
 
     def servers(self) -> Iterator[tuple[ServerId, Mapping[str, Sequence[Row]]]]:
         for server in read_public_servers(self.store, self.row.run.id, until=self.row.published_at):
-            sheet = make_server_rows(server, None)
+            sheet = make_server_rows(server, None, self.row.run.id)
             yield server.dossier.server.id, {table.name: sheet[table.name] for table in COMPARED_TABLES}

@@ -1,6 +1,7 @@
 """A column of the dataset: name, type, meaning, and its form in each file format.
 
-Values are JSON values everywhere: decimals and times are strings, so nothing is rounded.
+Rows hold JSON values: decimals and times are strings. JSON Lines keep a decimal exactly, and `verify` recomputes from
+them; Parquet and CSV round it to the places of its column.
 """
 
 from __future__ import annotations
@@ -8,7 +9,9 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from decimal import ROUND_HALF_UP, Decimal
 from enum import StrEnum
+from functools import lru_cache, partial
 from typing import Any, Final, TypeAlias
 
 import pyarrow as pa
@@ -32,11 +35,13 @@ class Type(StrEnum):
 
 
 DECIMAL_PATTERN: Final = r"^-?[0-9]+(\.[0-9]+)?$"
+_DIGITS: Final = 18
+"""Digits of a decimal in Parquet, which then fits 64 bits."""
+
 _ARROW: Final[Mapping[Type, pa.DataType]] = {
     Type.TEXT: pa.string(),
     Type.TEXTS: pa.list_(pa.string()),
     Type.INTEGER: pa.int64(),
-    Type.DECIMAL: pa.decimal128(38, 28),
     Type.BOOLEAN: pa.bool_(),
     Type.TIME: pa.timestamp("us", "UTC"),
     Type.JSON: pa.string(),
@@ -74,7 +79,8 @@ _CROISSANT: Final[Mapping[Type, str]] = {
 class Column:
     """One column. `volatile` ones differ between equal runs, and the comparable form leaves them out.
 
-    A `nullable` one has no value where there is none; a column beside it says why.
+    A `nullable` one has no value where there is none; a column beside it says why. `places` are the decimals of a
+    number in Parquet and CSV.
     """
 
     name: str
@@ -82,11 +88,13 @@ class Column:
     meaning: str
     nullable: bool = False
     volatile: bool = False
+    places: int = 0
 
     @property
     def arrow(self) -> pa.Field:
         """The column of a Parquet file."""
-        return pa.field(self.name, _ARROW[self.type], nullable=self.nullable, metadata={"description": self.meaning})
+        kind = pa.decimal128(_DIGITS, self.places) if self.type is Type.DECIMAL else _ARROW[self.type]
+        return pa.field(self.name, kind, nullable=self.nullable, metadata={"description": self.meaning})
 
     @property
     def json_schema(self) -> dict[str, Any]:
@@ -103,13 +111,30 @@ class Column:
         return field if self.nullable or self.type in _MAY_BE_EMPTY else {**field, "constraints": {"required": True}}
 
     @property
+    def label(self) -> str:
+        """Its type in the reference of columns."""
+        kind = f"decimal({_DIGITS},{self.places})" if self.type is Type.DECIMAL else self.type.value
+        return f"{kind} or none" if self.nullable else kind
+
+    @property
     def croissant(self) -> str:
         return _CROISSANT[self.type]
 
     @property
     def cell(self) -> Callable[[Any], str]:
         """How a value is written in CSV."""
-        return _CELLS[self.type]
+        return partial(round_text, places=self.places) if self.type is Type.DECIMAL else _CELLS[self.type]
+
+
+@lru_cache(16_384)
+def round_text(number: str | None, places: int) -> str:
+    """A decimal with at most `places` decimals, rounded half up, without trailing zeros; "" for None."""
+    if number is None:
+        return ""
+    rounded = Decimal(number).quantize(Decimal(1).scaleb(-places), rounding=ROUND_HALF_UP)
+    text = f"{rounded:f}"
+    text = text.rstrip("0").rstrip(".") if "." in text else text
+    return "0" if text == "-0" else text
 
 
 _MAY_BE_EMPTY: Final = {Type.TEXT, Type.TEXTS, Type.JSON}
@@ -142,7 +167,6 @@ _CELLS: Final[Mapping[Type, Callable[[Any], str]]] = {
     Type.TEXT: _text_cell,
     Type.TEXTS: _texts_cell,
     Type.INTEGER: _plain_cell,
-    Type.DECIMAL: _plain_cell,
     Type.BOOLEAN: _boolean_cell,
     Type.TIME: _plain_cell,
     Type.JSON: _text_cell,

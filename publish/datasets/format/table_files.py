@@ -16,7 +16,7 @@ import orjson
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from publish.datasets.format.columns import Column, Row
+from publish.datasets.format.columns import Column, Row, Type, round_text
 from publish.datasets.format.tables import CSV, JSONL, PARQUET, Table, table_file_name
 
 GROUP_ROWS: Final = 50_000
@@ -68,15 +68,17 @@ def encode_csv(columns: Sequence[Column], rows: Sequence[Row]) -> bytes:
 
 def encode_batch(table: Table, rows: Sequence[Row], *, comparable: bool) -> pa.RecordBatch:
     """Rows as a record batch; raise pa.ArrowInvalid for a value that does not fit its column."""
-    schema = table.arrow(comparable=comparable)
-    return pa.RecordBatch.from_arrays([_array(field, rows) for field in schema], schema=schema)
+    arrays = [_array(column, rows) for column in table.shown(comparable=comparable)]
+    return pa.RecordBatch.from_arrays(arrays, schema=table.arrow(comparable=comparable))
 
 
-def _array(field: pa.Field, rows: Sequence[Row]) -> pa.Array:
-    values = [row[field.name] for row in rows]
-    if pa.types.is_decimal(field.type) or pa.types.is_timestamp(field.type):
-        return pa.array(values, pa.string()).cast(field.type)
-    return pa.array(values, field.type)
+def _array(column: Column, rows: Sequence[Row]) -> pa.Array:
+    values, kind = [row[column.name] for row in rows], column.arrow.type
+    if column.type is Type.DECIMAL:
+        values = [None if value is None else round_text(value, column.places) for value in values]
+    if column.type in {Type.DECIMAL, Type.TIME}:
+        return pa.array(values, pa.string()).cast(kind)
+    return pa.array(values, kind)
 
 
 class DigestWriter(io.RawIOBase):

@@ -16,6 +16,10 @@ CSV: Final = "csv.gz"
 JSONL: Final = "jsonl.gz"
 FORMATS: Final = (PARQUET, CSV, JSONL)
 
+RUN: Final = "run"
+ECOSYSTEM: Final = "ecosystem"
+"""Columns that repeat a value of the run or of the server, so that readers need no join."""
+
 
 @dataclass(frozen=True, slots=True)
 class Table:
@@ -35,6 +39,11 @@ class Table:
     def formats(self) -> tuple[str, ...]:
         """The formats of its files, which are their suffixes."""
         return (PARQUET, JSONL) if self.bulky else FORMATS
+
+    @property
+    def repeated(self) -> tuple[str, ...]:
+        """Its columns whose values are those of the run or of the server."""
+        return tuple(column.name for column in self.columns if column.name in {RUN, ECOSYSTEM})
 
     def shown(self, *, comparable: bool) -> tuple[Column, ...]:
         """Its columns; in the comparable form without volatile ones."""
@@ -67,8 +76,12 @@ def _text(name: str, meaning: str, *, nullable: bool = False, volatile: bool = F
     return Column(name, Type.TEXT, meaning, nullable, volatile)
 
 
-def _decimal(name: str, meaning: str, *, nullable: bool = False) -> Column:
-    return Column(name, Type.DECIMAL, meaning, nullable)
+def _decimal(name: str, meaning: str, *, nullable: bool = False, places: int = 2) -> Column:
+    return Column(name, Type.DECIMAL, meaning, nullable, places=places)
+
+
+def _share(name: str, meaning: str) -> Column:
+    return _decimal(name, meaning, places=3)
 
 
 def _integer(name: str, meaning: str, *, nullable: bool = False) -> Column:
@@ -76,8 +89,11 @@ def _integer(name: str, meaning: str, *, nullable: bool = False) -> Column:
 
 
 _SERVER: Final = _text("server", "Id of the server, derived from `ref`")
+_RUN: Final = _text(RUN, "Id of the run", volatile=True)
+_ECOSYSTEM: Final = _text(ECOSYSTEM, "`remote`, or where its package is from, such as `npm`; `unknown` without target")
 _CARD: Final = (
     _SERVER,
+    _RUN,
     _text("rubric", "Methodology"),
     _integer("version", "Our version of the methodology"),
 )
@@ -89,7 +105,15 @@ _PLACE: Final = (
     _text("dimension", "Dimension of the methodology; none on the receipt of the whole server", nullable=True),
     _text("component", "Component of the dimension; none on that of the dimension itself", nullable=True),
 )
-_NUMBERS: Final = frozenset({"repository_commits_year", "repository_stars", "advisories"})
+_TYPES: Final = {
+    "package_published": Type.TIME,
+    "repository_created": Type.TIME,
+    "repository_last_commit": Type.TIME,
+    "repository_commits_year": Type.INTEGER,
+    "repository_stars": Type.INTEGER,
+    "advisories": Type.INTEGER,
+}
+"""Types of facts of the project that are no texts."""
 
 SERVERS: Final = Table(
     "servers",
@@ -97,17 +121,20 @@ SERVERS: Final = Table(
     "Every server of the run that may be shown, whether or not anything could be measured.",
     (
         _SERVER,
+        _RUN,
         _text("ref", "Canonical reference: a URL, `npm:NAME`, `pypi:NAME`, …"),
         _text("name", "Name in the registry"),
+        _ECOSYSTEM,
         Column("seen_in", Type.TEXTS, "Registries that list it"),
-        Column("targets", Type.TEXTS, "Ways to reach it that its entry declares: `npm`, `streamable-http`, …"),
+        Column("targets", Type.TEXTS, "Ways to reach it in the order of its entry, the first decides: `npm`, `sse`, …"),
         _text("repository", "Repository that its entry names; none without", nullable=True),
         _text("state", "`measured`, `partial` or `not_testable`: how much of what it says of itself was seen"),
         _text("reason", "Why it could not be listed; none when it could", nullable=True),
         _text("detail", "The same in words", nullable=True),
         _integer("tools", "Tools that it lists; none where they could not all be listed", nullable=True),
+        _integer("tool_tokens", "Estimated tokens of their definitions in a model's context", nullable=True),
         *(
-            Column(name, Type.INTEGER if name in _NUMBERS else Type.TEXT, f"{meaning}; none where unknown", True)
+            Column(name, _TYPES.get(name, Type.TEXT), f"{meaning}; none where unknown", True)
             for name, meaning, _ in PROJECT_COLUMNS
         ),
     ),
@@ -119,12 +146,13 @@ SCORECARDS: Final = Table(
     "One receipt for each server and version of a methodology: its result, or why there is none.",
     (
         *_CARD,
+        _ECOSYSTEM,
         Column("as_of", Type.TIME, "Time that the receipt stands for", volatile=True),
         _text("source_version", "Version of the publication that the methodology follows"),
         _decimal("score", "Score; none when nothing could be measured, which is not zero", nullable=True),
         *_NOT_MEASURED,
         _text("grade", "Grade or level; none when there is none", nullable=True),
-        _decimal("coverage", "Share of the methodology's base weight that was measured, 0 to 1"),
+        _share("coverage", "Share of the methodology's base weight that was measured, 0 to 1"),
         _decimal("floor", "The score if everything unmeasured counted nothing; rankings go by it"),
         _decimal("ceiling", "The score if everything unmeasured counted in full"),
         Column("caveats", Type.JSON, "What the receipt says beside its score: a JSON list of texts"),
@@ -138,10 +166,11 @@ DIMENSIONS: Final = Table(
     "The weighted parts of each receipt: its dimensions, and below them their components.",
     (
         *_CARD,
+        _ECOSYSTEM,
         _text("dimension", "Dimension of the methodology"),
         _text("component", "Component of the dimension; none for the dimension itself", nullable=True),
-        _decimal("base_weight", "Weight among its siblings before anything is redistributed"),
-        _decimal("effective_weight", "Share of the whole that it really had; those of its siblings sum to 1"),
+        _share("base_weight", "Weight among its siblings before anything is redistributed"),
+        _share("effective_weight", "Share of the whole that it really had; those of its siblings sum to 1"),
         _decimal("result", "Result on 0 to 10; none when nothing could be measured, which is not zero", nullable=True),
         *_NOT_MEASURED,
         _text("status", "`measured`, `partial` or `not_testable`"),
@@ -161,7 +190,7 @@ LINES: Final = Table(
         *_PLACE,
         _integer("position", "Number of the line in its place, from 0"),
         _text("cites", "Published id of what is charged for; `withheld` for what is not disclosed yet"),
-        _decimal("points", "Points, signed"),
+        _decimal("points", "Points, signed", places=4),
         _text("why", "The reason in words"),
         _text("rule", "Rule that found it; none for a line without one", nullable=True),
         _text("at", "Place in the evidence, such as `tools/search/query`"),
@@ -179,6 +208,7 @@ OUTCOMES: Final = Table(
     "disclosed yet are withheld for every server alike, and have no row either; methodology.json names them.",
     (
         _SERVER,
+        _RUN,
         _text("rule", "Id of the rule"),
         Column("params", Type.JSON, "Parameters it was asked with: a JSON object"),
         _text("pages", "What was asked: `all`, or `first`, `sent` or `source` where that gave another answer"),
@@ -245,7 +275,7 @@ def render_reference(tables: Iterable[Table] = TABLES) -> str:
 def _section(table: Table) -> str:
     files = ", ".join(f"`{table_file_name(table, form)}`" for form in table.formats)
     rows = (
-        f"| `{column.name}` | {column.type.value}{' or none' if column.nullable else ''} | {column.meaning}"
+        f"| `{column.name}` | {column.label} | {column.meaning}"
         f"{'. Not in the comparable form' if column.volatile else ''} |"
         for column in table.columns
     )

@@ -10,7 +10,7 @@ from datetime import datetime
 from itertools import islice
 from typing import IO, Any
 
-from evidence.model import Absent, ServerId
+from evidence.model import Absent, Run, ServerId
 from evidence.store import RunRow, Store, UnknownRun, open_store
 from publish.datasets.format.methodology import is_current_code
 from publish.datasets.format.table_files import EncodedBlock, encode_block
@@ -92,19 +92,19 @@ class RowExporter:
 def _pages(
     store: Store, row: RunRow, batches: Iterable[Sequence[ServerId]], *, comparable: bool
 ) -> Iterator[ExportedBatch]:
-    judged = is_current_code(row.run.pins)
     for batch in batches:
-        yield _page(
-            read_public_servers(store, row.run.id, until=row.published_at, servers=batch), judged, comparable=comparable
-        )
+        servers = read_public_servers(store, row.run.id, until=row.published_at, servers=batch)
+        yield _page(servers, row.run, comparable=comparable)
 
 
-def _page(servers: Iterable[PublicServer], judged: bool, *, comparable: bool) -> ExportedBatch:
+def _page(servers: Iterable[PublicServer], run: Run, *, comparable: bool) -> ExportedBatch:
+    judged = is_current_code(run.pins)
     rows: dict[str, list[Any]] = {table.name: [] for table in TABLES}
     seen = SourceCounts()
     for server in servers:
         _look(server, seen)
-        for name, found in make_server_rows(server, assess_dossier(server.dossier) if judged else None).items():
+        assessment = assess_dossier(server.dossier) if judged else None
+        for name, found in make_server_rows(server, assessment, run.id).items():
             rows[name] += found
     return ExportedBatch(
         {table.name: encode_block(table, rows[table.name], comparable=comparable) for table in TABLES}, seen

@@ -15,9 +15,11 @@ from publish.datasets.format.columns import Row, Type
 from publish.datasets.format.tables import (
     BODIES,
     DIMENSIONS,
+    ECOSYSTEM,
     EVIDENCE,
     LINES,
     OUTCOMES,
+    RUN,
     SCORECARDS,
     SERVERS,
     TABLES,
@@ -27,7 +29,7 @@ from publish.datasets.rows.evidence_bodies import PublishedBody, publish_bodies
 from publish.datasets.rows.rule_outcomes import make_outcome_rows
 from publish.formats.csv_columns import PROJECT_COLUMNS
 from publish.views.public_servers import PublicServer
-from publish.views.server_summary import summarize_server
+from publish.views.server_summary import estimate_listed_tokens, find_ecosystem, summarize_server
 from scoring.engine.assessment import Assessment
 from scoring.results.outcome import NotMeasured
 from scoring.results.scorecard import ComponentScore, DimensionScore, Line, Scorecard
@@ -46,8 +48,8 @@ _TEXTS: Final = {
 }
 
 
-def make_server_rows(published: PublicServer, assessment: Assessment | None) -> ServerRows:
-    """The rows of one server. Without an assessment the table of rule outcomes is empty."""
+def make_server_rows(published: PublicServer, assessment: Assessment | None, run: str) -> ServerRows:
+    """The rows of one server in a run. Without an assessment the table of rule outcomes is empty."""
     out = publish_bodies(published.dossier.records)
     cited = {published.dossier.records[kind].digest: body.digest for kind, body in out.items()}
     server = published.dossier.server
@@ -58,7 +60,7 @@ def make_server_rows(published: PublicServer, assessment: Assessment | None) -> 
         EVIDENCE.name: [_evidence(record, out[kind]) for kind, record in sorted(published.dossier.records.items())],
     }
     return {
-        **mask_secrets(sheet),
+        **mask_secrets(_repeat(sheet, {RUN: run, ECOSYSTEM: find_ecosystem(server)})),
         BODIES.name: [_body(server, kind, body) for kind, body in out.items() if body.content is not None],
     }
 
@@ -104,13 +106,22 @@ def make_server_row(dossier: Dossier) -> Row:
         "ref": server.ref,
         "name": server.name,
         "seen_in": sorted(server.seen_in),
-        "targets": sorted({target.type.value for target in server.targets}),
+        "targets": list(dict.fromkeys(target.type.value for target in server.targets)),
         "repository": server.repository,
         "state": row.state.name.lower(),
         "reason": row.reason.value if row.reason else None,
         "detail": row.detail if row.reason else None,
         "tools": row.tools,
+        "tool_tokens": estimate_listed_tokens(dossier),
         **{name: int(text) if text and name in numbers else text for name, text in facts.items()},
+    }
+
+
+def _repeat(sheet: dict[str, list[Row]], values: Mapping[str, str]) -> dict[str, list[Row]]:
+    """The rows with the values of the run and of the server that their tables repeat."""
+    return {
+        name: [{**row, **{column: values[column] for column in TABLES_BY_NAME[name].repeated}} for row in rows]
+        for name, rows in sheet.items()
     }
 
 

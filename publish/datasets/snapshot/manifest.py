@@ -16,7 +16,7 @@ from publish.datasets.format.tables import OUTCOMES, TABLES
 from publish.datasets.rows.evidence_bodies import LICENCES
 from publish.datasets.rows.export_workers import SourceCounts
 
-SCHEMA: Final = "1.1.0"
+SCHEMA: Final = "2.0.0"
 """Version of tables, columns and files: major if readers break, minor for additions, else patch."""
 
 MANIFEST: Final = "manifest.json"

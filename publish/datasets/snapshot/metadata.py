@@ -126,8 +126,9 @@ def render_readme() -> str:
         f"# {DATASET_TITLE}\n\n{DATASET_DESCRIPTION}\n\n"
         "Check the files with `sha256sum -c SHA256SUMS`, the signature, if there is one, with\n"
         "`minisign -Vm manifest.json -p KEY.pub`, and every score with `hallmark verify .`.\n\n"
-        "Parquet and JSON Lines hold every value exactly; CSV shows texts as a spreadsheet may: cut to 1,000\n"
-        "characters, with nothing hidden in them. It has no table of bodies.\n\n## Tables\n\n" + render_reference()
+        "JSON Lines hold each number exactly, as a string, and `verify` recomputes from them. Parquet and CSV hold it\n"
+        "rounded. CSV cuts texts to 1,000 characters, shows hidden ones, and has no table of bodies.\n\n## Tables\n\n"
+        + render_reference()
     )
 
 

@@ -10,7 +10,17 @@ from enum import StrEnum
 from typing import Any, Final
 
 from publish.datasets.format.columns import Row
-from publish.datasets.format.tables import JSONL, OUTCOMES, SCORECARDS, SERVERS, Table, table_file_name
+from publish.datasets.format.tables import (
+    ECOSYSTEM,
+    JSONL,
+    OUTCOMES,
+    RUN,
+    SCORECARDS,
+    SERVERS,
+    TABLES,
+    Table,
+    table_file_name,
+)
 from publish.datasets.rows.rule_outcomes import list_public_questions, make_outcome_rows
 from publish.datasets.rows.server_rows import make_receipt_rows, make_server_row, mask_secrets
 from publish.datasets.verification.dossiers import RebuiltDossier, rebuild_dossier
@@ -20,6 +30,7 @@ from publish.datasets.verification.problems import Problem, ProblemKind, show_va
 from publish.datasets.verification.receipt_matching import Mismatch, ReceiptRows, find_first_difference, group_receipts
 from publish.datasets.verification.receipt_sums import find_wrong_sum
 from publish.disclosure import ReviewedFindings, private_rule_ids, redact_receipt
+from publish.views.server_summary import find_ecosystem
 from scoring.engine import catalogue
 from scoring.engine.assess import assess_dossier
 from scoring.engine.assessment import Assessment, Question
@@ -61,6 +72,7 @@ class ServerVerdicts:
 class ServerVerifier:
     """Verifies servers of one snapshot. `ours`: the snapshot was scored by the rules and engine of this code."""
 
+    run: str
     as_of: datetime
     ours: bool
 
@@ -72,6 +84,7 @@ class ServerVerifier:
         judged = ServerVerdicts(1, problems=list(rebuilt.problems))
         published = group_receipts(rows)
         judged.problems += _wrong_moments(rows, self.as_of)
+        judged.problems += _wrong_repeats(rows, {RUN: self.run, ECOSYSTEM: find_ecosystem(rebuilt.dossier.server)})
         if not self.ours:
             for receipt in published:
                 self._add_up(receipt, ReceiptVerdict.OTHER_CODE, judged)
@@ -214,6 +227,16 @@ def _wrong_moments(rows: Mapping[str, Sequence[Row]], as_of: datetime) -> Iterat
             yield _of_table(SCORECARDS, row["server"], "as_of", (wanted, row["as_of"]), ProblemKind.SCORE)
 
 
+def _wrong_repeats(rows: Mapping[str, Sequence[Row]], values: Mapping[str, str]) -> Iterator[Problem]:
+    """Rows with another run or ecosystem than their server has; the first of each table and column."""
+    for table in TABLES:
+        for name in table.repeated:
+            others = (row[name] for row in rows.get(table.name, ()) if row[name] != values[name])
+            if (other := next(others, None)) is not None:
+                server = rows[SERVERS.name][0]["server"]
+                yield _of_table(table, server, name, (values[name], other), ProblemKind.EVIDENCE)
+
+
 def _wrong_server(rows: Mapping[str, Sequence[Row]], rebuilt: RebuiltDossier) -> Iterator[Problem]:
     """Differences between a server's row and its evidence, if all evidence is public."""
     if rebuilt.missing:
@@ -233,7 +256,11 @@ def _wrong_outcomes(
     server = rows[SERVERS.name][0]["server"]
     made = mask_secrets({OUTCOMES.name: list(make_outcome_rows(server, assessment))})[OUTCOMES.name]
     mine, found = (
-        {(row["rule"], row["params"], row["pages"]): row for row in some if row["rule"] not in lacking}
+        {
+            (row["rule"], row["params"], row["pages"]): {name: value for name, value in row.items() if name != RUN}
+            for row in some
+            if row["rule"] not in lacking
+        }
         for some in (made, rows.get(OUTCOMES.name, ()))
     )
     for key in sorted(mine.keys() | found.keys()):

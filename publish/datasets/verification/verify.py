@@ -99,7 +99,8 @@ def verify_chunk(manifest: Manifest, chunk: ServerChunk) -> tuple[ServerVerdicts
     """Verify some servers; return their rows as they must stand in the other files. Runs in a worker process."""
     judged = ServerVerdicts()
     rows: dict[str, list[Mapping[str, object]]] = {table.name: [] for table in TABLES}
-    verifier = ServerVerifier(manifest.as_of, is_current_code(manifest.pins)) if manifest.as_of else None
+    run, ours = str(manifest.run.get("id", "")), is_current_code(manifest.pins)
+    verifier = ServerVerifier(run, manifest.as_of, ours) if manifest.as_of else None
     for _, lines in chunk:
         found = {
             name: [parse_row(TABLES_BY_NAME[name], line, comparable=manifest.comparable) for line in some]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from datetime import UTC
 from functools import lru_cache
 from typing import Final, TypeVar
 
@@ -12,6 +13,7 @@ from evidence.kinds.advisories import Advisories
 from evidence.kinds.package import Package
 from evidence.kinds.repository import Repository
 from evidence.model import Absent, Record
+from scoring.text.timestamps import parse_timestamp
 
 Records = Mapping[str, Record]
 ProjectFact = Callable[[Records], str]
@@ -24,6 +26,15 @@ _KEPT: Final = 8
 def package_fact(value: Callable[[Package], str | int | bool | None]) -> ProjectFact:
     """A fact of the package index."""
     return _of(package.KIND, _package, value)
+
+
+def format_moment(text: str | None) -> str | None:
+    """A time of the evidence in ISO 8601 and UTC; None for other text."""
+    moment = parse_timestamp(text)
+    try:
+        return moment.astimezone(UTC).isoformat() if moment else None
+    except OverflowError:
+        return None
 
 
 def repository_fact(value: Callable[[Repository], str | int | bool | None]) -> ProjectFact:

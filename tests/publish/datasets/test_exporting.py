@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import csv
 import gzip
 import json
 import shutil
 import subprocess
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
+from decimal import ROUND_HALF_UP, Decimal
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +21,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from evidence.canonical import sha256
+from evidence.model import Target, TargetType
 from evidence.store import Store, UnknownRun
 from publish.datasets import export as exporting
 from publish.datasets.export import ExportOrder, FolderNotEmpty, export_snapshot
@@ -31,6 +34,7 @@ from publish.datasets.rows.server_rows import make_server_rows
 from publish.datasets.snapshot.manifest import MANIFEST
 from publish.datasets.snapshot.minisign import generate_key
 from publish.datasets.verification.rescoring import ServerVerifier
+from publish.datasets.verification.verify import verify_snapshot
 from publish.disclosure import PRIVATE_KINDS, PUBLIC_KINDS, WITHHELD, private_rule_ids
 from publish.views.public_servers import read_public_servers
 from scoring.engine.assess import assess_dossier
@@ -39,6 +43,7 @@ from tests.publish.datasets import nights
 from tests.publish.test_public_receipts import poisoned
 
 Make = Callable[..., Store]
+TIMES = ("package_published", "repository_created", "repository_last_commit")
 
 
 def contents(folder: Path) -> dict[str, bytes]:
@@ -135,6 +140,68 @@ def test_absence_is_a_reason_and_never_a_zero(written: Path) -> None:
     assert (lint["score"], lint["not_measured"]) == (None, "timeout")
     asked = {row["rule"] for row in nights.rows(written, "rule_outcomes") if row["server"] == server["server"]}
     assert "tool-description-missing" not in asked
+
+
+def test_rows_of_servers_and_scores_name_run_and_ecosystem(written: Path) -> None:
+    server = samples.hostile_dossier().server.id
+    for name in ("servers", "scorecards", "dimension_scores"):
+        rows = nights.rows(written, name)
+        assert {row["run"] for row in rows} == {nights.RUN.id}
+        assert {row["ecosystem"] for row in rows if row["server"] == server} == {"remote"}
+    assert {row["run"] for name in ("lines", "rule_outcomes") for row in nights.rows(written, name)} == {nights.RUN.id}
+
+
+def test_the_first_target_of_the_entry_decides_the_ecosystem_also_for_the_verifier(
+    make_store: Make, tmp_path: Path
+) -> None:
+    known = samples.dossiers(3)[2]
+    targets = tuple(Target(type=kind, identifier="x") for kind in (TargetType.PYPI, TargetType.NPM, TargetType.PYPI))
+    store = nights.fill(make_store([]), [replace(known, server=replace(known.server, targets=targets))])
+    export_snapshot(store, ExportOrder(run=nights.RUN.id), tmp_path / "s")
+    (row,) = nights.rows(tmp_path / "s", "servers")
+    assert (row["ecosystem"], row["targets"]) == ("pypi", ["pypi", "npm"])
+    assert verify_snapshot(tmp_path / "s", processes=0).problems == []
+
+
+def test_parquet_and_csv_round_the_numbers_that_json_lines_hold_exactly(written: Path) -> None:
+    exact = [row["coverage"] for row in nights.rows(written, "scorecards")]
+    assert any(len(number) > 20 for number in exact)
+    rounded = [Decimal(number).quantize(Decimal("0.001"), ROUND_HALF_UP) for number in exact]
+    assert pq.read_table(written / "scorecards.parquet").column("coverage").to_pylist() == rounded
+    with gzip.open(written / "scorecards.csv.gz", "rt", newline="") as file:
+        cells = [row["coverage"] for row in csv.DictReader(file)]
+    assert [Decimal(cell) for cell in cells] == rounded
+    assert all(len(cell) <= len("0.123") for cell in cells)
+
+
+def test_many_small_points_are_not_rounded_away(written: Path) -> None:
+    exact = sum(Decimal(row["points"]) for row in nights.rows(written, "lines"))
+    rounded = sum(pq.read_table(written / "lines.parquet").column("points").to_pylist())
+    assert abs(exact - rounded) < Decimal("0.01")
+
+
+def test_times_are_times_in_parquet_and_one_form_of_iso_8601_elsewhere(written: Path) -> None:
+    table = pq.read_table(written / "servers.parquet")
+    assert {str(table.schema.field(name).type) for name in TIMES} == {"timestamp[us, tz=UTC]"}
+    (row,) = [row for row in nights.rows(written, "servers") if row["package_published"]]
+    assert row["package_published"] == "2026-01-02T03:04:05+00:00"
+    assert datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC) in table.column("package_published").to_pylist()
+
+
+@pytest.mark.parametrize("text", ["yesterday", "0001-01-01T00:00:00+14:00", "2026-13-01", "<b>"])
+def test_a_time_that_is_none_is_left_out(make_store: Make, tmp_path: Path, text: str) -> None:
+    known = projects.with_project(samples.dossiers(3)[1], "MIT")
+    body = json.loads(known.records["repository"].content.body)  # type: ignore[union-attr]
+    store = nights.fill(make_store([]), [observed.rewritten(known, "repository", body | {"last_commit_at": text})])
+    export_snapshot(store, ExportOrder(run=nights.RUN.id), tmp_path / "s")
+    (row,) = nights.rows(tmp_path / "s", "servers")
+    assert (row["repository_last_commit"], row["repository_created"]) == (None, "2024-05-06T07:08:09+00:00")
+
+
+def test_tools_have_their_cost_in_tokens(written: Path) -> None:
+    for row in nights.rows(written, "servers"):
+        assert (row["tool_tokens"] is None) == (row["tools"] is None)
+        assert bool(row["tool_tokens"]) == bool(row["tools"])
 
 
 def test_every_line_fits_the_schema_of_its_table(written: Path) -> None:
@@ -244,7 +311,9 @@ def test_a_dossier_that_went_through_a_dataset_gives_the_same_scorecards(
     try:
         nights.fill(store, [dossier])
         (one,) = read_public_servers(store, nights.RUN.id)
-        judged = ServerVerifier(nights.RUN.as_of, ours=True).judge(make_server_rows(one, assess_dossier(one.dossier)))
+        judged = ServerVerifier(nights.RUN.id, nights.RUN.as_of, ours=True).judge(
+            make_server_rows(one, assess_dossier(one.dossier), nights.RUN.id)
+        )
         assert judged.problems == []
     finally:
         store.close()

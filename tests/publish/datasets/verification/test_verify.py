@@ -229,6 +229,35 @@ def test_a_forged_row_of_a_server_is_named(snapshot: Path) -> None:
     assert {(problem.fault, problem.at) for problem in verify(snapshot).problems} == {(ProblemKind.EVIDENCE, "tools")}
 
 
+@pytest.mark.parametrize(
+    ("table", "name"), [("servers", "run"), ("lines", "run"), ("rule_outcomes", "run"), ("scorecards", "ecosystem")]
+)
+def test_a_row_of_another_run_or_ecosystem_is_named(snapshot: Path, table: str, name: str) -> None:
+    server = nights.rows(snapshot, table)[0]["server"]
+
+    def change(row: dict[str, Any]) -> None:
+        if row["server"] == server:
+            row[name] = "other"
+
+    nights.forge(snapshot, table, change)
+    wrong = only(verify(snapshot), ProblemKind.EVIDENCE)
+    assert (wrong.file, wrong.server, wrong.at, wrong.found) == (f"{table}.jsonl.gz", server, name, "other")
+
+
+def test_a_score_is_compared_exactly_although_parquet_and_csv_round_it(snapshot: Path) -> None:
+    wanted = next(row for row in nights.rows(snapshot, "scorecards") if len(row["coverage"]) > 20)
+
+    def change(row: dict[str, Any]) -> None:
+        if row == wanted:
+            row["coverage"] = row["coverage"][:-1] + ("1" if row["coverage"][-1] != "1" else "2")
+
+    keep = {form: (snapshot / f"scorecards.{form}").read_bytes() for form in ("parquet", "csv.gz")}
+    nights.forge(snapshot, "scorecards", change)
+    assert keep == {form: (snapshot / f"scorecards.{form}").read_bytes() for form in keep}
+    wrong = only(verify(snapshot), ProblemKind.SCORE)
+    assert (wrong.at, wrong.expected) == ("coverage", wanted["coverage"])
+
+
 @pytest.mark.parametrize("form", ["csv.gz", "parquet"])
 def test_a_score_that_is_forged_in_one_format_only_is_named(snapshot: Path, form: str) -> None:
     name = f"scorecards.{form}"
