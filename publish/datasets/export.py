@@ -1,4 +1,4 @@
-"""Writes a snapshot: a folder that appears under its name only when all files are complete."""
+"""Writes a snapshot: a folder or archive that appears under its name only when all files are complete."""
 
 from __future__ import annotations
 
@@ -20,6 +20,7 @@ from publish.datasets.format.tables import TABLES
 from publish.datasets.rows.export_workers import RowExporter, SourceCounts
 from publish.datasets.snapshot import manifest as manifests
 from publish.datasets.snapshot import metadata
+from publish.datasets.snapshot.archive import archive_name, digest_path, write_archive
 from publish.datasets.snapshot.manifest import CHECKSUMS, MANIFEST, SIGNATURE, Manifest
 from publish.datasets.snapshot.minisign import Signer
 from publish.datasets.snapshot.reader import open_snapshot
@@ -36,11 +37,13 @@ class FolderNotEmpty(ValueError):
 class ExportOrder:
     """Options of an export. `earlier` is the folder of the previous snapshot, for the changelog.
 
-    `hidden` are servers that opted out after the run; `on_progress` gets the number of servers of each batch.
+    With `archive` the folder also holds all of its files as one archive, and the SHA-256 of that. `hidden` are servers
+    that opted out after the run; `on_progress` gets the number of servers of each batch.
     """
 
     run: str
     comparable: bool = False
+    archive: bool = False
     earlier: Path | None = None
     signer: Signer | None = None
     hidden: frozenset[ServerId] = frozenset()
@@ -82,7 +85,23 @@ def export_snapshot(store: Store, order: ExportOrder, folder: Path, exporter: Ro
         _write(partial / CHECKSUMS, render_checksums(written))
         if order.signer is not None:
             _write(partial / SIGNATURE, order.signer.sign(data, trusted=make_trusted_comment(made)))
+        if order.archive:
+            write_archive(partial, made.snapshot, partial / archive_name(made.snapshot))
     return made
+
+
+def export_archive(store: Store, order: ExportOrder, path: Path, exporter: RowExporter = ONE_PROCESS) -> Manifest:
+    """Write a run as one archive and the file with its SHA-256; raise UnknownRun, or FolderNotEmpty if it exists."""
+    if path.exists():
+        raise FolderNotEmpty(f"{path} exists: name an archive that does not exist")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix=f".{path.name}.", suffix=".partial", dir=path.parent) as made:
+        folder, partial = Path(made) / "snapshot", Path(made) / path.name
+        manifest = export_snapshot(store, order, folder, exporter)
+        write_archive(folder, manifest.snapshot, partial)
+        digest_path(partial).replace(digest_path(path))
+        partial.replace(path)
+    return manifest
 
 
 def render_checksums(written: dict[str, FileDigest]) -> bytes:

@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING
 
 from evidence.model import ServerId, Trigger
 from evidence.store import RunRow, RunState, Store
-from publish.datasets.export import ExportOrder, export_snapshot
+from publish.datasets.export import ExportOrder, export_archive, export_snapshot
 from publish.datasets.rows.export_workers import RowExporter
 from publish.datasets.snapshot import storage
+from publish.datasets.snapshot.archive import ARCHIVE
 from publish.datasets.snapshot.manifest import Manifest
 from publish.datasets.snapshot.minisign import (
     MAX_FILE_BYTES,
@@ -55,14 +56,18 @@ def newest_published_run(store: Store) -> RunRow | None:
 
 
 def write_snapshot(
-    settings: Settings, store: Store, order: ExportOrder, folder: Path, *, password: Callable[[], str] | None = None
+    settings: Settings, store: Store, order: ExportOrder, place: Path, *, password: Callable[[], str] | None = None
 ) -> Manifest:
-    """Write a snapshot without servers that opted out, signed if the settings have a key."""
+    """Write a snapshot without servers that opted out, signed if the settings have a key.
+
+    A place with the suffix of an archive becomes one, others a folder.
+    """
     key = load_signer(settings.datasets_key, password or settings.datasets_password.get_secret_value)
     signed = replace(
         order, hidden=find_opted_out_servers(settings, store, order.run), signer=None if order.comparable else key
     )
-    return export_snapshot(store, signed, folder, RowExporter(settings.store_url, settings.publish_processes))
+    export = export_archive if place.suffix == ARCHIVE else export_snapshot
+    return export(store, signed, place, RowExporter(settings.store_url, settings.publish_processes))
 
 
 def find_opted_out_servers(settings: Settings, store: Store, run: str) -> frozenset[ServerId]:
@@ -91,7 +96,9 @@ def load_signer(path: Path | None, password: Callable[[], str]) -> Signer | None
 
 def _add_snapshot(ctx: Context, row: RunRow, location: str) -> None:
     def write(folder: Path, earlier: Path | None) -> Manifest:
-        return write_snapshot(ctx.settings, ctx.store, ExportOrder(run=row.run.id, earlier=earlier), folder)
+        return write_snapshot(
+            ctx.settings, ctx.store, ExportOrder(run=row.run.id, archive=True, earlier=earlier), folder
+        )
 
     if withdrawn := withdraw_snapshots(ctx.store, location):
         ctx.log.warning("datasets_withdrawn", snapshots=withdrawn)

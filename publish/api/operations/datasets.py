@@ -50,6 +50,9 @@ class Dataset(TypedDict):
     servers: Annotated[int, Field(description="How many servers are in it.")]
     licence: Annotated[str, Field(examples=["CC-BY-4.0"])]
     signed: Annotated[bool, Field(description="Whether the operator has signed its manifest.")]
+    archive: Annotated[
+        DatasetFile | None, Field(description="All files as one ZIP; null for a snapshot that has none.")
+    ]
     files: list[DatasetFile]
 
 
@@ -82,6 +85,7 @@ def _dataset(site: SiteContext, snapshot: StoredSnapshot) -> dict[str, Any]:
         "servers": snapshot.servers,
         "licence": snapshot.licence,
         "signed": snapshot.signed,
+        "archive": None if snapshot.archive is None else _file(site, snapshot, snapshot.archive),
         "files": [_file(site, snapshot, file) for file in snapshot.files],
     }
 

@@ -27,7 +27,7 @@ COMPARABLE: Final = "comparable"
 LICENCE: Final = "CC-BY-4.0"
 
 SNAPSHOT_ID: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,99}")
-FILE_NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_]{0,60}(\.[a-z0-9]{1,10}){0,3}")
+FILE_NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,120}(\.[a-z0-9]{1,10}){0,3}")
 
 _MEDIA: Final = {
     "parquet": "application/vnd.apache.parquet",
@@ -36,6 +36,7 @@ _MEDIA: Final = {
     "md": "text/markdown",
     "txt": "text/plain",
     "minisig": "text/plain",
+    "zip": "application/zip",
 }
 
 

@@ -110,7 +110,7 @@ class OpenedSnapshot:
 def open_snapshot(folder: Path) -> OpenedSnapshot:
     """Open a snapshot folder; raise NotASnapshot for any other folder."""
     if not folder.is_dir():
-        raise NotASnapshot(f"the folder of a snapshot expected, found no folder at {folder}")
+        raise NotASnapshot(f"the folder or archive of a snapshot expected, found no folder at {folder}")
     try:
         data = read_small_file(folder, MANIFEST, MANIFEST_LIMIT)
     except (UnreadableFile, FileNotFoundError) as error:

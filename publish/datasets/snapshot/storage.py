@@ -14,6 +14,7 @@ from typing import Any, Final
 import fsspec
 
 from publish.datasets.format.tables import TABLES, TABLES_BY_NAME
+from publish.datasets.snapshot.archive import ARCHIVE, DIGEST, archive_name, parse_digest
 from publish.datasets.snapshot.manifest import (
     CHECKSUMS,
     LICENCE,
@@ -35,7 +36,7 @@ _STALE: Final = timedelta(days=1)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoredSnapshot:
-    """One stored snapshot, described from its manifest."""
+    """One stored snapshot, described from its manifest. `archive` has all of its files in one, if it was written."""
 
     id: str
     run: str
@@ -45,6 +46,7 @@ class StoredSnapshot:
     servers: int
     files: tuple[SnapshotFile, ...]
     signed: bool
+    archive: SnapshotFile | None = None
     licence: str = LICENCE
 
 
@@ -69,6 +71,8 @@ def describe_file(file: SnapshotFile) -> str:
     """What a file is, in a few words."""
     if file.table is not None:
         return TABLES_BY_NAME[file.table].title
+    if file.name.endswith(ARCHIVE):
+        return "All files of the snapshot"
     schemas = {schema_file_name(table): f"JSON Schema of {table.name}" for table in TABLES}
     return schemas.get(file.name) or _ABOUT.get(file.name, "")
 
@@ -121,7 +125,7 @@ def _local(place: Path) -> Iterator[StoredSnapshot]:
                 data = read_small_file(folder, MANIFEST, MANIFEST_LIMIT)
             except (UnreadableFile, OSError):
                 continue
-            yield from _snapshot(folder.name, data, partial(_size, folder))
+            yield from _snapshot(folder.name, data, partial(_size, folder), partial(_read, folder))
 
 
 def _remote(place: str) -> Iterator[StoredSnapshot]:
@@ -132,11 +136,14 @@ def _remote(place: str) -> Iterator[StoredSnapshot]:
         name = path.rstrip("/").rpartition("/")[2]
         if SNAPSHOT_ID.fullmatch(name) and files.exists(f"{root}/{name}/{MANIFEST}"):
             data = files.cat_file(f"{root}/{name}/{MANIFEST}", end=MANIFEST_LIMIT)
-            yield from _snapshot(name, data, partial(_remote_size, files, f"{root}/{name}"))
+            at = f"{root}/{name}"
+            yield from _snapshot(name, data, partial(_remote_size, files, at), partial(_remote_read, files, at))
 
 
-def _snapshot(name: str, data: bytes, size: Callable[[str], int | None]) -> Iterator[StoredSnapshot]:
-    """The snapshot of a folder, if its manifest is valid and belongs to that folder."""
+def _snapshot(
+    name: str, data: bytes, size: Callable[[str], int | None], read: Callable[[str], bytes]
+) -> Iterator[StoredSnapshot]:
+    """The snapshot of a folder, if its manifest is valid and belongs to that folder; `size` and `read` are of files."""
     try:
         manifest = decode_manifest(data)
     except NotASnapshot:
@@ -153,12 +160,33 @@ def _snapshot(name: str, data: bytes, size: Callable[[str], int | None]) -> Iter
         servers=manifest.counts.get("servers", 0),
         files=(*manifest.files, *(SnapshotFile(other, bytes_, "") for other, bytes_ in beside if bytes_ is not None)),
         signed=beside[2][1] is not None,
+        archive=_archive(manifest.snapshot, size, read),
     )
+
+
+def _archive(snapshot: str, size: Callable[[str], int | None], read: Callable[[str], bytes]) -> SnapshotFile | None:
+    name = archive_name(snapshot)
+    known = size(name)
+    digest = parse_digest(read(name + DIGEST)) if known is not None else None
+    return SnapshotFile(name, known, digest) if known is not None and digest else None
 
 
 def _size(folder: Path, name: str) -> int | None:
     path = folder / name
     return path.stat().st_size if path.is_file() and not path.is_symlink() else None
+
+
+def _read(folder: Path, name: str) -> bytes:
+    """A small file; empty if it cannot be read."""
+    try:
+        return read_small_file(folder, name, MANIFEST_LIMIT)
+    except (UnreadableFile, OSError):
+        return b""
+
+
+def _remote_read(files: Any, folder: str, name: str) -> bytes:
+    path = f"{folder}/{name}"
+    return bytes(files.cat_file(path, end=MANIFEST_LIMIT)) if files.exists(path) else b""
 
 
 def _remote_size(files: Any, folder: str, name: str) -> int | None:

@@ -12,6 +12,7 @@ from publish.datasets.export import render_checksums
 from publish.datasets.format.methodology import describe_methodology, is_current_code, methodology_version
 from publish.datasets.format.table_files import FileDigest
 from publish.datasets.format.tables import TABLES, table_file_name
+from publish.datasets.snapshot.archive import DIGEST, archive_name, parse_digest
 from publish.datasets.snapshot.manifest import CHECKSUMS, MANIFEST, METHODOLOGY, SIGNATURE
 from publish.datasets.snapshot.minisign import (
     MAX_FILE_BYTES,
@@ -46,7 +47,9 @@ def check_files(opened: OpenedSnapshot) -> Iterator[Problem]:
         for form in table.formats:
             if (name := table_file_name(table, form)) not in manifest.by_name:
                 yield _file(ProblemKind.MISSING_FILE, MANIFEST, f"{name} in it", "nothing")
-    for name in sorted(there - manifest.by_name.keys() - _BESIDE):
+    yield from _check_archive(opened, there)
+    archive = {archive_name(manifest.snapshot), archive_name(manifest.snapshot) + DIGEST}
+    for name in sorted(there - manifest.by_name.keys() - _BESIDE - archive):
         yield _file(ProblemKind.EXTRA_FILE, show_value(name), "no file that the manifest does not name", "one")
     for file in manifest.files:
         if file.name not in there:
@@ -62,6 +65,21 @@ def check_files(opened: OpenedSnapshot) -> Iterator[Problem]:
         elif digest != file.sha256:
             yield _file(ProblemKind.CHANGED_FILE, file.name, f"SHA-256 {show_value(file.sha256)}", digest)
     yield from _check_sums(opened)
+
+
+def _check_archive(opened: OpenedSnapshot, there: set[str]) -> Iterator[Problem]:
+    """An archive in the folder that is not the one that the file beside it states."""
+    name = archive_name(opened.manifest.snapshot)
+    if name not in there:
+        return
+    try:
+        stated = parse_digest(read_small_file(opened.folder, name + DIGEST, DOCUMENT_LIMIT))
+        _, digest = _identity(opened.folder, name)
+    except (UnreadableFile, FileNotFoundError) as error:
+        yield _file(ProblemKind.SUMS, name, "an archive with its SHA-256 beside it", show_value(error))
+        return
+    if stated != digest:
+        yield _file(ProblemKind.SUMS, name, f"SHA-256 {show_value(stated)}", digest)
 
 
 def check_signature(folder: Path, key: PublicKey | None) -> tuple[str, Problem | None]:

@@ -14,6 +14,7 @@ from fastapi import APIRouter, Request
 from starlette.exceptions import HTTPException
 from starlette.responses import Response, StreamingResponse
 
+from publish.datasets.snapshot.archive import DIGEST, archive_name, parse_digest
 from publish.datasets.snapshot.manifest import CHECKSUMS, MANIFEST, SIGNATURE, SNAPSHOT_ID, NotASnapshot, SnapshotFile
 from publish.datasets.snapshot.reader import (
     MANIFEST_LIMIT,
@@ -51,7 +52,7 @@ def routes(site: SiteContext) -> APIRouter:
 
 
 def _file(place: str, snapshot: str, name: str) -> SnapshotFile | None:
-    """The manifest's entry for a file; None for a file that it does not name."""
+    """The manifest's entry for a file, or the archive; None for other files."""
     if not place or not is_local_folder(place) or not SNAPSHOT_ID.fullmatch(snapshot):
         return None
     folder = Path(place) / snapshot
@@ -59,12 +60,20 @@ def _file(place: str, snapshot: str, name: str) -> SnapshotFile | None:
         return None
     try:
         known = open_snapshot(folder).manifest
-        if name not in _BESIDE:
+        if name == archive_name(known.snapshot):
+            return _archive(folder, name)
+        if name not in {*_BESIDE, archive_name(known.snapshot) + DIGEST}:
             return known.by_name.get(name)
         data = read_small_file(folder, name, MANIFEST_LIMIT)
     except (NotASnapshot, UnreadableFile, OSError):
         return None
     return SnapshotFile(name, len(data), hashlib.sha256(data).hexdigest())
+
+
+def _archive(folder: Path, name: str) -> SnapshotFile | None:
+    """The archive of a snapshot with the digest that the file beside it states; None without one."""
+    digest = parse_digest(read_small_file(folder, name + DIGEST, MANIFEST_LIMIT))
+    return SnapshotFile(name, (folder / name).stat().st_size, digest) if digest else None
 
 
 def _answer(stream: BufferedReader, file: SnapshotFile, request: Request) -> Response:

@@ -46,6 +46,41 @@ def test_a_snapshot_is_listed_with_what_identifies_its_files(
     assert "3 servers" in page
 
 
+def test_a_snapshot_with_an_archive_offers_it_with_its_digest(
+    make_store: MakeStore, site_of: SiteOf, tmp_path: Path
+) -> None:
+    store = make_store(samples.dossiers(3))
+    folder = tmp_path / "shelf" / samples.RUN.id
+    export_snapshot(store, ExportOrder(run=samples.RUN.id, archive=True), folder)
+    site = site_of(store, PlainBackend(datasets=str(tmp_path / "shelf")))
+    path = f"/datasets/{samples.RUN.id}/hallmark-dataset-{samples.RUN.id}.zip"
+    data = (folder / Path(path).name).read_bytes()
+    page = site.get("/datasets").text
+    assert f'href="{path}" download' in page
+    assert sha256(data).hexdigest() in page
+    got = site.get(path)
+    assert got.content == data
+    assert got.headers["content-type"] == "application/zip"
+    assert got.headers["etag"] == f'"{sha256(data).hexdigest()}"'
+    assert site.get(f"{path}.sha256").text == f"{sha256(data).hexdigest()}  {Path(path).name}\n"
+    (one,) = site.get("/api/v1/datasets").json()["datasets"]
+    assert (one["archive"]["sha256"], one["archive"]["bytes"]) == (sha256(data).hexdigest(), len(data))
+    assert one["archive"]["url"].endswith(path)
+    assert Path(path).name not in {file["name"] for file in one["files"]}
+    (folder / f"{Path(path).name}.sha256").unlink()
+    assert site.get(path).status_code == 404, "an archive without its digest is unfinished"
+
+
+def test_a_snapshot_without_an_archive_offers_none(make_store: MakeStore, site_of: SiteOf, tmp_path: Path) -> None:
+    store = make_store(samples.dossiers(3))
+    export_snapshot(store, ExportOrder(run=samples.RUN.id), tmp_path / "shelf" / samples.RUN.id)
+    site = site_of(store, PlainBackend(datasets=str(tmp_path / "shelf")))
+    assert ".zip" not in site.get("/datasets").text.partition("How to check one")[0]
+    (one,) = site.get("/api/v1/datasets").json()["datasets"]
+    assert one["archive"] is None
+    assert site.get(f"/datasets/{samples.RUN.id}/hallmark-dataset-{samples.RUN.id}.zip").status_code == 404
+
+
 def test_a_snapshot_that_comes_later_is_listed_within_a_minute(
     make_store: MakeStore, site_of: SiteOf, tmp_path: Path
 ) -> None:

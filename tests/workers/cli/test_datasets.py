@@ -75,6 +75,20 @@ def test_a_dataset_is_exported_signed_verified_and_compared(
 
 
 @pytest.mark.usefixtures("alone")
+def test_an_archive_is_exported_and_verified_directly(hallmark: Hallmark, night: str, tmp_path: Path) -> None:
+    made = tmp_path / "dataset.zip"
+    assert hallmark("export", "latest", str(made)).code == 0
+    verified = hallmark("verify", str(made), "--processes", "1")
+    assert verified.code == 0, verified.out + verified.err
+    assert f"{night}: no problems" in verified.err
+    again = hallmark("export", "latest", str(made))
+    assert (again.code, "does not exist" in again.err) == (2, True)
+    made.write_bytes(made.read_bytes()[:-30])
+    broken = hallmark("verify", str(made))
+    assert (broken.code, "an archive of a snapshot expected" in broken.err) == (2, True)
+
+
+@pytest.mark.usefixtures("alone")
 def test_what_is_wrong_is_named_and_has_a_code(hallmark: Hallmark, night: str, tmp_path: Path) -> None:
     folder = tmp_path / "snapshot"
     hallmark("export", night, str(folder))

@@ -71,6 +71,7 @@ def test_the_newest_night_is_written_once(store: Store, tmp_path: Path) -> None:
     keep(ctx)
     (one,) = list_snapshots(ctx.settings.datasets)
     assert (one.run, one.servers) == (NIGHT.id, len(DOSSIERS))
+    assert one.archive is not None
     before = (tmp_path / "place" / one.id / MANIFEST).stat().st_mtime_ns
     keep(ctx)
     assert (tmp_path / "place" / one.id / MANIFEST).stat().st_mtime_ns == before

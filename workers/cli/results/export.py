@@ -26,7 +26,7 @@ from workers.settings.environment import Settings
 app = typer.Typer(add_completion=False)
 
 _RUN = "Write this run as a snapshot: id of a run, the beginning of one, or `latest`."
-_DIR = "Folder of the snapshot, which is created; an existing snapshot is replaced."
+_DIR = "Folder of the snapshot, which is created; an existing snapshot is replaced. NAME.zip: one archive."
 
 
 class Format(StrEnum):
@@ -59,13 +59,15 @@ def export(
         Path | None, typer.Option(metavar="FILE", help="With DIR: sign with this key instead of HALLMARK_DATASETS_KEY.")
     ] = None,
 ) -> None:
-    """Export a run as a snapshot in a folder, or as JSON Lines or CSV. docs/guide/dataset.md describes the formats.
+    """Export a run as a snapshot in a folder or archive, or as JSON Lines or CSV (docs/guide/dataset.md).
 
     A snapshot has tables in Parquet, CSV and JSON Lines with all public evidence; `hallmark verify` checks it.
 
     Examples:
 
     hallmark export latest ./snapshot
+
+    hallmark export latest dataset.zip
 
     hallmark export latest ./today --since ./yesterday
 

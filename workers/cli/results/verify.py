@@ -12,6 +12,7 @@ from rich.table import Table
 
 from publish.datasets.snapshot.manifest import NotASnapshot
 from publish.datasets.snapshot.reader import open_snapshot
+from publish.datasets.verification.archives import open_dataset
 from publish.datasets.verification.problems import ProblemKind
 from publish.datasets.verification.rescoring import ReceiptVerdict
 from publish.datasets.verification.verify import VerificationReport
@@ -41,7 +42,7 @@ _CODES = ", ".join(f"{int(fault)} {fault.word.replace('_', ' ')}" for fault in P
     f"problems: {_CODES}."
 )
 def verify(
-    folder: Annotated[Path, typer.Argument(metavar="DIR", help="Folder of a snapshot.")],
+    dataset: Annotated[Path, typer.Argument(metavar="DIR|ZIP", help="Folder or archive of a snapshot.")],
     *,
     key: Annotated[
         str | None, typer.Option(metavar="PUBKEY", help="Check the signature with this public key: a file or the key.")
@@ -53,21 +54,22 @@ def verify(
 ) -> None:
     """Check a dataset with nothing but its files: digests, signature, rows, methodology, and every score recomputed.
 
-    It uses no network and no database. Scores from private evidence are added up from their lines, and are listed as
-    not verifiable.
+    It uses no network and no database. An archive is unpacked into a temporary folder. Scores from private evidence are
+    added up from their lines, and are listed as not verifiable.
 
     Examples:
 
-    hallmark verify ./snapshot
+    hallmark verify ./hallmark-dataset-20261126T182413Z-4d492d9e1d4ba.zip
 
     hallmark verify ./snapshot --key RWQf6LRCGA9i53mlYecO4IzT51TGPpvWucNSCh1CBM0QTaLn73Y7GFO3
     """
     with explain_failures():
         known = read_public_key(key) if key else None
         try:
-            servers = open_snapshot(folder).manifest.counts.get("servers", 0)
-            with show_progress("recomputing", servers) as advance:
-                report = check(folder, key=known, processes=processes or os.cpu_count() or 1, on_progress=advance)
+            with open_dataset(dataset) as folder:
+                servers = open_snapshot(folder).manifest.counts.get("servers", 0)
+                with show_progress("recomputing", servers) as advance:
+                    report = check(folder, key=known, processes=processes or os.cpu_count() or 1, on_progress=advance)
         except NotASnapshot as error:
             exit_with_error(str(error), ExitCode.USAGE)
         if as_json:

@@ -10,7 +10,9 @@ from pathlib import Path
 import fsspec
 import pytest
 
+from evidence.canonical import sha256
 from publish.datasets.snapshot import storage
+from publish.datasets.snapshot.archive import archive_name, write_archive
 from publish.datasets.snapshot.manifest import MANIFEST, Manifest, decode_manifest
 from publish.datasets.snapshot.storage import add_snapshot, describe_file, list_snapshots, prune_snapshots
 from tests.publish.datasets import nights
@@ -44,6 +46,26 @@ def another(place: str, name: str, as_of: str) -> None:
     files.makedirs(f"{root}/{name}", exist_ok=True)
     changed = text.replace(ID, name).replace(nights.RUN.as_of.isoformat(), as_of)
     files.pipe_file(f"{root}/{name}/{MANIFEST}", changed.encode())
+
+
+def test_the_archive_of_a_snapshot_is_listed_apart_from_its_files(written: Path, place: str) -> None:
+    def write(folder: Path, earlier: Path | None) -> Manifest:
+        made = Writer(written)(folder, earlier)
+        write_archive(folder, ID, folder / archive_name(ID))
+        return made
+
+    assert add_snapshot(place, ID, write, NOW)
+    (one,) = list_snapshots(place, remote=True)
+    assert one.archive is not None
+    files, root = fsspec.core.url_to_fs(place)
+    data = files.cat_file(f"{root}/{ID}/{archive_name(ID)}")
+    assert (one.archive.name, one.archive.bytes, one.archive.sha256) == (archive_name(ID), len(data), sha256(data))
+    assert one.archive.name not in {file.name for file in one.files}
+    assert describe_file(one.archive)
+    assert prune_snapshots(place, 0) == []
+    storage.remove_snapshot(place, ID)
+    assert list_snapshots(place, remote=True) == ()
+    assert not files.exists(f"{root}/{ID}/{archive_name(ID)}")
 
 
 def test_a_snapshot_that_was_added_is_listed_and_not_added_again(written: Path, place: str) -> None:
