@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Final
 
 from publish.api.guide import make_openapi_document, render_guide
-from publish.datasets.format.tables import render_reference
+from publish.datasets.format.tables import NOT_COMPARABLE, render_reference
 from publish.formats.csv_columns import render_column_reference
 from publish.handbook.check_pages import render_check_page
 from publish.handbook.evidence_pages import render_evidence_pages
@@ -99,7 +99,7 @@ def _page(lines: Iterator[str], source: str = "scoring/") -> str:
 def _dataset_columns() -> Iterator[str]:
     yield from ("# Columns of the dataset", "")
     yield from ("How a dataset is made and verified is described in `docs/guide/dataset.md`.", "")
-    yield from ("## Tables of a snapshot", "", render_reference())
+    yield from ("## Tables of a snapshot", "", f"{NOT_COMPARABLE} Not in the comparable form.", "", render_reference())
     yield from ("## Short form as CSV", "", render_column_reference())
 
 

@@ -20,6 +20,9 @@ RUN: Final = "run"
 ECOSYSTEM: Final = "ecosystem"
 """Columns that repeat a value of the run or of the server, so that readers need no join."""
 
+NOT_COMPARABLE: Final = "†"
+"""The mark of columns that the comparable form leaves out."""
+
 
 @dataclass(frozen=True, slots=True)
 class Table:
@@ -88,17 +91,17 @@ def _integer(name: str, meaning: str, *, nullable: bool = False) -> Column:
     return Column(name, Type.INTEGER, meaning, nullable)
 
 
-_SERVER: Final = _text("server", "Id of the server, derived from `ref`")
+_SERVER: Final = _text("server", "Id of the server")
 _RUN: Final = _text(RUN, "Id of the run", volatile=True)
-_ECOSYSTEM: Final = _text(ECOSYSTEM, "`remote`, or where its package is from, such as `npm`; `unknown` without target")
+_ECOSYSTEM: Final = _text(ECOSYSTEM, "`remote`, or where its package is from, such as `npm`")
 _CARD: Final = (
     _SERVER,
     _RUN,
     _text("rubric", "Methodology"),
-    _integer("version", "Our version of the methodology"),
+    _integer("version", "Our version of it"),
 )
 _NOT_MEASURED: Final = (
-    _text("not_measured", "Why there is no result; none when there is one", nullable=True),
+    _text("not_measured", "Why there is no result", nullable=True),
     _text("detail", "The same in words", nullable=True),
 )
 _PLACE: Final = (
@@ -118,25 +121,22 @@ _TYPES: Final = {
 SERVERS: Final = Table(
     "servers",
     "Servers",
-    "Every server of the run that may be shown, whether or not anything could be measured.",
+    "Every server of the run that may be shown, whether or not anything could be measured. Unknown facts are none.",
     (
         _SERVER,
         _RUN,
-        _text("ref", "Canonical reference: a URL, `npm:NAME`, `pypi:NAME`, …"),
+        _text("ref", "Canonical reference, which gives the id: a URL, `npm:NAME`, `pypi:NAME`, …"),
         _text("name", "Name in the registry"),
         _ECOSYSTEM,
         Column("seen_in", Type.TEXTS, "Registries that list it"),
-        Column("targets", Type.TEXTS, "Ways to reach it in the order of its entry, the first decides: `npm`, `sse`, …"),
-        _text("repository", "Repository that its entry names; none without", nullable=True),
+        Column("targets", Type.TEXTS, "Ways to reach it, the one that decides first: `npm`, `sse`, …"),
+        _text("repository", "Repository that its entry names", nullable=True),
         _text("state", "`measured`, `partial` or `not_testable`: how much of what it says of itself was seen"),
-        _text("reason", "Why it could not be listed; none when it could", nullable=True),
+        _text("reason", "Why it could not be listed", nullable=True),
         _text("detail", "The same in words", nullable=True),
         _integer("tools", "Tools that it lists; none where they could not all be listed", nullable=True),
-        _integer("tool_tokens", "Estimated tokens of their definitions in a model's context", nullable=True),
-        *(
-            Column(name, _TYPES.get(name, Type.TEXT), f"{meaning}; none where unknown", True)
-            for name, meaning, _ in PROJECT_COLUMNS
-        ),
+        _integer("tool_tokens", "Tokens of their definitions, estimated", nullable=True),
+        *(Column(name, _TYPES.get(name, Type.TEXT), meaning, True) for name, meaning, _ in PROJECT_COLUMNS),
     ),
     ("server",),
 )
@@ -192,11 +192,11 @@ LINES: Final = Table(
         _text("cites", "Published id of what is charged for; `withheld` for what is not disclosed yet"),
         _decimal("points", "Points, signed", places=4),
         _text("why", "The reason in words"),
-        _text("rule", "Rule that found it; none for a line without one", nullable=True),
+        _text("rule", "Rule that found it", nullable=True),
         _text("at", "Place in the evidence, such as `tools/search/query`"),
-        _text("severity", "Severity of the finding; empty for a line without one"),
+        _text("severity", "Severity of the finding"),
         _text("evidence", "SHA-256 of the evidence, as in table `evidence`; empty when it is not public"),
-        _integer("checked", "Things that the check judged; none where that is not stated", nullable=True),
+        _integer("checked", "Things that the check judged", nullable=True),
     ),
     ("server", "rubric", "version", "dimension", "component", "position"),
 )
@@ -214,8 +214,8 @@ OUTCOMES: Final = Table(
         _text("pages", "What was asked: `all`, or `first`, `sent` or `source` where that gave another answer"),
         _text("state", "`measured` or `not_measured`"),
         *_NOT_MEASURED,
-        _integer("checked", "Things that were checked; none when it could not check", nullable=True),
-        _integer("findings", "Findings, tolerated ones left out; none when it could not check", nullable=True),
+        _integer("checked", "Things that were checked", nullable=True),
+        _integer("findings", "Findings, tolerated ones left out", nullable=True),
         _integer("tolerated", "Deviations that cost no points", nullable=True),
         _integer("skipped", "Things that could not be examined", nullable=True),
     ),
@@ -234,13 +234,13 @@ EVIDENCE: Final = Table(
         Column("observed_at", Type.TIME, "When it was observed", volatile=True),
         Column("observation", Type.JSON, "What differs between visits: a JSON object", volatile=True),
         _text("state", "`observed` or `absent`"),
-        _text("reason", "Why it is absent; none when it is not", nullable=True),
+        _text("reason", "Why it is absent", nullable=True),
         _text("detail", "The same in words", nullable=True),
         _text("digest", "SHA-256 of the body as it is published, or of the absence; receipts cite it"),
-        _text("canonical", "SHA-256 of the body's RFC 8785 form; none when there is none", nullable=True),
+        _text("canonical", "SHA-256 of the body's RFC 8785 form", nullable=True),
         _text("body", "`whole`, `redacted` (masked before it was published), `withheld`, or `none` when absent"),
-        _text("body_reason", "Why the body is redacted or withheld; none otherwise", nullable=True),
-        _integer("bytes", "Size of the body; none when absent", nullable=True),
+        _text("body_reason", "Why the body is redacted or withheld", nullable=True),
+        _integer("bytes", "Size of the body", nullable=True),
     ),
     ("server", "kind"),
 )
@@ -275,8 +275,7 @@ def render_reference(tables: Iterable[Table] = TABLES) -> str:
 def _section(table: Table) -> str:
     files = ", ".join(f"`{table_file_name(table, form)}`" for form in table.formats)
     rows = (
-        f"| `{column.name}` | {column.label} | {column.meaning}"
-        f"{'. Not in the comparable form' if column.volatile else ''} |"
+        f"| `{column.name}`{NOT_COMPARABLE if column.volatile else ''} | {column.label} | {column.meaning} |"
         for column in table.columns
     )
     head = (f"### `{table.name}`", "", table.about, "", f"Files: {files}. Key: {', '.join(table.key)}.", "")

@@ -7,8 +7,17 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any, Final
 
+from publish.datasets.format.questions import render_questions
 from publish.datasets.format.table_files import FileDigest
-from publish.datasets.format.tables import CSV, PARQUET, TABLES, Table, render_reference, table_file_name
+from publish.datasets.format.tables import (
+    CSV,
+    NOT_COMPARABLE,
+    PARQUET,
+    TABLES,
+    Table,
+    render_reference,
+    table_file_name,
+)
 from publish.datasets.rows.evidence_bodies import LICENCES
 from publish.datasets.snapshot.manifest import LICENCE, METHODOLOGY, SCHEMA
 
@@ -121,14 +130,15 @@ def render_licence() -> str:
 
 
 def render_readme() -> str:
-    """The README of a snapshot: how to verify it, and every column."""
+    """The README of a snapshot: how to verify it, every column, and ten questions in SQL."""
     return (
         f"# {DATASET_TITLE}\n\n{DATASET_DESCRIPTION}\n\n"
         "Check the files with `sha256sum -c SHA256SUMS`, the signature, if there is one, with\n"
         "`minisign -Vm manifest.json -p KEY.pub`, and every score with `hallmark verify .`.\n\n"
         "JSON Lines hold each number exactly, as a string, and `verify` recomputes from them. Parquet and CSV hold it\n"
         "rounded. CSV cuts texts to 1,000 characters, shows hidden ones, and has no table of bodies.\n\n## Tables\n\n"
-        + render_reference()
+        f"{NOT_COMPARABLE} Not in the comparable form.\n\n{render_reference()}\n"
+        "## Ten questions\n\nRun `duckdb` in this folder, and enter:\n\n" + render_questions()
     )
 
 

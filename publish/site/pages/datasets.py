@@ -7,6 +7,7 @@ from typing import Final
 from fastapi import APIRouter
 from starlette.responses import Response
 
+from publish.datasets.format.questions import QUESTIONS
 from publish.datasets.snapshot.storage import StoredSnapshot, describe_file, is_local_folder, list_snapshots
 from publish.web.context import SiteContext
 from publish.web.timed_value import TimedValue
@@ -34,6 +35,7 @@ def routes(site: SiteContext) -> APIRouter:
             about=describe_file,
             elsewhere="" if is_local_folder(site.backend.datasets) else site.backend.datasets,
             total=_total,
+            questions=QUESTIONS,
         )
 
     return router

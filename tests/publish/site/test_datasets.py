@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from hashlib import sha256
+from html import unescape
 from pathlib import Path
 
 from evidence.model import Dossier
 from evidence.store import Store
 from publish.datasets.export import ExportOrder, export_snapshot
+from publish.datasets.format.questions import QUESTIONS
 from tests.publish import samples
 from tests.publish.site.conftest import SiteOf
 from tests.publish.site.plain_backend import PlainBackend
@@ -21,6 +23,13 @@ def test_without_a_place_it_says_what_to_do(make_store: MakeStore, site_of: Site
     assert "No dataset is here yet" in page
     assert "HALLMARK_DATASETS" in page
     assert "hallmark verify" in page
+
+
+def test_it_has_every_question_with_its_sql(make_store: MakeStore, site_of: SiteOf) -> None:
+    page = unescape(site_of(make_store([])).get("/datasets").text)
+    for question in QUESTIONS:
+        assert question.title in page
+        assert question.sql.strip() in page
 
 
 def test_a_place_of_another_machine_is_not_contacted(make_store: MakeStore, site_of: SiteOf) -> None:
