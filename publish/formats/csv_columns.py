@@ -136,7 +136,7 @@ def _of_receipt(name: str, meaning: str, value: Callable[[CsvRow], str]) -> CsvC
 PROJECT_COLUMNS: Final[tuple[tuple[str, str, ProjectFact], ...]] = (
     ("package_version", "Version of the npm or Python package that was examined", package_fact(lambda it: it.version)),
     ("package_published", "When that version was published", package_fact(lambda it: format_moment(it.published))),
-    ("repository_archived", "`yes` or `no`; empty when it is not known", repository_fact(lambda it: it.archived)),
+    ("repository_archived", "`yes` or `no`", repository_fact(lambda it: it.archived)),
     (
         "repository_created",
         "When the repository was made",
@@ -169,8 +169,8 @@ CSV_COLUMNS: Final = (
     _of_receipt("rubric_version", "Our version of the methodology", _of_card("version")),
     _of_receipt("source_version", "Version of the publication it follows", _of_card("source_version")),
     _of_receipt("score", "Score; empty when nothing could be measured, which is not zero", _score),
-    _of_receipt("grade", "Grade or level; empty when there is none", _of_card("grade")),
-    _of_receipt("not_measured", "Why there is no score; empty when there is one", _not_measured("not_measured")),
+    _of_receipt("grade", "Grade or level", _of_card("grade")),
+    _of_receipt("not_measured", "Why there is no score", _not_measured("not_measured")),
     _of_receipt("not_measured_detail", "The same in words", _not_measured("detail")),
     _of_receipt("coverage", "Share of the methodology's base weight that was measured, 0 to 1", _coverage),
     _of_receipt("floor", "The score if everything unmeasured counted nothing; rankings go by it", _bound("floor")),
@@ -180,9 +180,9 @@ CSV_COLUMNS: Final = (
     _of_receipt("dimension_status", "`measured`, `partial` or `not_testable` for each dimension", _statuses),
     _of_receipt("lines", "Lines on the receipt of the whole server", lambda row: str(len(row.card.get("lines", ())))),
     CsvColumn("registration_digest", "SHA-256 of the registration evidence", _digest("registration")),
-    CsvColumn("registration_absent", "Why there is none; empty when there is", _absent("registration")),
+    CsvColumn("registration_absent", "Why there is none", _absent("registration")),
     CsvColumn("listing_digest", "SHA-256 of the listing evidence", _digest("listing")),
-    CsvColumn("listing_absent", "Why there is none; empty when there is", _absent("listing")),
+    CsvColumn("listing_absent", "Why there is none", _absent("listing")),
     CsvColumn("listing_absent_detail", "The same in words", _absent_detail),
     *(CsvColumn(name, meaning, _about(fact)) for name, meaning, fact in PROJECT_COLUMNS),
 )

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from decimal import ROUND_HALF_UP, Decimal
+from decimal import Decimal
 from enum import StrEnum
 from functools import lru_cache, partial
 from typing import Any, Final, TypeAlias
@@ -17,6 +17,7 @@ from typing import Any, Final, TypeAlias
 import pyarrow as pa
 
 from publish.formats.csv_columns import make_safe_cell
+from publish.text.numbers import round_number
 
 Row: TypeAlias = Mapping[str, Any]
 """One row as JSON values, its members in the order of the table's columns."""
@@ -131,8 +132,7 @@ def round_text(number: str | None, places: int) -> str:
     """A decimal with at most `places` decimals, rounded half up, without trailing zeros; "" for None."""
     if number is None:
         return ""
-    rounded = Decimal(number).quantize(Decimal(1).scaleb(-places), rounding=ROUND_HALF_UP)
-    text = f"{rounded:f}"
+    text = f"{round_number(Decimal(number), places):f}"
     text = text.rstrip("0").rstrip(".") if "." in text else text
     return "0" if text == "-0" else text
 

@@ -10,6 +10,7 @@ import pyarrow as pa
 
 from publish.datasets.format.columns import Column, Type
 from publish.formats.csv_columns import PROJECT_COLUMNS
+from publish.text.numbers import SHARE_PLACES
 
 PARQUET: Final = "parquet"
 CSV: Final = "csv.gz"
@@ -84,7 +85,7 @@ def _decimal(name: str, meaning: str, *, nullable: bool = False, places: int = 2
 
 
 def _share(name: str, meaning: str) -> Column:
-    return _decimal(name, meaning, places=3)
+    return _decimal(name, meaning, places=SHARE_PLACES)
 
 
 def _integer(name: str, meaning: str, *, nullable: bool = False) -> Column:
@@ -147,16 +148,16 @@ SCORECARDS: Final = Table(
     (
         *_CARD,
         _ECOSYSTEM,
-        Column("as_of", Type.TIME, "Time that the receipt stands for", volatile=True),
-        _text("source_version", "Version of the publication that the methodology follows"),
+        Column("as_of", Type.TIME, "Time of the receipt", volatile=True),
+        _text("source_version", "Version of the publication that it follows"),
         _decimal("score", "Score; none when nothing could be measured, which is not zero", nullable=True),
         *_NOT_MEASURED,
         _text("grade", "Grade or level; none when there is none", nullable=True),
         _share("coverage", "Share of the methodology's base weight that was measured, 0 to 1"),
         _decimal("floor", "The score if everything unmeasured counted nothing; rankings go by it"),
         _decimal("ceiling", "The score if everything unmeasured counted in full"),
-        Column("caveats", Type.JSON, "What the receipt says beside its score: a JSON list of texts"),
-        Column("facts", Type.JSON, "Figures of the methodology's own: a JSON object of texts"),
+        Column("caveats", Type.JSON, "Remarks on the score: a JSON list of texts"),
+        Column("facts", Type.JSON, "Own figures of the methodology: a JSON object"),
     ),
     ("server", "rubric", "version"),
 )
@@ -174,16 +175,16 @@ DIMENSIONS: Final = Table(
         _decimal("result", "Result on 0 to 10; none when nothing could be measured, which is not zero", nullable=True),
         *_NOT_MEASURED,
         _text("status", "`measured`, `partial` or `not_testable`"),
-        _integer("checked", "Things that were checked; none for a dimension", nullable=True),
-        _decimal("floor", "The result if everything unmeasured counted nothing; none for a dimension", nullable=True),
-        _decimal("ceiling", "The result if it counted in full; none for a dimension", nullable=True),
+        _integer("checked", "Things that were checked", nullable=True),
+        _decimal("floor", "Result if everything unmeasured counted nothing", nullable=True),
+        _decimal("ceiling", "Result if it counted in full", nullable=True),
     ),
     ("server", "rubric", "version", "dimension", "component"),
 )
 LINES: Final = Table(
     "lines",
     "Lines",
-    "Every line of every receipt: one reason for points gained or lost. They add up to the result of their place. "
+    "One reason for points gained or lost in a receipt. Lines add up to the result of their place. "
     "One line with `withheld` stands for all that is not disclosed yet in its place, with their points.",
     (
         *_CARD,
@@ -203,9 +204,8 @@ LINES: Final = Table(
 OUTCOMES: Final = Table(
     "rule_outcomes",
     "Rule outcomes",
-    "The result of every rule: how many things it checked, and how many findings it has. A rule that reads evidence "
-    "which is absent has no row: table `evidence` says why it is absent. Answers of rules that look for what is not "
-    "disclosed yet are withheld for every server alike, and have no row either; methodology.json names them.",
+    "The result of every rule. One that reads absent evidence has no row: table `evidence` says why. Rules that look "
+    "for what is not disclosed yet have no row for any server; methodology.json names them.",
     (
         _SERVER,
         _RUN,
@@ -230,13 +230,13 @@ EVIDENCE: Final = Table(
         _text("kind", "Kind of evidence"),
         _integer("schema", "Version of the shape of its body"),
         _text("collector", "Collector that recorded it"),
-        _integer("collector_version", "Version of what that asks and records"),
+        _integer("collector_version", "Version of that"),
         Column("observed_at", Type.TIME, "When it was observed", volatile=True),
-        Column("observation", Type.JSON, "What differs between visits: a JSON object", volatile=True),
+        Column("observation", Type.JSON, "What differs between visits", volatile=True),
         _text("state", "`observed` or `absent`"),
         _text("reason", "Why it is absent", nullable=True),
         _text("detail", "The same in words", nullable=True),
-        _text("digest", "SHA-256 of the body as it is published, or of the absence; receipts cite it"),
+        _text("digest", "SHA-256 of the published body or of the absence, as in receipts"),
         _text("canonical", "SHA-256 of the body's RFC 8785 form", nullable=True),
         _text("body", "`whole`, `redacted` (masked before it was published), `withheld`, or `none` when absent"),
         _text("body_reason", "Why the body is redacted or withheld", nullable=True),
