@@ -47,7 +47,10 @@ class Reasons(TypedDict):
 
     text: Annotated[str, Field(description="All reasons in a few sentences.")]
     matches: Annotated[list[MatchedTerm], Field(description="Words that matched; empty without words to search for.")]
-    unmatched: Annotated[list[str], Field(description="Words of the query that no text of the server has.")]
+    unmatched: Annotated[
+        list[str],
+        Field(description="Words of the query that are not among the words that the search keeps of it."),
+    ]
     score: Annotated[str, Field(description="Value, grade and range under the rubric asked for, in words.")]
     dimensions: Annotated[
         list[DimensionResult], Field(description="Security, maintenance and those that qualities ask for.")

@@ -101,7 +101,7 @@ def _sentences(reasons: Reasons) -> Iterator[str]:
     if reasons["matches"]:
         yield f"Found by {'; '.join(_describe_matches(reasons['matches']))}."
     if reasons["unmatched"]:
-        yield f"It does not mention {', '.join(reasons['unmatched'])}."
+        yield f"Not found in the words that the search keeps: {', '.join(reasons['unmatched'])}."
     yield f"Score: {reasons['score']}."
     for cap in reasons["caps"]:
         yield f"{_capitalize(cap.partition(_CAUSE_ENDS)[0])}."

@@ -13,9 +13,9 @@ from evidence.derive.secret_scrubbing import scrub_text
 from evidence.store import ListedScore, ListedServer
 from evidence.store.listing.ranks import rank_score
 
-MAX_BEST: Final = 3
+MAX_BEST: Final = 6
 MAX_MOVES: Final = 10
-"""Servers of a category that are named: the best, and the biggest changes or new ones."""
+"""Servers of a category that are named: the best, more than pages show, since some may opt out; the changes."""
 
 _NAME: Final = 160
 
@@ -87,10 +87,10 @@ class CategoryCounts:
             counter.counts["up" if after > before else "down"] += 1
             counter.moves.add(abs(after - before), named)
 
-    def add_new(self, listed: ListedServer) -> None:
-        """Count a server that the previous run did not have."""
+    def count(self, listed: ListedServer, what: str) -> None:
+        """Count a server of which the two runs have no two scores: `new`, `went_dark` or `came_back`."""
         for name in listed.facets.categories:
-            self._found.setdefault(name, CategoryCounter()).counts["new"] += 1
+            self._found.setdefault(name, CategoryCounter()).counts[what] += 1
 
     def as_json(self) -> list[dict[str, Any]]:
         """The category with the most servers first."""
@@ -99,7 +99,7 @@ class CategoryCounts:
             {
                 "name": name,
                 "servers": counter.servers,
-                **{what: counter.counts[what] for what in ("up", "down", "new")},
+                **{what: counter.counts[what] for what in ("up", "down", "went_dark", "came_back", "new")},
                 "best": counter.best.as_json(),
                 "moves": counter.moves.as_json(),
             }

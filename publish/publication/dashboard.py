@@ -187,7 +187,7 @@ class MoverCounter:
             score = listed.score(rubric)
             if listed.server.id not in known:
                 self._counts["new"] += 1
-                self.categories.add_new(listed)
+                self.categories.count(listed, "new")
                 continue
             self._counts["known"] += 1
             version, before = known[listed.server.id] or (None, None)
@@ -195,6 +195,7 @@ class MoverCounter:
                 self._counts["unscored"] += 1
                 if turn := find_turn(before, score.score if score else None):
                     self._counts[turn] += 1
+                    self.categories.count(listed, turn.name.lower())
                 continue
             self._versions |= {version, score.version}
             self._add_move(listed, before, score.score)

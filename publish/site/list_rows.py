@@ -18,8 +18,8 @@ from publish.text.numbers import format_number
 from publish.web.context import break_text
 from scoring.results.verdict import NOT_ENOUGH_EVIDENCE
 
-ACCESS: Final = {"open": "no credentials", "credentials": "needs credentials"}
-EFFECTS: Final = {"yes": "only reads"}
+ACCESS: Final = {"open": "lists tools without credentials", "credentials": "asks for credentials"}
+EFFECTS: Final = {"yes": "states that it only reads"}
 ADVISORIES: Final = {"yes": "known advisories"}
 """The facets of a row in words; those that are expected, or not known, are not said."""
 

@@ -6,9 +6,10 @@ from collections.abc import Mapping
 from typing import Final
 
 from evidence.json_members import object_or_empty, objects_in
-from evidence.kinds import access, advisories, listing
+from evidence.kinds import access, advisories, dependencies, listing
 from evidence.kinds.access import Access
 from evidence.kinds.advisories import Advisories
+from evidence.kinds.dependencies import Dependencies
 from evidence.kinds.listing import Item, Listing
 from evidence.model import Absent, Dossier, Reason, Server
 from evidence.store.listing.values import ServerFacets
@@ -90,10 +91,13 @@ def _reads_only(tool: Item) -> bool:
 
 
 def _find_advisories(dossier: Dossier) -> str:
-    """`no` only when every version that it is built from was compared."""
+    """`no` only when all dependencies are known and every version was compared with complete, recent advisories."""
     found = dossier.parsed(advisories.KIND, Advisories.parse)
     if found is None:
         return ""
     if found.groups_total:
         return YES
-    return NO if found.checked and not found.unknown_total else ""
+    listed = dossier.parsed(dependencies.KIND, Dependencies.parse)
+    looked = dossier.records[advisories.KIND].observation
+    is_complete = listed is not None and listed.complete and not (looked.get("stale") or looked.get("partial"))
+    return NO if found.checked and not found.unknown_total and is_complete else ""

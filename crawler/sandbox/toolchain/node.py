@@ -8,6 +8,7 @@ import io
 import json
 import platform
 import shutil
+import sys
 import tempfile
 import zipfile
 from collections.abc import Callable, Mapping
@@ -61,7 +62,7 @@ def find_node_pin(machine: str | None = None, libc: str | None = None) -> NodePi
     machine = machine or platform.machine()
     libc = libc or ("glibc" if platform.libc_ver()[0] == "glibc" else "musl")
     table = json.loads(resources.files(__package__).joinpath("node.json").read_text("utf-8"))
-    found = table["wheels"].get(f"linux-{machine}-{libc}")
+    found = table["wheels"].get(f"{sys.platform}-{machine}-{libc}")
     if found is None:
         raise SandboxError(f"Node has no pinned build for {machine} with {libc}; install the package {PACKAGE}")
     return NodePin(table["version"], found["filename"], found["sha256"])

@@ -16,9 +16,9 @@ QUALITIES: Final[Mapping[str, str]] = MappingProxyType(
     {
         **dict.fromkeys(("safe", "safely", "secure", "securely", "trusted", "trustworthy"), "security"),
         **dict.fromkeys(("maintained", "supported"), "maintenance"),
-        **dict.fromkeys(("dependable", "reliable", "reliably", "robust", "stable"), "reliability"),
-        **dict.fromkeys(("documented", "well"), "documentation"),
-        **dict.fromkeys(("best", "excellent", "good", "great", "recommended"), GRADE),
+        **dict.fromkeys(("dependable", "reliable", "reliably"), "reliability"),
+        **dict.fromkeys(("documented",), "documentation"),
+        **dict.fromkeys(("best", "excellent", "good", "recommended"), GRADE),
         **dict.fromkeys(("famous", "popular"), NOT_MEASURED),
     }
 )

@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import zip_longest
 from typing import Final, Literal, TypeAlias
 from unicodedata import normalize
 
@@ -53,6 +54,7 @@ _IGNORED: Final = frozenset(
 _SHORT_FORMS: Final = {"mongodb": "mongo", "postgresql": "postgres"}
 """Words of a query for which texts use a shorter name with which the word begins."""
 
+_WELL: Final = "well"
 _STEMMER: Final = snowballstemmer.stemmer("english")
 
 
@@ -90,8 +92,10 @@ def split_server_words(
 
 
 def split_query(text: str) -> list[str]:
-    """The distinct words of a query."""
-    return list(dict.fromkeys(split_words([text], parts=False)))
+    """The distinct words of a query, without the first part of words such as "well-documented"."""
+    words = list(split_words([text], parts=False))
+    pairs = zip_longest(words, words[1:])
+    return list(dict.fromkeys(word for word, after in pairs if word != _WELL or after not in QUALITIES))
 
 
 def parse_search_terms(text: str) -> tuple[SearchTerm, ...]:

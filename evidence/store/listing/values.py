@@ -87,7 +87,7 @@ class ListedServer:
 class ListingQuery:
     """The filters and the sort order of a list; every filter is optional.
 
-    `text` holds prefixes of words of the name, reference, purpose or tools; all must match, but in the order
+    `text` holds prefixes of words of the name, reference, purpose, tools or README; all must match, but in the order
     `relevance` any. `grade`, `minimum` (of points) and the orders `rank` and `relevance` refer to `rubric` and
     `version`, by default the newest. `rank` sorts the best first, as `scoring.ranking` does, `name` from A to Z, `seen`
     the newest evidence first, `added` the last discovered first; `reverse` reverses them. `relevance` has one page;

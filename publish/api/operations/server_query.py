@@ -27,7 +27,7 @@ class Search(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     q: Annotated[
-        str, Field(max_length=200, pattern=_WORDS, description="Words of its purpose, name, ref or tools.")
+        str, Field(max_length=200, pattern=_WORDS, description="Words of its purpose, name, ref, tools or README.")
     ] = ""
     ref: Annotated[
         str | None,

@@ -122,7 +122,7 @@ class Server(ServerItem):
     tool_names: Annotated[
         list[str] | NotMeasured,
         Field(
-            description="Names of its tools, untrusted and cut; without tools in whose texts something was found.",
+            description="Distinct names of its tools: untrusted, cut, and without secrets.",
             examples=[["create_note", "search_notes"]],
         ),
     ]

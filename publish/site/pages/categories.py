@@ -29,7 +29,7 @@ def routes(site: SiteContext) -> APIRouter:
                 "purpose": categories.PURPOSE_POINTS,
                 "tool": categories.TOOL_POINTS,
                 "tools": categories.MAX_TOOL_POINTS,
-                "least": categories.MIN_POINTS,
+                "minimum": categories.MIN_POINTS,
                 "share": categories.MIN_SHARE,
             },
         )

@@ -13,6 +13,7 @@ from starlette.responses import Response
 
 from evidence.store import ListingQuery
 from evidence.store.listing.values import ListedServer
+from publish.site.list_rows import ACCESS
 from publish.site.server_context import find_listed_server, find_server_in_run
 from publish.views.categories import find_category
 from publish.views.comparisons.servers import compare_servers
@@ -89,6 +90,7 @@ def _show(site: SiteContext, servers: Sequence[ServerInRun]) -> Response:
         rubrics=compare_servers([seen.current for seen in servers]),
         titles=methodology_titles().rubrics,
         faults_shown=FAULTS_SHOWN,
+        access_words=ACCESS,
         compare_url=compare_url,
         may_add=len(servers) < MAX_COMPARED,
     )

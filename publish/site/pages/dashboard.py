@@ -18,6 +18,7 @@ from publish.views.dashboard import DashboardNumbers
 from publish.web.context import SiteContext
 
 SHOWN_CATEGORIES: Final = 9
+SHOWN_BEST: Final = 3
 SHOWN_NEWEST: Final = 5
 SHOWN_MOVERS: Final = 8
 
@@ -61,7 +62,7 @@ def _categories(numbers: DashboardNumbers) -> list[dict[str, Any]]:
             "id": category.id,
             "title": category.title,
             "servers": one["servers"],
-            "best": [_best(best) for best in one["best"]],
+            "best": [_best(best) for best in one["best"][:SHOWN_BEST]],
         }
         for category, one in found
         if category is not None and category is not OTHER

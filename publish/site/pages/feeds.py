@@ -30,6 +30,13 @@ from publish.web.context import CACHE_PUBLIC, SiteContext
 MAX_ENTRIES: Final = 30
 """Runs in the feed of all servers, changes in that of one."""
 
+_CHANGES: Final = {
+    "up": "rose",
+    "down": "fell",
+    "went_dark": "lost the score",
+    "came_back": "have a score again",
+    "new": "new",
+}
 _NAME: Final = 120
 _SPACE: Final = "http://www.w3.org/2005/Atom"
 _ATOM: Final = "application/atom+xml"
@@ -112,9 +119,10 @@ def _feed_of_category(site: SiteContext, name: str) -> Feed:
 
 
 def _describe_category(page: str, run: Run, one: Mapping[str, Any]) -> FeedEntry:
-    counts = ", ".join(f"{one[name]} {words}" for name, words in (("up", "rose"), ("down", "fell"), ("new", "new")))
-    moved = "; ".join(map(_describe_mover, one["moves"])) or "No score moved."
-    return FeedEntry(f"{page}#{run.id}", page, f"servers: {one['servers']}; {counts}", moved, run.as_of)
+    counts = ", ".join(f"{one[name]} {words}" for name, words in _CHANGES.items() if one[name])
+    servers = f"{one['servers']} server{'' if one['servers'] == 1 else 's'}"
+    moved = "; ".join(map(_describe_mover, one["moves"])) or "No score that both runs have differs."
+    return FeedEntry(f"{page}#{run.id}", page, f"{servers}: {counts or 'no changes'}", moved, run.as_of)
 
 
 def _list_compared(site: SiteContext) -> Iterator[tuple[RunRow, DashboardNumbers, Mapping[str, Any]]]:

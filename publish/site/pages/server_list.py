@@ -27,8 +27,8 @@ ON_A_PAGE: Final = 50
 FORMS: Final = 256
 """Number of cached filter forms: all pages of a list have the same form."""
 
-ACCESS_CHOICES: Final = (("open", "no credentials"), ("credentials", "needs credentials"))
-EFFECT_CHOICES: Final = (("yes", "only reads, by its own word"), ("no", "may change something"))
+ACCESS_CHOICES: Final = (("open", "lists tools without credentials"), ("credentials", "asks for credentials"))
+EFFECT_CHOICES: Final = (("yes", "states that it only reads"), ("no", "does not state that it only reads"))
 ADVISORY_CHOICES: Final = (("no", "no known advisory"), ("yes", "known advisories"))
 TRANSPORTS: Final = ("streamable-http", "sse", "stdio")
 LISTED_STATES: Final = (("measured", "measured"), ("partial", "partial"), ("not_testable", "not testable"))

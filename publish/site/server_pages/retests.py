@@ -9,6 +9,7 @@ from starlette.exceptions import HTTPException
 from starlette.responses import RedirectResponse, Response
 
 from evidence.store import RetestState
+from publish.community.disputable_lines import list_shown_runs
 from publish.site.server_context import find_server_in_run, server_response
 from publish.views.comparisons.retest_results import read_retest_result
 from publish.views.server_in_run import ServerInRun
@@ -73,6 +74,7 @@ def _page(
         "retests": known,
         "shown": shown,
         "result": read_retest_result(site.store, shown.retest) if shown is not None and is_done else None,
+        "may_dispute": is_done and shown is not None and shown.retest.run in set(list_shown_runs(site.store, seen.id)),
         "open": open_one,
         "refused": refused,
         "refresh": REFRESH_SECONDS if follow and open_one else 0,

@@ -12,12 +12,16 @@ from scoring.results.scorecard import Scorecard
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RuleChange:
-    """One rule whose lines differ: what it costs before and after, None where it costs nothing."""
+    """One rule whose lines differ: what it costs before and after, None where it costs nothing.
+
+    `unchecked` is true if one of the two runs did not measure all that the rule judges.
+    """
 
     rule: str
     title: str
     before: RuleCost | None
     after: RuleCost | None
+    unchecked: bool = False
 
     @property
     def gain(self) -> Decimal:
@@ -28,9 +32,9 @@ class RuleChange:
     def outcome(self) -> str:
         """The change in words: `repaired`, `new`, `another place`, `12 places before, 5 now`."""
         if self.before is None:
-            return "new"
+            return "not fully measured before" if self.unchecked else "new"
         if self.after is None:
-            return "repaired"
+            return "not fully measured now" if self.unchecked else "repaired"
         if self.before.places == self.after.places:
             return "another place" if self.after.places == 1 else f"{self.after.places} places, not the same"
         return f"{_count(self.before.places)} before, {self.after.places} now"
@@ -43,11 +47,35 @@ def compare_rule_costs(before: Scorecard, after: Scorecard, rules: Collection[st
     """
     old, new = ({cost.rule: cost for cost in rank_costs([card])} for card in (before, after))
     changes = [
-        RuleChange(rule=rule, title=(new.get(rule) or old[rule]).title, before=old.get(rule), after=new.get(rule))
+        RuleChange(
+            rule=rule,
+            title=(new.get(rule) or old[rule]).title,
+            before=old.get(rule),
+            after=new.get(rule),
+            unchecked=(rule not in new and _is_open(before, after, rule))
+            or (rule not in old and _is_open(after, before, rule)),
+        )
         for rule in rules
         if rule in old or rule in new
     ]
     return sorted(changes, key=lambda change: (-abs(change.gain), change.rule))
+
+
+def _is_unchecked(before: Scorecard, after: Scorecard, rule: str, was: bool, now: bool) -> bool:
+    """Whether a rule costs points on one receipt only, and the other one did not measure all that it judges."""
+    return (was and not now and _is_open(before, after, rule)) or (now and not was and _is_open(after, before, rule))
+
+
+def _is_open(having: Scorecard, other: Scorecard, rule: str) -> bool:
+    """Whether a part in which one receipt has lines of a rule is not fully measured on the other receipt."""
+    parts = {(dimension.name, part.name): part for dimension in other.dimensions for part in dimension.components}
+    places = {
+        (dimension.name, part.name)
+        for dimension in having.dimensions
+        for part in dimension.components
+        if any(line.rule == rule for line in part.lines)
+    }
+    return any(place not in parts or parts[place].floor != parts[place].ceiling for place in places)
 
 
 def _price(cost: RuleCost | None) -> Decimal:

@@ -84,6 +84,11 @@ class ComparedRubric:
     shared: int
 
     @property
+    def is_complete(self) -> bool:
+        """Whether each server has a receipt with a score."""
+        return all(card is not None and not isinstance(card.score, NotMeasured) for card in self.cards)
+
+    @property
     def obstacles(self) -> tuple[str, ...]:
         """Why the scores cannot be compared, in words; empty if they can."""
         found = [card for card in self.cards if card is not None]

@@ -16,6 +16,7 @@ from publish.badges.images import badge_names
 from publish.disclosure import PublicRecords
 from publish.site.pages.sitemap import PAGES as LISTED_PAGES
 from publish.views import public_servers
+from publish.views.categories import ALL_CATEGORIES
 from tests.publish.leaks.conftest import House, built
 from tests.publish.leaks.crawling import VARIANTS, Crawl, call_tool, paths_of_api
 from tests.publish.leaks.planting import FOUND, GONE, NIGHT, WITHHELD, WORDS, Planted
@@ -47,6 +48,7 @@ def values(planted: Planted) -> dict[str, Sequence[str]]:
         "claim": ["clm_0000000000000000"],
         "webhook": ["whk_0000000000000000"],
         "q": [FOUND, GONE],
+        "name": ["databases", "other"],
         "sort": ["name", "relevance"],
         "state": ["measured"],
     }  # fmt: skip
@@ -64,6 +66,8 @@ def pages(planted: Planted) -> Iterator[str]:
         yield f"/servers/{server}/compare?from={planted.runs[0]}&to={WITHHELD.id}"
         yield f"/compare?server={server}&server={planted.marked.server.id}"
         yield from (f"/badges/{server}/{name}.{form}" for name in badge_names() for form in ("svg", "json"))
+    yield from (f"/categories/{one.id}/feed.{form}" for one in ALL_CATEGORIES for form in ("atom", "json"))
+    yield from (f"/servers?category={one.id}" for one in ALL_CATEGORIES)
     yield from (f"/servers?q={word}{sort}" for word in WORDS for sort in ("", "&sort=rank"))
     yield from (f"/datasets/{run}/manifest.json" for run in planted.runs)
     yield from (f"/retests/{planted.retest}", f"/disputes/{planted.dispute}")

@@ -41,6 +41,9 @@ LINT: dict[str, Any] = {
 }
 
 
+CHANGES = ("up", "down", "went_dark", "came_back", "new")
+
+
 def front(name: str = "made-up") -> dict[str, Any]:
     """Numbers of 1,234 servers; `name` is what strangers call themselves."""
     group = {"servers": 1234, "measured": 1000, "partial": 34, "not_testable": 200, "scored": 1200, "median": "61.25"}
@@ -79,6 +82,8 @@ def front(name: str = "made-up") -> dict[str, Any]:
                 "servers": 321,
                 "up": 4,
                 "down": 1,
+                "went_dark": 2,
+                "came_back": 0,
                 "new": 9,
                 "best": [
                     {
@@ -91,7 +96,17 @@ def front(name: str = "made-up") -> dict[str, Any]:
                 ],
                 "moves": [],
             },
-            {"name": "other", "servers": 500, "up": 0, "down": 0, "new": 0, "best": [], "moves": []},
+            {
+                "name": "other",
+                "servers": 500,
+                "up": 0,
+                "down": 0,
+                "went_dark": 0,
+                "came_back": 0,
+                "new": 0,
+                "best": [],
+                "moves": [],
+            },
         ],
         "registries": [{"name": name, **group, "bins": ADAPTIVE["bins"]}],
         "ecosystems": [{"name": "npm", **group, "bins": ADAPTIVE["bins"]}],

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import replace
 
@@ -70,8 +71,28 @@ def test_a_server_that_was_chosen_twice_is_one(site: TestClient) -> None:
 
 
 def test_the_comparison_says_what_one_decides_by(site: TestClient) -> None:
-    text = read(site, f"/compare?server={A}&server={B}").text
-    assert all(head in text for head in ("Purpose", "Score", "Security", "Advisories", "Tools", "Access", "Connect"))
+    table = site.get(f"/compare?server={A}&server={B}").text.partition("</table>")[0]
+    cells = {
+        head: re.findall(r"<td>(.*?)</td>", row, re.DOTALL)
+        for head, row in re.findall(r'<tr><th scope="row">([^<]+)</th>(.*?)</tr>', table, re.DOTALL)
+    }
+    assert {"Purpose", "Security findings", "Advisories", "Access", "Transport", "Category", "Connect"} <= cells.keys()
+    assert all(len(values) == 2 for values in cells.values())
+    found = [site.get(f"/servers/{one}").text for one in (A, B)]
+    for value, page in zip(cells["Score"], found, strict=True):
+        points = re.search(r"<b>(\d+)", value)
+        assert points
+        assert f"<b>{points[1]}</b> of 100" in page
+    assert [int(re.sub("<.*", "", value)) for value in cells["Tools"]] == [
+        int(tools) for page in found for tools in re.findall(r"(\d+) tools?, ", page)[:1]
+    ]
+
+
+def test_a_server_without_a_receipt_has_no_count_of_shared_faults(store: Store, site_of: SiteOf) -> None:
+    put(store, night(1), [LEFT, RIGHT], samples.cards(LEFT))
+    page = read(site_of(store), f"/compare?server={A}&server={B}").text
+    assert "one of them has no receipt" in page
+    assert "all of them points" not in page
 
 
 def test_scores_by_other_rules_are_said_not_to_be_comparable(store: Store, site_of: SiteOf) -> None:

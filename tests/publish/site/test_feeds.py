@@ -11,6 +11,7 @@ import pytest
 
 from evidence.model import Dossier
 from evidence.store import Store
+from scoring.results.outcome import NotMeasured
 from scoring.results.scorecard import Scorecard
 from tests.publish import samples
 from tests.publish.site.conftest import SiteOf
@@ -96,9 +97,21 @@ def test_the_feed_of_a_category_names_its_changes_only(make_store: Callable[...,
         put(store, night(number), [mail, hostile], [*cards(mail, points, "C"), *cards(hostile, other, "B")])
     site = site_of(store)
     entry, first = entries(site.get("/categories/messages/feed.atom").text)
-    assert first["title"] == "servers: 1; 0 rose, 0 fell, 1 new"
-    assert entry["title"] == "servers: 1; 1 rose, 0 fell, 0 new"
+    assert first["title"] == "1 server: 1 new"
+    assert entry["title"] == "1 server: 1 rose"
     assert entry["summary"] == "com.example/mail: 60 → 72"
     assert site.get("/categories/messages/feed.json").json()["items"][0]["content_text"] == entry["summary"]
     assert site.get("/categories/finance/feed.json").json()["items"] == []
     assert site.get("/categories/nothing/feed.atom").status_code == 404
+
+
+def test_the_feed_of_a_category_says_that_a_server_lost_its_score(
+    make_store: Callable[..., Store], site_of: SiteOf
+) -> None:
+    store, quiet = make_store([], BEFORE), samples.dossiers(1)[0]
+    mail = replace(quiet, server=replace(quiet.server, name="com.example/mail"))
+    put(store, night(0), [mail], cards(mail, 60, "C"))
+    lost = [replace(one, score=NotMeasured("timeout", ""), grade=None) for one in samples.cards(mail)]
+    put(store, night(1), [mail], lost)
+    entry, _ = entries(site_of(store).get("/categories/messages/feed.atom").text)
+    assert entry["title"] == "1 server: 1 lost the score"

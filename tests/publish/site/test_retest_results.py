@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
 
-from evidence.kinds import source
-from evidence.model import Dossier, Trigger
+from evidence.kinds import listing, source
+from evidence.model import Dossier, Observed, Trigger
 from evidence.store import Retest, RetestState, RunState, Store
 from publish.views.comparisons.retest_results import RetestResult, read_retest_result
 from tests.publish import samples
@@ -105,6 +106,30 @@ def test_a_part_that_was_not_measured_this_time_explains_the_lower_score(store: 
     lost = [part for move in result.dimensions for part in move.unmeasured]
     assert lost
     assert "not measured now: " in page_of(store, site_of, full)
+
+
+def with_failed_list(dossier: Dossier) -> Dossier:
+    record = dossier.records[listing.KIND]
+    assert isinstance(record.content, Observed)
+    body = json.loads(record.content.body)
+    body["lists"]["tools"] = {"declared": True, "end": "failed", "error": "timeout: no answer", "pages": []}
+    failed = replace(record, content=Observed(json.dumps(body).encode()))
+    return replace(dossier, records={**dossier.records, listing.KIND: failed})
+
+
+def test_a_rule_that_could_not_be_measured_is_not_called_repaired(store: Store, site_of: SiteOf) -> None:
+    result = result_of(store, served(POOR), with_failed_list(served(POOR)))
+    (change,) = [change for change in result.rules if change.rule == "tool-description-missing"]
+    assert change.outcome == "not fully measured now"
+    page = page_of(store, site_of, served(POOR))
+    assert "Repaired" not in page
+    assert f"{change.gain:+}" not in page
+
+
+def test_a_rule_that_was_not_measured_before_is_not_called_new(store: Store) -> None:
+    result = result_of(store, with_failed_list(served(POOR)), served(POOR))
+    (change,) = [change for change in result.rules if change.rule == "tool-description-missing"]
+    assert change.outcome == "not fully measured before"
 
 
 def test_the_lines_of_a_re_test_are_offered_for_a_dispute(store: Store, site_of: SiteOf) -> None:

@@ -226,12 +226,18 @@ def test_facets_filter_and_stand_in_the_rows(make_store: MakeStore, site_of: Sit
     site = site_of(store)
     whole = site.get("/servers").text
     assert set(ids(whole)) == {fits.server.id, other.server.id}
-    assert "needs credentials" in whole
+    assert "asks for credentials" in whole
     page = site.get(f"/servers?{asked}").text
     assert ids(page) == [fits.server.id]
     row = page[page.index('<th scope="row">') :]
     assert all(
-        word in row for word in ('<td class="num" data-label="tools">7<', "stdio", "no credentials", "only reads")
+        word in row
+        for word in (
+            '<td class="num" data-label="tools">7<',
+            "stdio",
+            "lists tools without credentials",
+            "states that it only reads",
+        )
     )
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from evidence.kinds import access, advisories, listing
+from evidence.kinds import access, advisories, dependencies, listing
 from evidence.model import Absent, Dossier, Observed, Reason, Record, Target, TargetType
 from evidence.package_inputs import InputPlace, PackageInput
 from evidence.store.listing.values import ServerFacets
@@ -106,8 +106,18 @@ def test_a_server_only_reads_if_each_of_its_tools_says_so(dossier: Dossier) -> N
 def test_no_advisory_is_said_only_when_every_version_was_compared(
     dossier: Dossier, body: dict[str, Any], expected: str
 ) -> None:
-    seen = with_record(dossier, advisories.KIND, Observed(json.dumps(body).encode()))
+    known = with_record(dossier, dependencies.KIND, Observed(json.dumps({"complete": True}).encode()))
+    seen = with_record(known, advisories.KIND, Observed(json.dumps(body).encode()))
     assert facets(seen).advisories == expected
+    if expected == "no":
+        assert facets(replace(seen, records={**seen.records, dependencies.KIND: _absent(seen)})).advisories == ""
+        for flaw in ("stale", "partial"):
+            old = with_record(known, advisories.KIND, Observed(json.dumps(body).encode()), **{flaw: ["npm"]})
+            assert facets(old).advisories == ""
+
+
+def _absent(dossier: Dossier) -> Record:
+    return replace(dossier.records[dependencies.KIND], content=Absent(Reason.NO_REPOSITORY, "no lockfile"))
 
 
 def test_the_transport_is_the_one_that_was_used_else_the_declared_one(dossier: Dossier) -> None:

@@ -163,7 +163,10 @@ def _describe_node(cache: Path) -> str:
 
 
 def _npm_index(cache: Path) -> Check:
-    npm = node.find_npm(cache, read_tool_environment())
+    try:
+        npm = node.find_npm(cache, read_tool_environment())
+    except sandbox.SandboxError as error:
+        return Check("npm index", CheckStatus.MISSING, str(error), "npm servers")
     if npm is None:
         return Check("npm index", CheckStatus.OK, "read when Node is downloaded", "npm servers")
     return _index(

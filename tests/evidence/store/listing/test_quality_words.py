@@ -32,6 +32,10 @@ def test_words_and_their_answers_are_named() -> None:
     assert find_qualities(words) == {
         "safe": "security",
         "popular": NOT_MEASURED,
-        "well": "documentation",
         "documented": "documentation",
     }
+
+
+def test_words_of_well_known_names_are_searched_for() -> None:
+    for text in ("stable diffusion", "great expectations", "oil well", "robust regression"):
+        assert [term.word for term in parse_search_terms(text)] == text.split()
