@@ -232,5 +232,5 @@ _ABOUT: Final = {
     "datapackage.json": "Frictionless Data Package of the CSV files",
     "CHANGELOG.md": "What changed since the snapshot before",
     "LICENSE.txt": "What may be done with it",
-    "README.md": "How to check it, and every column",
+    "README.md": "How to check it, every column, ten questions in SQL",
 }
