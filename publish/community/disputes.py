@@ -98,8 +98,8 @@ class IncompleteVerdict(ValueError):
 
 
 _FULL: Final[Mapping[DisputeLimit, str]] = {
-    DisputeLimit.CLIENT: "you have disputed as many lines as one client may in 24 hours: try again later",
-    DisputeLimit.SERVER: "as many lines of this server are disputed as may be at a time: wait until some are decided",
+    DisputeLimit.CLIENT: "you have reached the maximum of disputes in 24 hours: try again later",
+    DisputeLimit.SERVER: "the maximum of open disputes of this server is reached: wait until some are decided",
     DisputeLimit.LINE: "this line is disputed already, and an operator will review the dispute",
 }
 
@@ -159,7 +159,7 @@ def decide_dispute(
             changed = replace(known, state=DisputeState.ACCEPTED, is_shown=True, answer=public_answer)
         case Verdict.REJECT if not public_answer:
             raise IncompleteVerdict(
-                "expected an answer that states why the line is right: it is shown to the disputant"
+                "expected an answer that states why the line is right: the author of the dispute reads it"
             )
         case Verdict.REJECT:
             changed = replace(known, state=DisputeState.REJECTED, is_shown=True, answer=public_answer)

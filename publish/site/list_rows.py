@@ -47,7 +47,7 @@ def _row(listed: ListedServer, rubric: str, clean: bool, choose: bool) -> str:
         f'  <td class="num" data-label="{_words(rubric)}">{_mark(listed.score(rubric))}</td>\n'
         f'  <td class="num" data-label="tools">{tools}</td>\n'
         f'  <td data-label="access">{_shown(facets.transport)}{_access(facets)}</td>\n'
-        f'  <td class="num" data-label="seen">{_state(listed.state)}{_small(listed.reason)}'
+        f'  <td class="num" data-label="tested">{_state(listed.state)}{_small(listed.reason)}'
         f"<small>{_date(listed.as_of)}</small></td>\n</tr>\n"
     )
 

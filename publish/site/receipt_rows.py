@@ -126,7 +126,7 @@ def _night(dot: PlotDot, server: str) -> str:
     grade = f' <span class="grade">{escape_text(dot.grade)}</span>' if dot.grade else ""
     score = '<span class="none">not measured</span>' if dot.score is None else f"{format_number(dot.score)}{grade}"
     moved = "" if dot.moved is None else format_signed(dot.moved)
-    because = f"<small>not comparable with the night before: {escape_text(dot.because)}</small>" if dot.because else ""
+    because = f"<small>not comparable with the run before: {escape_text(dot.because)}</small>" if dot.because else ""
     href = f"/servers/{server}?run={escape_text(dot.run)}"
     return (
         f'<tr><th scope="row"><a href="{href}">{dot.as_of:%Y-%m-%d %H:%M}</a>{again}</th>'

@@ -25,7 +25,7 @@ from publish.web.context import SiteContext
 OPTED_OUT: Final = "The operator of this server opted out. Nothing about it is shown."
 UNKNOWN: Final = "No published server has this address. Search for it by its name, or by the reference in its registry."
 NOT_IN_RUN: Final = (
-    "The server was not in this run, or the run is not published. Its history names those that it was in."
+    "The server was not in this run, or the run is not published. Its history lists the runs that tested it."
 )
 
 

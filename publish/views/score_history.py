@@ -175,17 +175,13 @@ def _ticks(points: Sequence[HistoryPoint]) -> tuple[tuple[float, str], ...]:
 
 def _describe_dots(dots: Sequence[PlotDot]) -> str:
     scores = [dot.score for dot in dots if dot.score is not None]
-    nights = f"{len(dots)} night{'' if len(dots) == 1 else 's'}"
+    runs = f"{len(dots)} run{'' if len(dots) == 1 else 's'}"
     if not scores:
-        return f"{nights}, none with a score."
+        return f"{runs}, none with a score."
     breaks = sum(bool(dot.because) for dot in dots)
     broken = f" {breaks} time{'' if breaks == 1 else 's'} the methodology or its rules changed." if breaks else ""
     least, most = format_number(min(scores)), format_number(max(scores))
     newest = dots[-1].score
-    ends = (
-        "the server went dark: the last night has no score"
-        if newest is None
-        else f"the last one {format_number(newest)}"
-    )
+    ends = "no score in the last run" if newest is None else f"the last one {format_number(newest)}"
     values = f"always {least}" if least == most else f"between {least} and {most}"
-    return f"{nights}, {len(scores)} with a score, {values}, {ends}.{broken}"
+    return f"{runs}, {len(scores)} with a score, {values}, {ends}.{broken}"

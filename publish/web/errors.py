@@ -19,21 +19,21 @@ from publish.web.problems import problem_response
 _FOR_PROGRAMS: Final = ("/api/", "/mcp")
 
 _WORDS: Final[Mapping[int, tuple[str, str]]] = {
-    400: ("This address cannot be read", "Something in it is not what this page expects."),
+    400: ("This address cannot be read", "A part of it is not valid for this page."),
     403: (
-        "This is not allowed from there",
+        "This is not allowed from another site",
         "A form was sent from another site. Send it from its own page.",
     ),
-    404: ("There is nothing here", "The address may be mistyped, or what it named is no longer listed."),
-    405: ("This page does not do that", "It can be read, and nothing else."),
-    408: ("The request took too long", "It did not arrive whole in time. Try again."),
-    413: ("The request is too large", "Nothing that this site takes is that long."),
-    414: ("The address is too long", "No page of this site has one of that length."),
-    429: ("Too many requests", "Wait for a moment, then go on. The dataset and the API have everything in one go."),
-    500: ("Hallmark answer_internal_error", "This is our failure, and it is logged. No score has changed by it."),
+    404: ("There is nothing here", "The address may be wrong, or the server is no longer listed."),
+    405: ("This page cannot be changed", "It can only be read."),
+    408: ("The request took too long", "It did not arrive completely in time. Try again."),
+    413: ("The request is too large", "This site accepts only shorter requests."),
+    414: ("The address is too long", "No page of this site has such a long address."),
+    429: ("Too many requests", "Wait for a moment, then continue. A dataset has all data in one download."),
+    500: ("Hallmark failed", "This is our failure, and it is logged. It changes no score."),
     503: (
         "The site is not ready",
-        "Its database does not answer, which is our failure and will pass. Try again shortly.",
+        "Its database does not answer, which is our failure. Try again in a moment.",
     ),
 }
 

@@ -110,7 +110,7 @@ def test_a_visitor_disputes_a_finding_and_gets_an_answer(visit: Open, shop: Shop
     expect(page.get_by_role("article")).to_contain_text("The description is in the title. <script>alert(1)</script>")
     expect(page.get_by_role("article")).to_contain_text("Titles are no descriptions.")
     page.goto(shop.url("/servers/{poor}/receipts/lint@2"))
-    expect(page.get_by_role("link", name="Disputed")).to_be_visible()
+    expect(page.get_by_role("link", name="Disputed", exact=True)).to_be_visible()
     unspoiled(seen)
 
 

@@ -144,7 +144,7 @@ def _list_runs(site: SiteContext) -> Iterator[FeedEntry]:
             f"{home}#{stored.run.id}",
             home,
             f"{numbers.servers} servers: {counts}",
-            moved or "No score moved.",
+            moved or "No score changed.",
             stored.run.as_of,
         )
 
@@ -181,9 +181,9 @@ def _describe_change(page: str, before: HistoryPoint, after: HistoryPoint) -> Fe
 
 def _describe_move(before: Decimal | None, after: Decimal | None) -> str:
     match find_turn(before, after):
-        case Turn.WENT_DARK:
+        case Turn.LOST_SCORE:
             return "has no score any more"
-        case Turn.CAME_BACK:
+        case Turn.GAINED_SCORE:
             return f"has a score again: {format_number(after or Decimal(0))}"
     return f"{format_number(before or Decimal(0))} → {format_number(after or Decimal(0))}"
 

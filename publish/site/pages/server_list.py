@@ -126,7 +126,7 @@ def _columns(query: ListingQuery) -> tuple[Column, ...]:
         heading(query.rubric.replace("_", " "), "rank"),
         Column("Tools"),
         Column("Access", numeric=False),
-        heading("Seen", "seen"),
+        heading("Tested", "seen"),
     )
 
 
@@ -153,8 +153,12 @@ def _choices(search: ListQuery, numbers: DashboardNumbers) -> list[Choice]:
         ("ecosystem", "Ecosystem", [(name, name) for name in numbers.names("ecosystems", "name")]),
         ("badge", "Badge", [(name, name.replace("-", " ")) for name in requirements.BADGES]),
         ("registry", "Registry", [(name, name) for name in numbers.names("registries", "name")]),
-        ("state", "Seen", LISTED_STATES),
-        ("reason", "Why not", [(reason, reason.replace("_", " ")) for reason in numbers.names("reasons", "reason")]),
+        ("state", "Result", LISTED_STATES),
+        (
+            "reason",
+            "Reason",
+            [(reason, reason.replace("_", " ")) for reason in numbers.names("reasons", "reason")],
+        ),
     ]
     return [
         Choice(name, label, search.value(name), _with_chosen(options, search.value(name)))

@@ -19,7 +19,7 @@ SECONDS: Final = 30.0
 """Seconds between two readings of an active run's counts."""
 
 _STATES: Final = {
-    RunState.DISCOVERING: "walking the registries",
+    RunState.DISCOVERING: "reading the registries",
     RunState.PLANNED: "under way",
     RunState.PAUSED: "paused",
     RunState.WITHHELD: "withheld",

@@ -56,7 +56,9 @@ def routes(site: SiteContext) -> APIRouter:
             return RedirectResponse(f"/servers/{find_listed_server(site, server).server.id}/history#two", 303)
         old, new = find_server_in_run(site, server, from_), find_server_in_run(site, server, to)
         if old.run.run.id > new.run.run.id:
-            raise HTTPException(400, "Expected the earlier run in `from` and the later one in `to`; exchange them.")
+            raise HTTPException(
+                400, "Expected the earlier run in `from` and the later one in `to`: the order is wrong."
+            )
         return server_response(site, "server_changes.html.j2", new, tab="history", index=False, **_between(old, new))
 
     return router

@@ -29,7 +29,7 @@ _STATUS: Final[Mapping[DisputeRefusal, int]] = {
     DisputeRefusal.UNFIT_CONTACT: 422,
     DisputeRefusal.TOO_MANY: 429,
 }
-_UNKNOWN_LINE: Final = "The newest receipts have no such line. It may be repaired, or you can choose another one below."
+_UNKNOWN_LINE: Final = "The newest receipts have no such line. It may be fixed already. Choose another line below."
 COSTS_SHOWN: Final = 10
 
 

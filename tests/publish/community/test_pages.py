@@ -146,7 +146,7 @@ def test_control_is_claimed_by_a_form_and_the_token_is_shown_once(house: House) 
     again = house.client.get(f"/servers/{server}/control/{claim.id}")
     assert claim.challenge in again.text
     assert token[0] not in again.text
-    assert "Look how far it is" in again.text
+    assert "See the state" in again.text
     house.backend.pass_time(timedelta(minutes=3))
     assert house.client.post(f"/servers/{server}/control/{claim.id}").status_code == 303
     assert house.client.get(f"/servers/{house.server()}/control/{claim.id}").status_code == 404

@@ -37,9 +37,9 @@ def test_the_home_page_shows_servers_first_and_what_changed(make_store: MakeStor
         '<a href="/servers?category=databases">Databases</a>',
         "321",
         '<span class="grade">A</span>',
-        "60 rose, 40 fell, 1,000 stayed",
+        "60 rose, 40 fell, 1,000 did not change",
         "7 lost their score",
-        "2 have one again",
+        "2 have a score again",
         "+32.5",
         "the ruleset changed between the two runs",
         "not measured",
@@ -47,7 +47,7 @@ def test_the_home_page_shows_servers_first_and_what_changed(make_store: MakeStor
     ):
         assert said in page, said
     assert "category=other" not in page, "it is no category to choose from"
-    assert "gone" not in page
+    assert "no longer listed" not in page
     assert page.index("Best by category") < page.index("Newly listed") < page.index("Biggest changes")
     newest = page[page.index("Newly listed") : page.index("Biggest changes")]
     assert len(re.findall(r'<th scope="row"><a href="/servers/srv_', newest)) == 3
@@ -55,7 +55,7 @@ def test_the_home_page_shows_servers_first_and_what_changed(make_store: MakeStor
 
 def test_the_numbers_of_the_run_are_on_the_status_page(make_store: MakeStore, site_of: SiteOf) -> None:
     page = site_of(board(make_store)).get("/status").text
-    for said in ("oauth required", "150", "61.25", "812.5", "our limit, not theirs", "Registries", "Ecosystems"):
+    for said in ("oauth required", "150", "61.25", "812.5", "our limit, not the server's", "Registries", "Ecosystems"):
         assert said in page, said
 
 

@@ -103,4 +103,4 @@ def test_a_comparison_without_runs_leads_to_the_form_that_chooses_them(site: Tes
     here = f"/servers/{poor().server.id}"
     answer = site.get(f"{here}/compare")
     assert (answer.status_code, answer.headers["location"]) == (303, f"{here}/history#two")
-    assert "There is one run" in site.get(f"{here}/history").text
+    assert "with this server so far" in site.get(f"{here}/history").text

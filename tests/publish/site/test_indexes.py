@@ -55,5 +55,5 @@ def test_robots_are_shown_the_sitemap(make_store: MakeStore, site_of: SiteOf) ->
 
 def test_the_about_page_says_who_looks_and_how_to_object(make_store: MakeStore, site_of: SiteOf) -> None:
     page = site_of(make_store([])).get("/about").text
-    for said in ("hallmark/test", "https://who.example/crawler", "opt out", "dispute", "Lab Tested", "No cookies"):
+    for said in ("hallmark/test", "https://who.example/crawler", "opt out", "dispute", "Lab Tested", "no cookies"):
         assert said in page, said

@@ -146,5 +146,5 @@ def test_a_failed_re_test_says_nothing_about_the_server(store: Store, site_of: S
     server = served(POOR)
     retested(store, server, server, RetestState.FAILED, "it did not end in time")
     page = page_of(store, site_of, server)
-    assert "It failed: it did not end in time" in page
+    assert "The re-test failed: it did not end in time" in page
     assert "no score changed" in page

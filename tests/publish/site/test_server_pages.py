@@ -203,7 +203,7 @@ def test_a_server_that_could_not_be_tested_says_why_and_what_to_do(
     page = read(site_of(empty), f"/servers/{server.server.id}")
     assert f"Could not be tested: {reason.value.replace('_', ' ')}" in page.text
     assert "seen at the door" in page.text
-    assert ("our limit, not theirs" in page.text) is (reason is Reason.COLLECTOR_ERROR)
+    assert ("our limit, not the server's" in page.text) is (reason is Reason.COLLECTOR_ERROR)
     assert f"/servers/{server.server.id}/retests" in page.links
 
 
@@ -255,27 +255,27 @@ def test_a_run_that_is_not_published_is_not_shown(empty: Store, site_of: SiteOf)
     assert site.get(f"/servers/{server.server.id}/compare?from={FIRST.id}&to={SECOND.id}").status_code == 404
 
 
-def test_a_night_whose_records_were_given_up_keeps_its_receipts(empty: Store, site_of: SiteOf) -> None:
+def test_a_run_whose_records_were_deleted_keeps_its_receipts(empty: Store, site_of: SiteOf) -> None:
     server = observed.talkative("ordinary")
     posted(empty, server)
     posted(empty, server, run=SECOND)
     empty.compaction.drop_records(FIRST.id, SECOND.as_of + timedelta(days=100), limit=100)
     site, here = site_of(empty), f"/servers/{server.server.id}"
     page = read(site, f"{here}?run={FIRST.id}")
-    assert "The records of this night were given up on 10 June 2026" in page.text
+    assert "The records of this run were deleted on 10 June 2026" in page.text
     assert "verdict" in page.ids
     for part in ("/tools", "/observations", "/transcript", "/project", "/evidence", "/fixes", "/changes"):
-        assert "given up" in read(site, f"{here}{part}?run={FIRST.id}").text, part
-    assert "what the server said then is not kept" in read(site, f"{here}/changes").text
+        assert "deleted" in read(site, f"{here}{part}?run={FIRST.id}").text, part
+    assert "what the server said cannot be compared" in read(site, f"{here}/changes").text
 
 
-def test_the_first_page_says_that_the_records_of_the_listed_night_were_given_up(empty: Store, site_of: SiteOf) -> None:
+def test_the_first_page_says_that_the_records_of_the_listed_run_were_deleted(empty: Store, site_of: SiteOf) -> None:
     server, again = observed.talkative("ordinary"), replace(SECOND, trigger=Trigger.RETEST)
     posted(empty, server)
     put(empty, again, [server], samples.cards(server), RunState.DONE)
     empty.compaction.drop_records(FIRST.id, SECOND.as_of + timedelta(days=100), limit=100)
     page = read(site_of(empty), f"/servers/{server.server.id}")
-    assert "The records of this night were given up on 10 June 2026" in page.text
+    assert "The records of this run were deleted on 10 June 2026" in page.text
     assert "verdict" in page.ids
 
 

@@ -65,8 +65,8 @@ def test_outcomes_are_shown_with_their_meaning(make_store: MakeStore, site_of: S
     page = site_of(published(make_store, {"listing/collector_error": 4})).get("/status").text
     assert "collector error" in page
     assert "4 %" in page
-    assert "our limit, not theirs" in page
-    assert "100 had no turn" in page
+    assert "our limit, not the server's" in page
+    assert "100 were not due" in page
 
 
 def test_a_withheld_night_says_why_and_an_operators_words_stay_private(make_store: MakeStore, site_of: SiteOf) -> None:
