@@ -238,7 +238,7 @@ def _share(name: str, title: str, needs: str, looks_at: str) -> Requirement:
 
 
 def _points(part: str, needs: int) -> Requirement:
-    looks_at = f"points of {part} that are left when everything that was not seen counts as 0"
+    looks_at = f"points of {part} if everything that was not measured counts as 0"
     title = f"{part.capitalize()} proven"
     return Requirement(id=f"{part}-floor", title=title, unit="of 10", needs=Decimal(needs), looks_at=looks_at)
 
@@ -249,12 +249,10 @@ _FLOOR: Final = Requirement(
     title="Score proven",
     unit="of 100",
     needs=Decimal(50),
-    looks_at="floor of the adaptive score: what is left of it when everything that was not seen counts as 0",
+    looks_at="floor of the adaptive score: the score if everything that was not measured counts as 0",
 )
 _OF_SECURITY: Final = "share of the base weight of security that was measured: texts, dependencies, code and access"
-_CALLED: Final = _share(
-    "tools-called", "Safe tools called", "0.5", "share of the tools that only read which were called"
-)
+_CALLED: Final = _share("tools-called", "Safe tools called", "0.5", "share of the read-only tools that were called")
 _TIED: Final = Requirement(
     id="identity",
     title="Publisher tied to the server",
@@ -268,7 +266,7 @@ _UNCAPPED: Final = Requirement(
     title="Grade not capped",
     unit="count",
     needs=Decimal(1),
-    looks_at="1 if nothing caps the grade of the adaptive score, else 0",
+    looks_at="1 if no cap limits the grade of the adaptive score, else 0",
 )
 
 _COMPLETENESS: Final = _share("completeness", "Data completeness", "1", evidence_agreement.PARTS)
@@ -280,7 +278,7 @@ BADGE_RULES: Final = (
     BadgeRule(
         GATE_ID,
         "Quality gate",
-        "Search engines are shown the page.",
+        "Search engines may list the page.",
         (
             (_share("coverage", "Test coverage", "0.4", _COVERAGE), _coverage),
             (_COMPLETENESS, _completeness),
@@ -290,7 +288,7 @@ BADGE_RULES: Final = (
     BadgeRule(
         LAB_TESTED,
         "Lab Tested",
-        "It was tested in enough of its parts, its safe tools were called, and half of all points are proven.",
+        "Enough of its parts were tested, its safe tools were called, and half of all points are proven.",
         (
             (_share("coverage", "Test coverage", "0.5", _COVERAGE), _coverage),
             (_FLOOR, _floor),
@@ -300,7 +298,7 @@ BADGE_RULES: Final = (
     BadgeRule(
         VENDOR_VERIFIED,
         "Vendor Verified",
-        "Its publisher is tied to what was tested, and it is highly reliable and secure.",
+        "Its publisher is proven, and it is highly reliable and secure.",
         (
             (_TIED, _identity),
             (_points(RELIABILITY.name, 8), _dimension_floor(RELIABILITY.name)),

@@ -69,7 +69,7 @@ def _finding(number: int, row: FindingRow) -> Iterator[str]:
 def _digest_note(row: FindingRow, declared: Rule | None) -> str:
     """The digest of the evidence, for comparison; a secret's digest is salted and left out."""
     if declared and declared.reads == secrets.KIND:
-        return "; the place is all that was kept, and nothing of the secret"
+        return "; only the place is stored, and nothing of the secret"
     return f"; SHA-256 of what was read: {row.finding.content}" if row.finding.content else ""
 
 

@@ -24,16 +24,16 @@ def advise_on_absence(reason: Reason) -> Advice:
 
 _ADVICE: Final = {
     Reason.OAUTH_REQUIRED: Advice(
-        "the server asks for a token, of OAuth or of its own, before it says anything.",
+        "the server asks for a token, of OAuth or of its own, before it answers any request.",
         "Nothing is wrong with that. To be measured, answer `initialize` and the list requests without a token, "
         "and ask for one when a tool is called.",
     ),
     Reason.PAYMENT_REQUIRED: Advice(
         "the server asks for a payment before it answers.",
-        "Let `initialize` and the list requests through without payment; they cost you little and show what is sold.",
+        "Let `initialize` and the list requests through without payment; they cost you little and show what you sell.",
     ),
     Reason.SANDBOX_RESTRICTED: Advice(
-        "our sandbox is not there or does not give what the server needs to start, such as the network.",
+        "our sandbox is not available or does not provide what the server needs to start, such as the network.",
         "Nothing is wrong with that. To be measured, start and list without network or large files. For the "
         "operator of Hallmark: `hallmark doctor` lists what a sandbox lacks.",
         ours=True,
@@ -52,15 +52,15 @@ _ADVICE: Final = {
     ),
     Reason.TIMEOUT: Advice(
         "the server did not answer in time.",
-        "Check how long a first request takes after the server was idle; answer `initialize` before loading "
-        "anything heavy.",
+        "Check how long the first request takes after the server was idle. Answer `initialize` before you load "
+        "large data.",
     ),
     Reason.RATE_LIMITED: Advice(
-        "the server kept answering 429, also after waiting as long as it asked.",
-        "Allow a handful of requests from one client in a few minutes, or send `Retry-After`.",
+        "the server answered 429 again, also after the waiting time that it asked for.",
+        "Allow a few requests from one client within some minutes, or send `Retry-After`.",
     ),
     Reason.BLOCKED_BY_WAF: Advice(
-        "something in front of the server refused the probe before the server saw it.",
+        "something in front of the server refused the probe before it reached the server.",
         "Let requests with the Hallmark User-Agent through at your firewall or content network.",
     ),
     Reason.NOT_MCP: Advice(
@@ -77,11 +77,11 @@ _ADVICE: Final = {
     ),
     Reason.TOO_LARGE: Advice(
         "an answer was larger than the probe reads.",
-        "Page long lists with `nextCursor`, and keep descriptions and schemas to what a client needs.",
+        "Divide long lists into pages with `nextCursor`, and limit descriptions and schemas to what a client needs.",
     ),
     Reason.OPTED_OUT: Advice(
         "its maintainer asked not to be measured.",
-        "Nothing, unless you changed your mind.",
+        "Nothing. To be measured again, end the opt-out.",
     ),
     Reason.CREDENTIALS_REQUIRED: Advice(
         "the server needs a key or another secret to start or to answer, and placeholders are not accepted.",
@@ -123,8 +123,8 @@ _ADVICE: Final = {
         "Correct the entry as the error says and publish it again.",
     ),
     Reason.QUARANTINED: Advice(
-        "the package is held back because it may be malicious.",
-        "If that is a mistake, settle it with the package registry.",
+        "the package is blocked because it may be malicious.",
+        "If that is a mistake, contact the package registry.",
     ),
     Reason.COLLECTOR_ERROR: Advice(
         "Hallmark itself failed while it measured this server.",
@@ -132,7 +132,7 @@ _ADVICE: Final = {
         ours=True,
     ),
     Reason.COLLECTOR_OFFLINE: Advice(
-        "this installation of Hallmark had no network when it wanted to collect this.",
+        "this installation of Hallmark had no network when it tried to collect this.",
         "There is nothing for you to do; the next run collects it.",
         ours=True,
     ),

@@ -7,14 +7,14 @@ from enum import StrEnum
 
 
 class Turn(StrEnum):
-    """A server went dark when its score disappeared, and came back when it has one again."""
+    """Whether a server lost its score, or has one now."""
 
-    WENT_DARK = "went dark"
-    CAME_BACK = "came back"
+    LOST_SCORE = "lost its score"
+    GAINED_SCORE = "has a score now"
 
 
 def find_turn(before: Decimal | None, after: Decimal | None) -> Turn | None:
     """The turn between two results; None when both or none has a score."""
     if (before is None) == (after is None):
         return None
-    return Turn.WENT_DARK if after is None else Turn.CAME_BACK
+    return Turn.LOST_SCORE if after is None else Turn.GAINED_SCORE

@@ -27,5 +27,5 @@ def describe_outage(absent: Mapping[tuple[str, str], int]) -> str:
     servers = "server" if len(parts) == 1 and parts[0].endswith(" of 1") else "servers"
     return (
         f"Hallmark was offline for a part of this run and did not collect: {', '.join(parts)} {servers}. "
-        "This is not their fault and changes no score."
+        "The servers are not the cause, and no score changes."
     )

@@ -54,8 +54,11 @@ def describe_formula(rubric: Rubric) -> Iterator[str]:
 def describe_redistribution(rubric: Rubric) -> str:
     """The effect of what was not measured on the weights of a rubric with dimensions."""
     if rubric.method:
-        return "What does not apply leaves both sums. What applies and was not measured counts 0 until it is measured."
-    return "What was not measured leaves both sums, so that its weight goes to the others in proportion to theirs."
+        return "What does not apply is left out of both sums. What applies counts 0 until it is measured."
+    return (
+        "What was not measured is left out of both sums, so its weight goes to the other parts in proportion to their"
+        " weights."
+    )
 
 
 def rule_link(criterion: Criterion) -> str:

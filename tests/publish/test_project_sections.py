@@ -113,7 +113,7 @@ def test_tools_in_code_are_compared_with_those_that_are_listed() -> None:
 def test_dependencies_are_counted() -> None:
     rows = facts("dependencies", server())
     assert rows["Packages"] == "2: 1 direct, 1 transitive"
-    assert (rows["Versions not known"], rows["Needed to develop only"], rows["Complete"]) == ("1", "1", "no")
+    assert (rows["Versions not known"], rows["For development only"], rows["Complete"]) == ("1", "1", "no")
 
 
 def test_advisories_have_a_link_a_version_and_a_fix() -> None:

@@ -105,7 +105,7 @@ def test_a_failure_leads_to_the_exchange_and_to_the_specification(talkative: Pag
     assert "exchanges/legacy/ping" in words(page)
     assert any(link.endswith("transcript.html#exchange-2") for link in page.links)
     assert any(link.startswith("https://modelcontextprotocol.io/specification/2025-11-25/") for link in page.links)
-    assert "full: every question" in words(page)
+    assert "full: all requests" in words(page)
 
 
 def test_of_a_locked_server_the_checks_of_its_lock_are_shown(make_store: Make, tmp_path: Path) -> None:
@@ -157,7 +157,7 @@ def test_over_stdio_access_is_no_question(make_store: Make, tmp_path: Path) -> N
 
 def test_calls_show_what_came_of_them(talkative: Page) -> None:
     text = words(talkative)
-    assert "Only tools that seem to read are called." in text
+    assert "Only tools that seem to be read-only are called." in text
     assert "1,234 ms" in text
     assert "Structured output does not fit the output schema: ordinary" in text
     assert "wrong type: ordinary" in text

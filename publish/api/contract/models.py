@@ -171,7 +171,7 @@ class _ScorecardTexts(TypedDict):
     as_of: Time
     caveats: Annotated[list[str], Field(examples=[["a declared list could not be listed"]])]
     facts: dict[str, str]
-    versions: Annotated[dict[str, str], Field(description="What it was judged with.")]
+    versions: Annotated[dict[str, str], Field(description="Versions of the rules and code.")]
     evidence: Annotated[dict[str, str], Field(description="Digest of each kind of public evidence that was read.")]
 
 
@@ -184,10 +184,12 @@ class Scorecard(_ScorecardTexts):
         Share, Field(description="Share of the base weight that was measured, 0 to 1.", examples=[0.854])
     ]
     floor: NotRequired[
-        Annotated[Number, Field(description="The score if all that is unmeasured counted nothing.", examples=[61])]
+        Annotated[Number, Field(description="The score if everything that was not measured counted 0.", examples=[61])]
     ]
     ceiling: NotRequired[
-        Annotated[Number, Field(description="The score if all that is unmeasured counted in full.", examples=[77])]
+        Annotated[
+            Number, Field(description="The score if everything that was not measured had full points.", examples=[77])
+        ]
     ]
     lines: list[Line]
     dimensions: list[Dimension]

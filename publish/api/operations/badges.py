@@ -33,7 +33,7 @@ class Needed(TypedDict):
     needs: Number
     has: Annotated[
         Number | NotMeasured,
-        Field(description="What evidence guarantees; what was not seen counts nothing. Below `needs` if not `met`."),
+        Field(description="What the evidence guarantees; what was not measured counts 0. Below `needs` if not `met`."),
     ]
     met: bool
     detail: Annotated[str, Field(examples=["measured of what the methodology weighs"])]

@@ -33,7 +33,7 @@ class ClaimItem(TypedDict):
     server: ServerKey
     way: Annotated[str, Field(description="well-known, dns, repository or server.", examples=["dns"])]
     place: Annotated[str, Field(description="Where the proof is looked for.", examples=["_hallmark.mcp.example.com"])]
-    challenge: Annotated[str, Field(description="What has to stand there, on a line of its own.")]
+    challenge: Annotated[str, Field(description="The line to put there.")]
     state: Annotated[str, Field(description="waiting, proven, expired, lapsed or withdrawn.", examples=["waiting"])]
     asked_at: Time
     seen_at: Annotated[Time | None, Field(description="When it was last found.")]
@@ -44,7 +44,7 @@ class ClaimItem(TypedDict):
 class StartedClaim(ClaimItem):
     """A new claim with its token, which is returned only this once and is valid while the claim is proven."""
 
-    token: Annotated[str, Field(description="For `Authorization: Bearer`. Keep it: it is not stored.")]
+    token: Annotated[str, Field(description="For `Authorization: Bearer`. Save it: it is not stored.")]
 
 
 @with_config(STRICT)

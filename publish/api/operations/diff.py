@@ -58,7 +58,7 @@ class ComparedScorecard(TypedDict):
     after: Side
     points: Annotated[Number | None, Field(description="Gained or lost; null without a score on one of the sides.")]
     turn: Annotated[
-        Literal["went dark", "came back"] | None,
+        Literal["lost its score", "has a score now"] | None,
         Field(description="The score disappeared or appeared: nothing else is compared then."),
     ]
     parts: list[ChangedPart]
@@ -68,7 +68,7 @@ class ComparedScorecard(TypedDict):
         list[str], Field(description="Rules whose lines changed.", examples=[["tool-description-missing"]])
     ]
     judged_otherwise: Annotated[
-        bool, Field(description="Rules or code differ, so that not every change needs to come from the server.")
+        bool, Field(description="Rules or code differ, so some changes may not come from the server.")
     ]
 
 

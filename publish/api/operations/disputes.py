@@ -61,7 +61,7 @@ class DisputeItem(TypedDict):
     filed_at: Time
     decided_at: Annotated[Time | None, Field(description="Null while it is open.")]
     reason: Annotated[str | None, Field(description="Null until an operator has reviewed it.")]
-    answer: Annotated[str | None, Field(description="The operator's, once it is decided.")]
+    answer: Annotated[str | None, Field(description="The answer of the operator, once decided.")]
 
 
 @with_config(STRICT)

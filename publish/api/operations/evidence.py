@@ -53,7 +53,9 @@ class EvidenceRecord(TypedDict):
     ]
     absent: Annotated[AbsentPart | None, Field(description="Null when something was observed.")]
     observed_at: Time
-    observation: Annotated[dict[str, JsonValue], Field(description="What changes at every visit: durations, statuses.")]
+    observation: Annotated[
+        dict[str, JsonValue], Field(description="Facts that differ in every test: durations, statuses.")
+    ]
 
 
 @with_config(STRICT)

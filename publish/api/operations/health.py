@@ -21,7 +21,7 @@ class Health(TypedDict):
     status: Annotated[Literal["ok", "empty"], Field(description="`empty` before anything is published.")]
     now: Time
     run: Annotated[str | None, Field(description="The newest published run.", examples=["20260301T030000Z-nightly"])]
-    as_of: Annotated[Time | None, Field(description="When that run was.")]
+    as_of: Annotated[Time | None, Field(description="The time of that run.")]
 
 
 def routes(site: SiteContext) -> APIRouter:

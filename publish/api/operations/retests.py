@@ -41,7 +41,7 @@ class RetestItem(TypedDict):
     asked_at: Time
     ready_at: Annotated[Time, Field(description="When it begins at the earliest, or began.")]
     admitted_at: Annotated[Time | None, Field(description="Null while it waits.")]
-    finished_at: Annotated[Time | None, Field(description="Null until it is over.")]
+    finished_at: Annotated[Time | None, Field(description="Null until it has ended.")]
     reason: Annotated[str | None, Field(description="Why it failed.")]
     run: Annotated[RunKey | None, Field(description="Its run, once it was admitted.")]
     before: Annotated[RunKey | None, Field(description="The run that it is compared with.")]

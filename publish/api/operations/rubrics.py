@@ -26,14 +26,14 @@ class RubricItem(TypedDict):
     """A version of a methodology in short."""
 
     id: Annotated[str, Field(examples=["adaptive"])]
-    version: Annotated[int, Field(description="Ours. Every version keeps running.", examples=[1])]
+    version: Annotated[int, Field(description="Hallmark's own version. Every version is still computed.", examples=[1])]
     source_version: Annotated[str, Field(description="Version of the publication that it follows.", examples=["2.1"])]
     title: Annotated[str, Field(examples=["Adaptive quality score"])]
     summary: Annotated[str, Field(examples=["Six weighted dimensions, each of named components."])]
     source: Annotated[
         str, Field(description="Address of the publication.", examples=["https://methods.example/adaptive"])
     ]
-    default: Annotated[bool, Field(description="It is what is shown first.")]
+    default: Annotated[bool, Field(description="It is shown first.")]
     newest: Annotated[bool, Field(description="There is no newer version of it.")]
 
 
@@ -75,7 +75,7 @@ class Rubric(RubricItem):
     settled: Annotated[
         list[str],
         Field(
-            description="What the publication leaves open and we settled; deviations.",
+            description="Our decisions where the publication is unclear; deviations.",
             examples=[["An empty listing is evidence, and scores 0."]],
         ),
     ]

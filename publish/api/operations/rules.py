@@ -53,7 +53,7 @@ class Citation(TypedDict):
     """The use of the rule in a methodology."""
 
     rubric: Annotated[str, Field(examples=["lint@1"])]
-    cites: Annotated[str, Field(description="The id under which it stands on receipts.", examples=["LLM-001"])]
+    cites: Annotated[str, Field(description="Its id on receipts.", examples=["LLM-001"])]
     severity: Annotated[str, Field(examples=["error"])]
     points: Annotated[Number, Field(description="What one finding costs, or the weight of the criterion.")]
     params: dict[str, JsonValue]
@@ -118,7 +118,7 @@ class Rule(RuleItem):
         RuleSnippet | None,
         Field(description="What to edit, before and after; null where no text shows it."),
     ]
-    asks_about: Annotated[str, Field(description="What it is asked about, one by one.", examples=["Tool"])]
+    asks_about: Annotated[str, Field(description="The items that it judges.", examples=["Tool"])]
     params: dict[str, JsonValue]
     requirements: list[RuleRequirement]
     good: Annotated[
@@ -128,7 +128,7 @@ class Rule(RuleItem):
             examples=[['{"name": "get_user", "description": "Retrieves a user by ID."}']],
         ),
     ]
-    bad: Annotated[list[str], Field(description="Examples that do not.", examples=[['{"name": "get_user"}']])]
+    bad: Annotated[list[str], Field(description="Examples that fail.", examples=[['{"name": "get_user"}']])]
     cited_by: list[Citation]
 
 

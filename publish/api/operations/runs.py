@@ -29,16 +29,16 @@ class RunItem(TypedDict):
     id: RunKey
     trigger: Annotated[str, Field(description="`nightly`, `local`, or `retest`.", examples=["nightly"])]
     as_of: Time
-    published_at: Annotated[Time | None, Field(description="Null for the run of a re-test, which is no night.")]
-    versions: Annotated[dict[str, str], Field(description="Every versioned part that it was judged with.")]
+    published_at: Annotated[Time | None, Field(description="Null for the run of a re-test, which is not published.")]
+    versions: Annotated[dict[str, str], Field(description="Every versioned part of the computation.")]
 
 
 @with_config(STRICT)
 class Run(RunItem):
     """A run with its number of servers."""
 
-    planned: Annotated[int, Field(description="Servers that it was about.")]
-    carried: Annotated[int, Field(description="Those of them that kept their last evidence: it was not their turn.")]
+    planned: Annotated[int, Field(description="Servers in the run.")]
+    carried: Annotated[int, Field(description="Those that were not due; they have the evidence of an earlier run.")]
     scored: Annotated[int, Field(description="Servers that have a scorecard.")]
     absent: Annotated[
         dict[str, int],

@@ -22,7 +22,7 @@ _WORD: Final = r"^[A-Za-z0-9][A-Za-z0-9 ._/+:-]{0,99}$"
 
 
 class Search(BaseModel):
-    """The query parameters of a list of servers. A filter that is not given lets all pass."""
+    """The query parameters of a list of servers. Without a filter all servers are listed."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -54,9 +54,9 @@ class Search(BaseModel):
             "not have every word."
         ),
     ] = "rank"
-    reverse: Annotated[bool, Field(description="The other way round; not for `relevance`.")] = False
+    reverse: Annotated[bool, Field(description="In reverse order; not for `relevance`.")] = False
     state: Annotated[
-        Literal["measured", "partial", "not_testable"] | None, Field(description="How much of it was seen.")
+        Literal["measured", "partial", "not_testable"] | None, Field(description="How much of the server was measured.")
     ] = None
     reason: Annotated[Reason | None, Field(description="Why it could not be opened.")] = None
     category: Annotated[

@@ -39,14 +39,19 @@ class Score(TypedDict):
     grade: Annotated[str | None, Field(description="Null where there is none.", examples=["B"])]
     floor: Annotated[
         Number | None,
-        Field(description="The score if all that is unmeasured counted nothing; ranks go by it.", examples=[61]),
+        Field(description="The score if everything that was not measured counted 0; ranks go by it.", examples=[61]),
     ]
-    ceiling: Annotated[Number | None, Field(description="With all that is unmeasured in full.", examples=[77])]
+    ceiling: Annotated[
+        Number | None,
+        Field(description="The score if everything that was not measured had full points.", examples=[77]),
+    ]
     coverage: Annotated[
         Share, Field(description="Share of the base weight that was measured, 0 to 1.", examples=[0.854])
     ]
-    thin: Annotated[bool, Field(description="It rests on too little to be compared with others.", examples=[False])]
-    capped: Annotated[bool, Field(description="Something caps its grade; the scorecard says what.", examples=[False])]
+    thin: Annotated[
+        bool, Field(description="Too little evidence for a comparison with other servers.", examples=[False])
+    ]
+    capped: Annotated[bool, Field(description="A cap limits its grade; the scorecard names it.", examples=[False])]
 
 
 @with_config(STRICT)
@@ -97,7 +102,9 @@ class ServerItem(TypedDict):
     registries: Annotated[list[str], Field(description="Registries that list it.", examples=[["official"]])]
     run: RunKey
     as_of: Time
-    state: Annotated[Literal["measured", "partial", "not_testable"], Field(description="How much of it was seen.")]
+    state: Annotated[
+        Literal["measured", "partial", "not_testable"], Field(description="How much of the server was measured.")
+    ]
     reason: Annotated[str | None, Field(description="Why it could not be opened; null when it could.", examples=[None])]
     tools: Annotated[
         int | NotMeasured, Field(description="How many tools it lists, if its list could be read.", examples=[7])
@@ -155,7 +162,7 @@ def routes(site: SiteContext) -> APIRouter:
         response_model=ServerList, responses=describe_problems("unknown-rubric"),
     )  # fmt: skip
     def list_servers(request: Request, search: Annotated[Search, Query()]) -> Response:
-        """Servers as they were in their newest runs, with their scores. A filter that is not given lets all pass.
+        """Servers as they were in their newest runs, with their scores. Without a filter all servers are listed.
 
         Pages follow each other by `next_cursor`, and are those of one run: nothing is left out or comes twice.
         """

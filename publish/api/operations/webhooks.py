@@ -34,8 +34,8 @@ class WebhookItem(TypedDict):
     server: ServerKey
     url: Annotated[str, Field(examples=["https://ci.example/hallmark"])]
     made_at: Time
-    failures: Annotated[int, Field(description="Messages in a row that were not taken.", examples=[0])]
-    ended_at: Annotated[Time | None, Field(description="Since when nothing is sent.")]
+    failures: Annotated[int, Field(description="Failed messages in a row.", examples=[0])]
+    ended_at: Annotated[Time | None, Field(description="The time since which nothing is sent.")]
     why: Annotated[str | None, Field(description="Why nothing is sent.")]
 
 

@@ -74,7 +74,7 @@ class Comparison:
 
     @property
     def turn(self) -> Turn | None:
-        """Whether the server went dark or came back; then dimensions and lines are not compared either."""
+        """Whether the score disappeared or appeared; then dimensions and lines are not compared either."""
         return None if self.before is None else find_turn(self.before.score, self.after.score)
 
     @property

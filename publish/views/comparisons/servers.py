@@ -132,7 +132,7 @@ def explain_incomparable(left: Scorecard, right: Scorecard) -> tuple[str, ...]:
         Incomparable.THIN_EVIDENCE: "one of them rests on thin evidence",
     }
     return tuple(
-        words.get(why) or f"the {why.value} differs, so the same fault may cost something else"
+        words.get(why) or f"the {why.value} differs, so the same fault may cost other points"
         for why in find_obstacles(left, right)
     )
 

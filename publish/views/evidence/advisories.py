@@ -69,7 +69,7 @@ def _compared(seen: Advisories) -> Iterator[FactPair]:
         "Compared",
         f"{format_count(seen.checked)} versions with the advisories of {', '.join(seen.ecosystems) or 'nothing'}",
     )
-    yield "Nothing can be said of", f"{format_count(seen.unknown_total)} versions" if seen.unknown_total else ""
+    yield "Could not be compared", f"{format_count(seen.unknown_total)} versions" if seen.unknown_total else ""
     yield "Advisories", format_count(seen.groups_total) if seen.groups_total else "none"
 
 

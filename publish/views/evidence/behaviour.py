@@ -40,7 +40,7 @@ def _facts(seen: Behaviour) -> Iterator[tuple[str, str]]:
         touched = [f"{each.path} ({'changed' if each.changed else 'opened'})" for each in seen.decoys]
         yield "Bait files in its home", _listed(touched)
     if seen.cut:
-        yield "Not all of it", "more was seen than is kept"
+        yield "Not complete", "more was observed than is stored"
 
 
 def _spelled(contact: Contact) -> str:

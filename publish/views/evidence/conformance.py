@@ -117,9 +117,9 @@ def _facts(found: CheckVerdicts) -> Iterator[tuple[str, str]]:
     if found.absent is not None:
         yield "Exchanges", f"none: {found.absent.detail or found.absent.reason.value.replace('_', ' ')}"
         return
-    depth = {"full": "full: every question", "core": "core: the opening and the lists"}.get(found.depth, found.depth)
+    depth = {"full": "full: all requests", "core": "core: the opening and the lists"}.get(found.depth, found.depth)
     yield "Depth of the probe", depth
-    yield "Eras it opened in", " and ".join(found.eras) or "none"
+    yield "Protocol eras that worked", " and ".join(found.eras) or "none"
     yield "Exchanges", str(found.requests)
 
 
@@ -147,7 +147,7 @@ def _is_private(result: CheckResult) -> bool:
 def _check(result: CheckResult) -> CheckView:
     requirement = result.check.requirement
     private = _is_private(result)
-    why = "only a full probe asks" if result.why == NOT_ASKED else result.why.replace("_", " ")
+    why = "only a full probe tests this" if result.why == NOT_ASKED else result.why.replace("_", " ")
     return CheckView(
         id=requirement.id,
         level=requirement.level.value,

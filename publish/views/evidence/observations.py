@@ -22,16 +22,16 @@ TEXT_LIMIT = 300
 
 _POLICIES: Final = {
     "off": "No tool is called.",
-    "annotated": "Only tools that say by readOnlyHint that they read are called.",
-    "read": "Only tools that seem to read are called.",
+    "annotated": "Only tools that declare readOnlyHint are called.",
+    "read": "Only tools that seem to be read-only are called.",
     "sandboxed_all": "Every tool is called, in a sandbox without network.",
 }
 _KINDS: Final = {"call": "fitting arguments", "invalid_type": "wrong type", "missing_required": "argument left out"}
 _WHY_NOT: Final = {
-    SkipReason.NOT_READ.value: "it is not classed as only reading",
-    SkipReason.NOT_ANNOTATED.value: "it seems to read, but does not say so by readOnlyHint",
-    SkipReason.NO_ARGUMENTS.value: "nothing harmless fits its input schema",
-    SkipReason.BOUND.value: "enough others were called, or the time was up",
+    SkipReason.NOT_READ.value: "it is not classified as read-only",
+    SkipReason.NOT_ANNOTATED.value: "it seems to be read-only, but does not declare readOnlyHint",
+    SkipReason.NO_ARGUMENTS.value: "no harmless arguments fit its input schema",
+    SkipReason.BOUND.value: "enough other tools were called, or the time limit was reached",
     SkipReason.STOPPED.value: "the server asked for a pause, or stopped answering",
     SkipReason.OPTED_OUT.value: "its owner opted out",
     SkipReason.POLICY_OFF.value: "no tools are called in this run",
@@ -39,7 +39,7 @@ _WHY_NOT: Final = {
 _STRUCTURED: Final = {
     Structured.VALID: ("fits the output schema", "good"),
     Structured.INVALID: ("does not fit the output schema", "bad"),
-    Structured.MISSING: ("promised and not there", "bad"),
+    Structured.MISSING: ("declared but missing", "bad"),
     Structured.UNJUDGED: ("could not be judged", "open"),
 }
 

@@ -62,7 +62,7 @@ def view_section(dossier: Dossier, kind: str, facts: Callable[[bytes], Iterable[
 def _package(seen: Package) -> Iterator[FactPair]:
     yield "Package", f"{seen.name} on {seen.ecosystem}"
     if not seen.exists:
-        yield "State", "the index does not know it, or it was unpublished"
+        yield "State", "it is not in the index, or it was unpublished"
         return
     yield "Version", _version(seen)
     yield "Versions", _dated(format_count(seen.versions), seen.first_published, "since")
@@ -164,7 +164,7 @@ def _threads(seen: Threads | None) -> str:
 def _source(seen: Source, listed: frozenset[str] | None) -> Iterator[FactPair]:
     folder = f", folder {seen.subfolder}" if seen.subfolder else ""
     yield "Read", f"{seen.name} at {seen.ref}{folder}, {format_count(seen.count('files'))} files"
-    yield "Not read", "" if seen.complete else "the rest: a bound was reached, or an entry was refused"
+    yield "Not read", "" if seen.complete else "the rest: a limit was reached, or an entry was refused"
     yield from _readme(seen)
     yield "Transports in code", ", ".join(sorted(seen.transports))
     yield "OAuth in code", _names(sorted({marker.marker for marker in seen.oauth}))
@@ -221,11 +221,11 @@ def _dependencies(seen: Dependencies) -> Iterator[FactPair]:
         f"{format_count(relations[name])} {name}" for name in ("direct", "transitive", "unknown") if relations[name]
     )
     yield "Packages", f"{format_count(len(seen.dependencies))}" + (f": {relation_counts}" if relation_counts else "")
-    yield "Needed to develop only", format_count(sum("dev" in one.scopes for one in seen.dependencies))
+    yield "For development only", format_count(sum("dev" in one.scopes for one in seen.dependencies))
     ecosystems = Counter(one.ecosystem for one in seen.dependencies)
     yield "Ecosystems", ", ".join(f"{name} {format_count(count)}" for name, count in sorted(ecosystems.items()))
     yield "Versions not known", format_count(sum(one.version is None for one in seen.dependencies))
-    yield "Keeps a lockfile", "yes" if seen.lockfile else "no"
+    yield "Has a lockfile", "yes" if seen.lockfile else "no"
     yield "Complete", "" if seen.complete else "no"
     yield "Could not be read", _names(f"{path} ({why})" for path, why in seen.unread)
 

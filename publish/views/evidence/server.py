@@ -51,8 +51,8 @@ END_WORDS: Final = {
     End.NOT_ASKED: "not declared, so not asked for",
     End.ERROR: "the server answered with an error",
     End.FAILED: "no usable answer",
-    End.CAPPED: "longer than the probe reads; the rest was left",
-    End.CURSOR_REPEATED: "a page pointed back to itself; the rest was left",
+    End.CAPPED: "longer than the probe reads; the rest was not read",
+    End.CURSOR_REPEATED: "a page pointed back to itself; the rest was not read",
 }
 
 

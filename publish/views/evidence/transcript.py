@@ -122,7 +122,7 @@ def _received(one: Received) -> MultilineText:
     where = ""
     if one.missing:
         too_large = one.missing.startswith("too_large")
-        where = " (the result was too large to keep)" if too_large else " (the result is among the lists above)"
+        where = " (the result was too large to store)" if too_large else " (the result is among the lists above)"
     return MultilineText(f"{event}{_quoted(one.message, ANSWER_LIMIT)}{where}")
 
 
@@ -134,7 +134,7 @@ def _notes(exchange: Exchange) -> Iterator[str]:
     if not exchange.utf8:
         yield "The answer is not UTF-8."
     if exchange.ended is False:
-        yield "The stream, or the process, did not end in good time after its last answer."
+        yield "The stream, or the process, did not end soon after its last answer."
     if (more := len(exchange.received) - MAX_RECEIVED) > 0:
         yield f"{more} more messages were received."
 

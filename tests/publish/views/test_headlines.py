@@ -49,7 +49,7 @@ def point(day: int, score: Decimal | None) -> HistoryPoint:
 
 
 @pytest.mark.parametrize(
-    ("before", "after", "turn"), [("clean", "dark", Turn.WENT_DARK), ("dark", "clean", Turn.CAME_BACK)]
+    ("before", "after", "turn"), [("clean", "dark", Turn.LOST_SCORE), ("dark", "clean", Turn.GAINED_SCORE)]
 )
 def test_a_server_that_goes_dark_or_comes_back_does_not_move(before: str, after: str, turn: Turn) -> None:
     (found,) = compare_receipts([card_of(SERVERS[before]())], [card_of(SERVERS[after]())])
@@ -68,11 +68,11 @@ def test_between_two_scores_the_points_move() -> None:
 
 def test_a_history_that_ends_dark_does_not_end_at_its_last_score() -> None:
     (series,) = view_history([point(0, Decimal(85)), point(1, None)], {})
-    assert [(dot.moved, dot.turn) for dot in series.dots] == [(None, None), (None, Turn.WENT_DARK)]
-    assert "went dark" in series.said
+    assert [(dot.moved, dot.turn) for dot in series.dots] == [(None, None), (None, Turn.LOST_SCORE)]
+    assert "no score in the last run" in series.said
     assert "the last one" not in series.said
     (series,) = view_history([point(0, None), point(1, Decimal(85))], {})
-    assert [(dot.moved, dot.turn) for dot in series.dots] == [(None, None), (None, Turn.CAME_BACK)]
+    assert [(dot.moved, dot.turn) for dot in series.dots] == [(None, None), (None, Turn.GAINED_SCORE)]
 
 
 def test_a_badge_without_a_score_shows_the_bounds_in_words_and_no_number() -> None:

@@ -76,7 +76,7 @@ def test_the_grade_stands_beside_the_value_and_the_cap_before_it() -> None:
 
 
 def test_a_list_shows_caps_without_reading_the_other_lines() -> None:
-    lost = Line(cites="security", points=Decimal(-3), why="lost")
+    lost = Line(cites="security", points=Decimal(-3), why="a fault")
     head = receipt.decode_summary(receipt.encode_scorecard(card(47, lines=[lost, CAPPED])))
     assert head.lines == (CAPPED,)
     assert read_verdict(head).caps == (CAPPED.why,)
@@ -88,7 +88,8 @@ def test_servers_without_a_score_rank_last_whatever_their_floor() -> None:
 
 
 @pytest.mark.parametrize(
-    ("before", "after", "said"), [(98, None, "went dark"), (None, 20, "came back"), (None, None, ""), (20, 41, "+21")]
+    ("before", "after", "said"),
+    [(98, None, "lost its score"), (None, 20, "has a score now"), (None, None, ""), (20, 41, "+21")],
 )
 def test_a_change_without_a_score_on_both_sides_has_no_size(before: int | None, after: int | None, said: str) -> None:
     sides = (None if side is None else Decimal(side) for side in (before, after))
@@ -96,18 +97,19 @@ def test_a_change_without_a_score_on_both_sides_has_no_size(before: int | None, 
 
 
 @pytest.mark.parametrize(
-    ("before", "after", "said"), [(card(60), card(DARK, security=10), "went dark"), (card(DARK), card(60), "came back")]
+    ("before", "after", "said"),
+    [(card(60), card(DARK, security=10), "lost its score"), (card(DARK), card(60), "has a score now")],
 )
-def test_a_retest_shows_no_movement_of_a_server_that_went_dark_or_came_back(
+def test_a_retest_shows_no_movement_of_a_server_that_lost_or_gained_its_score(
     before: Scorecard, after: Scorecard, said: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    lost = Line(cites="security", points=Decimal(-3), why="lost")
+    lost = Line(cites="security", points=Decimal(-3), why="a fault")
     before, after = replace(before, lines=(lost,)), replace(after, lines=(replace(lost, at="tools/other"),))
     found = compare_receipts([before], [after])
     show_comparisons(found)
     printed = capsys.readouterr().out
     assert said in printed
-    assert "→" not in printed and "lost" not in printed and "tools/other" not in printed
+    assert "→" not in printed and "a fault" not in printed and "tools/other" not in printed
     shown = make_comparison_object(found[0])
     assert (shown["turn"], shown["points"], shown["parts"], shown["gone"], shown["new"]) == (said, None, [], [], [])
 

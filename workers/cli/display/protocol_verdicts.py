@@ -72,7 +72,7 @@ def _by_reason(results: tuple[CheckResult, ...]) -> Iterator[tuple[str, list[str
     for result in results:
         grouped[result.why].append(result.check.requirement.id)
     for why, ids in grouped.items():
-        words = "only a full probe asks (--full)" if why == NOT_ASKED else why
+        words = "only a full probe tests this (--full)" if why == NOT_ASKED else why
         yield f"  {words}" if words else "", ids
 
 

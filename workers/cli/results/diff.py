@@ -122,8 +122,8 @@ def _print(found: Iterator[Difference], pins: PinChanges, limit: int) -> None:
     moved = tally.up + tally.down + tally.other
     print_note(
         f"{tally.came} servers added, {tally.went} removed; {moved} receipts changed: {tally.up} up, "
-        f"{tally.down} down, {tally.other - turns[Turn.WENT_DARK] - turns[Turn.CAME_BACK]} otherwise, "
-        f"{turns[Turn.WENT_DARK]} went dark, {turns[Turn.CAME_BACK]} came back"
+        f"{tally.down} down, {tally.other - turns[Turn.LOST_SCORE] - turns[Turn.GAINED_SCORE]} otherwise, "
+        f"{turns[Turn.LOST_SCORE]} lost their score, {turns[Turn.GAINED_SCORE]} have a score now"
         + (f"; the table has the first {limit}" if limit and moved > limit else "")
     )
 

@@ -58,7 +58,7 @@ def test_unwatched_is_not_none() -> None:
 def test_long_lists_say_what_is_left_out() -> None:
     shown = facts(Behaviour(names=tuple(f"h{number:03}.example" for number in range(MAX_FACTS + 3)), cut=True))
     assert shown["Hosts asked for by name"].endswith(", and 3 more")
-    assert shown["Not all of it"] == "more was seen than is kept"
+    assert shown["Not complete"] == "more was observed than is stored"
 
 
 def test_remote_server_has_no_such_part() -> None:
