@@ -115,13 +115,13 @@ SUBCOMMANDS: Final = {
     ),
     "disputes": Subcommand("administration.disputes", "Manage disputed lines: accept or answer them.", _CARE),
     "control": Subcommand("administration.control", "Manage claims of control, and the webhooks of owners.", _CARE),
-    "tokens": Subcommand("administration.tokens", "Make and revoke tokens that decide over the API.", _CARE),
+    "tokens": Subcommand("administration.tokens", "Make and revoke API tokens for operators.", _CARE),
     "audit": Subcommand("administration.audit", "List the decisions of operators and owners.", _CARE),
     "advisories": Subcommand("administration.advisories", "Maintain the local mirror of published advisories.", _CARE),
     "lab": Subcommand("lab.command", "Try lockfile readers and pattern scanners on your own files.", _CARE),
     "key": Subcommand("administration.signing_key", "Make a key that signs datasets, or show its public key.", _CARE),
     "compact": Subcommand(
-        "administration.compact", "Compact old runs: keep one whole run a week, and all receipts.", _CARE
+        "administration.compact", "Delete old evidence, except one complete run a week; receipts remain.", _CARE
     ),
     "doctor": Subcommand("administration.doctor", "Check this installation and say how to fix what is missing.", _CARE),
     "settings": Subcommand("administration.settings", "Show every setting with its value and meaning.", _CARE),

@@ -18,21 +18,21 @@ app = typer.Typer(add_completion=False)
 
 
 @app.command(name="compact")
-def compact_nights(
+def compact(
     days: Annotated[
         int | None,
         typer.Option(
-            min=GRACE_PERIOD.days, help="Keep every run of the last N days whole, instead of HALLMARK_KEEP_WHOLE."
+            min=GRACE_PERIOD.days, help="Keep all evidence of the last N days, instead of HALLMARK_KEEP_WHOLE."
         ),
     ] = None,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only print what would be dropped.")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only print what would be deleted.")] = False,
     as_json: AsJsonDocument = False,
 ) -> None:
-    """Compact old runs: keep one whole run a week, and all receipts.
+    """Delete old evidence, except one complete run a week; receipts remain.
 
-    Of other old runs the evidence is dropped, except the newest records of every server and all records of servers with
-    a private finding. A receipt can still be recomputed from its lines. The command may run beside workers, and may be
-    interrupted and repeated.
+    The newest records of every server, and all records of servers with a private finding, remain too. A score can still
+    be recomputed from the lines of its receipt. The command may run beside workers, and may be interrupted and
+    repeated.
 
     Examples:
 
@@ -62,10 +62,10 @@ def compact_nights(
 def _in_words(done: CompactionResult) -> str:
     dropped = f"{sum(done.record_sets.values())} servers in {len(done.record_sets)} runs before {done.before:%Y-%m-%d}"
     if done.dry:
-        return f"would drop the records of {dropped}"
+        return f"would delete the records of {dropped}"
     swept = done.swept
     bodies = f"{swept.given_up + swept.deleted} unused bodies of {swept.freed / 1e6:.1f} MB"
-    return f"dropped the records of {dropped}, and {bodies}"
+    return f"deleted the records of {dropped}, and {bodies}"
 
 
 def _as_json(done: CompactionResult) -> dict[str, object]:

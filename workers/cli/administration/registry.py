@@ -39,7 +39,7 @@ def registry(ctx: typer.Context) -> None:
 
 @app.command(name="list")
 def list_sources(as_json: AsJson = False) -> None:
-    """List the registries that a run walks, and the others that it knows by name."""
+    """List the registries that a run reads, and the others that have a name."""
     with explain_failures():
         settings = Settings()
         walked = {

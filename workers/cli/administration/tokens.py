@@ -29,7 +29,7 @@ from workers.cli.session import open_read_store
 app = typer.Typer(
     add_completion=False,
     no_args_is_help=True,
-    help="Make and revoke tokens that decide over the API.\n\n"
+    help="Make and revoke API tokens for operators.\n\n"
     "A token is shown once: only a salted digest is stored. An owner who proves control of a server gets a token for "
     "that server without this command.\n\n"
     'Example: hallmark tokens new --scope admin:disputes --name "triage bot" --days 90',

@@ -17,7 +17,7 @@ app = typer.Typer(add_completion=False)
 
 @app.command()
 def version(as_json: AsJsonDocument = False) -> None:
-    """Show the versions of the code, rules, rubrics and formats: what a run started now would pin.
+    """Show the versions of the code, rules, rubrics and formats: those that a new run uses.
 
     Example: hallmark version --json
     """

@@ -13,6 +13,9 @@ from rich.table import Table
 from evidence.store import RunEvent, RunProgress, RunRow, RunState, Stage
 from workers.cli.display.console import clean_text, format_moment, make_fact_table, make_table
 
+_COUNTS: Final = {"planned": "planned", "not due": "carried", "collected": "collected", "scored": "scored"}
+"""Counts of servers: the words on a terminal, and the member of the JSON object."""
+
 NEXT_STEPS: Final = {
     RunState.PAUSED: "`hallmark night resume` continues it, `hallmark night cancel` ends it",
     RunState.WITHHELD: "read collector_failed and scoring_failed in the log and fix the cause; then `hallmark night "
@@ -65,15 +68,14 @@ def make_nightly_document(details: NightlyDetails) -> dict[str, Any]:
 
 
 def make_nightly_table(nights: Sequence[tuple[RunRow, RunProgress]]) -> Table:
-    counts = ("Planned", "Carried", "Collected", "Scored")
-    grid = make_table("Night", "As of", "State", *((name, "right") for name in counts), "Why")
+    grid = make_table("Run", "As of", "State", *((name.capitalize(), "right") for name in _COUNTS), "Why")
     for row, progress in nights:
         found = make_nightly_row(row, progress)
         grid.add_row(
             row.run.id,
             format_moment(row.run.as_of),
             row.state.value,
-            *(str(found[name.lower()]) for name in counts),
+            *(str(found[key]) for key in _COUNTS.values()),
             clean_text(row.note),
         )
     return grid
@@ -81,14 +83,17 @@ def make_nightly_table(nights: Sequence[tuple[RunRow, RunProgress]]) -> Table:
 
 def render_nightly_page(details: NightlyDetails) -> RenderableType:
     row, found = details.row, make_nightly_row(details.row, details.progress)
-    facts = [("night", row.run.id), ("as of", format_moment(row.run.as_of))]
+    facts = [("run", row.run.id), ("as of", format_moment(row.run.as_of))]
     facts.append(("state", row.state.value + (f": {row.note}" if row.note else "")))
-    facts += [(name, str(found[name])) for name in ("planned", "carried", "collected", "scored")]
+    facts += [(name, str(found[key])) for name, key in _COUNTS.items()]
     if details.oldest is not None:
-        facts.append(("carried since", format_moment(details.oldest)))
+        facts.append(("oldest evidence", format_moment(details.oldest)))
     if details.unseen:
         facts.append(
-            ("never collected", f"{details.unseen} of the carried servers; they are scheduled first next time")
+            (
+                "never collected",
+                f"{details.unseen} of those not due; they are scheduled first next time",
+            )
         )
     if details.withheld_for and row.state is not RunState.WITHHELD:
         facts.append(("withheld if it ended now", details.withheld_for))

@@ -89,7 +89,7 @@ def _verdict(card: Scorecard) -> Iterator[RenderableType]:
     if verdict.value is not None:
         line.append(" of 100", style="default")
         if verdict.floor != verdict.ceiling:
-            where = " where no cap holds" if verdict.caps else ""
+            where = " without a cap" if verdict.caps else ""
             line.append(f"; complete evidence gives {format_range(verdict)}{where}", style="default")
     elif isinstance(card.score, NotMeasured):
         line.append_text(clean_text(f": {card.score.detail}", "default", limit=300))

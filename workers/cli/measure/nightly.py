@@ -36,7 +36,7 @@ app = typer.Typer(add_completion=False, no_args_is_help=True)
 
 _LOOK_BACK: Final = 400
 _NIGHTS: Final = (Trigger.NIGHTLY,)
-_NO_NIGHT: Final = "no nightly run yet: with workers beat starts one every day; `hallmark night start` starts one now"
+_NO_NIGHT: Final = "no nightly run yet: Celery beat starts one every day, `hallmark night start` starts one now"
 
 RunArgument = Annotated[
     str | None,
@@ -49,9 +49,9 @@ ReasonOption = Annotated[str, typer.Option("--reason", help="The reason, which i
 def night() -> None:
     """Control nightly runs: start, pause, resume, cancel or publish one.
 
-    Beat starts a run every night. Workers collect and score it, and it is published automatically.
+    Celery beat starts a run every night. Workers collect and score it, and it is published automatically.
 
-    A run is withheld when too much is missing because of failures of Hallmark; `show` says what.
+    A run is withheld (not published) when failures of Hallmark left too much unmeasured; `show` says what.
 
     `resume` continues a paused run, and tries the failed servers of a withheld run again.
 
@@ -75,7 +75,7 @@ def night() -> None:
 def start(
     *,
     registry: Annotated[
-        list[str] | None, typer.Option(help="Walk this registry instead of those of the settings. Repeatable.")
+        list[str] | None, typer.Option(help="Read this registry instead of those of the settings. Repeatable.")
     ] = None,
     limit: Annotated[int | None, typer.Option(min=1, help="Only this many servers, the first by id.")] = None,
     only: Annotated[
@@ -88,7 +88,7 @@ def start(
     by: operator.By = "",
     as_json: AsJson = False,
 ) -> None:
-    """Start a run now, in addition to the scheduled ones. The workers begin at the next sweep."""
+    """Start a run now, in addition to the scheduled ones. The workers begin soon after."""
     who = operator.find_decider(by)
     with explain_failures():
         settings = Settings()
@@ -148,12 +148,16 @@ def resume(run: RunArgument = None, reason: ReasonOption = "", by: operator.By =
         row = _night(store, run)
         if row.state is not RunState.WITHHELD:
             after = store.apply_run_action(row.run.id, _event(RunAction.RESUMED, who, reason))
-            _print_state(after, as_json=as_json, done="continues at the next sweep")
+            _print_state(after, as_json=as_json, done="continues soon")
             return
         event = _event(RunAction.REOPENED, who, reason)
         again = store.reopen_run(row.run.id, event, kind=listing.KIND, reasons=OWN_FAILURES)
         after = store.find_run(row.run.id) or row
-        _print_state(after, as_json=as_json, done=f"continues at the next sweep; {again} servers are tried again")
+        _print_state(
+            after,
+            as_json=as_json,
+            done=f"continues soon; {again} servers are tried again",
+        )
 
 
 @app.command()

@@ -41,14 +41,14 @@ def retest(
         bool, typer.Option("--wait/--no-wait", help="Wait for the result. Without workers the command always waits.")
     ] = True,
     full: Annotated[
-        bool, typer.Option("--full", help="Without workers: also make the full probe that follows.")
+        bool, typer.Option("--full", help="Without workers: also make the full test that follows.")
     ] = False,
     as_json: AsJsonDocument = False,
 ) -> None:
     """Measure one server again and show what changed: at most 30 requests, about the lines that lost points.
 
-    With PostgreSQL the workers do it, before all other work; otherwise this command does. A full probe follows: by the
-    workers when no nightly run needs them, otherwise with `--full` or in the next run.
+    With PostgreSQL the workers measure it, before all other work; otherwise this command does. A full test follows: by
+    the workers when no nightly run needs them, otherwise with `--full` or in the next run.
 
     Examples:
 

@@ -33,7 +33,7 @@ def run(
     registry: Annotated[
         list[str] | None,
         typer.Option(
-            help="Registry to walk: starter, official, docker, a path, a URL, or a name from the settings. Repeatable."
+            help="Registry to read: starter, official, docker, a path, a URL, or a name from the settings. Repeatable."
         ),
     ] = None,
     limit: Annotated[int | None, typer.Option(min=1, help="Only this many servers, the first by id.")] = None,

@@ -51,15 +51,15 @@ def decode_dossier(data: bytes, now: datetime) -> Dossier:
     if not isinstance(document, Mapping) or "hallmark_dossier" not in document:
         return dossier_from_capture(data, now)
     if document["hallmark_dossier"] not in {1, FORMAT}:
-        raise InvalidSavedDossier(f"expected a saved dossier of format {FORMAT}, found {document['hallmark_dossier']}")
+        raise InvalidSavedDossier(f"expected saved evidence of format {FORMAT}, found {document['hallmark_dossier']}")
     try:
         return _dossier(dict(document), iter(list(_bodies(data))))
     except StopIteration as error:
         raise InvalidSavedDossier(
-            "the saved dossier was reformatted, so its bodies differ from the recorded ones"
+            "the saved evidence was reformatted, so its contents differ from the recorded digests"
         ) from error
     except (KeyError, TypeError, ValueError) as error:
-        raise InvalidSavedDossier(f"the saved dossier is damaged: {type(error).__name__} at {error}") from error
+        raise InvalidSavedDossier(f"the saved evidence is damaged: {type(error).__name__} at {error}") from error
 
 
 def _shared(record: Record) -> Record:

@@ -109,7 +109,7 @@ def _print(
     for server, error in result.failed.items():
         print_note(f"{server} could not be scored: {error}")
     if result.dropped:
-        print_note(f"{result.dropped} servers are left out: their records of that run were dropped")
+        print_note(f"{result.dropped} servers are left out: their records of that run were deleted")
     servers = len({move.server for move in found})
     print_note(f"run {result.run.id}: {servers} of {result.servers} servers changed, compared with run {source.run.id}")
 

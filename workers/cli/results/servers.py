@@ -62,7 +62,9 @@ def servers(
     rubric: Rubrics = None,
     sort: Annotated[Order, typer.Option(help="Order of the list.")] = Order.SCORE,
     limit: Annotated[int | None, typer.Option(min=1, help="How many. Default: all.")] = None,
-    absent: Annotated[str | None, typer.Option(metavar="REASON", help="Only servers absent for this reason.")] = None,
+    absent: Annotated[
+        str | None, typer.Option(metavar="REASON", help="Only servers not testable for this reason.")
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """List the servers of a run with their scores. Too little evidence gives a range and no score.
@@ -117,7 +119,7 @@ def make_server_table(rows: Sequence[tuple[ServerRow, Sequence[Scorecard]]]) -> 
         *((_heading(name, names), "right") for name in names),
         ("Coverage", "right"),
         ("Tools", "right"),
-        "Seen",
+        "Outcome",
     )
     grid.columns[0].min_width = MIN_COLUMN_WIDTH
     for row, cards in rows:

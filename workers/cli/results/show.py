@@ -55,7 +55,7 @@ def show(
             print_json({"run": run_id, **moment, **server_as_json(dossier, cards)})
             return
         if dropped:
-            print_note(f"the records of this run were dropped on {dropped.at:%Y-%m-%d}; receipts and digests stay")
+            print_note(f"the records of this run were deleted on {dropped.at:%Y-%m-%d}; receipts and digests remain")
         receipts = [receipt.decode_scorecard(card.body) for card in cards]
         known = store.read_findings(servers=[found.id])
         shown = receipts if rubric else select_newest(receipts)

@@ -19,4 +19,4 @@ def test_the_newest_records_are_left_alone(hallmark: Hallmark, stored: Sequence[
     assert said["dry_run"] is False
     assert set(said["record_sets"].values()) <= {0}  # type: ignore[attr-defined]
     assert said["bodies"] == {"given_up": 0, "deleted": 0, "bytes": 0}
-    assert "would drop the records of 0 servers" in hallmark("compact", "--dry-run").err
+    assert "would delete the records of 0 servers" in hallmark("compact", "--dry-run").err

@@ -156,7 +156,7 @@ def test_a_night_tells_since_when_its_carried_servers_wait(hallmark: Hallmark, h
     (row,) = hallmark("night", "show", RUN, "--json").rows
     since = world.NIGHT.isoformat(timespec="seconds")
     assert (row["carried"], row["carried_since"], row["carried_unseen"]) == (4, since, 1)
-    assert "1 of the carried servers; they are scheduled first next time" in hallmark("night", "show", RUN).out
+    assert "1 of those not due; they are scheduled first next time" in hallmark("night", "show", RUN).out
 
 
 def test_resuming_a_withheld_night_looks_again_at_what_failed(hallmark: Hallmark, home: Path) -> None:

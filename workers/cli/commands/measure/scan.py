@@ -58,7 +58,7 @@ def scan(
         typer.Option(
             parser=_points,
             metavar="N",
-            help="Exit 4 when a chosen rubric (or the default) scores below N or lacks evidence.",
+            help="Exit 4 when a chosen rubric (or the default) scores below N or has too little evidence.",
         ),
     ] = None,
     fail_on: Annotated[
@@ -68,7 +68,7 @@ def scan(
         bool, typer.Option("--allow-private", help="Also contact loopback and private addresses.")
     ] = False,
     no_sandbox: Annotated[
-        bool, typer.Option("--no-sandbox", help="Run the command after -- as it is, with all your rights.")
+        bool, typer.Option("--no-sandbox", help="Run the command after -- without a sandbox, with all your rights.")
     ] = False,
     network: Annotated[
         list[str] | None,
@@ -81,9 +81,7 @@ def scan(
     anyway: Annotated[bool, typer.Option("--anyway", help="Also contact a server that has opted out.")] = False,
     full: Annotated[
         bool,
-        typer.Option(
-            "--full/--core", help="Ask every question (at most 65 requests), or only those of a nightly run (7)."
-        ),
+        typer.Option("--full/--core", help="Send all test requests (at most 65), or those of a nightly run (7)."),
     ] = True,
     official_client: Annotated[
         bool, typer.Option("--official-client", help="Also connect with the official SDK's client (10 requests more).")
@@ -93,7 +91,7 @@ def scan(
         typer.Option(
             min=1,
             metavar="SECONDS",
-            help="End after so long with what was collected. Installing a package has time limits of its own.",
+            help="Stop after this time and score what was collected. Installing a package has its own limits.",
         ),
     ] = 60,
     save_to: Annotated[
@@ -105,7 +103,7 @@ def scan(
             help="Save requests and answers, to score them again with --from.",
         ),
     ] = None,
-    evidence: Annotated[bool, typer.Option("--evidence", help="As --verbose, and all that was observed.")] = False,
+    evidence: Annotated[bool, typer.Option("--evidence", help="Like --verbose, plus all observations.")] = False,
     verbose: Annotated[
         bool, typer.Option("--verbose", "-v", help="Print the receipts of all methodologies and every check.")
     ] = False,
@@ -145,7 +143,7 @@ def scan(
     hallmark scan server.json --rubric lint --fail-under 75 --sarif hallmark.sarif
 
     Exit codes: 0 measured, 1 Hallmark failed, 2 wrong usage, 3 the server could not be tested or has opted out, 4 with
-    --fail-under a score is too low or lacks evidence, or a check of --fail-on failed, 130 interrupted.
+    --fail-under a score is too low or has too little evidence, or a check of --fail-on failed, 130 interrupted.
     """
     from workers.cli.measure.scan import run_scan
 
