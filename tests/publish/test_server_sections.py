@@ -163,7 +163,7 @@ def test_calls_show_what_came_of_them(talkative: Page) -> None:
     assert "wrong type: ordinary" in text
     assert "timeout: ordinary" in text
     assert "3 tools not called, and why" in text
-    assert "It is not classed as only reading" in text
+    assert "It is not classified as read-only" in text
 
 
 def test_connecting_shows_attempts_and_latencies(talkative: Page) -> None:
