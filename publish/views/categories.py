@@ -43,8 +43,8 @@ class Category:
     words: tuple[str, ...]
 
 
-def _category(id: str, title: str, words: str) -> Category:  # noqa: A002  the name of the field
-    return Category(id, title, tuple(words.split()))
+def _category(name: str, title: str, words: str) -> Category:
+    return Category(name, title, tuple(words.split()))
 
 
 CATEGORIES: Final = (
@@ -203,9 +203,9 @@ def find_categories(names: Iterable[str], purpose: str, tools: Iterable[str]) ->
     return _choose(points)
 
 
-def find_category(id: str) -> Category | None:  # noqa: A002  the name of the field
+def find_category(name: str) -> Category | None:
     """The category with an id; None for an unknown one."""
-    return next((one for one in ALL_CATEGORIES if one.id == id), None)
+    return next((one for one in ALL_CATEGORIES if one.id == name), None)
 
 
 def _list_matches(texts: Iterable[str]) -> Iterator[tuple[str, str]]:

@@ -98,7 +98,7 @@ def _show(site: SiteContext, servers: Sequence[ServerInRun]) -> Response:
 
 def _describe(seen: ServerInRun) -> ComparedServer:
     main = seen.main
-    found = [one.title for id in seen.listed.facets.categories if (one := find_category(id))]  # noqa: A001
+    found = [one.title for name in seen.listed.facets.categories if (one := find_category(name))]
     return ComparedServer(
         seen=seen,
         main=main,
