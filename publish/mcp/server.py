@@ -134,19 +134,10 @@ def _add_tools(server: MCPServer, answers: McpAnswers) -> None:
             str,
             Field(
                 json_schema_extra={"enum": ["any", *_CATEGORIES]},
-                description=f"Only servers of one category: any, or {', '.join(_CATEGORIES)}.",
+                description="Only servers of one category, one of the enum: databases, code, search and so on; "
+                "any for all.",
             ),
         ] = "any",
-        access: Annotated[
-            Literal["any", "open", "credentials"],
-            Field(
-                description="Only servers that asked for no credentials when tested (open), or did (credentials): any, "
-                "open or credentials."
-            ),
-        ] = "any",
-        read_only: Annotated[
-            bool, Field(description="Only servers of which every tool states that it only reads; false for all.")
-        ] = False,
         minimum: Annotated[
             float, Field(description="Only servers with at least this score, at most 100; 0 for all.", ge=0, le=100)
         ] = 0,
@@ -173,8 +164,6 @@ def _add_tools(server: MCPServer, answers: McpAnswers) -> None:
             ecosystem=ecosystem or None,
             badge=_named(badge),
             category=_named(category),
-            access=_named(access),
-            read_only="yes" if read_only else None,
             minimum=Decimal(str(minimum)) if minimum else None,
         )
         return _answered(lambda: answers.search(query, cursor, limit))
