@@ -88,7 +88,7 @@ class CategoryCounts:
             counter.moves.add(abs(after - before), named)
 
     def count(self, listed: ListedServer, what: str) -> None:
-        """Count a server of which the two runs have no two scores: `new`, `went_dark` or `came_back`."""
+        """Count a server of which the two runs have no two scores: `new`, `lost_score` or `gained_score`."""
         for name in listed.facets.categories:
             self._found.setdefault(name, CategoryCounter()).counts[what] += 1
 
@@ -99,7 +99,7 @@ class CategoryCounts:
             {
                 "name": name,
                 "servers": counter.servers,
-                **{what: counter.counts[what] for what in ("up", "down", "went_dark", "came_back", "new")},
+                **{what: counter.counts[what] for what in ("up", "down", "lost_score", "gained_score", "new")},
                 "best": counter.best.as_json(),
                 "moves": counter.moves.as_json(),
             }

@@ -33,8 +33,8 @@ MAX_ENTRIES: Final = 30
 _CHANGES: Final = {
     "up": "rose",
     "down": "fell",
-    "went_dark": "lost the score",
-    "came_back": "have a score again",
+    "lost_score": "lost the score",
+    "gained_score": "have a score again",
     "new": "new",
 }
 _NAME: Final = 120

@@ -41,7 +41,7 @@ LINT: dict[str, Any] = {
 }
 
 
-CHANGES = ("up", "down", "went_dark", "came_back", "new")
+CHANGES = ("up", "down", "lost_score", "gained_score", "new")
 
 
 def front(name: str = "made-up") -> dict[str, Any]:
@@ -62,8 +62,8 @@ def front(name: str = "made-up") -> dict[str, Any]:
             "same": 1000,
             "new": 100,
             "gone": None,
-            "went_dark": 7,
-            "came_back": 2,
+            "lost_score": 7,
+            "gained_score": 2,
             "why": ["evidence", "ruleset"],
             "most": [
                 {
@@ -82,8 +82,8 @@ def front(name: str = "made-up") -> dict[str, Any]:
                 "servers": 321,
                 "up": 4,
                 "down": 1,
-                "went_dark": 2,
-                "came_back": 0,
+                "lost_score": 2,
+                "gained_score": 0,
                 "new": 9,
                 "best": [
                     {
@@ -101,8 +101,8 @@ def front(name: str = "made-up") -> dict[str, Any]:
                 "servers": 500,
                 "up": 0,
                 "down": 0,
-                "went_dark": 0,
-                "came_back": 0,
+                "lost_score": 0,
+                "gained_score": 0,
                 "new": 0,
                 "best": [],
                 "moves": [],

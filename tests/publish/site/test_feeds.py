@@ -113,5 +113,7 @@ def test_the_feed_of_a_category_says_that_a_server_lost_its_score(
     put(store, night(0), [mail], cards(mail, 60, "C"))
     lost = [replace(one, score=NotMeasured("timeout", ""), grade=None) for one in samples.cards(mail)]
     put(store, night(1), [mail], lost)
-    entry, _ = entries(site_of(store).get("/categories/messages/feed.atom").text)
+    site = site_of(store)
+    entry, _ = entries(site.get("/categories/messages/feed.atom").text)
     assert entry["title"] == "1 server: 1 lost the score"
+    assert "1 lost their score" in site.get("/").text
