@@ -18,6 +18,7 @@ from packaging.utils import canonicalize_name
 from evidence.store import open_store
 from tests.publish import samples
 from tests.publish.filled_stores import fill
+from tests.sampling import some
 from workers.cli import extras
 from workers.cli.extras import DATASETS, EXTRAS, FLEET, PACKAGES, SITE, Extra, find_extra
 
@@ -68,20 +69,19 @@ def test_the_base_scans_a_command_without_a_sandbox(tmp_path: Path) -> None:
     assert json.loads(found.stdout)["verdicts"], found.stderr
 
 
-@pytest.mark.parametrize(
-    "words",
-    [
-        ["explain", "lint"],
-        ["list"],
-        ["show", SHOWN],
-        ["status"],
-        ["night", "list"],
-        ["rescore", "latest"],
-        ["findings", "list"],
-        ["samples"],
-    ],
-    ids=" ".join,
+READS = (
+    ["explain", "lint"],
+    ["list"],
+    ["show", SHOWN],
+    ["status"],
+    ["night", "list"],
+    ["rescore", "latest"],
+    ["findings", "list"],
+    ["samples"],
 )
+
+
+@pytest.mark.parametrize("words", some(READS, 3), ids=" ".join)
 def test_the_base_reads_and_keeps_results(words: list[str], filled: Path) -> None:
     found = base(*words, home=filled)
     assert found.returncode == 0, found.stderr
@@ -113,24 +113,24 @@ def filled(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-@pytest.mark.parametrize(
-    ("words", "extra"),
-    [
-        (["scan", "npm:some-server"], PACKAGES),
-        (["scan", "--", "python", "server.py"], PACKAGES),
-        (["scan", "https://127.0.0.1:1/mcp", "--official-client"], PACKAGES),
-        (["run", "--registry", "starter"], PACKAGES),
-        (["web"], SITE),
-        (["mcp"], SITE),
-        (["report", "latest", "report"], SITE),
-        (["export", "latest", "dataset"], DATASETS),
-        (["key", "show"], DATASETS),
-    ],
-    ids=lambda value: " ".join(value) if isinstance(value, list) else value.name,
+NEEDS: tuple[tuple[list[str], Extra], ...] = (
+    (["scan", "npm:some-server"], PACKAGES),
+    (["scan", "--", "python", "server.py"], PACKAGES),
+    (["web"], SITE),
+    (["scan", "https://127.0.0.1:1/mcp", "--official-client"], PACKAGES),
+    (["run", "--registry", "starter"], PACKAGES),
+    (["mcp"], SITE),
+    (["export", "latest", "dataset"], DATASETS),
+    (["report", "latest", "report"], SITE),
+    (["key", "show"], DATASETS),
 )
+
+
+@pytest.mark.parametrize("need", some(NEEDS, 3), ids=lambda need: " ".join(need[0]))
 def test_a_command_names_the_extra_that_it_needs_and_the_command_that_adds_it(
-    words: list[str], extra: Extra, filled: Path
+    need: tuple[list[str], Extra], filled: Path
 ) -> None:
+    words, extra = need
     found = base(*words, home=filled)
     assert found.returncode == 2, found.stderr
     assert f"error: this needs the extra `{extra.name}`, for {extra.purpose}." in found.stderr
