@@ -8,6 +8,7 @@ from typing import Final, TypeAlias
 
 from fastapi import APIRouter, FastAPI
 
+from evidence.derive.secret_scrubbing import are_free_of_secrets
 from evidence.store import Store
 from publish.api import guide
 from publish.api.app import BASE_PATH, create_api
@@ -37,6 +38,7 @@ from publish.web.context import SiteContext
 from publish.web.headers import SecurityHeaders
 from publish.web.rate_limits import RateLimiter
 from publish.web.request_guard import RequestGuard
+from scoring.engine import catalogue
 
 Routes: TypeAlias = Callable[[SiteContext], APIRouter]
 
@@ -102,9 +104,18 @@ def create_app(store: Store, backend: SiteBackend) -> FastAPI:
 def _lifespan(site: SiteContext) -> Callable[[FastAPI], AbstractAsyncContextManager[None]]:
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
+        _load(site)
         async with AsyncExitStack() as stack:
             for enter in site.lifespans:
                 await stack.enter_async_context(enter())
             yield
 
     return lifespan
+
+
+def _load(site: SiteContext) -> None:
+    """Load rules, the patterns of secrets and all templates before the first visitor asks."""
+    catalogue.list_rules()
+    are_free_of_secrets(["key"])
+    for name in site.jinja.list_templates(["j2"]):
+        site.jinja.get_template(name)
