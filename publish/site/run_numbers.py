@@ -10,6 +10,7 @@ from publish.site import plot_geometry
 from publish.text.numbers import make_bars
 from publish.views.absence_advice import advise_on_absence
 from publish.views.dashboard import DashboardNumbers
+from publish.views.server_in_run import methodology_titles
 from scoring.engine import catalogue
 
 STATES: Final = ("measured", "partial", "not_testable")
@@ -112,7 +113,7 @@ def _dimension(one: Mapping[str, Any]) -> dict[str, Any]:
 
 def _failure(one: Mapping[str, Any], most: int) -> dict[str, Any]:
     rule = one.get("rule") or ""
-    titles = {known.id: known.title for known in catalogue.list_rules()}
+    titles = methodology_titles().rules
     return {
         "cites": one["cites"],
         "rule": rule,

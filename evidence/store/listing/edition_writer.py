@@ -15,6 +15,7 @@ from typing import Any, Final
 from sqlalchemy import Connection, delete, func, insert, literal, select, text, update
 
 from evidence.store.database import Database
+from evidence.store.listing.facet_bits import add_bits
 from evidence.store.listing.published_edition import find_published_edition_key, is_edition_published
 from evidence.store.listing.ranks import (
     BY_ADDITION,
@@ -46,8 +47,8 @@ _COMPLETION: Final = 7_340_032_131
 """The advisory lock for completing editions on PostgreSQL; SQLite has one writer."""
 
 _ROWS: Final = (LISTING_SERVER, LISTING_ORDER)
-_SERVER_COLUMNS: Final = ("edition", "place", "server_key", "name", "seen", "kind", "body")
-_ORDER_COLUMNS: Final = ("edition", "sort", "place", "rank", "kind", "grade", "score")
+_SERVER_COLUMNS: Final = ("edition", "place", "server_key", "name", "seen", "kind", "facets", "body")
+_ORDER_COLUMNS: Final = ("edition", "sort", "place", "rank", "kind", "facets", "grade", "score")
 
 
 class EditionSuperseded(Exception):
@@ -106,6 +107,7 @@ class EditionCounts:
     servers: int = 0
     kinds: dict[FilterGroup, int] = field(default_factory=dict)
     alike: Counter[int] = field(default_factory=Counter)
+    facets: dict[str, int] = field(default_factory=dict)
     rubrics: dict[tuple[str, int], int] = field(default_factory=dict)
     scored: Counter[int] = field(default_factory=Counter)
 
@@ -124,7 +126,7 @@ class EditionCounts:
 
 def _begin(connection: Connection, run: str) -> int:
     values = {"run_key": find_run_key(connection, run), "ready": False, "servers": 0}
-    texts = {"rubrics": "[]", "kinds": "[]", "front": b""}
+    texts = {"rubrics": "[]", "kinds": "[]", "facets": "[]", "front": b""}
     made = connection.execute(insert(LISTING_EDITION).values(values | texts).returning(LISTING_EDITION.c.key))
     return int(made.scalar_one())
 
@@ -145,17 +147,18 @@ def _write(connection: Connection, edition: int, batch: Sequence[ListedServer], 
     words: list[tuple[int, ServerWords]] = []
     for listed in batch:
         place, kind = counts.servers, counts.kind(listed)
+        facets = add_bits(counts.facets, listed.facets)
         counts.servers += 1
         server = listed.server
         name = server.name[:_NAME].casefold()[:_NAME]
         key = keys[server.id]
-        servers.append((edition, place, key, name, listed.as_of, kind, pack_server(listed)))
-        orders.append((edition, BY_DATE, place, rank_date(listed.as_of), kind, None, None))
-        orders.append((edition, BY_ADDITION, place, rank_addition(key), kind, None, None))
+        servers.append((edition, place, key, name, listed.as_of, kind, facets, pack_server(listed)))
+        orders.append((edition, BY_DATE, place, rank_date(listed.as_of), kind, facets, None, None))
+        orders.append((edition, BY_ADDITION, place, rank_addition(key), kind, facets, None, None))
         for score in listed.scores:
             points = None if score.score is None else score_to_integer(score.score)
             sort = counts.sort(score.rubric, score.version)
-            orders.append((edition, sort, place, rank_score(score), kind, score.grade, points))
+            orders.append((edition, sort, place, rank_score(score), kind, facets, score.grade, points))
         words.append(
             (
                 place,
@@ -184,6 +187,7 @@ def _complete(connection: Connection, edition: int, counts: EditionCounts, front
         "servers": counts.servers,
         "rubrics": to_json(list(counts.rubrics)),
         "kinds": kinds.to_json(),
+        "facets": to_json(list(counts.facets)),
         "front": front,
     }
     before = find_published_edition_key(connection)
@@ -200,7 +204,7 @@ def _complete(connection: Connection, edition: int, counts: EditionCounts, front
 def _order_by_name(connection: Connection, edition: int) -> None:
     server = LISTING_SERVER.c
     number = func.row_number().over(order_by=(server.name, server.place))
-    numbered = select(server.edition, literal(BY_NAME), server.place, number, server.kind)
+    numbered = select(server.edition, literal(BY_NAME), server.place, number, server.kind, server.facets)
     connection.execute(_order_from(numbered.where(server.edition == edition)))
 
 
@@ -208,7 +212,8 @@ def _order_the_rest(connection: Connection, edition: int, sort: int) -> None:
     """Add the servers without a score of a rubric version at the end of its order."""
     server, order = LISTING_SERVER.c, LISTING_ORDER.c
     ranked = select(order.place).where(order.edition == edition, order.sort == sort, order.place == server.place)
-    rest = select(server.edition, literal(sort), server.place, literal(UNRANKED, order.rank.type), server.kind)
+    rank = literal(UNRANKED, order.rank.type)
+    rest = select(server.edition, literal(sort), server.place, rank, server.kind, server.facets)
     connection.execute(_order_from(rest.where(server.edition == edition, ~ranked.correlate(LISTING_SERVER).exists())))
 
 
@@ -224,7 +229,7 @@ def _withhold(connection: Connection, edition: int) -> None:
 
 
 def _order_from(rows: Any) -> Any:
-    return insert(LISTING_ORDER).from_select(["edition", "sort", "place", "rank", "kind"], rows)
+    return insert(LISTING_ORDER).from_select(["edition", "sort", "place", "rank", "kind", "facets"], rows)
 
 
 def _drop_others(connection: Connection, edition: int, kept: set[int | None]) -> None:

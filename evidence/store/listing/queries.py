@@ -14,6 +14,7 @@ from sqlalchemy import (
     Select,
     and_,
     bindparam,
+    false,
     func,
     literal,
     literal_column,
@@ -23,6 +24,7 @@ from sqlalchemy import (
 
 from evidence.model import Server, ServerId
 from evidence.store.errors import UnknownRubric
+from evidence.store.listing.facet_bits import find_wanted_bits
 from evidence.store.listing.published_edition import SHOWN_EDITION
 from evidence.store.listing.ranks import (
     BY_ADDITION,
@@ -77,6 +79,7 @@ class Edition:
     servers: int
     rubrics: tuple[tuple[str, int], ...]
     kinds: FilterGroups
+    facets: tuple[str, ...]
 
     def sort(self, query: ListingQuery) -> int:
         """The number of a query's sort order."""
@@ -100,12 +103,14 @@ class Edition:
 
 
 def read_edition(connection: Connection, key: int, hides: bool) -> Edition:
-    query = select(LISTING_EDITION.c.servers, LISTING_EDITION.c.rubrics, LISTING_EDITION.c.kinds, RUN.c.id)
+    edition = LISTING_EDITION.c
+    query = select(edition.servers, edition.rubrics, edition.kinds, edition.facets, RUN.c.id)
     row = connection.execute(
         query.join(RUN, RUN.c.key == LISTING_EDITION.c.run_key).where(LISTING_EDITION.c.key == key)
     ).one()
     rubrics = tuple((rubric, version) for rubric, version in from_json(row.rubrics))
-    return Edition(key, hides, row.id, row.servers, rubrics, FilterGroups.from_json(row.kinds))
+    kinds, facets = FilterGroups.from_json(row.kinds), tuple(map(str, from_json(row.facets)))
+    return Edition(key, hides, row.id, row.servers, rubrics, kinds, facets)
 
 
 def read_page(
@@ -184,6 +189,11 @@ def list_conditions(edition: Edition, query: ListingQuery) -> QueryConditions:
     found: QueryConditions = []
     if (kinds := edition.kinds.matching(query)) is not None:
         found.append(order.kind.in_(sorted(kinds)))
+    wanted = find_wanted_bits(edition.facets, query)
+    if wanted is None:
+        found.append(false())
+    elif wanted:
+        found.append(order.facets.bitwise_and(wanted) == wanted)
     if query.grade is not None or query.minimum is not None:
         found.append(_scored(edition, query, order))
     if edition.hides:
@@ -243,7 +253,7 @@ def _count(
     connection: Connection, edition: Edition, query: ListingQuery, where: QueryConditions
 ) -> tuple[int | None, int]:
     """The number of servers that match a query: exact if it is known or small, otherwise None and a lower bound."""
-    if _filters_groups_only(query):
+    if _filters_groups_only(query) and find_wanted_bits(edition.facets, query) == 0:
         kinds = edition.kinds.matching(query)
         shown = edition.servers if kinds is None else sum(kinds.values())
         if not edition.hides:

@@ -24,25 +24,17 @@ class FilterGroup(NamedTuple):
     registries: tuple[str, ...]
     badges: tuple[str, ...]
     gate: bool
-    categories: tuple[str, ...] = ()
-    transport: str = ""
-    access: str = ""
-    read_only: str = ""
-    advisories: str = ""
 
     @classmethod
     def from_json(cls, values: Iterable[Any]) -> FilterGroup:
         return cls._make(tuple(value) if isinstance(value, list) else value for value in values)
 
 
-_SINGLE: Final = ("state", "reason", "ecosystem", "transport", "access", "read_only", "advisories")
+_SINGLE: Final = ("state", "reason", "ecosystem")
 """The filters of which a server has one value, by their names in a query and in a group."""
 
-_MANY: Final = {"registry": "registries", "badge": "badges", "category": "categories"}
+_MANY: Final = {"registry": "registries", "badge": "badges"}
 """The filters of which a server may have several values, by their names in a query."""
-
-FILTERS: Final = (*_SINGLE, *_MANY)
-"""The filters that groups answer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,30 +69,19 @@ class FilterGroups:
 
 
 def filter_group_of(listed: ListedServer) -> FilterGroup:
-    facets = listed.facets
-    return FilterGroup(
-        listed.state,
-        listed.reason,
-        listed.ecosystem,
-        listed.registries,
-        listed.badges,
-        listed.gate,
-        facets.categories,
-        facets.transport,
-        facets.access,
-        facets.read_only,
-        facets.advisories,
-    )
+    return FilterGroup(listed.state, listed.reason, listed.ecosystem, listed.registries, listed.badges, listed.gate)
 
 
 def pack_server(listed: ListedServer) -> bytes:
     """The values of a listed server that are neither in the server table nor in a column of their own."""
     scores = [_packed_score(score) for score in listed.scores]
-    return orjson.dumps([tuple(filter_group_of(listed)), listed.tools, scores, listed.purpose])
+    facets = listed.facets
+    packed = [facets.categories, facets.transport, facets.access, facets.read_only, facets.advisories]
+    return orjson.dumps([tuple(filter_group_of(listed)), listed.tools, scores, listed.purpose, packed])
 
 
 def unpack_server(body: bytes, server: Server, run: str, seen: datetime) -> ListedServer:
-    values, tools, scores, purpose = orjson.loads(body)
+    values, tools, scores, purpose, (categories, *facets) = orjson.loads(body)
     group = FilterGroup.from_json(values)
     return ListedServer(
         server=server,
@@ -115,13 +96,15 @@ def unpack_server(body: bytes, server: Server, run: str, seen: datetime) -> List
         badges=group.badges,
         scores=tuple(_score(*score) for score in scores),
         purpose=purpose,
-        facets=ServerFacets(
-            categories=group.categories,
-            transport=group.transport,
-            access=group.access,
-            read_only=group.read_only,
-            advisories=group.advisories,
-        ),
+        facets=_facets(tuple(categories), *facets),
+    )
+
+
+@lru_cache(8_192)
+def _facets(categories: tuple[str, ...], transport: str, access: str, read_only: str, advisories: str) -> ServerFacets:
+    """Cached, since many servers have equal facets."""
+    return ServerFacets(
+        categories=categories, transport=transport, access=access, read_only=read_only, advisories=advisories
     )
 
 

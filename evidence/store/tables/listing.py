@@ -20,8 +20,8 @@ from evidence.store.tables.column_types import TextColumn, TimestampColumn
 class ListingEditionTable(TableBase, table=True):
     """One edition: its run and the dashboard's numbers, which stay when its rows are dropped.
 
-    `rubrics` and `kinds` are ASCII JSON: the rubric versions in the order of their numbers, and the filter groups, each
-    with its number of servers.
+    `rubrics`, `kinds` and `facets` are ASCII JSON: the rubric versions in the order of their numbers, the filter
+    groups, each with its number of servers, and the facets in the order of their bits.
     """
 
     __tablename__ = "listing_edition"
@@ -32,6 +32,7 @@ class ListingEditionTable(TableBase, table=True):
     servers: int = Field(sa_column=Column(Integer, nullable=False))
     rubrics: str = Field(sa_column=Column(TextColumn, nullable=False))
     kinds: str = Field(sa_column=Column(TextColumn, nullable=False))
+    facets: str = Field(sa_column=Column(TextColumn, nullable=False))
     front: bytes = Field(sa_column=Column(LargeBinary, nullable=False))
 
 
@@ -46,6 +47,7 @@ class ListingServerTable(TableBase, table=True):
     name: str = Field(sa_column=Column(TextColumn, nullable=False))
     seen: datetime = Field(sa_column=Column(TimestampColumn, nullable=False))
     kind: int = Field(sa_column=Column(Integer, nullable=False))
+    facets: int = Field(sa_column=Column(BigInteger, nullable=False))
     body: bytes = Field(sa_column=Column(LargeBinary, nullable=False))
 
     __table_args__ = (
@@ -64,12 +66,13 @@ class ListingOrderTable(TableBase, table=True):
     place: int = Field(sa_column=Column(Integer, primary_key=True, autoincrement=False))
     rank: int = Field(sa_column=Column(BigInteger, nullable=False))
     kind: int = Field(sa_column=Column(Integer, nullable=False))
+    facets: int = Field(sa_column=Column(BigInteger, nullable=False))
     grade: str | None = Field(sa_column=Column(TextColumn))
     score: int | None = Field(sa_column=Column(Integer))
 
     # Contains all columns of the filters, so that a list is read from the index alone.
     __table_args__ = (
-        Index("ix_listing_order_walk", "edition", "sort", "rank", "place", "kind", "grade", "score"),
+        Index("ix_listing_order_walk", "edition", "sort", "rank", "place", "kind", "facets", "grade", "score"),
         {"sqlite_with_rowid": False},
     )
 

@@ -9,6 +9,7 @@ from decimal import Decimal
 
 from evidence.model import Run, Server, ServerRef, Status, Trigger
 from evidence.store import ListedScore, ListedServer, RunState, Store
+from evidence.store.listing.values import ServerFacets
 from tests.evidence.store.build import AS_OF
 
 RUN = "20261122T030000Z-1"
@@ -35,6 +36,17 @@ def make_listed(server: Server, chance: random.Random, run: str = RUN) -> Listed
         gate=chance.random() < 0.5,
         badges=("lab_tested",) if chance.random() < 0.3 else (),
         scores=tuple(make_score(*name, chance) for name in RUBRICS if chance.random() < 0.9),
+        facets=make_facets(random.Random(server.ref)),
+    )
+
+
+def make_facets(chance: random.Random) -> ServerFacets:
+    return ServerFacets(
+        categories=tuple(chance.sample(("code", "data", "time"), chance.randint(1, 2))),
+        transport=chance.choice(("stdio", "sse", "")),
+        access=chance.choice(("open", "credentials", "")),
+        read_only=chance.choice(("yes", "no", "")),
+        advisories=chance.choice(("yes", "no", "")),
     )
 
 

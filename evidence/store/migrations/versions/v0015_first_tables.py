@@ -283,18 +283,20 @@ def _make_listing() -> None:
         *integers("place", autoincrement=False),
         *big_integers("rank"),
         *integers("kind"),
+        *big_integers("facets"),
         *texts("grade", nullable=True),
         *integers("score", nullable=True),
         primary=("edition", "sort", "place"),
         rowid=False,
     )
-    index("listing_order", "edition", "sort", "rank", "place", "kind", "grade", "score", name="ix_listing_order_walk")
+    walked = ("edition", "sort", "rank", "place", "kind", "facets", "grade", "score")
+    index("listing_order", *walked, name="ix_listing_order_walk")
     table(
         "listing_edition",
         *integers("run_key"),
         *booleans("ready"),
         *integers("servers"),
-        *texts("rubrics", "kinds"),
+        *texts("rubrics", "kinds", "facets"),
         *binaries("front"),
         foreign={"run_key": "run"},
     )
@@ -312,6 +314,7 @@ def _make_listing() -> None:
         *texts("name"),
         *moments("seen"),
         *integers("kind"),
+        *big_integers("facets"),
         *binaries("body"),
         primary=("edition", "place"),
         foreign={"server_key": "server"},

@@ -14,9 +14,9 @@ import pytest
 
 from evidence.store import BadCursor, ListedServer, ListingPage, ListingQuery, Store, UnknownRubric
 from evidence.store.listing.search_words import SearchTerm, parse_search_terms, split_server_words
-from evidence.store.listing.values import SORT_ORDERS
+from evidence.store.listing.values import SORT_ORDERS, ServerFacets
 from scoring import ranking
-from tests.evidence.store.listing_samples import RUN, make_listed, make_many, make_server, show
+from tests.evidence.store.listing_samples import RUN, know, make_listed, make_many, make_server, show
 
 
 def walk(store: Store, query: ListingQuery, limit: int) -> Iterator[ListingPage]:
@@ -102,6 +102,22 @@ FILTERS: Sequence[tuple[ListingQuery, Callable[[ListedServer], bool]]] = [
     (ListingQuery(badge="lab_tested"), lambda one: "lab_tested" in one.badges),
     (ListingQuery(state="measured", badge="lab_tested"), lambda one: one.state == "measured" and bool(one.badges)),
     (ListingQuery(state="nonsense"), lambda one: False),
+    (ListingQuery(category="data"), lambda one: "data" in one.facets.categories),
+    (ListingQuery(transport="sse", sort="name"), lambda one: one.facets.transport == "sse"),
+    (ListingQuery(access="open", sort="seen"), lambda one: one.facets.access == "open"),
+    (ListingQuery(read_only="yes"), lambda one: one.facets.read_only == "yes"),
+    (ListingQuery(advisories="no"), lambda one: one.facets.advisories == "no"),
+    (
+        ListingQuery(category="code", access="credentials", ecosystem="npm", grade="A"),
+        lambda one: (
+            "code" in one.facets.categories
+            and one.facets.access == "credentials"
+            and one.ecosystem == "npm"
+            and (score := one.score("adaptive")) is not None
+            and score.grade == "A"
+        ),
+    ),
+    (ListingQuery(category="nonsense"), lambda one: False),
     (ListingQuery(grade="A"), lambda one: (score := one.score("adaptive")) is not None and score.grade == "A"),
     (
         ListingQuery(minimum=Decimal("70.01"), sort="name", rubric="lint", version=1),
@@ -315,3 +331,26 @@ def test_a_server_without_any_score_comes_last_and_is_listed_in_every_order(stor
     assert store.listing.read_page(ListingQuery()).servers[-1] == rows[1]
     for sort in SORT_ORDERS:
         assert rows[1] in store.listing.read_page(ListingQuery(sort=sort)).servers
+
+
+def test_more_facets_than_there_are_bits_are_not_found_and_break_nothing(store: Store) -> None:
+    rows = [
+        replace(one, facets=ServerFacets(categories=(f"c{number}",), access="open"))
+        for number, one in enumerate(make_many(70))
+    ]
+    show(store, rows)
+    first = store.listing.read_page(ListingQuery(category="c0")).servers
+    assert [one.server.id for one in first] == [rows[0].server.id]
+    assert store.listing.read_page(ListingQuery(category="c69")).servers == ()
+    assert len(store.listing.read_page(ListingQuery(access="open"), limit=200).servers) == 70
+
+
+def test_pages_by_addition_are_the_servers_in_the_order_of_their_discovery(store: Store) -> None:
+    rows = make_many(23)
+    for start in range(0, 23, 5):
+        know(store, [one.server for one in rows[start : start + 5]], f"20261101T03000{start // 5}Z-1", None)
+    show(store, rows)
+    found = ids(list(walk(store, ListingQuery(sort="added"), 4)))
+    assert set(found[-5:]) == {one.server.id for one in rows[:5]}, "the first ones come last"
+    assert set(found[:3]) == {one.server.id for one in rows[20:]}
+    assert ids(list(walk(store, ListingQuery(sort="added", reverse=True), 7))) == found[::-1]

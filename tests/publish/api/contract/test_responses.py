@@ -197,6 +197,26 @@ def test_receipts_can_be_chosen(api: Api) -> None:
     assert earlier["as_of"] == "2026-02-28T03:00:00+00:00"
 
 
+@pytest.mark.parametrize("facet", ["category", "transport", "access", "read_only", "advisories"])
+def test_servers_state_their_facets_and_are_found_by_them(api: Api, facet: str) -> None:
+    every = {one["id"]: one["facets"] for one in api.get("/servers?limit=200")["servers"]}
+    values = {one: facets["categories"] if facet == "category" else [facets[facet]] for one, facets in every.items()}
+    known = {value for found in values.values() for value in found if value}
+    assert known or facet == "advisories", "the made-up servers have no records of advisories"
+    for value in known | ({"yes"} if facet == "advisories" else set()):
+        found = {item["id"] for item in api.get(f"/servers?{facet}={value}&limit=200")["servers"]}
+        assert found == {one for one, having in values.items() if value in having}, value
+    if facet == "access":
+        assert known == {"open", "credentials"}
+
+
+def test_the_last_discovered_servers_come_first(api: Api) -> None:
+    there = [one["id"] for one in api.get("/servers?sort=added&limit=200")["servers"]]
+    back = [one["id"] for one in api.get("/servers?sort=added&reverse=true&limit=200")["servers"]]
+    assert len(set(there)) == len(api.servers)
+    assert back == there[::-1]
+
+
 def test_evidence_is_shown_without_what_is_guessable(api: Api) -> None:
     records = api.get(f"{api.first}/evidence")["records"]
     assert listing.KIND in records
