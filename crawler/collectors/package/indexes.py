@@ -16,6 +16,7 @@ from crawler.sandbox.toolchain.package_indexes import (
     NpmIndex,
     PythonIndex,
     parse_endpoint,
+    read_npm_index,
     read_python_index,
 )
 
@@ -43,12 +44,13 @@ class ConfiguredIndexes:
         self._python: PythonIndex | SandboxError | None = None
 
     async def npm(self) -> NpmIndex:
-        """The index of `npm config`."""
-        from crawler.sandbox.toolchain.node import find_npm_index  # noqa: PLC0415  with httpx, as below
+        """The index of `npm config`. A failed download of Node is not the answer of a tool: it is tried again."""
+        from crawler.sandbox.toolchain import node  # noqa: PLC0415  with httpx, as below
 
         async with self._client:
             if self._npm is None:
-                self._npm = await _ask(find_npm_index(self._cache_dir, self._environ))
+                npm = await node.provide_npm(self._cache_dir, self._environ)
+                self._npm = await _ask(asyncio.to_thread(read_npm_index, self._environ, npm))
             return _given(self._npm)
 
     async def python(self) -> PythonIndex:

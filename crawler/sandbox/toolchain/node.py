@@ -102,11 +102,18 @@ def find_npm(cache_dir: Path, environ: Mapping[str, str]) -> list[str] | None:
     return found.npm if found else None
 
 
+async def provide_npm(
+    cache_dir: Path, environ: Mapping[str, str], progress: Callable[[str], None] = lambda _: None
+) -> list[str]:
+    """The command of the user's npm; without one, the npm that comes with Node, which is fetched if it is missing."""
+    return find_npm(cache_dir, environ) or (await provide_node(cache_dir, environ, progress)).npm
+
+
 async def find_npm_index(
     cache_dir: Path, environ: Mapping[str, str], progress: Callable[[str], None] = lambda _: None
 ) -> NpmIndex:
-    """The index of the user's npm; without one, of the npm that comes with Node, which is fetched if it is missing."""
-    npm = find_npm(cache_dir, environ) or (await provide_node(cache_dir, environ, progress)).npm
+    """The index of the npm that `provide_npm` returns."""
+    npm = await provide_npm(cache_dir, environ, progress)
     return await asyncio.to_thread(package_indexes.read_npm_index, environ, npm)
 
 
@@ -135,12 +142,20 @@ def unpack_node(wheel: bytes, home: Path) -> None:
                     (work / inner).write_bytes(archive.read(name))
         (work / BINARY).chmod(0o755)
         work.chmod(0o755)
-        if not home.is_dir():  # another process may have been faster
-            work.rename(home)
+        _move(work, home)
     except (zipfile.BadZipFile, OSError) as error:
         raise SandboxError(f"Node cannot be unpacked: {error}") from error
     finally:
         shutil.rmtree(work, ignore_errors=True)
+
+
+def _move(work: Path, home: Path) -> None:
+    """Move a complete folder to its place, unless another process was faster."""
+    try:
+        work.rename(home)
+    except OSError:
+        if not (home / BINARY).is_file():
+            raise
 
 
 def _place(cache_dir: Path, wanted: NodePin) -> Path:

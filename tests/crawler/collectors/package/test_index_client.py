@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from pathlib import Path
+from typing import NoReturn
 
 import pytest
 
@@ -14,6 +15,7 @@ from crawler.http.address_guard import AddressGuard
 from crawler.http.engine import HttpEngine
 from crawler.http.failures import BlockedAddress
 from crawler.sandbox.errors import SandboxError
+from crawler.sandbox.toolchain import node
 from evidence.model import Absent, Reason, Server
 from tests.crawler.collectors.package.local_indexes import NOON, Bench, absent, body, dossier, npm
 from tests.servers.indexes import Answer, PackageIndex, packument
@@ -162,6 +164,23 @@ def test_the_users_tools_are_asked_once_even_when_they_know_nothing(tmp_path: Pa
 
     asyncio.run(several_times())
     assert asked.read_text("utf-8") == "asked\n"
+
+
+def test_a_failed_download_of_node_is_tried_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    tried = 0
+
+    async def fail(*_: object) -> NoReturn:
+        nonlocal tried
+        tried += 1
+        raise SandboxError("the connection was lost")
+
+    monkeypatch.setattr(node, "find_npm", lambda *_: None)
+    monkeypatch.setattr(node, "provide_node", fail)
+    indexes = ConfiguredIndexes({}, tmp_path)
+    for _ in range(2):
+        with pytest.raises(SandboxError, match="the connection was lost"):
+            asyncio.run(indexes.npm())
+    assert tried == 2
 
 
 def test_the_guard_opens_the_doors_of_the_index_and_nothing_beside_them() -> None:
