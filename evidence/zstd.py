@@ -12,7 +12,6 @@ if sys.version_info >= (3, 14):
         ZstdDict,
         ZstdError,
         compress,
-        decompress,
         get_frame_info,
         train_dict,
     )
@@ -24,7 +23,6 @@ else:
         ZstdDict,
         ZstdError,
         compress,
-        decompress,
         get_frame_info,
         train_dict,
     )
@@ -36,7 +34,6 @@ __all__ = [
     "ZstdDict",
     "ZstdError",
     "compress",
-    "decompress",
     "get_frame_info",
     "train_dict",
 ]

@@ -71,7 +71,7 @@ class AccessClass(StrEnum):
         return self in {AccessClass.GATED_AT_CONNECT, AccessClass.GATED_AT_LIST}
 
 
-_GATED: Final = {AccessClass.GATED_AT_CONNECT, AccessClass.GATED_AT_LIST, AccessClass.PAYMENT}
+_ASKING: Final = {*(one for one in AccessClass if one.is_gated), AccessClass.PAYMENT}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -166,9 +166,9 @@ class Access:
         return AccessClass(text_or_empty(self.body.get("class")))
 
     @property
-    def is_gated(self) -> bool:
+    def asks_for_access(self) -> bool:
         """Whether credentials or a payment would give more access; False for a class that is not known."""
-        return text_or_empty(self.body.get("class")) in _GATED
+        return text_or_empty(self.body.get("class")) in _ASKING
 
     @cached_property
     def gate(self) -> Gate | None:

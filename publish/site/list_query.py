@@ -73,13 +73,10 @@ class ListQuery:
     def with_(self, **changes: Any) -> str:
         return ListQuery(replace(self.query, **changes)).url
 
-    def sorted_by(self, order: str, rubric: str | None = None) -> str:
+    def sorted_by(self, order: str) -> str:
         """The URL of the same search in another order, or reversed if it has that order already."""
-        same = self.query.sort == order and rubric in {None, self.query.rubric}
-        if same:
-            return self.with_(reverse=not self.query.reverse)
-        version = self.query.version if rubric in {None, self.query.rubric} else None
-        return self.with_(sort=order, rubric=rubric or self.query.rubric, version=version, reverse=False)
+        is_same = self.query.sort == order
+        return self.with_(reverse=not self.query.reverse) if is_same else self.with_(sort=order, reverse=False)
 
     def _parameters(self) -> dict[str, str]:
         query = self.query

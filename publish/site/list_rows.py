@@ -53,7 +53,8 @@ def _row(listed: ListedServer, rubric: str, clean: bool, choose: bool) -> str:
 
 
 def _checkbox(server: str, name: str) -> str:
-    return f'<label><input type="checkbox" name="server" value="{server}" form="compare"><span>{name}</span></label>'
+    box = f'<input type="checkbox" name="server" value="{server}" form="compare">'
+    return f'<label>{box}<span class="hidden">{name}</span></label>'
 
 
 @lru_cache(1_000)

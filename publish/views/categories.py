@@ -36,7 +36,7 @@ MAX_WORDS: Final = 200
 
 @dataclass(frozen=True, slots=True)
 class Category:
-    """A category: its id for addresses, its title, and its words, of which any inflected form counts."""
+    """A category: its id for addresses, its title, and its words, which match with or without a plural `s`."""
 
     id: str
     title: str
@@ -51,7 +51,7 @@ CATEGORIES: Final = (
     _category(
         "databases",
         "Databases",
-        "database databases sql nosql postgres postgresql mysql mariadb sqlite mongodb redis valkey dynamodb opensearch"
+        "database sql nosql postgres postgresql mysql mariadb sqlite mongodb redis valkey dynamodb opensearch"
         " elasticsearch clickhouse snowflake bigquery duckdb neo4j cypher neptune supabase neon singlestore oracle"
         " timeseries influxdb cassandra couchbase airtable documentdb rds aurora elasticache memcached milvus qdrant"
         " pinecone chroma weaviate prisma tidb cockroachdb table",
@@ -78,7 +78,7 @@ CATEGORIES: Final = (
         "development",
         "Software development",
         "developer development openapi swagger postman debug debugger debugging profiling test testing ide jetbrains"
-        " xcode vscode documentation docs library libraries framework compiler ci build builds buildkite circleci"
+        " xcode vscode documentation docs library libraries framework compiler ci build buildkite circleci"
         " jenkins npm pypi maven nuget dependency dependencies storybook devtools figma",
     ),
     _category(

@@ -66,7 +66,7 @@ def _find_access(dossier: Dossier) -> str:
     if any(one.required and one.secret for one in declared) or _was_given_secrets(dossier):
         return CREDENTIALS
     seen = dossier.parsed(access.KIND, Access.parse)
-    return CREDENTIALS if seen and seen.is_gated else OPEN
+    return CREDENTIALS if seen and seen.asks_for_access else OPEN
 
 
 def _was_given_secrets(dossier: Dossier) -> bool:

@@ -32,10 +32,10 @@ _LEVEL: Final = 3
 
 _BY_KEY: Final = select(RECEIPT).where(matches_any(RECEIPT.c.key))
 
-# A base is used only if it halves the size, so that no base is kept for a receipt that differs too much.
 _MIN_BASE: Final = 8
 """Bytes that Zstandard demands of a dictionary."""
 
+# A base is used only if it halves the size, so that no base is kept for a receipt that differs too much.
 _MIN_GAIN: Final = 2
 
 
@@ -88,15 +88,15 @@ def put_receipts(connection: Connection, receipts: Iterable[Receipt], similar: M
     rows = []
     for receipt in receipts:
         base = bases.get(similar.get(receipt.digest, 0))
+        if base is not None and len(bodies[base].body) < _MIN_BASE:
+            base = None
         codec, size, packed = compress_body(receipt.body, compressor)
-        if base is not None and len(bodies[base].body) >= _MIN_BASE:
+        if base is not None:
             by_base = compress_body(receipt.body, new_compressor(_dictionary(bodies[base].body), level=_LEVEL))
             if len(by_base[2]) * _MIN_GAIN <= len(packed):
                 codec, size, packed = by_base
             else:
                 base = None
-        else:
-            base = None
         head = tuple(getattr(receipt, name) for name in _COLUMNS[:6])
         rows.append((*head, codec, size, packed, base))
     insert_rows(connection, RECEIPT, _COLUMNS, rows, unique=["digest"])

@@ -6,16 +6,18 @@ from fastapi import APIRouter
 from starlette.responses import Response
 
 from publish.views import categories
-from publish.views.dashboard import DashboardNumbers
+from publish.views.dashboard import NewestNumbers
 from publish.web.context import SiteContext
 
 
 def routes(site: SiteContext) -> APIRouter:
     router = APIRouter()
+    known = NewestNumbers(site.store)
 
     @router.get("/categories")
     def listed() -> Response:
-        counts = {one["name"]: one["servers"] for one in DashboardNumbers.read(site.store).rows("categories")}
+        numbers = known.of(site.store.listing.find_newest_run())
+        counts = {one["name"]: one["servers"] for one in numbers.rows("categories")}
         return site.page(
             "categories.html.j2",
             here="servers",

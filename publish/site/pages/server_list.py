@@ -15,7 +15,7 @@ from starlette.responses import RedirectResponse, Response
 from evidence.store import BadCursor, ListingQuery, UnknownRubric
 from publish.badges import requirements
 from publish.site.list_query import LIST_PATH, ListQuery, parse_search
-from publish.site.list_rows import render_rows
+from publish.site.list_rows import ACCESS, ADVISORIES, EFFECTS, render_rows
 from publish.site.pages.comparison import MAX_COMPARED
 from publish.views.categories import ALL_CATEGORIES
 from publish.views.dashboard import DashboardNumbers, NewestNumbers
@@ -27,9 +27,9 @@ ON_A_PAGE: Final = 50
 FORMS: Final = 256
 """Number of cached filter forms: all pages of a list have the same form."""
 
-ACCESS_CHOICES: Final = (("open", "lists tools without credentials"), ("credentials", "asks for credentials"))
-EFFECT_CHOICES: Final = (("yes", "states that it only reads"), ("no", "does not state that it only reads"))
-ADVISORY_CHOICES: Final = (("no", "no known advisory"), ("yes", "known advisories"))
+ACCESS_CHOICES: Final = tuple(ACCESS.items())
+EFFECT_CHOICES: Final = (*EFFECTS.items(), ("no", "does not state that it only reads"))
+ADVISORY_CHOICES: Final = (("no", "no known advisory"), *ADVISORIES.items())
 TRANSPORTS: Final = ("streamable-http", "sse", "stdio")
 LISTED_STATES: Final = (("measured", "measured"), ("partial", "partial"), ("not_testable", "not testable"))
 

@@ -10,7 +10,7 @@ from starlette.responses import Response
 from evidence.store import RunState
 from publish.site import plot_geometry
 from publish.site.run_numbers import number_values
-from publish.views.dashboard import DashboardNumbers
+from publish.views.dashboard import NewestNumbers
 from publish.views.runs import RunCounts, RunView, find_newest_published, list_runs
 from publish.web.context import SiteContext
 from publish.web.timed_value import TimedValue
@@ -32,6 +32,7 @@ _STATES: Final = {
 
 def routes(site: SiteContext) -> APIRouter:
     router = APIRouter()
+    known = NewestNumbers(site.store)
     recent = TimedValue(site.backend, SECONDS, lambda: list_runs(site.store))
 
     @router.get("/status")
@@ -39,7 +40,7 @@ def routes(site: SiteContext) -> APIRouter:
         found = recent.get()
         working = [night for night in found if night.state.is_working]
         last = find_newest_published(found)
-        numbers = number_values(DashboardNumbers.read(site.store))
+        numbers = number_values(known.of(site.store.listing.find_newest_run()))
         return site.page(
             "status.html.j2",
             here="status",

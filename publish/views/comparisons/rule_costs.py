@@ -61,11 +61,6 @@ def compare_rule_costs(before: Scorecard, after: Scorecard, rules: Collection[st
     return sorted(changes, key=lambda change: (-abs(change.gain), change.rule))
 
 
-def _is_unchecked(before: Scorecard, after: Scorecard, rule: str, was: bool, now: bool) -> bool:
-    """Whether a rule costs points on one receipt only, and the other one did not measure all that it judges."""
-    return (was and not now and _is_open(before, after, rule)) or (now and not was and _is_open(after, before, rule))
-
-
 def _is_open(having: Scorecard, other: Scorecard, rule: str) -> bool:
     """Whether a part in which one receipt has lines of a rule is not fully measured on the other receipt."""
     parts = {(dimension.name, part.name): part for dimension in other.dimensions for part in dimension.components}

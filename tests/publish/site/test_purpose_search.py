@@ -85,6 +85,7 @@ def test_the_mcp_server_answers_a_question_with_reasons(captured: Store, site_of
 
 def test_reasons_name_the_dimension_that_was_asked_for(captured: Store, site_of: SiteOf) -> None:
     answer = ask(site_of(captured), "well-documented browser")
+    assert answer["servers"]
     assert all("documentation" in [one["name"] for one in it["reasons"]["dimensions"]] for it in answer["servers"])
     everything = ask(site_of(captured), "")
     assert everything["order"].startswith("points that the evidence guarantees")

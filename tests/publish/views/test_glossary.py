@@ -30,6 +30,8 @@ def test_pages_explain_terms_that_the_glossary_has() -> None:
 
 
 def test_no_term_is_in_a_heading_a_link_or_a_control() -> None:
+    assert CLOSED.search('<h2 id="x">The {{ term("x") }}</h2>')
+    assert not CLOSED.search('<h2>Score</h2><p>{{ term("x") }}</p>')
     broken = {path.name for path in TEMPLATES.glob("*.j2") if CLOSED.search(path.read_text(encoding="utf-8"))}
     assert not broken
 

@@ -78,7 +78,11 @@ def test_a_suspect_tool_is_left_out_and_the_others_stay() -> None:
 
 def test_secrets_are_masked_before_a_text_is_cut_or_searched() -> None:
     secret = "ghp_a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
-    assert "a1B2c3" not in find_purpose(opened(instructions=f"{'x' * (MAX_PURPOSE - 20)} {secret}"))
+    short = find_purpose(opened(instructions=f"Use {secret} {'and more ' * 30}"))
+    assert short.startswith("Use ")
+    assert "a1B2c3" not in short
+    # Its beginning would be left if the text was cut first; a word that is cut is not left out here.
+    assert "a1B2c3" not in find_purpose(opened(instructions=f"{'x' * (MAX_PURPOSE - 30)}:{secret}"))
     dossier = opened()
     record = dossier.records[listing.KIND]
     assert isinstance(record.content, Observed)
