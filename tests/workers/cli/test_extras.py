@@ -81,7 +81,7 @@ READS = (
 )
 
 
-@pytest.mark.parametrize("words", some(READS, 3), ids=" ".join)
+@pytest.mark.parametrize("words", some(READS, 3, besides=[["list"]]), ids=" ".join)
 def test_the_base_reads_and_keeps_results(words: list[str], filled: Path) -> None:
     found = base(*words, home=filled)
     assert found.returncode == 0, found.stderr
@@ -126,7 +126,7 @@ NEEDS: tuple[tuple[list[str], Extra], ...] = (
 )
 
 
-@pytest.mark.parametrize("need", some(NEEDS, 3), ids=lambda need: " ".join(need[0]))
+@pytest.mark.parametrize("need", some(NEEDS, 3, besides=[(["web"], SITE)]), ids=lambda need: " ".join(need[0]))
 def test_a_command_names_the_extra_that_it_needs_and_the_command_that_adds_it(
     need: tuple[list[str], Extra], filled: Path
 ) -> None:
