@@ -113,7 +113,7 @@ def _find_candidates(
     points = {row.place: _points_of(row.score) for row in rare}
     common = [term.term for term in terms if term.places is None]
     if common and len(points) < _EXAMINED:
-        matches = find_servers_by_words(connection, edition.key, common)
+        matches = find_servers_by_words(connection, edition.key, common, RARE)
         best = ranked.order_by(order.rank, order.place).limit(_EXAMINED)
         having_all = connection.execute(best.where(*matches.conditions(connection)))
         points |= {row.place: _points_of(row.score) for row in having_all}

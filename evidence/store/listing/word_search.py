@@ -58,8 +58,11 @@ _FIND_SQLITE: Final = text(
     "SELECT rowid - (:edition << 32) FROM listing_text WHERE listing_text MATCH :query"
     " AND rowid >= (:edition << 32) AND rowid < ((:edition + 1) << 32) LIMIT :most"
 )
+# Without the inner query the limit makes the planner read the whole table, and unpack each row, for words of a tenth.
 _FIND_POSTGRESQL: Final = text(
-    "SELECT place FROM listing_text WHERE edition = :edition AND words @@ CAST(:query AS tsquery) LIMIT :most"
+    "WITH found AS MATERIALIZED"
+    " (SELECT place FROM listing_text WHERE edition = :edition AND words @@ CAST(:query AS tsquery))"
+    " SELECT place FROM found LIMIT :most"
 )
 _READ_SQLITE: Final = text(
     "SELECT rowid - (:edition << 32) AS place, name, purpose, tools, readme FROM listing_text"

@@ -68,9 +68,15 @@ def check_files(opened: OpenedSnapshot) -> Iterator[Problem]:
 
 
 def _check_archive(opened: OpenedSnapshot, there: set[str]) -> Iterator[Problem]:
-    """An archive in the folder that is not the one that the file beside it states."""
+    """An archive in the folder that is not the one that the file beside it states.
+
+    Its content is not compared with the folder: an untrusted archive is unpacked in a confined process only, by
+    `open_dataset`.
+    """
     name = archive_name(opened.manifest.snapshot)
     if name not in there:
+        if name + DIGEST in there:
+            yield _file(ProblemKind.EXTRA_FILE, name + DIGEST, "an archive beside its SHA-256", "none")
         return
     try:
         stated = parse_digest(read_small_file(opened.folder, name + DIGEST, DOCUMENT_LIMIT))
