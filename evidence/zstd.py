@@ -12,6 +12,7 @@ if sys.version_info >= (3, 14):
         ZstdDict,
         ZstdError,
         compress,
+        decompress,
         get_frame_info,
         train_dict,
     )
@@ -23,6 +24,7 @@ else:
         ZstdDict,
         ZstdError,
         compress,
+        decompress,
         get_frame_info,
         train_dict,
     )
@@ -34,6 +36,7 @@ __all__ = [
     "ZstdDict",
     "ZstdError",
     "compress",
+    "decompress",
     "get_frame_info",
     "train_dict",
 ]
