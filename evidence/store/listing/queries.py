@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Final, TypeAlias
 
@@ -35,7 +35,7 @@ from evidence.store.listing.ranks import (
     parse_cursor,
     score_to_integer,
 )
-from evidence.store.listing.search_words import parse_search_terms, prefix_upper_bound
+from evidence.store.listing.search_words import SearchTerm, parse_search_terms, prefix_upper_bound
 from evidence.store.listing.server_packing import FilterGroups, unpack_server
 from evidence.store.listing.values import ListedServer, ListingPage, ListingQuery
 from evidence.store.listing.word_search import find_servers_by_words
@@ -71,7 +71,10 @@ QueryConditions: TypeAlias = list[ColumnElement[bool]]
 
 @dataclass(frozen=True, slots=True)
 class Edition:
-    """The properties of an edition. They are read once, since only `hides` (a server is hidden) can change."""
+    """The properties of an edition. They are read once, since only `hides` (a server is hidden) can change.
+
+    `common` has the numbers and terms of searches that found so many servers or more.
+    """
 
     key: int
     hides: bool
@@ -80,6 +83,7 @@ class Edition:
     rubrics: tuple[tuple[str, int], ...]
     kinds: FilterGroups
     facets: tuple[str, ...]
+    common: set[tuple[int | SearchTerm, ...]] = field(default_factory=set, compare=False)
 
     def sort(self, query: ListingQuery) -> int:
         """The number of a query's sort order."""

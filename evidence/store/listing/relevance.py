@@ -19,6 +19,7 @@ from evidence.store.listing.queries import Edition, list_conditions, make_listed
 from evidence.store.listing.search_words import SearchTerm, parse_search_terms
 from evidence.store.listing.values import ListingPage, ListingQuery
 from evidence.store.listing.word_search import (
+    WordMatches,
     WordTexts,
     find_servers_by_words,
     has_any_word,
@@ -39,8 +40,14 @@ UNGRADED: Final = 0.4
 RARE: Final = 1_000
 """A term that fewer servers match is rare: all of them are candidates."""
 
+JOINT: Final = 5_000
+"""Fewer servers that match all common terms are read; with more, checking the best-ranked servers is cheaper."""
+
 _EXAMINED: Final = 100
 """Candidates whose words are read: those that match the rarest terms and have the most points."""
+
+_REMEMBERED: Final = 10_000
+"""Searches that are remembered as common in an edition."""
 
 _POINTS: Final = 1_000_000  # of 100 points, in the unit of the index
 
@@ -62,7 +69,7 @@ def read_relevant(connection: Connection, edition: Edition, query: ListingQuery,
     texts = read_word_texts(connection, edition.key, examined)
     found = {place: measure_relevance(terms, texts[place]) * _grade(points[place]) for place in examined}
     best = sorted(found, key=lambda place: (-found[place], place))[:limit]
-    rows = connection.execute(select_servers(edition).where(LISTING_SERVER.c.place.in_(best)))
+    rows = connection.execute(select_servers(edition).where(is_at_places(connection, LISTING_SERVER.c.place, best)))
     listed = {row.place: make_listed(edition, row) for row in rows}
     is_all = not points or (all(term.places is not None for term in terms) and _count_matches(terms) < RARE)
     counted = len(points) if is_all else len(points) - 1
@@ -96,10 +103,24 @@ def _share_in(weight: float, text: str, term: SearchTerm) -> float:
 def _weigh(connection: Connection, edition: Edition, terms: Iterable[SearchTerm]) -> list[WeighedTerm]:
     found = []
     for term in terms:
-        places = find_servers_by_words(connection, edition.key, [term], RARE).places
+        places = _find_matches(connection, edition, [term], RARE).places
         many = RARE if places is None else len(places)
         found.append(WeighedTerm(term, places, math.log1p(edition.servers / max(1, many))))
     return found
+
+
+def _find_matches(connection: Connection, edition: Edition, terms: Sequence[SearchTerm], most: int) -> WordMatches:
+    """The servers that match all terms, if they are fewer than `most`.
+
+    The database reads all matches of a common word before it returns the first one, so such words are remembered.
+    """
+    asked: tuple[int | SearchTerm, ...] = (most, *terms)
+    if asked in edition.common:
+        return WordMatches(edition.key, terms)
+    matches = find_servers_by_words(connection, edition.key, terms, most)
+    if matches.is_common and len(edition.common) < _REMEMBERED:
+        edition.common.add(asked)
+    return matches
 
 
 def _find_candidates(
@@ -109,11 +130,11 @@ def _find_candidates(
     order = LISTING_ORDER.c
     of_rubric = (order.edition == edition.key, order.sort == edition.rubric(query))
     ranked = select(order.place, order.score).where(*of_rubric, *list_conditions(edition, query))
-    rare = connection.execute(ranked.where(is_at_places(connection, _list_rare(terms))))
+    rare = connection.execute(ranked.where(is_at_places(connection, order.place, _list_rare(terms))))
     points = {row.place: _points_of(row.score) for row in rare}
     common = [term.term for term in terms if term.places is None]
     if common and len(points) < _EXAMINED:
-        matches = find_servers_by_words(connection, edition.key, common, RARE)
+        matches = _find_matches(connection, edition, common, JOINT)
         best = ranked.order_by(order.rank, order.place).limit(_EXAMINED)
         having_all = connection.execute(best.where(*matches.conditions(connection)))
         points |= {row.place: _points_of(row.score) for row in having_all}

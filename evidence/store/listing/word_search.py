@@ -99,12 +99,12 @@ class WordMatches:
     def conditions(self, connection: Connection) -> list[ColumnElement[bool]]:
         """Conditions on the rows of an order whose servers match all terms."""
         if self.places is not None:
-            return [is_at_places(connection, self.places)]
+            return [is_at_places(connection, LISTING_ORDER.c.place, self.places)]
         if not self.terms:
             return []
         if connection.dialect.name == "sqlite":
             return [_has_term(self.edition, term) for term in self.terms]
-        return [_has_terms(self.edition, self.terms)]
+        return [_has_words(self.edition, _tsquery_of_all(self.terms))]
 
 
 def find_servers_by_words(
@@ -120,7 +120,9 @@ def find_servers_by_words(
 
 def has_any_word(connection: Connection, edition: int, terms: Sequence[SearchTerm]) -> ColumnElement[bool]:
     """Condition on the rows of an order whose servers match at least one term."""
-    return or_(*(one for term in terms for one in WordMatches(edition, [term]).conditions(connection)))
+    if connection.dialect.name == "sqlite":
+        return or_(*(_has_term(edition, term) for term in terms))
+    return _has_words(edition, " | ".join(map(_tsquery, terms)))
 
 
 def read_words(connection: Connection, edition: int, places: Iterable[int]) -> Mapping[int, ServerWords]:
@@ -155,9 +157,9 @@ def drop_words(connection: Connection, editions: Iterable[int]) -> None:
         connection.execute(statement, {"edition": edition})
 
 
-def is_at_places(connection: Connection, places: Iterable[int]) -> ColumnElement[bool]:
-    """Condition on the rows of an order whose servers are at these places."""
-    place, at = LISTING_ORDER.c.place, sorted(places)
+def is_at_places(connection: Connection, place: ColumnElement[int], places: Iterable[int]) -> ColumnElement[bool]:
+    """Condition on rows whose `place` is one of these, in a statement that is the same for any number of places."""
+    at = sorted(places)
     if connection.dialect.name == "sqlite":
         return place.in_(select(func.json_each(to_json(at)).table_valued("value").c.value))
     return place == any_(literal(at, ARRAY(Integer)))
@@ -165,7 +167,7 @@ def is_at_places(connection: Connection, places: Iterable[int]) -> ColumnElement
 
 def _find(connection: Connection, edition: int, terms: Sequence[SearchTerm], most: int) -> Sequence[int]:
     is_sqlite = connection.dialect.name == "sqlite"
-    query = _fts5(terms) if is_sqlite else _tsquery(terms)
+    query = _fts5(terms) if is_sqlite else _tsquery_of_all(terms)
     statement = _FIND_SQLITE if is_sqlite else _FIND_POSTGRESQL
     return connection.scalars(statement, {"edition": edition, "query": query, "most": most}).all()
 
@@ -174,8 +176,12 @@ def _fts5(terms: Sequence[SearchTerm]) -> str:
     return " AND ".join(f'("{term.word}"*' + (f' OR "{term.stem}")' if term.stem else ")") for term in terms)
 
 
-def _tsquery(terms: Sequence[SearchTerm]) -> str:
-    return " & ".join(f"('{term.word}':*" + (f" | '{term.stem}')" if term.stem else ")") for term in terms)
+def _tsquery_of_all(terms: Sequence[SearchTerm]) -> str:
+    return " & ".join(map(_tsquery, terms))
+
+
+def _tsquery(term: SearchTerm) -> str:
+    return f"('{term.word}':*" + (f" | '{term.stem}')" if term.stem else ")")
 
 
 def _has_term(edition: int, term: SearchTerm) -> ColumnElement[bool]:
@@ -189,8 +195,8 @@ def _has_term(edition: int, term: SearchTerm) -> ColumnElement[bool]:
     return or_(begins, func.instr(spaced, f" {term.stem} ") > 0) if term.stem else begins
 
 
-def _has_terms(edition: int, terms: Sequence[SearchTerm]) -> ColumnElement[bool]:
+def _has_words(edition: int, tsquery: str) -> ColumnElement[bool]:
     """For PostgreSQL; the limit prevents the planner from using a join."""
     of = (_TEXT.c.edition == edition, _TEXT.c.place == LISTING_ORDER.c.place)
-    one = select(_TEXT.c.place).where(*of, _TEXT.c.words.op("@@")(cast(_tsquery(terms), TSQUERY))).limit(1)
+    one = select(_TEXT.c.place).where(*of, _TEXT.c.words.op("@@")(cast(tsquery, TSQUERY))).limit(1)
     return one.correlate(LISTING_ORDER).scalar_subquery().is_not(None)

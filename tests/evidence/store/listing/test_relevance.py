@@ -86,17 +86,31 @@ def test_filters_and_hidden_servers_hold(store: Store) -> None:
     assert ([one.server.name for one in page.servers], page.total) == (["one"], 1)
 
 
-@pytest.mark.parametrize("many", [1, 3])
+@pytest.mark.parametrize(("rare", "joint"), [(1, 1), (3, 3), (3, 100)])
 def test_when_words_are_common_the_best_ranked_servers_that_have_all_are_found(
-    store: Store, many: int, monkeypatch: pytest.MonkeyPatch
+    store: Store, rare: int, joint: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("evidence.store.listing.relevance.RARE", many)
-    monkeypatch.setattr("evidence.store.listing.word_search.MANY", many)
+    monkeypatch.setattr("evidence.store.listing.relevance.RARE", rare)
+    monkeypatch.setattr("evidence.store.listing.relevance.JOINT", joint)
     rows = [serving(f"mail {number}", points=number) for number in range(0, 100, 10)]
     names = found(store, rows, "mail")
     assert names == [f"mail {number}" for number in range(90, -1, -10)]
     page = store.listing.read_page(ListingQuery(text="mail", sort="relevance"), limit=3)
     assert (len(page.servers), page.total, page.counted, page.after, page.run) == (3, None, 9, None, RUN)
+
+
+def test_a_word_that_was_common_is_looked_up_again_in_the_next_edition(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("evidence.store.listing.relevance.RARE", 3)
+    rows = [serving(f"mail {number}", points=number) for number in range(5)]
+    query = ListingQuery(text="mail", sort="relevance")
+    show(store, sorted(rows, key=lambda row: row.server.id))
+    first, again = store.listing.read_page(query), store.listing.read_page(query)
+    assert (first.total, again) == (None, first)
+    show(store, sorted(rows[:2], key=lambda row: row.server.id))
+    assert [one.server.name for one in store.listing.read_page(query).servers] == ["mail 1", "mail 0"]
+    assert store.listing.read_page(query).total == 2
 
 
 def test_without_words_relevance_is_the_rank(store: Store) -> None:
