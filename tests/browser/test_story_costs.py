@@ -57,6 +57,23 @@ def test_the_lost_points_and_the_first_fix_are_on_the_first_screen(visit: Open) 
         cost.read(page.get_by_role("region", name="What costs points"))
 
 
+@pytest.mark.parametrize("width", ["phone", "desktop"])
+def test_verdict_connection_and_three_fixes_are_on_the_first_screen(visit: Open, width: str) -> None:
+    page = visit("/servers/{good}", width).page
+    bars = page.get_by_role("table", name="Dimensions").get_by_role("row")
+    fixes = page.get_by_role("table", name="What costs points").get_by_role("link")
+    first_view = (
+        *(page.locator(".purpose"), page.locator(".total"), page.get_by_text("Complete evidence gives")),
+        *(bars.last, page.get_by_text("Security: "), part(page, "Connect").locator("code").first),
+        *(action(page, "Re-test"), action(page, "Compare"), page.get_by_text(re.compile("tested [0-9]+"))),
+        *(page.get_by_role("table", name="What costs points").get_by_role("row").nth(at) for at in (1, 2, 3)),
+    )
+    assert bars.count() == 6
+    assert fixes.count() >= 3
+    for shown in first_view:
+        expect(shown).to_be_in_viewport(ratio=1)
+
+
 def test_two_servers_are_compared(visit: Open) -> None:
     page = visit("/servers/{good}").page
     with story("Compare it with another server") as cost:

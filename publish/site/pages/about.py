@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fastapi import APIRouter
-from starlette.responses import Response
+from starlette.responses import RedirectResponse, Response
 
 from publish.badges.requirements import BADGE_RULES, GATE_VERSION
 from publish.web.context import SiteContext
@@ -22,5 +22,11 @@ def routes(site: SiteContext) -> APIRouter:
             mcp=site.absolute("/mcp"),
             canonical=site.absolute("/about"),
         )
+
+    @router.get("/retests")
+    @router.get("/disputes")
+    def how_to_ask() -> Response:
+        """Both belong to one server; the section says how to find it and what to do there."""
+        return RedirectResponse("/about#wrong", 303)
 
     return router

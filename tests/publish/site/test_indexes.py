@@ -57,3 +57,14 @@ def test_the_about_page_says_who_looks_and_how_to_object(make_store: MakeStore, 
     page = site_of(make_store([])).get("/about").text
     for said in ("hallmark/test", "https://who.example/crawler", "opt out", "dispute", "Lab Tested", "no cookies"):
         assert said in page, said
+
+
+@pytest.mark.parametrize("path", ["/retests", "/disputes"])
+def test_an_address_without_a_server_leads_to_what_can_be_asked(
+    path: str, make_store: MakeStore, site_of: SiteOf
+) -> None:
+    site = site_of(make_store([]))
+    found = site.get(path)
+    assert (found.status_code, found.headers["location"]) == (303, "/about#wrong")
+    section = site.get("/about").text.partition('id="wrong"')[2].partition("</section>")[0]
+    assert "Find your server" in section
