@@ -70,10 +70,17 @@ def parse_outline(body: Mapping[str, Any], parts: Container[str]) -> Scorecard:
 
 def replace_moment(data: bytes, as_of: datetime) -> bytes:
     """Replace the moment of a receipt; raise NotAReceipt for bytes that `encode_scorecard` did not write."""
-    moment, quote, rest = data.removeprefix(_OPENING).partition(b'"')
-    if not data.startswith(_OPENING) or not moment or not quote:
-        raise NotAReceipt(f"not a scorecard: {_OPENING.decode()} expected at its start")
-    return _OPENING + as_of.isoformat().encode("ascii") + quote + rest
+    _, rest = _split_moment(data)
+    return _OPENING + as_of.isoformat().encode("ascii") + b'"' + rest
+
+
+def read_moment(data: bytes) -> datetime:
+    """The moment of a receipt; raise NotAReceipt for bytes that `encode_scorecard` did not write."""
+    moment, _ = _split_moment(data)
+    try:
+        return datetime.fromisoformat(moment.decode("ascii"))
+    except ValueError as error:
+        raise NotAReceipt(f"not a scorecard: {error}") from error
 
 
 def replace_evidence_digests(data: bytes, evidence: Mapping[str, str]) -> bytes:
@@ -126,6 +133,14 @@ def _follow_result(before: ComponentScore, after: ComponentScore) -> ComponentSc
     if not isinstance(before.result, Decimal) or not isinstance(after.result, Decimal):
         return after
     return replace(after, floor=min(after.floor + after.result - before.result, after.result))
+
+
+def _split_moment(data: bytes) -> tuple[bytes, bytes]:
+    """The moment of a receipt and what follows its closing quote."""
+    moment, quote, rest = data.removeprefix(_OPENING).partition(b'"')
+    if not data.startswith(_OPENING) or not moment or not quote:
+        raise NotAReceipt(f"not a scorecard: {_OPENING.decode()} expected at its start")
+    return moment, rest
 
 
 def _encoded(body: dict[str, Json]) -> bytes:

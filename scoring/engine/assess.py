@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from typing import Final
@@ -44,8 +44,13 @@ def assess_dossier(dossier: Dossier, rubrics: Iterable[Rubric] | None = None) ->
     An exception of a rule stops the whole assessment and gets a note with the rule and the server: a partial score
     must never be published.
     """
-    walks = _build_walks(dossier)
     questions = catalogue.list_questions() if rubrics is None else catalogue.list_cited_questions(rubrics)
+    return ask_questions(dossier, questions)
+
+
+def ask_questions(dossier: Dossier, questions: Sequence[Question]) -> Assessment:
+    """Ask some questions, those over all pages first, as the catalogue lists them."""
+    walks = _build_walks(dossier, {question.pages for question in questions})
     known = rule.discover_rules()
     outcomes: dict[Question, Outcome] = {}
 
@@ -79,12 +84,13 @@ def ask_rule(declared: Rule, thing: Scope, evidence: str = "", **params: rule.Pa
     return tuple(_finding(declared, thing, answer, evidence) for answer in declared(thing, **params))
 
 
-def _build_walks(dossier: Dossier) -> dict[Pages, Walk]:
+def _build_walks(dossier: Dossier, asked: Container[Pages] = frozenset(Pages)) -> dict[Pages, Walk]:
+    """A walk for each part; a part that no question is about is not told from the whole, which reads the listing."""
     whole = Walk(dossier)
     return {
         Pages.ALL: whole,
-        Pages.FIRST: Walk(dossier, Pages.FIRST) if whole.paginated else whole,
-        Pages.SENT: Walk(dossier, Pages.SENT) if whole.undeclared else whole,
+        Pages.FIRST: Walk(dossier, Pages.FIRST) if Pages.FIRST in asked and whole.paginated else whole,
+        Pages.SENT: Walk(dossier, Pages.SENT) if Pages.SENT in asked and whole.undeclared else whole,
         Pages.SOURCE: Walk(dossier, Pages.SOURCE),
     }
 

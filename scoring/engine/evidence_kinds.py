@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Final
 
 from evidence.kinds import dependencies, listing, package, registration, repository, source
@@ -30,9 +31,19 @@ _ADDITIONAL: Final[Mapping[type[Scope], frozenset[str]]] = {
 """Kinds that the things of a scope hold besides the kind that the scope reads."""
 
 
+def reads_date(question: Question) -> bool:
+    """Whether the outcome may depend on the date of the evidence: the things of the rule's scope hold the moment."""
+    return "moment" in discover_rules()[question.rule].scope.__dataclass_fields__
+
+
 def kinds_of_rubric(rubric: Rubric) -> frozenset[str]:
     """The kinds that decide a rubric's receipts, apart from the evidence digests that every receipt lists."""
-    return _ALWAYS.union(*(kinds_of_question(criterion.question) for criterion in rubric.criteria))
+    return _kinds_of_questions(rubric.questions)
+
+
+@lru_cache(maxsize=16)
+def _kinds_of_questions(questions: tuple[Question, ...]) -> frozenset[str]:
+    return _ALWAYS.union(*map(kinds_of_question, questions))
 
 
 def kinds_of_question(question: Question) -> frozenset[str]:

@@ -106,11 +106,15 @@ class Cap:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VerdictParts:
-    """What a verdict is assembled from. `unscorable` is why there is no score whatever the dimensions are."""
+    """What a verdict is assembled from. `unscorable` is why there is no score whatever the dimensions are.
+
+    `caveats` follow from the evidence, apart from those that follow from the dimensions.
+    """
 
     dimensions: tuple[DimensionScore, ...]
     caps: tuple[Cap, ...] = ()
     unscorable: NotMeasured | None = None
+    caveats: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -143,12 +147,13 @@ class VerdictMethod:
     scale: tuple[tuple[Decimal, Decimal], ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Rubric:
     """One version of a methodology. `settled` lists our decisions where the published text leaves a question open.
 
-    The scores of a `dated` rubric depend on the evidence and on `as_of`, because a rule or the rubric itself reads the
-    date. Only scorecards of rubrics that are not dated are copied from one nightly run to the next.
+    The scores of a `dated` rubric depend on the evidence and on `as_of`, because some of its rules read the date.
+    `revise` makes the scorecard from an earlier one and an assessment of those components that may have changed, whole
+    components only; it returns None when the earlier one does not hold enough (`scoring.engine.reuse`).
     """
 
     id: str
@@ -165,6 +170,12 @@ class Rubric:
     default: bool = False
     dated: bool = False
     method: VerdictMethod | None = None
+    revise: Callable[[Scorecard, Assessment], Scorecard | None] | None = None
+
+    @cached_property
+    def questions(self) -> tuple[Question, ...]:
+        """The distinct questions of the criteria."""
+        return tuple(dict.fromkeys(criterion.question for criterion in self.criteria))
 
     @property
     def name(self) -> str:

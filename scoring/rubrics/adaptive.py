@@ -6,15 +6,17 @@ redistribution, and names the components of each dimension; how a component is m
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from decimal import Decimal
+from types import MappingProxyType
 from typing import Final
 
 from evidence.kinds import listing, samples
 from evidence.kinds.samples import Samples
 from evidence.model import Absent, Reason
 from scoring.engine.assessment import Assessment
+from scoring.engine.reuse import find_kept_components
 from scoring.engine.rubric import Dimension, Rubric
 from scoring.results import arithmetic, weighting
 from scoring.results.outcome import Measured, NotMeasured, Skipped
@@ -64,8 +66,24 @@ _SETTLED: Final = (
 )
 
 
+_NOTHING_KEPT: Final[Mapping[str, ComponentScore]] = MappingProxyType({})
+
+_FEW_SAMPLES: Final = "There were too few attempts to connect within 30 days to judge the stability of the connection."
+
+
 def _score(assessment: Assessment) -> Scorecard:
-    dimensions = weighting.with_effective_weights([_dimension(part, assessment) for part in DIMENSIONS])
+    return _assemble(assessment, _NOTHING_KEPT, tuple(_list_evidence_caveats(assessment)))
+
+
+def _revise(earlier: Scorecard, assessment: Assessment) -> Scorecard:
+    """The scorecard with the assessed components scored again; stability is always one of them."""
+    own = len(list(_list_part_caveats(earlier.dimensions, earlier.coverage)))
+    caveats = tuple(caveat for caveat in earlier.caveats[own:] if caveat != _FEW_SAMPLES)
+    return _assemble(assessment, find_kept_components(earlier, ADAPTIVE_1, assessment), caveats)
+
+
+def _assemble(assessment: Assessment, kept: Mapping[str, ComponentScore], caveats: tuple[str, ...]) -> Scorecard:
+    dimensions = weighting.with_effective_weights([_dimension(part, assessment, kept) for part in DIMENSIONS])
     score = weighting.compute_overall(dimensions)
     coverage = weighting.compute_coverage(dimensions)
     floor, ceiling = weighting.compute_bounds(dimensions)
@@ -82,15 +100,22 @@ def _score(assessment: Assessment) -> Scorecard:
         ceiling=ceiling,
         lines=tuple(_contributions(dimensions, score)),
         dimensions=dimensions,
-        caveats=tuple(_caveats(assessment, dimensions, coverage)),
+        caveats=(
+            *_list_part_caveats(dimensions, coverage),
+            *caveats,
+            *((_FEW_SAMPLES,) if Skipped(samples.KIND, TOO_FEW) in _find_skipped(assessment) else ()),
+        ),
         facts={"evidence": "thin" if coverage < THIN else "sufficient", **_count_samples(assessment)},
         versions=assessment.versions,
         evidence=assessment.evidence,
     )
 
 
-def _dimension(dimension: Dimension, assessment: Assessment) -> DimensionScore:
-    parts = [score_component(part, assessment, dimension=dimension.name) for part in dimension.components]
+def _dimension(dimension: Dimension, assessment: Assessment, kept: Mapping[str, ComponentScore]) -> DimensionScore:
+    parts = [
+        kept.get(f"{dimension.name}.{part.name}") or score_component(part, assessment, dimension=dimension.name)
+        for part in dimension.components
+    ]
     if _is_our_failure(assessment):
         parts = [_as_not_measured(part, assessment) for part in parts]
     elif dimension.name == RELIABILITY.name and not _is_tested(parts, assessment):
@@ -146,7 +171,7 @@ def _contributions(dimensions: tuple[DimensionScore, ...], score: Decimal | None
         yield Line(cites="rounding", points=score - total, why="Rounded once, half up")
 
 
-def _caveats(assessment: Assessment, dimensions: tuple[DimensionScore, ...], coverage: Decimal) -> Iterator[str]:
+def _list_part_caveats(dimensions: tuple[DimensionScore, ...], coverage: Decimal) -> Iterator[str]:
     if coverage < THIN:
         yield f"Thin evidence: {coverage:.0%} of the base weight was measured; compare only scores of similar coverage."
     for part in dimensions:
@@ -154,16 +179,20 @@ def _caveats(assessment: Assessment, dimensions: tuple[DimensionScore, ...], cov
             yield f"{part.name} could not be tested ({part.result.reason}); its weight went to the other dimensions."
         elif part.name == RELIABILITY.name and part.status == weighting.PARTIAL:
             yield f"reliability is partial: {_describe_unmeasured(part)}."
+
+
+def _list_evidence_caveats(assessment: Assessment) -> Iterator[str]:
     yield from describe_unfinished(assessment, "are left out of reliability", without=LATER)
     if assessment.tools_in_source:
         yield "Nothing was listed; descriptions and parameters of the tools were read from the source."
-    outcomes = assessment.outcomes.values()
-    skipped = {skip for outcome in outcomes if isinstance(outcome, Measured) for skip in outcome.skipped}
-    for skip in sorted(skipped, key=lambda skip: (skip.at, skip.reason)):
+    for skip in sorted(_find_skipped(assessment), key=lambda skip: (skip.at, skip.reason)):
         if skip.at in listing.LISTS:
             yield f"{skip.at} could not be listed to the end ({skip.reason}); only the part that was read is scored."
-    if Skipped(samples.KIND, TOO_FEW) in skipped:
-        yield "There were too few attempts to connect within 30 days to judge the stability of the connection."
+
+
+def _find_skipped(assessment: Assessment) -> set[Skipped]:
+    outcomes = assessment.outcomes.values()
+    return {skip for outcome in outcomes if isinstance(outcome, Measured) for skip in outcome.skipped}
 
 
 def _describe_unmeasured(dimension: DimensionScore) -> str:
@@ -188,4 +217,5 @@ ADAPTIVE_1: Final = Rubric(
     judge=_score,
     dimensions=DIMENSIONS,
     dated=True,
+    revise=_revise,
 )

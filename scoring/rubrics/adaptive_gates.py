@@ -6,7 +6,7 @@ hiding the evidence would lift the cap.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from itertools import chain
@@ -61,7 +61,7 @@ class Gate:
     find: Callable[[Assessment], Finding | str | None]
 
 
-def list_caps(assessment: Assessment, ceilings: dict[str, Decimal]) -> Iterator[Cap]:
+def list_caps(assessment: Assessment, ceilings: Mapping[str, Decimal]) -> Iterator[Cap]:
     """The cap of each gate that is shut, the lowest first.
 
     `ceilings` maps a grade to the highest value that still has it.
@@ -78,7 +78,11 @@ def list_caps(assessment: Assessment, ceilings: dict[str, Decimal]) -> Iterator[
             severity="error",
             evidence=finding.evidence if finding else "",
         )
-        yield Cap(ceiling=ceilings[terms.grade], line=line, cost=terms.cost, withholds=terms.withholds)
+        yield build_cap(terms, line, ceilings)
+
+
+def build_cap(terms: CapTerms, line: Line, ceilings: Mapping[str, Decimal]) -> Cap:
+    return Cap(ceiling=ceilings[terms.grade], line=line, cost=terms.cost, withholds=terms.withholds)
 
 
 def merge_caps(*several: Iterable[Cap]) -> tuple[Cap, ...]:

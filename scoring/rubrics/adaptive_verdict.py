@@ -8,23 +8,25 @@ the caps, and one rounding.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from decimal import Decimal
 from itertools import pairwise
+from types import MappingProxyType
 from typing import Final
 
 from evidence.kinds import listing, source
 from evidence.model import Absent, Reason
 from scoring.engine.assess import assess_dossier
 from scoring.engine.assessment import Assessment
+from scoring.engine.reuse import find_kept_components
 from scoring.engine.rubric import Cap, Dimension, Rubric, VerdictMethod, VerdictParts
 from scoring.engine.rule import discover_rules
 from scoring.engine.walk import Pages
 from scoring.results import arithmetic, weighting
 from scoring.results.outcome import NotMeasured
-from scoring.results.scorecard import DimensionScore, Line, Scorecard
-from scoring.results.verdict import COLLECTOR_FAILED, NOT_ENOUGH_EVIDENCE
+from scoring.results.scorecard import ComponentScore, DimensionScore, Line, Scorecard
+from scoring.results.verdict import CAP, COLLECTOR_FAILED, NOT_ENOUGH_EVIDENCE
 from scoring.rubrics import adaptive_gates
 from scoring.rubrics.adaptive_verdict_dimensions import DIMENSIONS
 from scoring.rubrics.guaranteed_scores import score_component
@@ -43,6 +45,8 @@ LOWEST: Final = "F"
 
 SCALE_LINE: Final = "scale"
 ROUNDING_LINE: Final = "rounding"
+
+_NOTHING_KEPT: Final[Mapping[str, ComponentScore]] = MappingProxyType({})
 
 _OUR_FAILURE: Final = frozenset({Reason.COLLECTOR_ERROR, Reason.COLLECTOR_OFFLINE})
 
@@ -85,7 +89,28 @@ def _examine(assessment: Assessment) -> VerdictParts:
         dimensions=tuple(_score_dimension(part, judged) for part in DIMENSIONS),
         caps=caps,
         unscorable=_explain_no_score(judged),
+        caveats=tuple(_list_evidence_caveats(assessment)),
     )
+
+
+def _revise(earlier: Scorecard, assessment: Assessment) -> Scorecard | None:
+    """The scorecard with the assessed components scored again; a receipt without a score does not hold its caps."""
+    if isinstance(earlier.score, NotMeasured):
+        return None
+    kept = find_kept_components(earlier, ADAPTIVE_2, assessment)
+    return _assemble(
+        VerdictParts(
+            dimensions=tuple(_score_dimension(part, assessment, kept) for part in DIMENSIONS),
+            caps=tuple(map(_read_cap, (line for line in earlier.lines if line.cites.startswith(CAP)))),
+            caveats=earlier.caveats[len(list(_list_part_caveats(earlier.dimensions))) :],
+        ),
+        assessment,
+    )
+
+
+def _read_cap(line: Line) -> Cap:
+    (terms,) = (one for one in adaptive_gates.CAPS if one.cites == line.cites)
+    return adaptive_gates.build_cap(terms, replace(line, points=Decimal(0)), CEILINGS)
 
 
 def _is_replaced_by_source(assessment: Assessment) -> bool:
@@ -135,15 +160,20 @@ def _assemble(parts: VerdictParts, assessment: Assessment) -> Scorecard:
         ceiling=arithmetic.round_half_up(arithmetic.interpolate(high, SCALE)),
         lines=lines,
         dimensions=dimensions,
-        caveats=tuple(_list_caveats(assessment, dimensions)),
+        caveats=(*_list_part_caveats(dimensions), *parts.caveats),
         facts={"formula": weighting.GUARANTEED},
         versions=assessment.versions,
         evidence=assessment.evidence,
     )
 
 
-def _score_dimension(dimension: Dimension, assessment: Assessment) -> DimensionScore:
-    parts = [score_component(part, assessment, dimension=dimension.name) for part in dimension.components]
+def _score_dimension(
+    dimension: Dimension, assessment: Assessment, kept: Mapping[str, ComponentScore] = _NOTHING_KEPT
+) -> DimensionScore:
+    parts = [
+        kept.get(f"{dimension.name}.{part.name}") or score_component(part, assessment, dimension=dimension.name)
+        for part in dimension.components
+    ]
     components = weighting.with_effective_weights(parts)
     return DimensionScore(
         name=dimension.name,
@@ -218,12 +248,15 @@ def _list_contributions(dimensions: Sequence[DimensionScore]) -> Iterator[Line]:
         )
 
 
-def _list_caveats(assessment: Assessment, dimensions: Sequence[DimensionScore]) -> Iterator[str]:
+def _list_part_caveats(dimensions: Sequence[DimensionScore]) -> Iterator[str]:
     for part in dimensions:
         if weighting.bound_dimension(part) is None:
             yield f"{part.name} does not apply or could not be collected here; its weight went to the other dimensions."
         elif isinstance(part.result, NotMeasured):
             yield f"{part.name} could not be tested ({part.result.reason}) and counts 0 until it is tested."
+
+
+def _list_evidence_caveats(assessment: Assessment) -> Iterator[str]:
     yield from describe_unfinished(assessment, "count as failed until they are")
     if assessment.tools_in_source or _is_replaced_by_source(assessment):
         what = "Nothing was listed" if assessment.tools_in_source else "No complete list was read"
@@ -248,4 +281,5 @@ ADAPTIVE_2: Final = Rubric(
     bands=(*BANDS, (Decimal(0), LOWEST)),
     default=True,
     dated=True,
+    revise=_revise,
 )

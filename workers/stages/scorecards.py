@@ -1,11 +1,12 @@
 """Scores dossiers in a thread and returns scorecards as the store keeps them.
 
-With unchanged evidence and unchanged code the scorecards of the earlier run are reused, with another date.
+With unchanged evidence and unchanged code the scorecards of the earlier run are reused, with another date. Of a dated
+rubric those components are scored again whose answers the date or the changed evidence decides.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -15,10 +16,18 @@ from functools import partial
 from evidence.model import Dossier, Run, ServerId
 from evidence.store import CorruptBlob, Store, StoredScorecard
 from scoring.engine import catalogue
-from scoring.engine.assess import assess_dossier
+from scoring.engine.assess import ask_questions, assess_dossier
 from scoring.engine.evidence_kinds import kinds_of_rubric
+from scoring.engine.reuse import find_stale_questions
 from scoring.engine.rubric import Rubric
-from scoring.receipt import NotAReceipt, encode_scorecard, replace_evidence_digests, replace_moment
+from scoring.receipt import (
+    NotAReceipt,
+    decode_stored_scorecard,
+    encode_scorecard,
+    read_moment,
+    replace_evidence_digests,
+    replace_moment,
+)
 from scoring.results.scorecard import Scorecard
 from workers.runs import pins
 
@@ -32,28 +41,40 @@ class ScoredBatch:
     looked_up: int
 
 
+@dataclass(frozen=True, slots=True)
+class Reusable:
+    """What an earlier run gives: copies that are valid as they are, and receipts of dated rubrics to be revised."""
+
+    copies: Sequence[StoredScorecard]
+    dated: Sequence[StoredScorecard]
+    changed: frozenset[str]
+    evidence: Mapping[str, str]
+
+
 def score_servers(store: Store, run: Run, servers: Sequence[ServerId]) -> ScoredBatch:
     """The scorecards of a run's servers: reused where neither code nor evidence changed, else scored.
 
-    A dated rubric is always scored. If any rubric fails, the server gets no scorecard at all.
+    If any rubric fails, the server gets no scorecard at all.
     """
-    known = reuse_scorecards(store, run, servers)
+    reusable = find_reusable(store, run, servers)
+    known = {server: found.copies for server, found in reusable.items()}
     made: list[StoredScorecard] = []
     errors: dict[ServerId, Exception] = {}
     for names, ids in _still_to_make(known, servers).items():
         rubrics = [rubric for rubric in catalogue.list_rubrics() if rubric.name in names]
         is_all = len(rubrics) == len(catalogue.list_rubrics())
-        cards, raised = score_dossiers(store.read_dossiers(run.id, ids), None if is_all else rubrics)
+        judge = partial(_revise_or_score, reusable=reusable, rubrics=None if is_all else rubrics)
+        cards, raised = _judge_in_thread(store.read_dossiers(run.id, ids), judge)
         made += cards
         errors |= raised
     copied = [card for server, found in known.items() if server not in errors for card in found]
     return ScoredBatch([*made, *copied], errors, len(known))
 
 
-def reuse_scorecards(store: Store, run: Run, servers: Sequence[ServerId]) -> dict[ServerId, list[StoredScorecard]]:
-    """The scorecards of an earlier run with the same pins that are valid for this run, by server.
+def find_reusable(store: Store, run: Run, servers: Sequence[ServerId]) -> dict[ServerId, Reusable]:
+    """What an earlier run with the same pins gives for this run, by server.
 
-    They are of undated rubrics that read no changed kind. Only complete sets are reused, and only when commit and
+    Copies are of undated rubrics that read no changed kind. Only complete sets are reused, and only when commit and
     source of the code are known. A server whose scorecard cannot be read is scored again.
     """
     if pins.UNKNOWN in {run.pins.get("commit", pins.UNKNOWN), run.pins.get("source", pins.UNKNOWN)}:
@@ -63,10 +84,10 @@ def reuse_scorecards(store: Store, run: Run, servers: Sequence[ServerId]) -> dic
         by_run.setdefault(change.run, {})[server] = change.kinds
     evidence = store.read_digests(run.id, [server for changed in by_run.values() for server in changed])
     return {
-        server: cards
+        server: reusable
         for earlier, changed in by_run.items()
         for server, found in _by_server(store, earlier, list(changed)).items()
-        if (cards := _copies(found, changed[server], run.as_of, evidence[server]))
+        if (reusable := _reuse(found, changed[server], run.as_of, evidence[server]))
     }
 
 
@@ -93,33 +114,75 @@ def _by_server(store: Store, run: str, servers: Sequence[ServerId]) -> dict[Serv
     return found
 
 
-def _copies(
+def _reuse(
     cards: Sequence[StoredScorecard], changed: frozenset[str], as_of: datetime, evidence: Mapping[str, str]
-) -> list[StoredScorecard]:
-    """The scorecards of a complete set that are still valid, with the new date and digests; else none."""
+) -> Reusable | None:
+    """What a complete set gives: copies with the new date and digests, and receipts of dated rubrics; else nothing."""
     rubrics = {(rubric.id, rubric.version): rubric for rubric in catalogue.list_rubrics()}
     if {(card.rubric, card.version) for card in cards} != rubrics.keys():
-        return []
+        return None
     still = {name for name, rubric in rubrics.items() if not rubric.dated and not kinds_of_rubric(rubric) & changed}
     try:
-        return [
-            replace(card, body=replace_evidence_digests(replace_moment(card.body, as_of), evidence))
-            for card in cards
-            if (card.rubric, card.version) in still
-        ]
+        copies = [_copy(card, as_of, evidence) for card in cards if (card.rubric, card.version) in still]
     except NotAReceipt:
-        return []
+        return None
+    if not copies:
+        return None
+    dated = [card for card in cards if rubrics[card.rubric, card.version].dated]
+    return Reusable(copies, dated, changed, evidence)
+
+
+def _copy(card: StoredScorecard, as_of: datetime, evidence: Mapping[str, str]) -> StoredScorecard:
+    return replace(card, body=replace_evidence_digests(replace_moment(card.body, as_of), evidence))
+
+
+def _revise_or_score(
+    dossier: Dossier, *, reusable: Mapping[ServerId, Reusable], rubrics: Sequence[Rubric] | None
+) -> list[StoredScorecard]:
+    """The scorecards of all rubrics (or some) for one dossier, made from earlier ones where that is possible."""
+    found = reusable.get(dossier.server.id)
+    if rubrics is None or found is None:
+        return score_dossier(dossier) if rubrics is None else score_dossier(dossier, rubrics)
+    wanted = {(rubric.id, rubric.version): rubric for rubric in rubrics}
+    revised = [
+        made
+        for card in found.dated
+        if (rubric := wanted.get((card.rubric, card.version))) and (made := _revise(card, rubric, dossier, found))
+    ]
+    left = wanted.keys() - {(card.rubric, card.version) for card in revised}
+    rest = [rubric for name, rubric in wanted.items() if name in left]
+    return [*revised, *(score_dossier(dossier, rest) if rest else ())]
+
+
+def _revise(card: StoredScorecard, rubric: Rubric, dossier: Dossier, reusable: Reusable) -> StoredScorecard | None:
+    """The scorecard of a dated rubric from an earlier one; None when it has to be scored as a whole."""
+    try:
+        stale = find_stale_questions(rubric, dossier, reusable.changed, read_moment(card.body))
+        if stale == ():
+            return _copy(card, dossier.as_of, reusable.evidence)
+        if stale is None or rubric.revise is None:
+            return None
+        made = rubric.revise(decode_stored_scorecard(card.body), ask_questions(dossier, stale))
+    except NotAReceipt:
+        return None
+    return None if made is None else _stored(made)
 
 
 def score_dossiers(
     dossiers: Sequence[Dossier], rubrics: Sequence[Rubric] | None = None
 ) -> tuple[list[StoredScorecard], Mapping[ServerId, Exception]]:
-    """The scorecards of all rubrics (or some) for every dossier, and the exceptions of servers without any.
+    """The scorecards of all rubrics (or some) for every dossier, and the exceptions of servers without any."""
+    return _judge_in_thread(dossiers, score_dossier if rubrics is None else partial(score_dossier, rubrics=rubrics))
+
+
+def _judge_in_thread(
+    dossiers: Sequence[Dossier], judge: Callable[[Dossier], list[StoredScorecard]]
+) -> tuple[list[StoredScorecard], Mapping[ServerId, Exception]]:
+    """The scorecards of every dossier, and the exceptions of servers without any.
 
     Futures hold the exceptions of rules, so no broad `except` is needed: a bug in a rule is reported, does not stop the
     other servers, and leaves its server without a scorecard.
     """
-    judge = score_dossier if rubrics is None else partial(score_dossier, rubrics=rubrics)
     with ThreadPoolExecutor(1, thread_name_prefix="score") as thread:
         futures = {dossier.server.id: thread.submit(judge, dossier) for dossier in dossiers}
     errors = {server: error for server, future in futures.items() if (error := _raised(future)) is not None}

@@ -16,6 +16,7 @@ from evidence.model import Absent, Dossier, Observed, Reason, Run, Trigger
 from evidence.store import Stage, Store, StoredScorecard, open_store
 from scoring.engine import catalogue
 from scoring.engine.evidence_kinds import kinds_of_rubric
+from scoring.engine.reuse import CONFINED
 from scoring.engine.rubric import Rubric
 from scoring.receipt import decode_scorecard
 from tests.dossiers import AS_OF, captures
@@ -128,9 +129,8 @@ def test_rubrics_that_do_not_read_what_changed_are_looked_up(
         second = collected(store, night(2), dossiers(2))
         scored(store, second)
     assert store.read_scorecards(second.id) == in_order(anew(second, dossiers(2)))
-    reading = {rubric.name for rubric in catalogue.list_rubrics() if rubric.dated or kind in kinds_of_rubric(rubric)}
-    assert made == reading
-    assert (kind == "samples") <= (made == {"adaptive@1", "adaptive@2"}), "the samples of every night are new"
+    reading = {rubric.name for rubric in catalogue.list_rubrics() if kind in kinds_of_rubric(rubric)}
+    assert made == (set() if kind in CONFINED else reading), "the samples of every night are new"
 
 
 def _with_body(dossier: Dossier, content: object) -> Dossier:
@@ -153,7 +153,7 @@ def test_code_that_cannot_be_named_is_not_trusted_to_be_the_same(tmp_path: Path,
         run = collected(opened, night(number, **{name: "unknown"}), DOSSIERS[:2])
         assert scored(opened, run).looked_up == 0
     nameless = replace(night(3), pins={key: value for key, value in PINS.items() if key != name})
-    assert scorecards.reuse_scorecards(opened, collected(opened, nameless, DOSSIERS[:2]), IDS[:2]) == {}
+    assert scorecards.find_reusable(opened, collected(opened, nameless, DOSSIERS[:2]), IDS[:2]) == {}
 
 
 def _opened(tmp_path: Path) -> Store:
@@ -181,7 +181,7 @@ def test_a_set_with_a_card_missing_too_many_or_unreadable_is_not_copied(tmp_path
     ]
     opened.put_scorecards(first.id, put, done=list(cards), at=first.as_of)
     second = collected(opened, night(2), DOSSIERS[:4])
-    assert list(scorecards.reuse_scorecards(opened, second, list(cards))) == [whole.server.id]
+    assert list(scorecards.find_reusable(opened, second, list(cards))) == [whole.server.id]
     assert scored(opened, second).looked_up == 1
     assert opened.read_scorecards(second.id) == in_order(anew(second, DOSSIERS[:4]))
 
@@ -204,7 +204,7 @@ def test_a_server_that_failed_is_not_copied(tmp_path: Path, monkeypatch: pytest.
     assert opened.read_scorecards(second.id) == in_order(anew(second, DOSSIERS[:3]))
 
 
-def test_a_dated_rubric_is_scored_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_dated_rubric_that_cannot_be_revised_is_scored_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     opened = _opened(tmp_path)
     rubrics = (*catalogue.list_rubrics()[1:], _aging(catalogue.list_rubrics()[0]))
     monkeypatch.setattr(catalogue, "list_rubrics", lambda: rubrics)
@@ -221,6 +221,7 @@ def _aging(rubric: Rubric) -> Rubric:
     return replace(
         rubric,
         dated=True,
+        revise=None,
         judge=lambda assessment: replace(rubric.judge(assessment), score=Decimal(assessment.as_of.day)),
     )
 
@@ -245,23 +246,19 @@ def _raising(rubric: Rubric, server: str) -> Rubric:
             raise ZeroDivisionError("a rubric's bug")
         return rubric.judge(assessment)
 
-    return replace(rubric, dated=True, judge=judge)
+    return replace(rubric, dated=True, judge=judge, revise=None)
 
 
 def test_the_source_that_judges_is_pinned() -> None:
     assert re.fullmatch("[0-9a-f]{16}", pins.read_current_pins([])["source"])
 
 
-def test_a_second_night_of_the_pipeline_scores_only_what_is_dated_anew(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_second_night_of_the_pipeline_scores_nothing_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     judged: list[str] = []
-    again: list[str] = []
     score_one = scorecards.score_dossier
 
     def counting(dossier: Dossier, rubrics: Sequence[Rubric] | None = None) -> list[StoredScorecard]:
-        (judged if rubrics is None else again).append(dossier.server.id)
-        assert all(rubric.dated for rubric in rubrics or ())
+        judged.append(dossier.server.id)
         return score_one(dossier, rubrics)
 
     async def main() -> None:
@@ -273,7 +270,7 @@ def test_a_second_night_of_the_pipeline_scores_only_what_is_dated_anew(
                 await pipeline.collect(ctx, run, ctx.store.list_planned_servers(name))
                 await pipeline.score(ctx, run, ctx.store.list_planned_servers(name))
                 await pipeline.publish(ctx, run)
-            assert len(judged) == len(set(judged)) == len(again) == 3
+            assert len(judged) == len(set(judged)) == 3
             first, second = (ctx.store.read_scorecards(name) for name in ("2026-1", "2026-2"))
             assert first == second, "the scripted clock stands still"
             assert len(second) == 3 * len(catalogue.list_rubrics())

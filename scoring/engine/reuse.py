@@ -1,0 +1,85 @@
+"""Finds what of an earlier scorecard of a dated rubric is still valid, so that only the other components are scored."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from datetime import datetime
+from functools import lru_cache
+from typing import Final
+
+from evidence.kinds import drift, samples
+from evidence.model import Dossier
+from scoring.engine import catalogue
+from scoring.engine.assess import ask_questions
+from scoring.engine.assessment import Assessment, Question
+from scoring.engine.evidence_kinds import kinds_of_question, kinds_of_rubric, reads_date
+from scoring.engine.rubric import Component, Rubric
+from scoring.results.scorecard import ComponentScore, Scorecard
+
+CONFINED: Final = frozenset({drift.KIND, samples.KIND})
+"""Kinds that decide components and nothing else, such as a cap. They change in most nights of an unchanged server."""
+
+
+def find_stale_questions(
+    rubric: Rubric, dossier: Dossier, changed: frozenset[str], since: datetime
+) -> tuple[Question, ...] | None:
+    """All questions of the components whose score may differ from that at the moment `since`.
+
+    `changed` are the kinds of evidence that differ. Empty when the scorecard is the same but for its date; None when
+    more than components may differ, so that the whole has to be scored.
+    """
+    if rubric.revise is None or (changed & kinds_of_rubric(rubric)) - CONFINED:
+        return None
+    confined = _list_confined(rubric.questions)
+    stale = _find_aged(rubric, dossier, since)
+    stale |= {question for question in confined if kinds_of_question(question) & changed}
+    if {question.rule for question in stale} & _list_gate_rules(rubric):
+        return None
+    return _complete(rubric, stale) if stale else ()
+
+
+def find_kept_components(earlier: Scorecard, rubric: Rubric, asked: Assessment) -> Mapping[str, ComponentScore]:
+    """The components of an earlier scorecard of which not all questions were asked again, by `dimension.component`."""
+    again = {
+        f"{dimension.name}.{part.name}"
+        for dimension in rubric.dimensions
+        for part in dimension.components
+        if _questions(part) <= asked.outcomes.keys()
+    }
+    every = {f"{part.name}.{one.name}": one for part in earlier.dimensions for one in part.components}
+    return {place: one for place, one in every.items() if place not in again}
+
+
+def _find_aged(rubric: Rubric, dossier: Dossier, since: datetime) -> set[Question]:
+    """The questions with another outcome only because time has passed."""
+    dated = _list_dated(rubric.questions)
+    now, then = (ask_questions(each, dated).outcomes for each in (dossier, replace(dossier, as_of=since)))
+    return {question for question in dated if now[question] != then[question]}
+
+
+def _list_gate_rules(rubric: Rubric) -> frozenset[str]:
+    caps = rubric.method.caps if rubric.method else ()
+    return frozenset(rule for cap in caps for rule in cap.rules)
+
+
+def _complete(rubric: Rubric, stale: set[Question]) -> tuple[Question, ...]:
+    """The questions of all components that ask one of these, and of stability, in the order of the catalogue."""
+    wanted = stale.union(question for question in rubric.questions if samples.KIND in kinds_of_question(question))
+    parts = (part for dimension in rubric.dimensions for part in dimension.components)
+    asked = frozenset[Question]().union(*(found for part in parts if (found := _questions(part)) & wanted))
+    return tuple(question for question in catalogue.list_cited_questions([rubric]) if question in asked)
+
+
+def _questions(part: Component) -> frozenset[Question]:
+    return frozenset(criterion.question for criterion in part.criteria)
+
+
+@lru_cache(maxsize=16)
+def _list_dated(questions: tuple[Question, ...]) -> tuple[Question, ...]:
+    return tuple(question for question in questions if reads_date(question))
+
+
+@lru_cache(maxsize=16)
+def _list_confined(questions: tuple[Question, ...]) -> tuple[Question, ...]:
+    return tuple(question for question in questions if kinds_of_question(question) & CONFINED)
