@@ -52,7 +52,12 @@ def get_rubric(name: str, version: int | None = None) -> Rubric:
 def list_cited_questions(cited_by: Iterable[Rubric]) -> tuple[Question, ...]:
     """The distinct questions of some rubrics, questions over all pages first so that their outcomes can be shared."""
     distinct = dict.fromkeys(criterion.question for rubric in cited_by for criterion in rubric.criteria)
-    return tuple(sorted(distinct, key=lambda question: (question.pages, question.rule, question.params)))
+    return order_questions(distinct)
+
+
+def order_questions(questions: Iterable[Question]) -> tuple[Question, ...]:
+    """Questions in the order in which they are asked: those over all pages first."""
+    return tuple(sorted(questions, key=lambda question: (question.pages, question.rule, question.params)))
 
 
 @cache

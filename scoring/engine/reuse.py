@@ -14,7 +14,7 @@ from scoring.engine import catalogue
 from scoring.engine.assess import ask_questions
 from scoring.engine.assessment import Assessment, Question
 from scoring.engine.evidence_kinds import kinds_of_question, kinds_of_rubric, reads_date
-from scoring.engine.rubric import Component, Rubric
+from scoring.engine.rubric import Rubric
 from scoring.results.scorecard import ComponentScore, Scorecard
 
 CONFINED: Final = frozenset({drift.KIND, samples.KIND})
@@ -41,12 +41,7 @@ def find_stale_questions(
 
 def find_kept_components(earlier: Scorecard, rubric: Rubric, asked: Assessment) -> Mapping[str, ComponentScore]:
     """The components of an earlier scorecard of which not all questions were asked again, by `dimension.component`."""
-    again = {
-        f"{dimension.name}.{part.name}"
-        for dimension in rubric.dimensions
-        for part in dimension.components
-        if _questions(part) <= asked.outcomes.keys()
-    }
+    again = {place for place, own in rubric.questions_of_components.items() if own <= asked.outcomes.keys()}
     every = {f"{part.name}.{one.name}": one for part in earlier.dimensions for one in part.components}
     return {place: one for place, one in every.items() if place not in again}
 
@@ -65,14 +60,9 @@ def _list_gate_rules(rubric: Rubric) -> frozenset[str]:
 
 def _complete(rubric: Rubric, stale: set[Question]) -> tuple[Question, ...]:
     """The questions of all components that ask one of these, and of stability, in the order of the catalogue."""
-    wanted = stale.union(question for question in rubric.questions if samples.KIND in kinds_of_question(question))
-    parts = (part for dimension in rubric.dimensions for part in dimension.components)
-    asked = frozenset[Question]().union(*(found for part in parts if (found := _questions(part)) & wanted))
-    return tuple(question for question in catalogue.list_cited_questions([rubric]) if question in asked)
-
-
-def _questions(part: Component) -> frozenset[Question]:
-    return frozenset(criterion.question for criterion in part.criteria)
+    wanted = stale.union(one for one in _list_confined(rubric.questions) if samples.KIND in kinds_of_question(one))
+    found = (own for own in rubric.questions_of_components.values() if own & wanted)
+    return catalogue.order_questions(frozenset[Question]().union(*found))
 
 
 @lru_cache(maxsize=16)

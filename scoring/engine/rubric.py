@@ -177,6 +177,15 @@ class Rubric:
         """The distinct questions of the criteria."""
         return tuple(dict.fromkeys(criterion.question for criterion in self.criteria))
 
+    @cached_property
+    def questions_of_components(self) -> Mapping[str, frozenset[Question]]:
+        """The questions of each component by `dimension.component`."""
+        return {
+            f"{dimension.name}.{part.name}": frozenset(criterion.question for criterion in part.criteria)
+            for dimension in self.dimensions
+            for part in dimension.components
+        }
+
     @property
     def name(self) -> str:
         """Id and version, such as `lint@1`."""
