@@ -59,7 +59,7 @@ def night() -> None:
 
     Examples:
 
-    hallmark night start --registry official --limit 500
+    hallmark night start --registry official --limit 500 --by ana
 
     hallmark night pause --reason "the provider asked for a quiet hour"
 
@@ -84,11 +84,17 @@ def start(
             metavar="PATTERN", help="Only servers whose id, reference or name matches; * allowed. Repeatable."
         ),
     ] = None,
+    beside: Annotated[
+        bool, typer.Option("--beside", help="Also while another run is unfinished; both contact the same servers.")
+    ] = False,
     reason: ReasonOption = "",
     by: operator.By = "",
     as_json: AsJson = False,
 ) -> None:
-    """Start a run now, in addition to the scheduled ones. The workers begin soon after."""
+    """Start a run now, in addition to the scheduled ones. The workers begin soon after.
+
+    It is refused while another run is unfinished, for example the scheduled one, which beat plans when it starts.
+    """
     who = operator.find_decider(by)
     with explain_failures():
         settings = Settings()
@@ -98,7 +104,7 @@ def start(
                 ExitCode.USAGE,
             )
         options = RunOptions(registries=tuple(registry or settings.registry_names), only=tuple(only or ()), limit=limit)
-        row = run_coroutine(_start(settings, options, who=who, reason=reason))
+        row = run_coroutine(_start(settings, options, who=who, reason=reason, beside=beside))
         _print_state(row, as_json=as_json, done="started; `hallmark status --watch` shows it")
 
 
@@ -194,9 +200,15 @@ def publish(
         _print_state(after, as_json=as_json, done="published")
 
 
-async def _start(settings: Settings, options: RunOptions, *, who: str, reason: str) -> RunRow:
+async def _start(settings: Settings, options: RunOptions, *, who: str, reason: str, beside: bool) -> RunRow:
     async with open_context(settings) as ctx:
         await ctx.wiring.registries(options.registries)  # an unknown source is an error before a run exists
+        working = [row.run.id for row in ctx.store.list_unfinished_runs(Trigger.NIGHTLY) if row.state.is_working]
+        if working and not beside:
+            exit_with_error(
+                f"run {', '.join(working)} is unfinished and contacts the same servers. Wait for its end "
+                "(`hallmark status`), end it with `hallmark night cancel`, or start this run with --beside"
+            )
         run = pipeline.start_run(ctx, Trigger.NIGHTLY, options)
         return ctx.store.apply_run_action(run.id, _event(RunAction.STARTED, who, reason))
 

@@ -225,6 +225,11 @@ def test_a_night_started_by_hand_is_one_of_the_fleet(hallmark: Hallmark, monkeyp
         store.close()
         unknown = hallmark("night", "start", "--registry", "no-such-registry")
         assert unknown.code == 2
+        beside = hallmark("night", "start", "--registry", "starter")
+        assert beside.code == 1
+        assert f"run {shown['run']} is unfinished" in beside.err
+        assert "--beside" in beside.err
+        assert hallmark("night", "start", "--registry", "starter", "--beside").code == 0
 
 
 def test_help_says_what_the_states_mean(hallmark: Hallmark) -> None:
