@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import multiprocessing
 import sys
+import time
+from datetime import UTC, datetime
 from functools import cache
 from multiprocessing.synchronize import Event
-from typing import Any
+from typing import Any, Final
 
 from celery import Celery
 from celery.signals import (
@@ -19,12 +21,19 @@ from celery.signals import (
     worker_init,
     worker_shutting_down,
 )
-from kombu.entity import Exchange, Queue
 
-from evidence.store import open_store
+from evidence.store import StoreUnavailable, open_store
 from workers import log, schedule
+from workers.clock import clock_at
 from workers.coordination import broker_statistics
+from workers.coordination.broker import make_queue
 from workers.settings.environment import Settings
+
+DATABASE_ACTION: Final = "start PostgreSQL, and check HALLMARK_DATABASE_URL, the network and the disk of the database"
+
+_DATABASE_TRIES: Final = 20
+_DATABASE_PAUSE: Final = 3.0
+_LONGEST_REASON: Final = 300
 
 
 @cache
@@ -43,7 +52,7 @@ def celery_configuration() -> dict[str, Any]:
         "broker_connection_retry_on_startup": True,
         "broker_connection_max_retries": None,
         "broker_transport_options": {"visibility_timeout": mine.visibility_timeout.total_seconds()},
-        "task_queues": [_queue(name) for name in schedule.QUEUES],
+        "task_queues": [make_queue(name) for name in schedule.QUEUES],
         "task_default_queue": schedule.PROBE_QUEUE,
         "task_routes": {task: {"queue": queue} for task, queue in schedule.TASK_QUEUES.items()},
         "task_ignore_result": True,
@@ -64,9 +73,16 @@ def celery_configuration() -> dict[str, Any]:
     }
 
 
-def _queue(name: str) -> Queue:
-    # Without a routing key of its own, every queue would get a copy of every message.
-    return Queue(name, Exchange("hallmark", type="direct"), routing_key=name)  # type: ignore[no-untyped-call]
+@cache
+def worker_version() -> str:
+    """The digest of the pins of this process, which names its parts of the queues."""
+    # Imported late: only workers and beat compare versions.
+    from workers.runs import pins  # noqa: PLC0415
+    from workers.wiring.network import NetworkWiring  # noqa: PLC0415
+
+    mine = worker_settings()
+    collectors = NetworkWiring(mine, clock_at(mine.clock)).versions
+    return pins.digest_pins(pins.read_current_pins(collectors, mine.commit))
 
 
 app = Celery("hallmark", include=["workers.tasks"], set_as_current=False)
@@ -82,6 +98,20 @@ def _hush(instance: Any = None, **_: object) -> None:
     instance.quiet = not sys.stdout.isatty()
 
 
+def _consume_own_version(instance: Any = None, **_: object) -> None:
+    """Take also the tasks about runs of this version, from the queues that the worker was started for."""
+    queues = instance.app.amqp.queues
+    for name in [name for name in schedule.QUEUES if name in queues.consume_from]:
+        queues.select_add(make_queue(schedule.name_version_queue(name, worker_version())))
+
+
+def _start_at_once(sender: Any = None, **_: object) -> None:
+    """Plan and sweep when beat starts instead of one interval later; workers of beat's version plan."""
+    planning, sweeping = (sender.scheduler.schedule[name] for name in (schedule.PLAN_ENTRY, schedule.SWEEP_ENTRY))
+    planning.options["queue"] = make_queue(schedule.name_version_queue(schedule.PROBE_QUEUE, worker_version()))
+    planning.last_run_at = sweeping.last_run_at = datetime.min.replace(tzinfo=UTC)
+
+
 def _bind_logs(task: Any = None, args: Any = (), **_: object) -> None:
     log.replace_log_context(**schedule.describe_task(task.name, args or ()))
 
@@ -91,8 +121,19 @@ def _unbind_logs(**_: object) -> None:
 
 
 def _migrate(**_: object) -> None:
+    """Migrate the database. The process ends with an error when the database does not answer for a minute."""
+    _configure_logs()  # Celery does it later
     store = open_store(worker_settings().store_url)
-    store.migrate()
+    for last in (*[False] * (_DATABASE_TRIES - 1), True):
+        try:
+            store.migrate()
+        except StoreUnavailable as error:
+            log.get_log().error("database_unavailable", why=str(error)[:_LONGEST_REASON], action=DATABASE_ACTION)
+            if last:
+                sys.exit(1)  # the only exception that Celery lets pass through a signal
+            time.sleep(_DATABASE_PAUSE)
+        else:
+            break
     store.close()
 
 
@@ -131,6 +172,7 @@ def is_stopping() -> bool:
 
 setup_logging.connect(_configure_logs)
 celeryd_after_setup.connect(_hush)
+celeryd_after_setup.connect(_consume_own_version)
 before_task_publish.connect(broker_statistics.stamp_sent_time)
 task_prerun.connect(_bind_logs)
 task_postrun.connect(_unbind_logs)
@@ -139,3 +181,4 @@ worker_init.connect(_warm)
 worker_init.connect(_stop.prepare)
 worker_shutting_down.connect(_stop.raise_)
 beat_init.connect(_migrate)
+beat_init.connect(_start_at_once)

@@ -1,4 +1,8 @@
-"""Names of tasks and queues, the beat table, and the nightly run that is due, whose id follows from its due time."""
+"""Names of tasks and queues, the beat table, and the nightly run that is due, whose id follows from its due time.
+
+A queue has a part per version: `probe.1a2b3c4d` holds the tasks of the runs whose pins have this digest. Only workers
+of that version take them. The queue `probe` holds tasks about no run, which any worker takes.
+"""
 
 from __future__ import annotations
 
@@ -68,6 +72,9 @@ SHARD_TASKS: Final[Mapping[Stage, str]] = {
 }
 """The task that works on a shard of a stage."""
 
+PLAN_ENTRY: Final = "plan-run"
+SWEEP_ENTRY: Final = "sweep"
+
 _ABOUT_A_RUN: Final = {PLAN_RUN, PUBLISH_RUN, *SHARD_TASKS.values()}
 _STAGES: Final = {task: stage for stage, task in SHARD_TASKS.items()}
 
@@ -78,8 +85,8 @@ LONG_TASKS: Final = (PLAN_RUN, PUBLISH_RUN, REFRESH_ADVISORIES, COMPACT_RUNS, EX
 def build_beat_table(settings: Settings) -> dict[str, dict[str, object]]:
     """The messages that beat sends, and how often. A message expires when the next one is sent."""
     table = {
-        "plan-run": _entry(PLAN_RUN, settings.plan_every),
-        "sweep": _entry(SWEEP, settings.sweep_every),
+        PLAN_ENTRY: _entry(PLAN_RUN, settings.plan_every),
+        SWEEP_ENTRY: _entry(SWEEP, settings.sweep_every),
         "admit-retests": _entry(ADMIT_RETESTS, settings.retest_every),
     }
     if settings.light_every:
@@ -96,6 +103,11 @@ def build_beat_table(settings: Settings) -> dict[str, dict[str, object]]:
     if settings.keep_whole:
         table["compact"] = _daily(COMPACT_RUNS, settings)
     return table
+
+
+def name_version_queue(queue: str, version: str) -> str:
+    """The part of a queue for the runs of a version, which is the digest of their pins."""
+    return f"{queue}.{version}"
 
 
 def find_due_slot(settings: Settings, now: datetime) -> datetime:

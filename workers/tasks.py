@@ -29,6 +29,7 @@ from workers.event_loop import run_coroutine
 from workers.nightly import closing, shards, steps
 from workers.publication import dataset_snapshots
 from workers.retests import execution
+from workers.runs.pins import digest_pins
 from workers.shutdown import IsStopping, watch_soft_limit
 from workers.wiring import advisory_mirror, package_cache
 from workers.wiring.network import NetworkWiring
@@ -100,8 +101,9 @@ def export_datasets() -> None:
 
 
 @_task(schedule.SWEEP)
-def sweep() -> None:
-    _do(lambda ctx, _: steps.issue_due_tasks(ctx, CeleryTaskQueues(app, worker_settings())))
+def sweep(asked_version: str = "") -> None:
+    """Issue the tasks that are due. A worker of another version may ask this one for it by `asked_version`."""
+    _do(lambda ctx, _: steps.issue_due_tasks(ctx, _open_queues, forward=not asked_version))
 
 
 @_task(schedule.PROBE_SHARD, **_RETRY)
@@ -137,7 +139,7 @@ def score_shard(run_id: str) -> None:
 @_task(schedule.ADMIT_RETESTS)
 def admit_retests() -> None:
     """Admit the re-tests that are due, and advance the full probes of finished ones."""
-    _do(lambda ctx, _: execution.advance_retests(ctx, CeleryTaskQueues(app, worker_settings())))
+    _do(lambda ctx, _: execution.advance_retests(ctx, _open_queues(digest_pins(ctx.pins))))
 
 
 @_task(schedule.RUN_RETEST, **_RETRY)
@@ -160,6 +162,10 @@ def send_notices() -> None:
 @_task(schedule.PUBLISH_RUN, **_RETRY)
 def publish_run(run_id: str) -> None:
     _do(lambda ctx, _: closing.publish_run(ctx, run_id))
+
+
+def _open_queues(version: str) -> CeleryTaskQueues:
+    return CeleryTaskQueues(app, worker_settings(), version)
 
 
 def _collect(run_id: str, stage: Stage) -> None:

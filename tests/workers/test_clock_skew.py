@@ -143,7 +143,7 @@ def test_a_worker_whose_clock_is_ahead_publishes_nothing_early(tmp_path: Path, u
             assert await leases.pull()
             _skew(wrong, wrong.settings.run_deadline + HOUR)
             queues = Counting()
-            await steps.issue_due_tasks(wrong, queues)
+            await steps.issue_due_tasks(wrong, lambda _: queues, forward=True)
             assert queues.issued == {}
             row = wrong.store.find_run(RUN)
             assert row is not None

@@ -61,7 +61,7 @@ async def _stopped_midway(ctx: Context, collector: ScriptedCollector, what: RunA
 
 async def _swept(ctx: Context) -> list[str]:
     queues = Queues()
-    await steps.issue_due_tasks(ctx, queues)
+    await steps.issue_due_tasks(ctx, lambda _: queues, forward=True)
     return queues.issued
 
 

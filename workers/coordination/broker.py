@@ -8,11 +8,13 @@ from collections.abc import AsyncIterator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from typing import TYPE_CHECKING, Protocol
 
+from kombu.entity import Exchange, Queue
 from redis import Redis as SyncRedis
 from redis.asyncio import Redis
 from redis.asyncio.lock import Lock
 from redis.exceptions import LockError
 
+from workers.schedule import TASK_QUEUES, name_version_queue
 from workers.settings.environment import Settings
 
 if TYPE_CHECKING:
@@ -29,9 +31,9 @@ class TaskLock(Protocol):
 
 
 class TaskQueues(Protocol):
-    """Issues tasks, and reports how many wait."""
+    """Issues tasks to the workers of one version, and reports how many wait."""
 
-    def issue(self, task: str, run_id: str) -> None: ...
+    def issue(self, task: str, argument: str) -> None: ...
 
     def waiting(self, queue: str) -> int:
         """Number of messages of a queue that no worker has taken."""
@@ -74,18 +76,25 @@ async def _renew(lock: Lock) -> None:
         await lock.reacquire()
 
 
-class CeleryTaskQueues:
-    """The queues of the Celery application."""
+def make_queue(name: str) -> Queue:
+    """A queue of Celery. Without a routing key of its own, every queue would get a copy of every message."""
+    return Queue(name, Exchange("hallmark", type="direct"), routing_key=name)  # type: ignore[no-untyped-call]
 
-    def __init__(self, app: Celery, settings: Settings) -> None:
+
+class CeleryTaskQueues:
+    """The parts of the Celery application's queues that workers of one version take."""
+
+    def __init__(self, app: Celery, settings: Settings, version: str) -> None:
         self._app = app
         self._url = settings.redis_url.get_secret_value()
         self._expires = settings.visibility_timeout.total_seconds()
+        self._version = version
 
-    def issue(self, task: str, run_id: str) -> None:
-        self._app.send_task(task, args=[run_id], expires=self._expires)
+    def issue(self, task: str, argument: str) -> None:
+        queue = make_queue(name_version_queue(TASK_QUEUES[task], self._version))
+        self._app.send_task(task, args=[argument], queue=queue, expires=self._expires)
 
     def waiting(self, queue: str) -> int:
         # kombu keeps a queue's messages without priority in a list of that name.
         with SyncRedis.from_url(self._url) as redis:
-            return int(redis.llen(queue))
+            return int(redis.llen(name_version_queue(queue, self._version)))

@@ -6,7 +6,8 @@ Progress is in the database. A task that is lost, repeated or killed costs only 
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 from evidence.model import Trigger
 from evidence.store import RunAction, RunRow, RunState
@@ -25,6 +26,14 @@ if TYPE_CHECKING:
 
 _STARTS = frozenset({RunAction.STARTED, RunAction.RESUMED})
 
+OTHER_VERSION_ACTION: Final = (
+    "start workers of the version that planned the run, with the same settings, or end it with `hallmark night cancel`"
+)
+OVERLAP_ACTION: Final = "end one of them with `hallmark night cancel RUN`, or let both finish"
+
+OpenQueues: TypeAlias = "Callable[[str], TaskQueues]"
+"""Opens the queues of the workers of a version, which is the digest of their pins."""
+
 
 async def plan_due_runs(ctx: Context, task_lock: TaskLock) -> None:
     """Create the nightly run that is due; discover and plan it and the runs that were started by hand.
@@ -32,10 +41,12 @@ async def plan_due_runs(ctx: Context, task_lock: TaskLock) -> None:
     Runs that are planned, paused, or in work at another worker are skipped.
     """
     run_id = schedule.make_nightly_run_id(schedule.find_due_slot(ctx.settings, ctx.clock.now()))
-    rows = await asyncio.to_thread(_list_workable_runs, ctx)
-    waiting = [row.run.id for row in rows if row.state is RunState.DISCOVERING]
+    own, others = await asyncio.to_thread(_list_working_runs, ctx)
+    waiting = [row.run.id for row in own if row.state is RunState.DISCOVERING]
     if await asyncio.to_thread(ctx.store.find_run, run_id) is None:
         waiting.append(run_id)
+        for row in (*own, *others):
+            ctx.log.warning("nights_overlap", run=run_id, other=row.run.id, action=OVERLAP_ACTION)
     for each in waiting:
         async with task_lock(f"plan:{each}") as mine:
             if not mine:
@@ -59,11 +70,26 @@ async def sample_availability(ctx: Context, task_lock: TaskLock, stopping: IsSto
                 ending.cancel()
 
 
-async def issue_due_tasks(ctx: Context, queues: TaskQueues) -> None:
-    """Issue tasks for everything that is due in unfinished nightly runs with this code's pins."""
-    for row in await asyncio.to_thread(_list_workable_runs, ctx):
+async def issue_due_tasks(ctx: Context, open_queues: OpenQueues, *, forward: bool) -> None:
+    """Issue tasks for everything that is due in unfinished nightly runs with this code's pins.
+
+    With `forward` the workers of other versions are asked to do the same for their runs.
+    """
+    own, others = await asyncio.to_thread(_list_working_runs, ctx)
+    for row in own:
         with bind_log_context(run=row.run.id):
-            await asyncio.to_thread(_sweep_run, ctx, row, queues)
+            await asyncio.to_thread(_sweep_run, ctx, row, open_queues(pins.digest_pins(ctx.pins)))
+    if forward:
+        for version, row in {pins.digest_pins(row.run.pins): row for row in others}.items():
+            await asyncio.to_thread(_forward_sweep, ctx, row, version, open_queues(version))
+
+
+def _forward_sweep(ctx: Context, row: RunRow, version: str, queues: TaskQueues) -> None:
+    """Ask the workers of another version to sweep; log when none has taken the last request."""
+    if queues.waiting(schedule.PUBLISH_QUEUE):
+        ctx.log.warning("run_of_other_version_waits", run=row.run.id, version=version, action=OTHER_VERSION_ACTION)
+    else:
+        queues.issue(schedule.SWEEP, version)
 
 
 def _sweep_run(ctx: Context, row: RunRow, queues: TaskQueues) -> None:
@@ -93,10 +119,8 @@ def _fill(ctx: Context, queues: TaskQueues, task: str, run_id: str, due: int) ->
         queues.issue(task, run_id)
 
 
-def _list_workable_runs(ctx: Context) -> list[RunRow]:
-    """The unfinished nightly runs that are not stopped and have this code's pins."""
+def _list_working_runs(ctx: Context) -> tuple[list[RunRow], list[RunRow]]:
+    """The unfinished nightly runs that are not stopped: those with this code's pins, and those with others."""
     working = [row for row in ctx.store.list_unfinished_runs(Trigger.NIGHTLY) if row.state.is_working]
-    for row in working:
-        if not pins.is_pinned_to(row.run, ctx.pins):
-            ctx.log.warning("run_of_other_version_skipped", run=row.run.id)
-    return [row for row in working if pins.is_pinned_to(row.run, ctx.pins)]
+    mine = [row for row in working if pins.is_pinned_to(row.run, ctx.pins)]
+    return mine, [row for row in working if row not in mine]

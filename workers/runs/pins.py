@@ -71,6 +71,11 @@ def is_pinned_to(run: Run, mine: Mapping[str, str]) -> bool:
     return dict(run.pins) == dict(mine)
 
 
+def digest_pins(pinned: Mapping[str, str]) -> str:
+    """Eight hexadecimal digits that name a set of versions, for example in names of queues."""
+    return sha256(canonical_json(dict(pinned)))[:8]
+
+
 def check_pins(run: Run, mine: Mapping[str, str]) -> None:
     """Raise PinMismatch with the differences unless the run is pinned to exactly these versions."""
     names = sorted(run.pins.keys() | mine.keys())

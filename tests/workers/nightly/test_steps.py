@@ -6,10 +6,12 @@ import asyncio
 from collections import Counter
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
+from structlog.testing import capture_logs
 
 from evidence.model import Trigger
 from evidence.store import RunState, Stage
@@ -19,6 +21,7 @@ from workers import pipeline, schedule
 from workers.context import Context
 from workers.coordination.leases import Leases
 from workers.nightly import closing, shards, steps
+from workers.runs import pins
 from workers.runs.options import RunOptions
 from workers.stages import scorecards
 
@@ -31,12 +34,35 @@ class Counting:
     def __init__(self) -> None:
         self.issued: Counter[str] = Counter()
 
-    def issue(self, task: str, run_id: str) -> None:
-        assert run_id == RUN
+    def issue(self, task: str, argument: str) -> None:
+        assert argument == RUN
         self.issued[task] += 1
 
     def waiting(self, queue: str) -> int:
         return sum(count for task, count in self.issued.items() if schedule.TASK_QUEUES[task] == queue)
+
+
+class AllQueues:
+    """Queues of all versions without consumers."""
+
+    def __init__(self) -> None:
+        self.issued: list[tuple[str, str, str]] = []
+
+    def open(self, version: str) -> VersionQueues:
+        return VersionQueues(self, version)
+
+
+@dataclass
+class VersionQueues:
+    every: AllQueues
+    version: str
+
+    def issue(self, task: str, argument: str) -> None:
+        self.every.issued.append((self.version, task, argument))
+
+    def waiting(self, queue: str) -> int:
+        tasks = [task for version, task, _ in self.every.issued if version == self.version]
+        return sum(schedule.TASK_QUEUES[task] == queue for task in tasks)
 
 
 @asynccontextmanager
@@ -116,7 +142,7 @@ def test_sweeping_again_does_not_pile_up_tasks(tmp_path: Path) -> None:
             await steps.plan_due_runs(ctx, _my_turn)
             queues = Counting()
             for _ in range(5):
-                await steps.issue_due_tasks(ctx, queues)
+                await steps.issue_due_tasks(ctx, lambda _: queues, forward=True)
             assert queues.issued == {schedule.PROBE_SHARD: 3}
 
     asyncio.run(main())
@@ -130,7 +156,41 @@ def test_only_nightly_runs_of_this_code_are_swept(tmp_path: Path) -> None:
             assert await _swept(ctx) == {}
             await steps.plan_due_runs(ctx, _my_turn)
             ctx.pins = {**ctx.pins, "commit": "newer"}
-            assert await _swept(ctx) == {}
+            queues = AllQueues()
+            await steps.issue_due_tasks(ctx, queues.open, forward=False)
+            assert queues.issued == []
+
+    asyncio.run(main())
+
+
+def test_a_sweep_asks_the_workers_of_each_other_version_once(tmp_path: Path) -> None:
+    async def main() -> None:
+        async with _context(tmp_path, _world(2)) as ctx:
+            await steps.plan_due_runs(ctx, _my_turn)
+            ctx.store.add_run(replace(ctx.store.list_runs()[0].run, id="20261121T040000Z"))
+            older = pins.digest_pins(ctx.pins)
+            ctx.pins = {**ctx.pins, "commit": "newer"}
+            queues = AllQueues()
+            with capture_logs() as logs:
+                await steps.issue_due_tasks(ctx, queues.open, forward=True)
+            assert (queues.issued, logs) == ([(older, schedule.SWEEP, older)], [])
+            with capture_logs() as logs:
+                await steps.issue_due_tasks(ctx, queues.open, forward=True)
+            assert queues.issued == [(older, schedule.SWEEP, older)]
+            assert [line["event"] for line in logs] == ["run_of_other_version_waits"]
+
+    asyncio.run(main())
+
+
+def test_a_night_that_is_planned_beside_another_one_is_logged(tmp_path: Path) -> None:
+    async def main() -> None:
+        async with _context(tmp_path, _world(2)) as ctx:
+            by_hand = pipeline.start_run(ctx, Trigger.NIGHTLY, RunOptions(registries=("first",)))
+            with capture_logs() as logs:
+                await steps.plan_due_runs(ctx, _my_turn)
+                await steps.plan_due_runs(ctx, _my_turn)
+            overlaps = [(line["run"], line["other"]) for line in logs if line["event"] == "nights_overlap"]
+            assert overlaps == [(RUN, by_hand.id)]
 
     asyncio.run(main())
 
@@ -287,5 +347,5 @@ def test_every_task_has_a_queue_that_is_declared() -> None:
 
 async def _swept(ctx: Context) -> dict[str, int]:
     queues = Counting()
-    await steps.issue_due_tasks(ctx, queues)
+    await steps.issue_due_tasks(ctx, lambda _: queues, forward=True)
     return dict(queues.issued)

@@ -326,10 +326,10 @@ def test_sweeps_issue_no_probe_for_servers_whose_time_has_not_come(tmp_path: Pat
             run = await night.plan()
             await night.collect(run)
             await pipeline.score(night.ctx, run, night.ctx.store.list_planned_servers(RUN))
-            await steps.issue_due_tasks(night.ctx, Queues())
+            await steps.issue_due_tasks(night.ctx, lambda _: Queues(), forward=True)
             assert issued == []
             night.clock.step(26 * MINUTE)
-            await steps.issue_due_tasks(night.ctx, Queues())
+            await steps.issue_due_tasks(night.ctx, lambda _: Queues(), forward=True)
             assert issued == ["hallmark.probe_shard"]
 
     asyncio.run(main())
