@@ -2,17 +2,22 @@
 
 Secrets and server output never reach a log: pass ids, counts and reasons. Records of libraries such as Celery become
 such lines too, without exception messages, which may quote server output.
+
+An event that repeats with the same fields within FOLDED_SECONDS becomes one line more, with the number of repetitions.
 """
 
 from __future__ import annotations
 
 import logging
+import os
 import re
 import sys
+import threading
+import time
 import traceback
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, suppress
 from pathlib import Path
-from typing import Any, Literal, TypeAlias, cast
+from typing import Any, Literal, TextIO, TypeAlias, cast
 
 import structlog
 from pydantic import SecretStr
@@ -24,6 +29,9 @@ Log: TypeAlias = FilteringBoundLogger
 LIBRARY_EVENT = "library_logged"
 """The event of what a library logs, with its `logger` and `message`."""
 
+FOLDED_SECONDS = 60.0
+
+_MOST_FOLDED = 1_000
 _HIDDEN = "**********"
 _SECRET_WORDS = ("authorization", "password", "secret", "token", "cookie", "api_key", "apikey")
 _USER = re.compile(r"(?<=://)[^/@\s]*@")
@@ -34,8 +42,8 @@ _POOL = "billiard.exceptions"
 def configure_logging(level: str, form: Literal["auto", "json", "console"]) -> None:
     """Send events of `level` and above, and warnings of libraries, to stderr. Call once, before the first event."""
     console = form == "console" or (form == "auto" and sys.stderr.isatty())
-    rendering = _rendering(console=console)
-    handler = logging.StreamHandler(sys.stderr)
+    rendering = [_Folding(_rendering(console=console))]
+    handler = _FoldedHandler(sys.stderr)
     handler.setFormatter(_LibraryLines([*_common(), *rendering]))
     logging.basicConfig(level=logging.WARNING, handlers=[handler])
     logging.captureWarnings(capture=True)
@@ -89,6 +97,54 @@ class _LibraryLines(logging.Formatter):
         return str(event)
 
 
+class _FoldedHandler(logging.StreamHandler[TextIO]):
+    """Writes the lines that are not folded."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        with suppress(structlog.DropEvent):
+            self.stream.write(self.format(record) + self.terminator)
+            self.flush()
+
+
+class _Folding:
+    """Renders an event, and leaves out repetitions, which are written with their number when the time is over.
+
+    A number is written with the next event of the process, so the last one is lost with the process.
+    """
+
+    def __init__(self, render: Processor) -> None:
+        self._render = render
+        self._start()
+        os.register_at_fork(after_in_child=self._start)
+
+    def _start(self) -> None:
+        self._lock = threading.Lock()
+        self._seen: dict[str, tuple[float, int, EventDict]] = {}  # oldest first
+
+    def __call__(self, logger: WrappedLogger, method: str, event: EventDict) -> str:
+        key = repr(sorted((name, str(value)) for name, value in event.items() if name != "timestamp"))
+        now = time.monotonic()
+        with self._lock:
+            repeated = self._take_repeated(now)
+            since, count, _ = self._seen.get(key, (now, -1, event))
+            self._seen[key] = (since, count + 1, dict(event))
+        lines = [*repeated, *([dict(event)] if count < 0 else [])]
+        if not lines:
+            raise structlog.DropEvent
+        return "\n".join(str(self._render(logger, method, line)) for line in lines)
+
+    def _take_repeated(self, now: float) -> list[EventDict]:
+        """Forget the events whose time is over; return the last of each that was repeated, with the number."""
+        gone = []
+        while self._seen:
+            key, (since, count, event) = next(iter(self._seen.items()))
+            if now - since < FOLDED_SECONDS and len(self._seen) < _MOST_FOLDED:
+                break
+            del self._seen[key]
+            gone.append((count, event))
+        return [{**event, "repeated": count} for count, event in gone if count]
+
+
 def _describe(record: logging.LogRecord) -> dict[str, object]:
     error = record.exc_info[1] if record.exc_info else None
     if error is None:
@@ -116,7 +172,7 @@ def _common() -> list[Processor]:
     ]
 
 
-def _rendering(*, console: bool) -> list[Processor]:
+def _rendering(*, console: bool) -> Processor:
     if console:
-        return [structlog.dev.ConsoleRenderer(colors=sys.stderr.isatty())]
-    return [structlog.processors.JSONRenderer(default=str)]
+        return structlog.dev.ConsoleRenderer(colors=sys.stderr.isatty())
+    return structlog.processors.JSONRenderer(default=str)

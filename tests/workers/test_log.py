@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import logging
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -51,6 +52,35 @@ def test_json_lines_hold_the_event_and_its_ids(capsys: pytest.CaptureFixture[str
         "official",
         "warning",
     )
+
+
+def test_repetitions_become_one_line_with_their_number(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now = [1000.0]
+    monkeypatch.setattr(log.time, "monotonic", lambda: now[0])
+    log.configure_logging("info", "json")
+    for _ in range(4):
+        log.get_log().error("database_unavailable", why="refused")
+    log.get_log().error("database_unavailable", why="no route")
+    now[0] += log.FOLDED_SECONDS
+    log.get_log().error("database_unavailable", why="refused")
+    lines = [json.loads(line) for line in capsys.readouterr().err.splitlines()]
+    assert [(line["why"], line.get("repeated")) for line in lines] == [
+        ("refused", None),
+        ("no route", None),
+        ("refused", 3),
+        ("refused", None),
+    ]
+
+
+def test_repetitions_of_libraries_are_folded_too(capsys: pytest.CaptureFixture[str]) -> None:
+    folding = log._Folding(structlog.processors.JSONRenderer())
+    handler = log._FoldedHandler(sys.stderr)
+    handler.setFormatter(log._LibraryLines([folding]))
+    for message in ("lost", "lost", "found"):
+        handler.handle(logging.LogRecord("kombu", logging.ERROR, __file__, 1, message, (), None))
+    assert [json.loads(line)["message"] for line in capsys.readouterr().err.splitlines()] == ["lost", "found"]
 
 
 def test_less_severe_events_are_left_out(capsys: pytest.CaptureFixture[str]) -> None:
