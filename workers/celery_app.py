@@ -27,9 +27,8 @@ from workers import log, schedule
 from workers.clock import clock_at
 from workers.coordination import broker_statistics
 from workers.coordination.broker import make_queue
+from workers.nightly.actions import DATABASE_ACTION
 from workers.settings.environment import Settings
-
-DATABASE_ACTION: Final = "start PostgreSQL, and check HALLMARK_DATABASE_URL, the network and the disk of the database"
 
 _DATABASE_TRIES: Final = 20
 _DATABASE_PAUSE: Final = 3.0

@@ -74,6 +74,7 @@ class Store(DatabaseAccess):
 
     # Registries
     find_walk = read_method(registry_walks.find_walk)
+    list_failed_walks = read_method(registry_walks.list_failed_walks)
     put_registry_page = write_method(registry_walks.put_registry_page)
     record_walk_failure = write_method(registry_walks.record_walk_failure)
     mark_unseen_deleted = write_method(registry_walks.mark_unseen_deleted)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import Any, Final
 
 from kombu.exceptions import OperationalError
@@ -48,15 +48,20 @@ class BrokerReader:
         except RedisError:
             return False
 
-    def read_statistics(self) -> BrokerStatistics:
-        """Raise BrokerUnavailable when the broker does not answer."""
+    def read_statistics(self, versions: Collection[str] = ()) -> BrokerStatistics:
+        """The statistics, with the queues of workers that answer and of these versions.
+
+        Raise BrokerUnavailable when the broker does not answer.
+        """
         try:
-            github, now = self._hash(STATE_KEY), self._redis_time()
+            github, now, workers = self._hash(STATE_KEY), self._redis_time(), self._query_workers()
+            taken = {queue for queues in workers.values() for queue in queues}
+            parts = {*versions, *(version for queue in taken if (version := queue.partition(".")[2]))}
             return BrokerStatistics(
-                queues=tuple(self._queue(name) for name in schedule.QUEUES),
+                queues=tuple(self._queue(name, parts) for name in schedule.QUEUES),
                 taken=self._number(self._redis.hlen(_UNACKNOWLEDGED)),
                 hosts=self._hosts(),
-                workers=self._query_workers(),
+                workers=workers,
                 counters={name: float(value) for name, value in self._hash(COUNTERS_KEY).items()},
                 quota=read_quotas(github, now),
                 pauses=read_token_pauses(github, now),
@@ -64,11 +69,14 @@ class BrokerReader:
         except (RedisError, OperationalError) as error:
             raise BrokerUnavailable(f"the broker did not answer: {type(error).__name__}") from error
 
-    def _queue(self, name: str) -> QueueStatistics:
+    def _queue(self, name: str, versions: Collection[str]) -> QueueStatistics:
+        """A queue with its parts for these versions."""
+        parts = [name, *(schedule.name_version_queue(name, version) for version in versions)]
+        lengths = {part: self._number(self._redis.llen(part)) for part in parts}
         # kombu pushes on the left and pops on the right of a list of the queue's name.
-        length = self._number(self._redis.llen(name))
-        oldest = self._redis.lindex(name, -1) if length else None
-        return QueueStatistics(name, length, _age(oldest, self._clock.wall().timestamp()))
+        oldest = [self._redis.lindex(part, -1) for part, length in lengths.items() if length]
+        ages = [age for message in oldest if (age := _age(message, self._clock.wall().timestamp())) is not None]
+        return QueueStatistics(name, sum(lengths.values()), max(ages, default=None))
 
     def _hosts(self) -> int:
         """Number of leased hosts; the scan ends after some rounds, however many other keys the broker has."""

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from evidence.model import Trigger
 from evidence.store import RunAction, RunRow, RunState
@@ -16,6 +16,7 @@ from workers.context import Context
 from workers.coordination import expired_leases
 from workers.log import bind_log_context
 from workers.nightly import closing
+from workers.nightly.actions import OTHER_VERSION_ACTION, OVERLAP_ACTION
 from workers.runs import pins
 from workers.runs.options import RunOptions
 from workers.shutdown import IsStopping, never_stops, open_halt
@@ -25,11 +26,6 @@ if TYPE_CHECKING:
     from workers.coordination.broker import TaskLock, TaskQueues
 
 _STARTS = frozenset({RunAction.STARTED, RunAction.RESUMED})
-
-OTHER_VERSION_ACTION: Final = (
-    "start workers of the version that planned the run, with the same settings, or end it with `hallmark night cancel`"
-)
-OVERLAP_ACTION: Final = "end one of them with `hallmark night cancel RUN`, or let both finish"
 
 OpenQueues: TypeAlias = "Callable[[str], TaskQueues]"
 """Opens the queues of the workers of a version, which is the digest of their pins."""

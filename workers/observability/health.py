@@ -3,7 +3,7 @@
 It reads and never writes; give it no public address.
 
 `/healthz` says that the process runs, `/readyz` that database and broker answer, `/metrics` is for Prometheus. Results
-are cached for a few seconds, so that many requests cost as much as one.
+are cached for a few seconds, so that many requests cost as much as one. Problems for an operator are logged.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
+from dataclasses import asdict
 from typing import Final, Generic, TypeVar
 
 from starlette.applications import Starlette
@@ -21,11 +22,13 @@ from starlette.routing import Route
 from workers import log
 from workers.clock import Clock, clock_at
 from workers.observability import metrics
-from workers.observability.status import StatusReader
+from workers.observability.problems import find_problems
+from workers.observability.status import StatusReader, SystemStatus
 from workers.settings.environment import Settings
 
 METRICS_SECONDS: Final = 10.0
 READY_SECONDS: Final = 2.0
+PROBLEMS_SECONDS: Final = 300.0
 
 _Value = TypeVar("_Value")
 
@@ -37,15 +40,17 @@ def create_app(settings: Settings | None = None, clock: Clock | None = None) -> 
     # Two readers: a slow read for the metrics must not delay /readyz, and threads may not share a reader.
     metrics_reader, readiness_reader = StatusReader(mine, time), StatusReader(mine, time)
 
-    async def render() -> bytes:
+    async def read_status() -> tuple[SystemStatus, float]:
         started = time.monotonic()
-        status = await asyncio.to_thread(metrics_reader.read_status)
-        return metrics.render_metrics(status, mine, took=time.monotonic() - started)
+        return await asyncio.to_thread(metrics_reader.read_status), time.monotonic() - started
 
     async def check_availability() -> dict[str, bool]:
         return await asyncio.to_thread(readiness_reader.check_availability)
 
-    exposed, ready = CachedValue(render, METRICS_SECONDS, time), CachedValue(check_availability, READY_SECONDS, time)
+    current, ready = (
+        CachedValue(read_status, METRICS_SECONDS, time),
+        CachedValue(check_availability, READY_SECONDS, time),
+    )
 
     async def healthz(_: Request) -> Response:
         return PlainTextResponse("ok\n")
@@ -56,12 +61,21 @@ def create_app(settings: Settings | None = None, clock: Clock | None = None) -> 
         return JSONResponse(words, status_code=200 if all(found.values()) else 503)
 
     async def show_metrics(_: Request) -> Response:
-        return Response(await exposed.get(), media_type=metrics.CONTENT_TYPE)
+        status, took = await current.get()
+        return Response(metrics.render_metrics(status, mine, took=took), media_type=metrics.CONTENT_TYPE)
+
+    async def log_problems() -> None:
+        while True:
+            for problem in find_problems((await current.get())[0]):
+                log.get_log().warning("problem_found", **asdict(problem))
+            await asyncio.sleep(PROBLEMS_SECONDS)
 
     @asynccontextmanager
     async def lifespan(_: Starlette) -> AsyncIterator[None]:
         log.configure_logging(mine.log_level, mine.log_format)
+        logging = asyncio.create_task(log_problems())
         yield
+        logging.cancel()
         metrics_reader.close()
         readiness_reader.close()
 

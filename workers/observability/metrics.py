@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final, TypeAlias
@@ -13,6 +14,7 @@ from prometheus_client.registry import Collector
 
 from evidence.store import RunRow, RunState
 from workers.coordination.broker_statistics import HOST_WAIT_SECONDS, HOST_WAITS, BrokerStatistics
+from workers.observability.problems import find_problems
 from workers.observability.run_statistics import RunStatistics, StoreStatistics
 from workers.observability.status import NotInstalled, SystemStatus, Unavailable
 from workers.settings.environment import Settings, read_code_version
@@ -74,6 +76,10 @@ METRICS: Final[Mapping[str, MetricDeclaration]] = {
         "Servers per second that passed a stage in the last five minutes.", ("stage",)
     ),
     "hallmark_run_eta_seconds": MetricDeclaration("Remaining seconds at that rate.", ("stage",)),
+    "hallmark_stage_seconds_left": MetricDeclaration(
+        "Due servers of a stage divided by its rate in the last five minutes: the signal for autoscaling.", ("stage",)
+    ),
+    "hallmark_problems": MetricDeclaration("Problems for an operator, as `hallmark status` describes them.", ("kind",)),
     "hallmark_run_leases": MetricDeclaration("Open servers with a lease, held or expired.", ("stage", "state")),
     "hallmark_run_retries": MetricDeclaration("Failed attempts so far.", ("stage",)),
     "hallmark_run_failing": MetricDeclaration("Open servers with a failed attempt that are due.", ("stage",)),
@@ -102,6 +108,8 @@ def list_samples(status: SystemStatus, settings: Settings, *, took: float) -> It
     yield "hallmark_build_info", (read_code_version(), settings.commit or "unknown"), 1
     yield "hallmark_status_read_seconds", (), took
     yield "hallmark_nightly_overdue_seconds", (), status.overdue
+    for kind, number in Counter(problem.kind for problem in find_problems(status)).items():
+        yield "hallmark_problems", (kind,), number
     yield "hallmark_run_deadline_seconds", (), settings.run_deadline.total_seconds()
     yield "hallmark_up", ("database",), float(not isinstance(status.store, Unavailable))
     if isinstance(status.store, StoreStatistics):
@@ -150,6 +158,7 @@ def _shown_run(shown: RunStatistics, status: SystemStatus) -> Iterator[Sample]:
         yield "hallmark_run_retries", (name,), stage.retries
         yield "hallmark_run_failing", (name,), stage.failing
         yield "hallmark_run_rate", (name,), stage.rate or 0.0
+        yield "hallmark_stage_seconds_left", (name,), stage.seconds_left if row.state.is_working else 0.0
         if stage.eta is not None:
             yield "hallmark_run_eta_seconds", (name,), stage.eta
     for (kind, outcome), number in sorted(shown.outcomes.items()):

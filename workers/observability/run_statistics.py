@@ -6,8 +6,8 @@ once a minute while it runs and once when it is finished, so the cost does not g
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Final
 
@@ -16,7 +16,7 @@ from sqlalchemy.engine import make_url
 from sqlalchemy.sql import ColumnElement
 
 from evidence.model import Trigger
-from evidence.store import NotMigrated, RunRow, RunState, Stage, Store, StoreUnavailable
+from evidence.store import NotMigrated, RegistryWalk, RunRow, RunState, Stage, Store, StoreUnavailable
 from evidence.store.database import Database
 from evidence.store.leases.leasing import NEVER_DUE
 from evidence.store.runs.record_counts import count_records
@@ -41,8 +41,9 @@ _FINAL: Final = [state.value for state in RunState if state.is_final]
 class StageStatistics:
     """One stage of a run. `rate` is servers per second within RATE_WINDOW, `eta` the remaining seconds, or None.
 
-    `held` and `expired` count leases on open servers, `retries` all failed attempts, `failing` open servers with a
-    failed attempt that are due, `later` open servers that are not due yet, and `carried` servers without a turn.
+    `due` counts open servers that may be worked on now, `held` and `expired` leases on open servers,
+    `retries` all failed attempts, `failing` open servers with a failed attempt that are due, `later` open servers that
+    are not due yet, and `carried` servers without a turn.
     """
 
     stage: Stage
@@ -55,10 +56,16 @@ class StageStatistics:
     rate: float | None
     later: int = 0
     carried: int = 0
+    due: int = 0
 
     @property
     def eta(self) -> float | None:
         return (self.planned - self.done) / self.rate if self.rate else None
+
+    @property
+    def seconds_left(self) -> float:
+        """Due work divided by the rate, for autoscaling; at least one server per RATE_WINDOW is assumed as the rate."""
+        return self.due / max(self.rate or 0.0, 1 / RATE_WINDOW.total_seconds())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,7 +97,8 @@ class RunStatistics:
 class StoreStatistics:
     """Statistics of the database. `shown` is an unfinished run, else the one published last.
 
-    `has_due` says whether the nightly run that is due exists, in any state.
+    `has_due` says whether the nightly run that is due exists, in any state, and `failed_walks` has the registries that
+    could not be read, by unfinished nightly run.
     """
 
     shown: RunStatistics | None
@@ -99,6 +107,12 @@ class StoreStatistics:
     published: RunRow | None
     nightly: RunRow | None
     size: int
+    failed_walks: Mapping[str, Sequence[RegistryWalk]] = field(default_factory=dict)
+
+    @property
+    def working_nights(self) -> tuple[RunRow, ...]:
+        """The nightly runs that workers have to work on."""
+        return tuple(row for row in self.unfinished if row.run.trigger is Trigger.NIGHTLY and row.state.is_working)
 
 
 class StoreStatisticsReader:
@@ -140,6 +154,11 @@ class StoreStatisticsReader:
             published=last,
             nightly=self._store.find_run(nightly[0]) if nightly else None,
             size=size,
+            failed_walks={
+                row.run.id: walks
+                for row in unfinished
+                if row.run.trigger is Trigger.NIGHTLY and (walks := self._store.list_failed_walks(row.run.id))
+            },
         )
 
     def _closely(self, row: RunRow) -> RunStatistics:
@@ -204,6 +223,7 @@ def _stages(connection: Connection, key: int, row: RunRow, now: datetime) -> tup
         _how_many(and_(is_open, RUN_ITEM.c.attempts > 0, may_be_tried)),
         _how_many(and_(is_open, RUN_ITEM.c.not_before > now, RUN_ITEM.c.not_before < NEVER_DUE)),
         _how_many(RUN_ITEM.c.carried.is_(True)),
+        _how_many(and_(is_open, may_be_tried)),
     )
     found = {
         stage: StageStatistics(
@@ -217,8 +237,9 @@ def _stages(connection: Connection, key: int, row: RunRow, now: datetime) -> tup
             rate=None if row.state.is_final or not recent else recent / seconds,
             later=later,
             carried=carried,
+            due=due,
         )
-        for stage, planned, done, recent, held, expired, retries, failing, later, carried in connection.execute(
+        for stage, planned, done, recent, held, expired, retries, failing, later, carried, due in connection.execute(
             query.where(RUN_ITEM.c.run_key == key).group_by(RUN_ITEM.c.stage)
         )
     }

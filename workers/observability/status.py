@@ -11,6 +11,7 @@ from workers import schedule
 from workers.clock import Clock
 from workers.coordination.broker_statistics import BrokerStatistics, BrokerUnavailable
 from workers.observability.run_statistics import StoreStatistics, StoreStatisticsReader
+from workers.runs.pins import digest_pins
 from workers.settings.environment import Settings
 
 if TYPE_CHECKING:
@@ -35,13 +36,17 @@ class NotInstalled:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SystemStatus:
-    """`due` is when the newest nightly run was due; `overdue` the seconds since then if it is missing, else 0."""
+    """`due` is when the newest nightly run was due; `overdue` the seconds since then if it is missing, else 0.
+
+    `is_overdue` is true when it should have been planned meanwhile.
+    """
 
     at: datetime
     store: StoreStatistics | Unavailable
     broker: BrokerStatistics | Unavailable | NotInstalled
     due: datetime
     overdue: float
+    is_overdue: bool = False
 
 
 class StatusReader:
@@ -73,12 +78,14 @@ class StatusReader:
         """The status now; an unavailable part is in the result and raises nothing."""
         due = schedule.find_due_slot(self._settings, self._clock.now())
         store = self._store(due)
+        overdue = 0.0 if self._broker is None else _late(store, due, self._clock.now())
         return SystemStatus(
             at=self._clock.wall(),
             store=store,
-            broker=self._broker_status(),
+            broker=self._broker_status(store),
             due=due,
-            overdue=0.0 if self._broker is None else _late(store, due, self._clock.now()),
+            overdue=overdue,
+            is_overdue=overdue > self._settings.plan_every.total_seconds(),
         )
 
     def _store(self, due: datetime) -> StoreStatistics | Unavailable:
@@ -89,13 +96,20 @@ class StatusReader:
         except StoreUnavailable:
             return Unavailable("the database did not answer")
 
-    def _broker_status(self) -> BrokerStatistics | Unavailable | NotInstalled:
+    def _broker_status(self, store: StoreStatistics | Unavailable) -> BrokerStatistics | Unavailable | NotInstalled:
         if self._broker is None:
             return NotInstalled(EMBEDDED_REASON)
         try:
-            return self._broker.read_statistics()
+            return self._broker.read_statistics(_list_versions(store))
         except BrokerUnavailable as error:
             return Unavailable(str(error))
+
+
+def _list_versions(store: StoreStatistics | Unavailable) -> frozenset[str]:
+    """The versions of the unfinished runs, which have parts of the queues also when they have no worker."""
+    if isinstance(store, Unavailable):
+        return frozenset()
+    return frozenset(digest_pins(row.run.pins) for row in store.unfinished)
 
 
 def is_embedded(settings: Settings) -> bool:

@@ -45,6 +45,13 @@ def find_walk(connection: Connection, run_id: str, registry: str) -> RegistryWal
     return RegistryWalk(**{name: getattr(row, name) for name in _WALK[1:-1]})
 
 
+def list_failed_walks(connection: Connection, run_id: str) -> list[RegistryWalk]:
+    """The walks of a run that stopped with an error and have not continued since."""
+    query = select(WALK).where(WALK.c.run_key == find_run_key(connection, run_id), WALK.c.error.is_not(None))
+    rows = connection.execute(query.order_by(WALK.c.registry))
+    return [RegistryWalk(**{name: getattr(row, name) for name in _WALK[1:-1]}) for row in rows]
+
+
 def put_registry_page(
     connection: Connection,
     run_id: str,

@@ -27,7 +27,17 @@ BEFORE = RunRow(
     run=replace(RUN, id="20261120T030000Z-nightly"), state=RunState.PUBLISHED, published_at=NOW - timedelta(hours=20)
 )
 COLLECT = StageStatistics(
-    stage=Stage.COLLECT, planned=100, done=40, held=5, expired=2, retries=7, failing=3, rate=2.0, later=9, carried=12
+    stage=Stage.COLLECT,
+    planned=100,
+    done=40,
+    held=5,
+    expired=2,
+    retries=7,
+    failing=3,
+    rate=2.0,
+    later=9,
+    carried=12,
+    due=50,
 )
 NIGHT = RunStatistics(
     row=ROW,
@@ -93,6 +103,15 @@ def test_a_running_night_has_metrics() -> None:
     assert value(series, "hallmark_run_servers_carried") == 12
     assert value(series, "hallmark_run_servers_postponed", "collect") == 9
     assert value(series, "hallmark_runs_stopped", "withheld") == 0
+
+
+def test_the_signal_for_autoscaling_is_due_work_divided_by_rate() -> None:
+    series = read(OVERVIEW)
+    assert value(series, "hallmark_stage_seconds_left", "collect") == 25
+    assert value(series, "hallmark_stage_seconds_left", "score") == pytest.approx(50 * 300)  # nothing is done yet
+    paused = replace(NIGHT, row=replace(ROW, state=RunState.PAUSED))
+    still = read(replace(OVERVIEW, store=replace(STANDING, shown=paused)))
+    assert value(still, "hallmark_stage_seconds_left", "collect") == 0
 
 
 def test_what_is_not_known_has_no_sample() -> None:

@@ -103,12 +103,24 @@ def test_a_night_under_way_is_counted_by_stage_lease_and_outcome(url: str) -> No
     assert shown is not None
     collect, score = shown.stages
     assert (collect.planned, collect.done, collect.held, collect.expired) == (10, 4, 2, 2)
-    assert (collect.retries, collect.failing) == (3, 2)
+    assert (collect.retries, collect.failing, collect.due) == (3, 2, 6)
     assert collect.rate == pytest.approx(4 / RATE_WINDOW.total_seconds())
     assert collect.eta == pytest.approx(6 * RATE_WINDOW.total_seconds() / 4)
     assert (score.done, score.rate, score.eta) == (0, None, None)
     assert sum(shown.outcomes.values()) > 0
     assert any(outcome == OBSERVED_LABEL for _, outcome in shown.outcomes)
+
+
+def test_a_registry_that_could_not_be_read_is_in_the_status_until_its_next_page(url: str) -> None:
+    store = open_store(url)
+    store.migrate()
+    store.add_run(Run(id=NIGHTLY, trigger=Trigger.NIGHTLY, as_of=world.NIGHT, pins={}))
+    store.record_walk_failure(NIGHTLY, "official", "no answer within 30 s", NOW)
+    (walk,) = look(url).failed_walks[NIGHTLY]
+    assert (walk.registry, walk.error) == ("official", "no answer within 30 s")
+    store.put_registry_page(NIGHTLY, "official", [], cursor="next", done=False, at=NOW)
+    assert look(url).failed_walks == {}
+    store.close()
 
 
 def test_postponed_servers_do_not_fail_and_carried_servers_are_counted(url: str) -> None:
@@ -243,7 +255,7 @@ def test_a_night_that_beat_did_not_plan_is_late(
 def read_broker(valkey: ValkeyServer, clock: SteppingClock) -> BrokerStatistics:
     broker = BrokerReader(valkey.url, clock, lambda: {"one@test": (schedule.PROBE_QUEUE,)})
     try:
-        return broker.read_statistics()
+        return broker.read_statistics({"0a1b"})
     finally:
         broker.close()
 
@@ -256,10 +268,12 @@ def test_the_age_of_a_queue_is_that_of_its_oldest_message(valkey: ValkeyServer) 
     now = SystemClock().wall()
     for _ in range(3):
         sender.send_task(schedule.SWEEP, queue=schedule.PUBLISH_QUEUE)
+    for version in ("0a1b", "of-no-run"):
+        sender.send_task(schedule.SWEEP, queue=schedule.name_version_queue(schedule.PUBLISH_QUEUE, version))
     sender.close()
     seen = {queue.name: queue for queue in read_broker(valkey, SteppingClock(now + timedelta(minutes=5))).queues}
     assert tuple(seen) == schedule.QUEUES
-    assert seen[schedule.PUBLISH_QUEUE].length == 3
+    assert seen[schedule.PUBLISH_QUEUE].length == 4
     assert seen[schedule.PUBLISH_QUEUE].oldest == pytest.approx(300, abs=20)
     assert (seen[schedule.PROBE_QUEUE].length, seen[schedule.PROBE_QUEUE].oldest) == (0, None)
 

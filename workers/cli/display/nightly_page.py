@@ -10,7 +10,7 @@ from typing import Any, Final
 from rich.console import Group, RenderableType
 from rich.table import Table
 
-from evidence.store import RunEvent, RunProgress, RunRow, RunState, Stage
+from evidence.store import RegistryWalk, RunEvent, RunProgress, RunRow, RunState, Stage
 from workers.cli.display.console import clean_text, format_moment, make_fact_table, make_table
 
 _COUNTS: Final = {"planned": "planned", "not due": "carried", "collected": "collected", "scored": "scored"}
@@ -24,12 +24,14 @@ NEXT_STEPS: Final = {
 }
 
 
-def make_nightly_row(row: RunRow, progress: RunProgress) -> dict[str, Any]:
+def make_nightly_row(row: RunRow, progress: RunProgress, failed_walks: Sequence[RegistryWalk] = ()) -> dict[str, Any]:
+    """The row of a run. Without a note of its own it names the registries that could not be read."""
+    unread = "; ".join(f"{walk.registry} could not be read: {walk.error}" for walk in failed_walks)
     return {
         "run": row.run.id,
         "as_of": row.run.as_of.isoformat(),
         "state": row.state.value,
-        "note": row.note,
+        "note": row.note or unread,
         "planned": progress.planned,
         "carried": progress.carried,
         "collected": progress.done.get(Stage.COLLECT, 0),
@@ -67,16 +69,16 @@ def make_nightly_document(details: NightlyDetails) -> dict[str, Any]:
     }
 
 
-def make_nightly_table(nights: Sequence[tuple[RunRow, RunProgress]]) -> Table:
+def make_nightly_table(nights: Sequence[tuple[RunRow, RunProgress, Sequence[RegistryWalk]]]) -> Table:
     grid = make_table("Run", "As of", "State", *((name.capitalize(), "right") for name in _COUNTS), "Why")
-    for row, progress in nights:
-        found = make_nightly_row(row, progress)
+    for row, progress, failed_walks in nights:
+        found = make_nightly_row(row, progress, failed_walks)
         grid.add_row(
             row.run.id,
             format_moment(row.run.as_of),
             row.state.value,
             *(str(found[key]) for key in _COUNTS.values()),
-            clean_text(row.note),
+            clean_text(found["note"]),
         )
     return grid
 

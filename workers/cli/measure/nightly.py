@@ -113,11 +113,12 @@ def list_nights(limit: Limit = 20, as_json: AsJson = False) -> None:
     """List nightly runs, newest first, with their states and the reasons."""
     with open_read_store() as store:
         runs = store.list_runs(limit, triggers=_NIGHTS)
+        nights = [(row, store.read_progress(row.run.id), store.list_failed_walks(row.run.id)) for row in runs]
         if as_json:
-            for row in runs:
-                print_json(make_nightly_row(row, store.read_progress(row.run.id)))
+            for night in nights:
+                print_json(make_nightly_row(*night))
         else:
-            print_table(make_nightly_table([(row, store.read_progress(row.run.id)) for row in runs]), _NO_NIGHT)
+            print_table(make_nightly_table(nights), _NO_NIGHT)
 
 
 @app.command(name="show")

@@ -28,6 +28,7 @@ from workers.cli.error_boundary import explain_failures
 from workers.cli.session import open_read_store
 from workers.clock import clock_at
 from workers.coordination.broker_statistics import BrokerStatistics
+from workers.observability.problems import find_problems
 from workers.observability.run_statistics import OBSERVED_LABEL, RunStatistics, StoreStatistics
 from workers.observability.status import NotInstalled, StatusReader, SystemStatus, Unavailable
 from workers.settings.environment import Settings
@@ -45,18 +46,21 @@ def status(
 ) -> None:
     """Show the status of runs live: stages with rate and remaining time, outcomes, queues and workers.
 
-    Exit codes: 0 done, 1 the database or a needed broker did not answer.
+    Problems come first, each with what to do.
+
+    Exit codes: 0 no problem, 1 a problem, for example a database that does not answer or a queue without a worker.
 
     Example: hallmark status --watch
     """
-    with open_read_store():
-        pass  # exits with advice when there is no database yet
     with explain_failures():
         settings = Settings()
+        if settings.database_url is None:
+            with open_read_store():
+                pass  # exits with advice when there is no database yet
         with StatusReader(settings, clock_at(settings.clock)) as reader:
             statuses = _read_statuses(reader, every if watch else None)
             last = _emit_all(statuses) if as_json else _show_all(statuses, live=watch)
-    if isinstance(last.store, Unavailable) or isinstance(last.broker, Unavailable):
+    if find_problems(last):
         raise typer.Exit(ExitCode.FAILURE)
 
 
@@ -88,7 +92,11 @@ def _show_all(statuses: Iterator[SystemStatus], *, live: bool) -> SystemStatus:
 
 def make_status_document(status: SystemStatus) -> dict[str, Any]:
     """The status as one JSON object; null is unknown."""
-    found: dict[str, Any] = {"at": status.at.isoformat(timespec="seconds"), "late_s": round(status.overdue)}
+    found: dict[str, Any] = {
+        "at": status.at.isoformat(timespec="seconds"),
+        "late_s": round(status.overdue),
+        "problems": [asdict(problem) for problem in find_problems(status)],
+    }
     match status.store:
         case Unavailable(why):
             found["database"] = {"away": why}
@@ -164,16 +172,14 @@ def _waiting_document(broker: BrokerStatistics) -> dict[str, Any]:
 
 def render_status_page(status: SystemStatus) -> RenderableType:
     parts: list[RenderableType] = []
+    for problem in find_problems(status):
+        parts += [clean_text(f"Problem: {problem.what}", "bold red"), clean_text(f"To do: {problem.action}"), ""]
     match status.store:
-        case Unavailable(why):
-            parts.append(clean_text(why, "bold red"))
         case StoreStatistics() as store:
             parts += _standing_page(store, status)
     match status.broker:
         case NotInstalled(why):
             parts += ["", clean_text(why, "dim")]
-        case Unavailable(why):
-            parts += ["", clean_text(why, "bold red")]
         case BrokerStatistics() as broker:
             parts += ["", *_waiting_page(broker)]
     return Group(*parts)
@@ -188,7 +194,7 @@ def _standing_page(store: StoreStatistics, status: SystemStatus) -> Iterator[Ren
         age = "" if at is None else f", {_span((status.at - at).total_seconds())} ago"
         rows.append(("published", f"{store.published.run.id} ({store.published.run.trigger.value}){age}"))
     if status.overdue:
-        rows.append(("missing", f"the nightly run of {status.due:%Y-%m-%d %H:%M} UTC: is beat running?"))
+        rows.append(("not planned", f"the nightly run of {status.due:%Y-%m-%d %H:%M} UTC"))
     yield make_fact_table(rows) if rows else clean_text("no run yet", "dim")
     if store.shown is not None:
         yield ""

@@ -232,6 +232,15 @@ def test_a_night_started_by_hand_is_one_of_the_fleet(hallmark: Hallmark, monkeyp
         assert hallmark("night", "start", "--registry", "starter", "--beside").code == 0
 
 
+def test_a_registry_that_could_not_be_read_is_why_a_night_does_not_begin(hallmark: Hallmark, home: Path) -> None:
+    with _store(home) as store:
+        store.add_run(Run(id=RUN, trigger=Trigger.NIGHTLY, as_of=world.NIGHT, pins={}))
+        store.record_walk_failure(RUN, "official", "no answer", world.NIGHT)
+    (row,) = hallmark("night", "list", "--json").rows
+    assert row["note"] == "official could not be read: no answer"
+    assert "no answer" in hallmark("night", "list").out
+
+
 def test_help_says_what_the_states_mean(hallmark: Hallmark) -> None:
     help_text = " ".join(hallmark("night", "--help").out.split())
     for word in ("paused", "withheld", "cancel", "--anyway", "Exit codes"):

@@ -117,6 +117,12 @@ def test_a_database_away_fails_without_its_password(hallmark: Hallmark, monkeypa
     result = hallmark("status", "--json")
     assert result.code == 1
     assert "s3cret" not in result.out + result.err
+    [row] = result.rows
+    kinds = {problem["kind"]: problem["action"] for problem in row["problems"]}  # type: ignore[union-attr, index, call-overload]
+    assert "HALLMARK_DATABASE_URL" in kinds["database_unavailable"]
+    page = " ".join(hallmark("status").out.split())
+    assert "Problem: the database did not answer" in page
+    assert "To do: start PostgreSQL" in page
 
 
 def overview(broker: BrokerStatistics | Unavailable) -> SystemStatus:

@@ -1,0 +1,101 @@
+"""Each problem of a fleet has a sentence, and says what to do."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import timedelta
+
+from evidence.store import RegistryWalk, RunState, Stage
+from tests.workers import world
+from tests.workers.observability.test_metrics import BEFORE, NIGHT, NOW, OVERVIEW, ROW, STANDING, WAITING
+from workers import schedule
+from workers.coordination.broker_statistics import QueueStatistics
+from workers.observability.problems import Problem, find_problems
+from workers.observability.run_statistics import StageStatistics
+from workers.observability.status import SystemStatus, Unavailable
+from workers.runs.pins import digest_pins
+
+VERSION = digest_pins(ROW.run.pins)
+ALL = (*schedule.QUEUES, *(schedule.name_version_queue(queue, VERSION) for queue in schedule.QUEUES))
+
+
+def sandbox(due: int) -> StageStatistics:
+    return StageStatistics(
+        stage=Stage.SANDBOX, planned=20, done=1, held=0, expired=0, retries=0, failing=0, rate=None, due=due
+    )
+
+
+def status(*queues: str, due: int = 17) -> SystemStatus:
+    """A night with servers that wait for the sandbox, and one worker of these queues."""
+    broker = replace(WAITING, workers={"one@host": queues}, queues=())
+    store = replace(STANDING, shown=replace(NIGHT, stages=(sandbox(due),)))
+    return replace(OVERVIEW, store=store, broker=broker)
+
+
+def only(found: SystemStatus) -> Problem:
+    (problem,) = find_problems(found)
+    return problem
+
+
+def test_a_fleet_that_works_has_no_problem() -> None:
+    assert find_problems(status(*ALL)) == ()
+
+
+def test_a_stage_that_no_worker_serves_is_named_with_its_servers_and_the_command() -> None:
+    problem = only(status(*(queue for queue in ALL if not queue.startswith("sandbox"))))
+    assert (problem.kind, problem.what) == (
+        "queue_not_served",
+        "no worker takes tasks from the queue sandbox: 17 servers wait",
+    )
+    assert "--queues sandbox" in problem.action
+    assert find_problems(status(*(queue for queue in ALL if not queue.startswith("sandbox")), due=0)) == ()
+
+
+def test_messages_that_no_worker_takes_are_a_problem() -> None:
+    found = status(*(queue for queue in ALL if not queue.startswith("retest")))
+    assert isinstance(found.broker, type(WAITING))
+    waiting = replace(found, broker=replace(found.broker, queues=(QueueStatistics("retest", 3, 9.0),)))
+    assert "queue retest: 3 messages wait" in only(waiting).what
+
+
+def test_a_night_whose_version_has_no_worker_is_named_after_a_time() -> None:
+    problem = only(status(*schedule.QUEUES))
+    assert problem.kind == "no_worker_of_version"
+    assert ROW.run.id in problem.what
+    assert "night cancel" in problem.action
+    young = replace(ROW, planned_at=NOW - timedelta(seconds=30))
+    found = status(*schedule.QUEUES)
+    assert find_problems(replace(found, store=replace(STANDING, unfinished=(young,)))) == ()
+
+
+def test_nights_that_overlap_are_named_and_stopped_ones_do_not_count() -> None:
+    other = replace(ROW, run=replace(ROW.run, id="20261121T040000Z"))
+    found = status(*ALL)
+    problem = only(replace(found, store=replace(STANDING, shown=None, unfinished=(ROW, other))))
+    assert problem.kind == "nights_overlap"
+    assert ROW.run.id in problem.what
+    assert other.run.id in problem.what
+    stopped = replace(other, state=RunState.PAUSED)
+    assert find_problems(replace(found, store=replace(STANDING, shown=None, unfinished=(ROW, stopped)))) == ()
+
+
+def test_a_registry_that_cannot_be_read_is_named_with_its_error() -> None:
+    walk = RegistryWalk(registry="official", error="no answer within 30 s")
+    store = replace(STANDING, shown=None, unfinished=(), failed_walks={ROW.run.id: [walk]})
+    problem = only(replace(status(*ALL), store=store))
+    assert problem.kind == "registry_unavailable"
+    assert "official" in problem.what
+    assert "no answer within 30 s" in problem.what
+
+
+def test_a_database_a_broker_and_a_night_that_are_missing_are_problems() -> None:
+    found = SystemStatus(
+        at=NOW,
+        store=Unavailable("the database did not answer"),
+        broker=Unavailable("no broker"),
+        due=world.NIGHT,
+        overdue=0,
+    )
+    assert [problem.kind for problem in find_problems(found)] == ["database_unavailable", "broker_unavailable"]
+    late = replace(status(*ALL), store=replace(STANDING, shown=None, unfinished=(), published=BEFORE), is_overdue=True)
+    assert only(late).kind == "night_missing"
