@@ -55,6 +55,15 @@ def test_a_night_whose_version_has_no_worker_waits_and_the_log_says_what_to_do(
     assert NIGHTLY not in _runs(new)
 
 
+def test_a_beat_that_starts_plans_long_before_its_interval_is_over(cluster: Cluster) -> None:
+    cluster.change("HALLMARK_PLAN_EVERY", "3600")
+    cluster.change("HALLMARK_SWEEP_EVERY", "3600")
+    cluster.start_worker()
+    cluster.start_beat()
+    with opened(cluster.url) as store:
+        until(lambda: store.find_run(NIGHTLY) is not None, "the night is there", explain=cluster.log, patience=120)
+
+
 def _start_version(cluster: Cluster, commit: str, folder: Path) -> tuple[Path, Process]:
     """Start a worker of a commit; return the file with its tasks, and the worker."""
     tasks = folder / f"tasks-of-{commit}"
