@@ -1,4 +1,4 @@
-"""Many rows in one statement: executemany on SQLite, binary COPY and one INSERT ... SELECT on PostgreSQL.
+"""Many rows in one statement: executemany on SQLite, an INSERT of one array per column on PostgreSQL.
 
 The names in these statements are those of our own tables and columns; every value is bound.
 """
@@ -92,20 +92,12 @@ def _insert_postgresql(
     connection: Connection, table: Table, columns: Sequence[str], rows: Sequence[Row], conflict: str
 ) -> None:
     names = ", ".join(f'"{name}"' for name in columns)
-    types = [table.c[name].type.compile(connection.dialect).partition(" COLLATE")[0].lower() for name in columns]
-    incoming = f"incoming_{table.name}"
+    types = [table.c[name].type.compile(connection.dialect).partition(" COLLATE")[0] for name in columns]
+    arrays = ", ".join(f"%b::{type_}[]" for type_ in types)
+    statement = f"INSERT INTO {table.name} ({names}) SELECT * FROM unnest({arrays}) {conflict}"  # noqa: S608
     cursor: Any = connection.connection.cursor()
     try:
-        cursor.execute(
-            f"CREATE TEMPORARY TABLE IF NOT EXISTS {incoming} ON COMMIT DELETE ROWS"  # noqa: S608
-            f" AS SELECT {names} FROM {table.name} WITH NO DATA"
-        )
-        # Empty already, unless this transaction inserted into the same table before; TRUNCATE would cost a new file.
-        cursor.execute(f"DELETE FROM {incoming}")  # noqa: S608
-        with cursor.copy(f"COPY {incoming} ({names}) FROM STDIN (FORMAT BINARY)") as copy:
-            copy.set_types(types)
-            for row in rows:
-                copy.write_row(row)
-        cursor.execute(f"INSERT INTO {table.name} ({names}) SELECT {names} FROM {incoming} {conflict}")  # noqa: S608
+        for batch in split_batches(rows):
+            cursor.execute(statement, [list(values) for values in zip(*batch, strict=True)])
     finally:
         cursor.close()
