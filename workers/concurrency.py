@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Awaitable, Callable, Coroutine, Sequence
+from operator import itemgetter
 from typing import Generic, TypeAlias, TypeVar
 
 Work = TypeVar("Work")
@@ -20,17 +21,16 @@ def without_key(_: object) -> None:
     """The key of items that never wait for one another."""
 
 
-def select_first_of_each_key(items: Sequence[Work], key_of: Callable[[Work], str | None]) -> list[Work]:
-    """The items that need not wait for another item of the same sequence."""
-    taken: set[str] = set()
-    free: list[Work] = []
+def split_turns(items: Sequence[Work], key_of: Callable[[Work], str | None]) -> tuple[list[Work], list[Work]]:
+    """The items that need not wait for another one of the sequence, and the others in the order of their turns."""
+    before: Counter[str | None] = Counter()
+    turns: list[tuple[int, Work]] = []
     for item in items:
         key = key_of(item)
-        if key is None or key not in taken:
-            free.append(item)
-        if key is not None:
-            taken.add(key)
-    return free
+        turns.append((before[key] if key is not None else 0, item))
+        before[key] += 1
+    first = [item for turn, item in turns if turn == 0]
+    return first, [item for turn, item in sorted(turns, key=itemgetter(0)) if turn > 0]
 
 
 async def process_concurrently(

@@ -17,7 +17,7 @@ from evidence.store import RunEvent, RunProgress, RunState, Stage
 from publish.publication import listing_writer
 from publish.publication import manifest as snapshot
 from publish.publication.export_workers import RunExporter
-from workers.concurrency import Halt, process_concurrently, select_first_of_each_key, without_key
+from workers.concurrency import Halt, process_concurrently, split_turns, without_key
 from workers.context import Context
 from workers.coordination.circuit_breaker import CircuitBreaker, NoCircuitBreaker
 from workers.log import bind_log_context, list_frames
@@ -131,8 +131,8 @@ async def collect_pulled(
         if not (ids := await pull()):
             return ()
         found = await asyncio.to_thread(ctx.store.find_servers, ids)
-        # A server that waits for its host may do so for long; its inputs are read later.
-        await inputs.prefetch(select_first_of_each_key(found, key_of))
+        soon, later = split_turns(found, key_of)
+        await inputs.prefetch(soon, later)
         return found
 
     async def collect_one(server: Server) -> CollectedServer | None:

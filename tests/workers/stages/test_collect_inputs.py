@@ -1,4 +1,4 @@
-"""What is known of servers is read for many at a time, and of those who wait for a host when their turn has come."""
+"""What is known of servers is read for many at a time, also of those that wait for a host."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from evidence.model import ServerId, ServerRef, Trigger
 from evidence.store import Stage, Store
 from tests.workers.world import ScriptedCollector, ScriptedRegistry, World, context, ref
 from workers import pipeline
-from workers.concurrency import select_first_of_each_key
+from workers.concurrency import split_turns
 from workers.runs.options import RunOptions
 
 
@@ -23,7 +23,9 @@ def _at(number: int, host: str) -> ServerRef:
     return replace(one, targets=(replace(target, identifier=f"https://{host}/{number}/mcp"),))
 
 
-def test_cases_are_read_in_bulk_but_for_those_who_wait(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_servers_that_wait_are_read_together_when_the_first_is_needed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     reads: list[int] = []
     refs_of = Store.find_refs
 
@@ -42,13 +44,12 @@ def test_cases_are_read_in_bulk_but_for_those_who_wait(tmp_path: Path, monkeypat
             assert len(collector.probed) == 35
 
     asyncio.run(main())
-    assert sorted(reads, reverse=True) == [31, 1, 1, 1, 1]
+    assert reads == [31, 4]
 
 
 def test_the_first_of_each_place_need_not_wait() -> None:
-    assert select_first_of_each_key(["a1", "b1", "a2", "-", "-", "b2"], lambda piece: piece[0].strip("-") or None) == [
-        "a1",
-        "b1",
-        "-",
-        "-",
-    ]
+    pieces = ["a1", "a2", "a3", "b1", "-", "-", "b2"]
+    assert split_turns(pieces, lambda piece: piece[0].strip("-") or None) == (
+        ["a1", "b1", "-", "-"],
+        ["a2", "b2", "a3"],
+    )
