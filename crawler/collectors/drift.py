@@ -9,8 +9,10 @@ from crawler.collector import make_record
 from evidence.derive.drift import ApprovalCheck, derive_drift, no_approval
 from evidence.kinds.drift import KIND
 from evidence.model import Dossier, Record
+from evidence.patterns import poisoning as patterns
 
-VERSION: Final = 1
+VERSION: Final = 1 + patterns.VERSION
+"""Grows with a change of this deriver or of the patterns whose signals its records hold."""
 
 
 class DriftDeriver:
@@ -25,4 +27,7 @@ class DriftDeriver:
 
     def derive(self, found: Dossier, earlier: Dossier, at: datetime) -> list[Record]:
         """One drift record; it is absent only when there is neither a listing nor an earlier record."""
-        return [make_record(self, found.server, KIND, derive_drift(found, earlier, self._approved), at=at)]
+        last = earlier.records.get(KIND)
+        same_version = last is not None and last.collector_version == self.version
+        content = derive_drift(found, earlier, self._approved, same_version=same_version)
+        return [make_record(self, found.server, KIND, content, at=at)]

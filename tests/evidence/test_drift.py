@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from evidence.derive.drift import derive_drift
+from evidence.derive.drift import ApprovalCheck, derive_drift
 from evidence.kinds.drift import ChangeType, Drift, Escalation
 from evidence.model import Absent, Dossier, Observed, Reason, Record, Server
 
@@ -51,12 +51,14 @@ def dossier(**contents: Observed | Absent) -> Dossier:
 
 
 def nights(*contents: Observed | Absent, approve: bool = False) -> Drift:
-    """The drift of the last of some nights, each derived from the one before."""
+    """The drift of the last of some nights, each derived from the one before; it is the same for the same version."""
     earlier, drift = dossier(), Absent(Reason.NOT_COLLECTED)
     content: Observed | Absent = drift
     for place, each in enumerate(contents):
-        last = place == len(contents) - 1
-        content = derive_drift(dossier(listing=each), earlier, lambda _server, _digest, last=last: approve and last)  # type: ignore[misc]
+        last, found = place == len(contents) - 1, dossier(listing=each)
+        approved: ApprovalCheck = lambda _server, _digest, last=last: approve and last  # type: ignore[misc]  # noqa: E731
+        content = derive_drift(found, earlier, approved)
+        assert derive_drift(found, earlier, approved, same_version=True) == content
         earlier = dossier(listing=each, drift=content)
     assert isinstance(content, Observed)
     return Drift.parse(content.body)

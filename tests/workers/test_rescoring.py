@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from crawler.collectors.drift import DriftDeriver
 from evidence.derive.drift import derive_drift
 from evidence.kinds import drift, listing
 from evidence.kinds.drift import Drift
@@ -96,7 +97,7 @@ def test_what_changed_since_the_night_before_is_derived_again(store: Store) -> N
     derived = dossier.read(drift.KIND)
     assert isinstance(derived, Observed)
     assert Drift.parse(derived.body).alarm
-    assert result.run.pins["collector.drift"] == "1"
+    assert result.run.pins["collector.drift"] == str(DriftDeriver.version)
 
 
 def test_scorecards_are_those_of_this_code(store: Store) -> None:  # noqa: F811

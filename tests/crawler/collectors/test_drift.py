@@ -2,8 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+import pytest
+
 from crawler.collectors.drift import DriftDeriver
+from evidence.derive.listing_scan import scan_listing_cached
+from evidence.derive.poisoning import Hit
 from evidence.kinds.drift import Drift
+from evidence.kinds.listing import Listing
 from evidence.model import Absent, Observed
 from tests.evidence.test_drift import NIGHT, POISON, READ, SERVER, changed, dossier, listing
 
@@ -23,6 +30,24 @@ def test_one_record_of_what_changed_since_the_approved_listing() -> None:
     (record,) = DriftDeriver(approved).derive(found, earlier, NIGHT)
     assert isinstance(record.content, Observed)
     assert not Drift.parse(record.content.body).alarm
+
+
+@pytest.mark.parametrize(("version", "scans"), [(DriftDeriver.version, 0), (DriftDeriver.version - 1, 1)])
+def test_an_unchanged_listing_is_scanned_again_only_for_other_patterns(
+    version: int, scans: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    content, scanned = listing(changed(READ, description=POISON)), []
+    (last,) = DriftDeriver().derive(dossier(listing=content), dossier(), NIGHT)
+    earlier = dossier(listing=content)
+    earlier = replace(earlier, records={**earlier.records, "drift": replace(last, collector_version=version)})
+
+    def watched(seen: Listing) -> tuple[Hit, ...]:
+        scanned.append(seen)
+        return scan_listing_cached(seen)
+
+    monkeypatch.setattr("evidence.derive.drift.scan_listing_cached", watched)
+    (record,) = DriftDeriver().derive(dossier(listing=content), earlier, NIGHT)
+    assert (record.content, len(scanned)) == (last.content, scans)
 
 
 def test_without_a_listing_there_is_no_drift() -> None:
