@@ -21,7 +21,12 @@ _PAGE: Final = b"<!doctype html><html><head><title>Product</title></head><body>"
 
 @dataclass(frozen=True)
 class Simulated(Script):
-    """A scripted server whose lists have the sizes of real ones, and none of the scripted faults."""
+    """A scripted server whose lists have the sizes of real ones, and none of the scripted faults.
+
+    `changes` is how often it has changed its first tool.
+    """
+
+    changes: int = 0
 
     @property
     def page_size(self) -> int:
@@ -30,7 +35,11 @@ class Simulated(Script):
 
     def items(self, name: str) -> list[dict[str, Any]]:
         """The whole list behind one of the four list methods."""
-        return _items(self.seed, self.number, name)
+        listed = _items(self.seed, self.number, name)
+        if not self.changes or name != "tools":
+            return listed
+        first, *others = listed
+        return [{**first, "description": f"{first['description']} Revision {self.changes}."}, *others]
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +64,11 @@ class World:
     def __init__(self, population: Population) -> None:
         self._population = population
         self._last: dict[int, float] = {}
+        self._day = 0
+
+    def begin_day(self) -> None:
+        """Let the servers of the population's share change."""
+        self._day += 1
 
     def remote(self, path: str) -> Remote | None:
         """The server that a path belongs to; None for an address shared by all servers of a host."""
@@ -88,11 +102,8 @@ class World:
         if asked.method != "POST":
             return reply(200 if asked.method == "DELETE" else 405, b"")
         assert remote is not None
-        return _mcp(self._population.seed, remote.number, asked)
-
-
-def _mcp(seed: int, number: int, asked: Asked) -> bytes:
-    return streamable(Simulated(seed, number), asked.headers, asked.body)
+        changes = self._population.count_changes(remote.number, self._day)
+        return streamable(Simulated(self._population.seed, remote.number, changes), asked.headers, asked.body)
 
 
 def _challenge(asked: Asked) -> bytes:

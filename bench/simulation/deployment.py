@@ -104,6 +104,11 @@ class Deployment:
         _stop([one for some in self._ours.values() for one in some])
         self._ours = {}
 
+    def begin_day(self) -> None:
+        """Let some servers change, as the population says."""
+        for process in self._world["fleet"]:
+            process.send_signal(signal.SIGUSR1)
+
     def close_world(self) -> None:
         """Stop fleet and registry, so that the access log is complete."""
         _stop([one for some in self._world.values() for one in some])

@@ -2,7 +2,8 @@
 
 It listens on every address of this machine, so it belongs into a network of its own (bench.simulation.network), where
 every host of the population has an address. Several processes may serve one population: they share the port. The first
-(`--index 0`) is also the name server, and accepts connections on the port of servers that never answer.
+(`--index 0`) is also the name server, and accepts connections on the port of servers that never answer. SIGUSR1 begins
+the next day.
 """
 
 from __future__ import annotations
@@ -92,6 +93,7 @@ async def serve(options: argparse.Namespace) -> None:
         loop.add_signal_handler(number, stop.set)
     population = Population(**json.loads(options.population))
     world, tls = World(population), None
+    loop.add_signal_handler(signal.SIGUSR1, world.begin_day)
     if options.tls_cert:
         tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         tls.load_cert_chain(options.tls_cert, options.tls_key)

@@ -81,7 +81,8 @@ class Population:
     """`size` servers of a seed, no host with more than `largest` of them; `pace` scales all latencies.
 
     After them come servers that might delay the others: a host with a `crowd` of open servers, some `sluggish` servers,
-    each on a host of its own, and with `loner` one open server on a host of its own.
+    each on a host of its own, and with `loner` one open server on a host of its own. `changed` are the shares of
+    servers that change a tool before the second day, the third and so on; the last one holds for all later days.
     """
 
     size: int
@@ -91,6 +92,12 @@ class Population:
     crowd: int = 0
     sluggish: int = 0
     loner: bool = False
+    changed: Sequence[float] = ()
+
+    def count_changes(self, number: int, day: int) -> int:
+        """How often a server has changed until a day, counted from 0."""
+        shares = [self.changed[min(at, len(self.changed) - 1)] for at in range(day)] if self.changed else []
+        return sum(random.Random(f"{self.seed}:{number}:{at}").random() < share for at, share in enumerate(shares))
 
     @cached_property
     def remotes(self) -> tuple[Remote, ...]:

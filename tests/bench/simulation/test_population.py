@@ -9,6 +9,7 @@ from collections import Counter
 import pytest
 
 from bench.simulation import content
+from bench.simulation.answers import Simulated
 from bench.simulation.names import respond
 from bench.simulation.population import DOMAIN, NETWORK, Kind, Population, address_of, host_sizes, kinds
 
@@ -88,3 +89,18 @@ def test_the_name_server_resolves_only_the_hosts_of_the_population() -> None:
 @pytest.mark.parametrize("broken", [b"", b"\x00" * 12, b"\x00\x07\x01\x00\x00\x01" + b"\x00" * 6 + b"\x3fshort"])
 def test_what_is_no_question_gets_no_answer(broken: bytes) -> None:
     assert respond(broken, address_of) is None
+
+
+def test_a_share_of_the_servers_changes_each_day() -> None:
+    population = Population(2_000, changed=[0.0, 0.05])
+    changes = [[population.count_changes(number, day) for number in range(2_000)] for day in range(4)]
+    assert [sum(day) for day in changes[:2]] == [0, 0]
+    assert sum(changes[2]) == pytest.approx(100, rel=0.3)
+    assert sum(changes[3]) == pytest.approx(200, rel=0.3)
+    assert all(before <= after for before, after in zip(changes[2], changes[3], strict=True))
+
+
+def test_a_change_concerns_the_first_tool() -> None:
+    before, after = Simulated(1, 3).items("tools"), Simulated(1, 3, changes=2).items("tools")
+    assert after[0] == {**before[0], "description": f"{before[0]['description']} Revision 2."}
+    assert after[1:] == before[1:]
