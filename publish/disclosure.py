@@ -163,7 +163,7 @@ def redact_receipt_body(body: bytes, reviewed: ReviewedFindings = NOT_REVIEWED) 
     body = _with_public_digests(body)
     if not may_name_private(body):
         return body
-    return receipt.encode_scorecard(redact_receipt(receipt.decode_scorecard(body), reviewed))
+    return receipt.encode_scorecard(redact_receipt(receipt.decode_stored_scorecard(body), reviewed))
 
 
 def may_name_private(body: bytes) -> bool:
@@ -178,7 +178,7 @@ def find_suspect_places(body: bytes) -> Iterator[str]:
     """
     if not may_name_private(body):
         return
-    card = receipt.decode_scorecard(body)
+    card = receipt.decode_stored_scorecard(body)
     for line in receipt_lines(card):
         if _is_cap(line) and _is_private(card, line):
             yield ""

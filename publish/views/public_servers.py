@@ -51,7 +51,7 @@ class PublicServer:
     @cached_property
     def scorecards(self) -> Sequence[Scorecard]:
         """The decoded receipts, sorted by rubric and version."""
-        return [receipt.decode_scorecard(card.body) for card in self.cards]
+        return [receipt.decode_stored_scorecard(card.body) for card in self.cards]
 
     def newest_scorecards(self) -> Mapping[str, Scorecard]:
         """The receipt under the newest version of each rubric, by rubric."""
@@ -111,7 +111,7 @@ def _public(
     ordered = sorted(cards, key=lambda card: (card.rubric, card.version))
     reviewed = NOT_REVIEWED
     if rows:
-        receipts = [receipt.decode_scorecard(card.body) for card in ordered if may_name_private(card.body)]
+        receipts = [receipt.decode_stored_scorecard(card.body) for card in ordered if may_name_private(card.body)]
         reviewed = match_reviews(dossier, receipts, rows)
         here = {one.id for one in find_private_findings(dossier, receipts)}
         rows = [row for row in rows if row.finding.id in here and row.state is FindingState.PUBLIC_DISCLOSED]

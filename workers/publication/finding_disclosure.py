@@ -31,7 +31,7 @@ def record_findings(store: Store, run_id: str, cards: Sequence[StoredScorecard])
     private: dict[ServerId, list[Scorecard]] = {}
     for card in cards:
         if may_name_private(card.body):
-            private.setdefault(card.server, []).append(receipt.decode_scorecard(card.body))
+            private.setdefault(card.server, []).append(receipt.decode_stored_scorecard(card.body))
     if not private:
         return 0
     dossiers = store.read_dossiers(run_id, sorted(private))
