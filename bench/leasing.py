@@ -88,7 +88,7 @@ def _listed(server: Server) -> ServerRef:
 
 
 def _lease(store: Store, run: str, stage: Stage, worker: str) -> list[str]:
-    return store.lease_servers(run, stage, worker, limit=CHUNK, ttl=TTL, now=AS_OF)
+    return list(store.lease_servers(run, stage, worker, limit=CHUNK, ttl=TTL, now=AS_OF))
 
 
 def _quickest(call: Callable[[], object], times: int = TIMES) -> float:

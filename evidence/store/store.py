@@ -142,6 +142,7 @@ class Store(DatabaseAccess):
     list_pending_servers = read_method(progress.list_pending_servers)
     lease_servers = write_method(leasing.lease_servers)
     renew_leases = write_method(leasing.renew_leases)
+    excuse_expiry = write_method(leasing.excuse_expiry)
     release_leases = write_method(leasing.release_leases)
     postpone_servers = write_method(leasing.postpone_servers)
     list_crash_suspects = read_method(leasing.list_crash_suspects)

@@ -7,10 +7,13 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from decimal import Decimal
 from enum import StrEnum
-from typing import Final
+from typing import Final, TypeAlias
 
 from evidence.canonical import Json
 from evidence.model import Run, ServerId
+
+LeaseTokens: TypeAlias = Mapping[ServerId, int]
+"""The tokens of leases by server. Each lease of an item has a larger token than those before."""
 
 RUBRICS: Final = "rubrics"
 """The option of a run that names its rubrics when it does not use all."""

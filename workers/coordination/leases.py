@@ -12,7 +12,7 @@ from functools import cache
 from pathlib import Path
 
 from evidence.model import ServerId
-from evidence.store import Stage, StoreUnavailable
+from evidence.store import LeaseTokens, Stage, StoreUnavailable
 from workers.concurrency import Halt
 from workers.context import Context
 
@@ -51,7 +51,7 @@ class Leases:
         self._run_id = run_id
         self._stage = stage
         self._holder = f"{_machine()}:{process or os.getpid()}:{secrets.token_hex(4)}"
-        self._held: set[ServerId] = set()
+        self._held: dict[ServerId, int] = {}
         self._deadline = ctx.clock.monotonic() + ctx.settings.shard_time.total_seconds()
 
     @asynccontextmanager
@@ -75,6 +75,26 @@ class Leases:
         """A few servers that were held when one worker crashed, else a single one that was held when two crashed."""
         few = max(1, self._ctx.settings.lease_chunk // _SUSPECTS_DIVISOR)
         return await self._lease(few, tried=1) or await self._lease(1, tried=2)
+
+    def find_token(self, server: ServerId) -> int | None:
+        """The token of the lease of a server; None when this holder knows that it lost the lease."""
+        return self._held.get(server)
+
+    def find_tokens(self, servers: Sequence[ServerId]) -> dict[ServerId, int]:
+        """The tokens of those of the servers whose lease this holder has not lost, as far as it knows."""
+        return {server: self._held[server] for server in servers if server in self._held}
+
+    async def recover(self) -> None:
+        """Renew the leases after this process stood still, and forget those that expired meanwhile.
+
+        Their expiry is not counted as a crash. When the database is not available, the database refuses later what is
+        written with a lost lease.
+        """
+        try:
+            lost = await self._renew_named(dict(self._held))
+            await asyncio.to_thread(self._ctx.store.excuse_expiry, self._run_id, self._stage, self._holder, lost)
+        except StoreUnavailable:
+            self._ctx.log.warning("leases_not_renewed", run=self._run_id, stage=self._stage)
 
     async def release(self) -> None:
         """Release unfinished servers. When the database stays unavailable, the leases expire."""
@@ -103,29 +123,38 @@ class Leases:
             tried=tried,
         )
         self._held.update(taken)
-        return taken
+        return list(taken)
 
     async def _renew(self, halt: Halt) -> None:
         """Renew the leases. Leases that expire while the database is unavailable only repeat work."""
         ctx, ttl = self._ctx, self._ctx.settings.lease_ttl
         while not halt.is_set():
             await asyncio.sleep(ttl.total_seconds() / 3)
-            named = frozenset(self._held)
             try:
-                if named:
-                    held = await asyncio.to_thread(
-                        ctx.store.renew_leases,
-                        self._run_id,
-                        self._stage,
-                        self._holder,
-                        named,
-                        ttl=ttl,
-                        now=ctx.clock.wall(),
-                    )
-                    self._held -= named.difference(held)
+                await self._renew_named(dict(self._held))
                 row = await asyncio.to_thread(ctx.store.find_run, self._run_id)
             except StoreUnavailable:
                 ctx.log.warning("leases_not_renewed", run=self._run_id, stage=self._stage)
                 continue
             if row is None or not row.state.is_working:
                 halt.set()
+
+    async def _renew_named(self, named: LeaseTokens) -> LeaseTokens:
+        """Renew leases; forget and return those that are no longer held."""
+        if not named:
+            return {}
+        ctx = self._ctx
+        held = await asyncio.to_thread(
+            ctx.store.renew_leases,
+            self._run_id,
+            self._stage,
+            self._holder,
+            named.keys(),
+            ttl=ctx.settings.lease_ttl,
+            now=ctx.clock.wall(),
+        )
+        lost = {server: token for server, token in named.items() if server not in set(held)}
+        for server, token in lost.items():
+            if self._held.get(server) == token:
+                del self._held[server]
+        return lost

@@ -10,11 +10,12 @@ from sqlalchemy import Connection, Row, insert, select, update
 
 from evidence.model import ServerId
 from evidence.store.errors import IllegalTransition, UnknownFinding
+from evidence.store.leases.leasing import find_lost_leases
 from evidence.store.sql import bulk_insert
 from evidence.store.sql.key_sets import KEYS, matches_any
 from evidence.store.sql.row_keys import find_server_keys
 from evidence.store.tables.core import DISCLOSURE, FINDING, SERVER
-from evidence.store.values import DetectedFinding, Disclosure, FindingRow, FindingState
+from evidence.store.values import DetectedFinding, Disclosure, FindingRow, FindingState, LeaseTokens, Stage
 
 _FINDING = ("rule", "at", "message", "severity", "content")
 _DATES = ("since", "first_seen", "last_seen", "vendor_informed_at")
@@ -26,12 +27,22 @@ _IN_STATES = matches_any(FINDING.c.state, "states")
 _OF_SERVERS_IN = _OF_SERVERS.where(_IN_STATES)
 
 
-def put_findings(connection: Connection, found: Sequence[DetectedFinding], seen: datetime) -> int:
+def put_findings(
+    connection: Connection,
+    found: Sequence[DetectedFinding],
+    seen: datetime,
+    *,
+    run_id: str = "",
+    tokens: LeaseTokens | None = None,
+) -> int:
     """Store new findings in private triage and update known ones; return the number of new ones.
 
     State and first date of a known finding stay. Its place and message become those of the newest run, since a secret
-    moves with the lines above it; `last_seen` never moves back.
+    moves with the lines above it; `last_seen` never moves back. Findings of servers whose lease for scoring in a run
+    (`tokens`) was lost are left out.
     """
+    lost = find_lost_leases(connection, run_id, Stage.SCORE, tokens)
+    found = [one for one in found if one.server not in lost]
     keys = find_server_keys(connection, {one.server for one in found})
     known = _last_seen(connection, [one.id for one in found])
     state = FindingState.PRIVATE_TRIAGE.value

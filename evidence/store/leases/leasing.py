@@ -1,5 +1,8 @@
 """Leases of a run's servers to workers: granting, renewal, release, expiry, and servers that crash their workers.
 
+Every lease has a token, which grows with each lease of the item. What a holder writes names its tokens; what names a
+token that is no longer the newest is refused, because the item has been leased again since (docs/decisions/0027).
+
 On PostgreSQL times are the database's own, so that the clocks of machines need not agree. On SQLite, which serves one
 machine, the caller's `now` is used.
 """
@@ -10,15 +13,16 @@ from collections.abc import Collection, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Final
 
-from sqlalchemy import Connection, and_, func, or_, select, update
+from sqlalchemy import Connection, and_, bindparam, case, func, or_, select, update
 from sqlalchemy.sql import ColumnElement
 
 from evidence.model import ServerId
 from evidence.store.runs.operator_actions import read_database_time
 from evidence.store.sql.bulk_insert import split_batches
-from evidence.store.sql.row_keys import find_known_server_keys, find_run_key, find_server_keys
+from evidence.store.sql.key_sets import KEYS, matches_any
+from evidence.store.sql.row_keys import find_known_server_keys, find_run_key, find_server_ids, find_server_keys
 from evidence.store.tables.core import IS_LEASED_OUT, RELEASED_LEASE, RUN, RUN_ITEM, SERVER
-from evidence.store.values import COLLECT_STAGES, RunState, Stage
+from evidence.store.values import COLLECT_STAGES, LeaseTokens, RunState, Stage
 
 ALWAYS_DUE: Final = datetime(1970, 1, 1, tzinfo=UTC)
 """`not_before` of an item that may be leased at any time."""
@@ -28,6 +32,18 @@ NEVER_DUE: Final = datetime(9999, 1, 1, tzinfo=UTC)
 
 _YOUNG: Final = 2 / 3
 """A lease with more than this share of its time left is not renewed; holders call three times within its time."""
+
+_TOKENS: Final = (
+    select(SERVER.c.id, RUN_ITEM.c.token)
+    .join(SERVER, SERVER.c.key == RUN_ITEM.c.server_key)
+    .where(
+        RUN_ITEM.c.run_key == bindparam("run"),
+        RUN_ITEM.c.stage == bindparam("stage"),
+        RUN_ITEM.c.server_key.in_(select(SERVER.c.key).where(matches_any(SERVER.c.id))),
+    )
+    .order_by(RUN_ITEM.c.server_key)
+    .with_for_update(of=RUN_ITEM)
+)
 
 MAX_TRIES: Final = 3
 """How often an item is leased without a result, or its scoring fails, before it is no longer leased."""
@@ -43,15 +59,16 @@ def lease_servers(
     ttl: timedelta,
     now: datetime,
     tried: int = 0,
-) -> list[ServerId]:
-    """Lease for `ttl` up to `limit` open servers that were leased `tried` times without a result; sorted.
+) -> dict[ServerId, int]:
+    """Lease for `ttl` up to `limit` open servers that were leased `tried` times without a result.
 
-    The earliest `not_before` comes first. The score stage leases collected servers whose scoring failed less than
-    MAX_TRIES times. A run that is paused, withheld or over leases none.
+    Returns the tokens of the leases, sorted by server. The earliest `not_before` comes first. The score stage leases
+    collected servers whose scoring failed less than MAX_TRIES times. A run that is paused, withheld or over leases
+    none.
     """
     key, moment = find_run_key(connection, run_id), read_database_time(connection, now)
     if connection.scalar(select(RUN.c.state).where(RUN.c.key == key)) != RunState.PLANNED:
-        return []
+        return {}
     free = and_(_is_due(key, stage, moment), RUN_ITEM.c.leases == tried, _is_not_of(worker))
     # In the order of `ix_run_item_waiting`, so that it ends with the last one that is taken, however many wait.
     query = (
@@ -59,13 +76,35 @@ def lease_servers(
     )
     # SQLite has no row locks and needs none: this transaction is its only writer.
     taken = list(connection.scalars(query.with_for_update(skip_locked=True, of=RUN_ITEM)))
-    values = {"leased_by": worker, "leased_until": moment + ttl, "leases": RUN_ITEM.c.leases + 1}
-    ids: list[ServerId] = []
+    values = {
+        "leased_by": worker,
+        "leased_until": moment + ttl,
+        "leases": RUN_ITEM.c.leases + 1,
+        "token": RUN_ITEM.c.token + 1,
+    }
+    ids = find_server_ids(connection, taken)
+    tokens: dict[ServerId, int] = {}
     for batch in split_batches(taken):
         item = (RUN_ITEM.c.run_key == key, RUN_ITEM.c.stage == stage.value, RUN_ITEM.c.server_key.in_(batch))
-        connection.execute(update(RUN_ITEM).where(*item).values(values))
-        ids.extend(connection.scalars(select(SERVER.c.id).where(SERVER.c.key.in_(batch))))
-    return sorted(ids)
+        leased = update(RUN_ITEM).where(*item).values(values).returning(RUN_ITEM.c.server_key, RUN_ITEM.c.token)
+        tokens |= {ids[server]: token for server, token in connection.execute(leased)}
+    return dict(sorted(tokens.items()))
+
+
+def find_lost_leases(
+    connection: Connection, run_id: str, stage: Stage, tokens: LeaseTokens | None
+) -> frozenset[ServerId]:
+    """The servers whose item was leased again after the lease that `tokens` names.
+
+    The items stay locked until the transaction ends, so that the others are not leased again before. None names no
+    lease: the caller is the only process that writes the items, so nothing is lost.
+    """
+    if not tokens:
+        return frozenset()
+    run, newest = find_run_key(connection, run_id), dict[ServerId, int]()
+    for batch in split_batches(sorted(tokens)):
+        newest |= dict(connection.execute(_TOKENS, {"run": run, "stage": stage.value, KEYS: batch}).all())
+    return frozenset(server for server, token in tokens.items() if newest.get(server) != token)
 
 
 def renew_leases(
@@ -99,6 +138,16 @@ def renew_leases(
     return held
 
 
+def excuse_expiry(connection: Connection, run_id: str, stage: Stage, worker: str, tokens: LeaseTokens) -> None:
+    """Do not count the expiry of a worker's leases, because its machine stood still and no server crashed it."""
+    keys = {key: tokens[server] for server, key in find_known_server_keys(connection, sorted(tokens)).items()}
+    excused = case((RUN_ITEM.c.leases > 0, RUN_ITEM.c.leases - 1), else_=0)
+    is_other = or_(RUN_ITEM.c.leased_by.is_(None), RUN_ITEM.c.leased_by != worker)
+    for batch in split_batches(sorted(keys)):
+        items = and_(item_is_open(find_run_key(connection, run_id), stage), RUN_ITEM.c.server_key.in_(batch), is_other)
+        connection.execute(update(RUN_ITEM).where(items).values(leases=excused))
+
+
 def release_leases(connection: Connection, run_id: str, stage: Stage, worker: str) -> None:
     """Release every lease of a worker, as if the servers had not been leased."""
     held = (IS_LEASED_OUT, item_is_open(find_run_key(connection, run_id), stage), RUN_ITEM.c.leased_by == worker)
@@ -115,12 +164,14 @@ def postpone_servers(
     why: str,
     most: int,
     now: datetime,
+    tokens: LeaseTokens | None = None,
 ) -> list[ServerId]:
     """Release servers and lease them again only after `delay`; return those servers.
 
-    A server that was postponed `most` times stays leased.
+    A server that was postponed `most` times stays leased. One whose lease (`tokens`) was lost stays as it is.
     """
-    keys = {key: server for server, key in find_server_keys(connection, servers).items()}
+    held = set(servers) - find_lost_leases(connection, run_id, stage, tokens)
+    keys = {key: server for server, key in find_server_keys(connection, held).items()}
     after = read_database_time(connection, now) + delay
     values = {"attempts": RUN_ITEM.c.attempts + 1, "last_error": why, "not_before": after, **RELEASED_LEASE}
     back: list[ServerId] = []

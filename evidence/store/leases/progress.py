@@ -10,14 +10,14 @@ from sqlalchemy import Connection, func, select, union, update
 
 from evidence.model import ServerId
 from evidence.store.errors import UnknownServer
-from evidence.store.leases.leasing import ALWAYS_DUE, NEVER_DUE, item_is_open
+from evidence.store.leases.leasing import ALWAYS_DUE, NEVER_DUE, find_lost_leases, item_is_open
 from evidence.store.runs.record_counts import count_records
 from evidence.store.runs.run_states import set_run_state
 from evidence.store.sql.bulk_insert import insert_rows, split_batches
 from evidence.store.sql.row_keys import find_known_server_keys, find_run_key, find_server_keys
 from evidence.store.tables.core import RELEASED_LEASE, RUN, RUN_ITEM, SERVER
 from evidence.store.tables.evidence import COMPACTION, SCORING
-from evidence.store.values import COLLECT_STAGES, RunProgress, RunState, Stage, StageFailure
+from evidence.store.values import COLLECT_STAGES, LeaseTokens, RunProgress, RunState, Stage, StageFailure
 
 _COLUMNS = ("run_key", "stage", "server_key", "attempts", "not_before")
 _PLANNED = (*_COLUMNS, "carried")
@@ -78,8 +78,21 @@ def list_pending_servers(
     return sorted(found)
 
 
-def record_failure(connection: Connection, run_id: str, server: ServerId, stage: Stage, error: str) -> int:
-    """Count a failed attempt, release the server's lease, and return the number of attempts; raise UnknownServer."""
+def record_failure(
+    connection: Connection,
+    run_id: str,
+    server: ServerId,
+    stage: Stage,
+    error: str,
+    *,
+    tokens: LeaseTokens | None = None,
+) -> int | None:
+    """Count a failed attempt, release the server's lease, and return the number of attempts; raise UnknownServer.
+
+    None, and nothing is counted, when the lease of the server (`tokens`) was lost.
+    """
+    if find_lost_leases(connection, run_id, stage, tokens and {server: tokens[server]}):
+        return None
     keys = find_known_server_keys(connection, [server])
     item = (
         RUN_ITEM.c.run_key == find_run_key(connection, run_id),
@@ -132,8 +145,7 @@ def advance_stage(
 ) -> None:
     """Mark servers, by key, as having passed a part of collecting, and add their items for the next part.
 
-    A server without a next part is collected. Calling this twice changes nothing, so a worker that lost its lease may
-    still report.
+    A server without a next part is collected. Calling this twice changes nothing.
     """
     passed = set(servers)
     mark_done(connection, run, stage, passed, at)

@@ -17,10 +17,14 @@ from evidence.store.values import RunEvent, Stage
 
 _MOMENT = RUN_ITEM.c.not_before.type
 _IS_SCORING = RUN_ITEM.c.stage == Stage.SCORE.value
+# More than one item is leased in a run, so that a lease from before the reopening stays lost although the items of
+# later parts are made again.
+_TOKENS = 10_000
 _FRESH = {
     "done_at": None,
     "attempts": 0,
     "leases": 0,
+    "token": RUN_ITEM.c.token + _TOKENS,
     "last_error": None,
     "not_before": case((_IS_SCORING, literal(NEVER_DUE, _MOMENT)), else_=literal(ALWAYS_DUE, _MOMENT)),
     "carried": False,

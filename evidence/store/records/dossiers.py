@@ -11,6 +11,7 @@ from sqlalchemy import ColumnElement, Connection, Select, and_, select
 from evidence.model import Dossier, Observed, Record, Server, ServerId, Trigger
 from evidence.store.blobs import find_digests, put_blobs
 from evidence.store.errors import UnknownServer
+from evidence.store.leases.leasing import find_lost_leases
 from evidence.store.leases.progress import NO_STAGES, advance_stage
 from evidence.store.records.record_sets import put_record_sets, read_contents, read_record_sets
 from evidence.store.runs.retests import find_newest_finished_retests
@@ -19,7 +20,7 @@ from evidence.store.sql.bulk_insert import split_batches
 from evidence.store.sql.row_keys import find_dated_run, find_known_server_keys, find_run_key, find_server_keys
 from evidence.store.tables.core import RUN, SERVER
 from evidence.store.tables.evidence import PART, RECORD_SET
-from evidence.store.values import Stage
+from evidence.store.values import LeaseTokens, Stage
 
 _NO_RETEST: Final = RUN.c.trigger != Trigger.RETEST.value
 
@@ -33,11 +34,16 @@ def put_records(
     at: datetime,
     stage: Stage = Stage.COLLECT,
     onward: Mapping[ServerId, Stage] = NO_STAGES,
-) -> None:
+    tokens: LeaseTokens | None = None,
+) -> frozenset[ServerId]:
     """Store records and mark the servers in `done` as having passed a stage. The first record of a kind stays.
 
-    After a part of collecting, a server goes on to the part that `onward` names; without one it is collected.
+    After a part of collecting, a server goes on to the part that `onward` names; without one it is collected. Nothing
+    is stored of servers whose lease (`tokens`) was lost; returns these servers.
     """
+    lost = find_lost_leases(connection, run_id, stage, tokens)
+    records = [record for record in records if record.server not in lost]
+    done = [server for server in done if server not in lost]
     run, as_of = find_dated_run(connection, run_id)
     servers = find_server_keys(connection, {*(record.server for record in records), *done})
     blobs = put_blobs(connection, [record.content for record in records if isinstance(record.content, Observed)])
@@ -45,8 +51,9 @@ def put_records(
     for record in records:
         by_server.setdefault(servers[record.server], []).append(record)
     put_record_sets(connection, run, as_of, by_server, blobs)
-    following = {servers[server]: part for server, part in onward.items()}
+    following = {servers[server]: onward[server] for server in done if server in onward}
     advance_stage(connection, run, stage, (servers[server] for server in done), onward=following, at=at)
+    return lost
 
 
 def read_dossiers(connection: Connection, run_id: str, servers: Sequence[ServerId]) -> list[Dossier]:

@@ -15,6 +15,7 @@ from sqlalchemy import Connection, Row, bindparam, select
 from evidence.model import ServerId
 from evidence.store.blobs import find_digests
 from evidence.store.errors import CorruptBlob
+from evidence.store.leases.leasing import find_lost_leases
 from evidence.store.leases.progress import mark_done
 from evidence.store.records.record_sets import RecordContents, read_contents
 from evidence.store.records.shapes import put_shapes, read_shapes
@@ -32,7 +33,7 @@ from evidence.store.sql.row_keys import (
 )
 from evidence.store.tables.core import RUN, SERVER
 from evidence.store.tables.evidence import SCORING
-from evidence.store.values import Stage, StoredScorecard
+from evidence.store.values import LeaseTokens, Stage, StoredScorecard
 
 _COLUMNS: Final = ("run_key", "server_key", "shape_key", "blobs", "receipts")
 _UNIQUE: Final = ("run_key", "server_key")
@@ -73,8 +74,15 @@ def put_scorecards(
     *,
     done: Sequence[ServerId] = (),
     at: datetime,
-) -> None:
-    """Store scorecards and mark the servers in `done` as scored. The first card of a rubric version stays."""
+    tokens: LeaseTokens | None = None,
+) -> frozenset[ServerId]:
+    """Store scorecards and mark the servers in `done` as scored. The first card of a rubric version stays.
+
+    Nothing is stored of servers whose lease (`tokens`) was lost; returns these servers.
+    """
+    lost = find_lost_leases(connection, run_id, Stage.SCORE, tokens)
+    cards = [card for card in cards if card.server not in lost]
+    done = [server for server in done if server not in lost]
     run = find_run_key(connection, run_id)
     servers = find_server_keys(connection, {*(card.server for card in cards), *done})
     by_server: dict[int, list[StoredScorecard]] = {}
@@ -82,6 +90,7 @@ def put_scorecards(
         by_server.setdefault(servers[card.server], []).append(card)
     _put_cards(connection, run, by_server)
     mark_done(connection, run, Stage.SCORE, (servers[server] for server in done), at)
+    return lost
 
 
 def _put_cards(connection: Connection, run: int, cards: Mapping[int, Sequence[StoredScorecard]]) -> None:

@@ -132,8 +132,8 @@ class WatermarkTable(TableBase, table=True):
 class RunItemTable(TableBase, table=True):
     """One server's progress through one stage of one run.
 
-    `leases` counts the leases without a result, `not_before` delays the item, and a `carried` server keeps the evidence
-    of an earlier run because it is not due.
+    `leases` counts the leases without a result, `token` counts all leases and never goes back, `not_before` delays the
+    item, and a `carried` server keeps the evidence of an earlier run because it is not due.
     """
 
     __tablename__ = "run_item"
@@ -147,6 +147,7 @@ class RunItemTable(TableBase, table=True):
     leased_by: str | None = Field(sa_column=Column(TextColumn))
     leased_until: datetime | None = Field(sa_column=Column(TimestampColumn))
     leases: int = Field(default=0, sa_column=Column(SmallInteger, nullable=False, server_default="0"))
+    token: int = Field(default=0, sa_column=Column(Integer, nullable=False, server_default="0"))
     not_before: datetime | None = Field(default=None, sa_column=Column(TimestampColumn))
     carried: bool = Field(default=False, sa_column=Column(Bool, nullable=False, server_default=false()))
 

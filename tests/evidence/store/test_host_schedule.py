@@ -40,7 +40,7 @@ def test_a_carried_server_that_was_never_probed_has_no_evidence_and_is_scored(st
     _plan(store, ids[:1], ids)
     (dossier,) = store.read_dossiers(RUN, ids[:1])
     assert dossier.records == {}
-    assert store.lease_servers(RUN, Stage.SCORE, "w", limit=9, ttl=TTL, now=LATER) == ids[:1]
+    assert list(store.lease_servers(RUN, Stage.SCORE, "w", limit=9, ttl=TTL, now=LATER)) == ids[:1]
 
 
 def test_carried_servers_are_counted_apart(store: Store) -> None:
@@ -78,7 +78,7 @@ def test_servers_are_taken_in_the_order_of_the_plan_and_none_before_its_time(sto
     starts = {ids[2]: now - 3 * SECOND, ids[0]: now - 2 * SECOND, ids[3]: now - SECOND, ids[1]: now + TTL}
     store.add_run(run(RUN))
     store.plan_run(RUN, ids, now, starts=starts)
-    taken = [store.lease_servers(RUN, Stage.COLLECT, "w", limit=1, ttl=TTL, now=now) for _ in range(4)]
+    taken = [list(store.lease_servers(RUN, Stage.COLLECT, "w", limit=1, ttl=TTL, now=now)) for _ in range(4)]
     assert taken == [[ids[2]], [ids[0]], [ids[3]], []]
 
 
@@ -88,7 +88,7 @@ def test_of_a_run_that_does_not_go_on_nothing_is_handed_out(store: Store, what: 
     store.put_records(RUN, [], done=ids[:1], at=AS_OF)
     store.apply_run_action(RUN, RunEvent(at=AS_OF, who="operator", what=what))
     for stage in (Stage.COLLECT, Stage.SCORE):
-        assert store.lease_servers(RUN, stage, "w", limit=9, ttl=TTL, now=LATER) == []
+        assert list(store.lease_servers(RUN, stage, "w", limit=9, ttl=TTL, now=LATER)) == []
 
 
 def test_servers_put_back_are_known_with_their_reason_until_they_are_collected(store: Store) -> None:
@@ -124,7 +124,7 @@ def test_a_reopened_run_looks_again_at_what_failed_through_us_and_at_nothing_els
     assert store.list_pending_servers(RUN, Stage.SCORE) == [ids[0], ids[2], ids[3]]
     assert {each.server for each in store.read_scorecards(RUN)} == {ids[1]}
     assert [bool(dossier.records) for dossier in store.read_dossiers(RUN, ids)] == [False, True, True, False]
-    assert store.lease_servers(RUN, Stage.SCORE, "w", limit=9, ttl=TTL, now=LATER) == [ids[2]]
+    assert list(store.lease_servers(RUN, Stage.SCORE, "w", limit=9, ttl=TTL, now=LATER)) == [ids[2]]
     store.put_records(RUN, [record(ids[0], body(1))], done=ids[:1], at=LATER)
     assert store.read_dossiers(RUN, ids[:1])[0].read("listing") == body(1)
     assert store.verify() == []

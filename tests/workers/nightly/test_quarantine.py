@@ -65,8 +65,16 @@ def test_after_three_deaths_a_server_is_quarantined_and_the_others_are_probed(tm
             (victim,) = await leases.pull()
             for tried in (1, 2):
                 clock.step(ctx.settings.lease_ttl)
-                assert ctx.store.lease_servers(
-                    RUN, Stage.PROBE, f"w{tried}", limit=1, ttl=ctx.settings.lease_ttl, now=clock.wall(), tried=tried
+                assert list(
+                    ctx.store.lease_servers(
+                        RUN,
+                        Stage.PROBE,
+                        f"w{tried}",
+                        limit=1,
+                        ttl=ctx.settings.lease_ttl,
+                        now=clock.wall(),
+                        tried=tried,
+                    )
                 ) == [victim]
             clock.step(ctx.settings.lease_ttl)
             await shards.collect_shard(ctx, RUN, Stage.PROBE)
@@ -110,7 +118,9 @@ def _let_die(ctx: Context, clock: SteppingClock, victim: ServerId) -> None:
     ttl = ctx.settings.lease_ttl
     for tried in range(3):
         worker = f"w{tried}"
-        held = ctx.store.lease_servers(RUN, Stage.SCORE, worker, limit=200, ttl=ttl, now=clock.wall(), tried=tried)
+        held = list(
+            ctx.store.lease_servers(RUN, Stage.SCORE, worker, limit=200, ttl=ttl, now=clock.wall(), tried=tried)
+        )
         assert victim in held
         if tried == 0:
             _give_back_all_but(ctx, held, victim)

@@ -75,12 +75,12 @@ def half_done(store: Store, dossiers: list[Dossier]) -> None:
     store.plan_run(run.id, ids, world.NIGHT)
     # PostgreSQL goes by its own clock, and the looks below by one that stands.
     left = NOW + timedelta(minutes=9) - store.read_database_time(NOW)
-    chosen = store.lease_servers(run.id, Stage.COLLECT, "old", limit=4, ttl=left, now=NOW)
+    chosen = list(store.lease_servers(run.id, Stage.COLLECT, "old", limit=4, ttl=left, now=NOW))
     records = [record for one in dossiers if one.server.id in chosen for record in one.records.values()]
     store.put_records(run.id, records, done=chosen, at=NOW - timedelta(seconds=60))
-    dead = store.lease_servers(run.id, Stage.COLLECT, "dead", limit=2, ttl=left - timedelta(minutes=10), now=NOW)
+    dead = list(store.lease_servers(run.id, Stage.COLLECT, "dead", limit=2, ttl=left - timedelta(minutes=10), now=NOW))
     assert len(dead) == 2
-    held = store.lease_servers(run.id, Stage.COLLECT, "alive", limit=4, ttl=left, now=NOW)
+    held = list(store.lease_servers(run.id, Stage.COLLECT, "alive", limit=4, ttl=left, now=NOW))
     for server in held[2:]:
         store.record_failure(run.id, server, Stage.COLLECT, "crash")
     store.record_failure(run.id, held[-1], Stage.COLLECT, "crash")

@@ -93,7 +93,7 @@ class Night:
     async def collect(self, run: Run) -> None:
         """As a shard does: what can be leased."""
         ttl, now = timedelta(minutes=3), self.clock.wall()
-        ids = self.ctx.store.lease_servers(run.id, Stage.PROBE, "w", limit=99, ttl=ttl, now=now)
+        ids = list(self.ctx.store.lease_servers(run.id, Stage.PROBE, "w", limit=99, ttl=ttl, now=now))
         await pipeline.collect_pulled(self.ctx, run, pipeline.pull_once(ids), stage=Stage.PROBE)
 
     def listing(self, number: int) -> Record:

@@ -38,7 +38,7 @@ def _lease(
     tried: int = 0,
     now: datetime = AS_OF,
 ) -> list[ServerId]:
-    return store.lease_servers(RUN, stage, worker, limit=limit, ttl=ttl, now=now, tried=tried)
+    return list(store.lease_servers(RUN, stage, worker, limit=limit, ttl=ttl, now=now, tried=tried))
 
 
 def _die(store: Store, worker: str, limit: int = 9, *, tried: int = 0, stage: Stage = Stage.COLLECT) -> list[ServerId]:
@@ -310,7 +310,7 @@ url, worker = sys.argv[1:]
 store, taken = open_store(url), []
 print("ready", flush=True)
 sys.stdin.readline()
-while batch := store.lease_servers(RUN, Stage.COLLECT, worker, limit=5, ttl=HOUR, now=AS_OF):
+while batch := list(store.lease_servers(RUN, Stage.COLLECT, worker, limit=5, ttl=HOUR, now=AS_OF)):
     taken.extend(batch)
 print(json.dumps(taken))
 """

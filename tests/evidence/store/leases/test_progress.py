@@ -61,7 +61,7 @@ def test_empty_plan_is_a_plan(store: Store) -> None:
     store.plan_run(RUN, [], AS_OF)
     assert store.read_progress(RUN).planned == 0
     assert store.list_pending_servers(RUN, Stage.COLLECT) == []
-    assert store.lease_servers(RUN, Stage.COLLECT, "w", limit=9, ttl=HOUR, now=AS_OF) == []
+    assert list(store.lease_servers(RUN, Stage.COLLECT, "w", limit=9, ttl=HOUR, now=AS_OF)) == []
 
 
 def test_pending_names_only_the_asked_ones(store: Store) -> None:
@@ -74,12 +74,12 @@ def test_pending_names_only_the_asked_ones(store: Store) -> None:
 
 def test_failure_is_counted_and_gives_the_server_back(store: Store) -> None:
     one, other = (server.id for server in planned(store, 2))
-    store.lease_servers(RUN, Stage.COLLECT, "w1", limit=9, ttl=HOUR, now=AS_OF)
+    list(store.lease_servers(RUN, Stage.COLLECT, "w1", limit=9, ttl=HOUR, now=AS_OF))
     assert store.record_failure(RUN, one, Stage.COLLECT, "first") == 1
     assert store.record_failure(RUN, one, Stage.COLLECT, "second") == 2
     assert store.record_failure(RUN, other, Stage.COLLECT, "\x00 \ud800 " + "x" * 5000) == 1
     assert store.record_failure(RUN, one, Stage.SCORE, "other stage") == 1
-    assert len(store.lease_servers(RUN, Stage.COLLECT, "w2", limit=9, ttl=HOUR, now=AS_OF)) == 2
+    assert len(list(store.lease_servers(RUN, Stage.COLLECT, "w2", limit=9, ttl=HOUR, now=AS_OF))) == 2
     with pytest.raises(UnknownServer):
         store.record_failure(RUN, server(77).id, Stage.COLLECT, "not planned")
 

@@ -113,7 +113,7 @@ def test_the_trail_tells_who_did_what_when_and_why(store: Store) -> None:
 def test_a_cancelled_run_holds_no_lease_and_keeps_its_evidence(store: Store) -> None:
     ids = [one.id for one in planned(store, 2)]
     store.put_records(RUN, [record(ids[0], body(1))], done=[ids[0]], at=AS_OF)
-    held = store.lease_servers(RUN, Stage.COLLECT, "w", limit=9, ttl=timedelta(minutes=30), now=AS_OF)
+    held = list(store.lease_servers(RUN, Stage.COLLECT, "w", limit=9, ttl=timedelta(minutes=30), now=AS_OF))
     assert len(held) == 1
     store.apply_run_action(RUN, _event(RunAction.CANCELLED))
     assert store.renew_leases(RUN, Stage.COLLECT, "w", held, ttl=timedelta(minutes=30), now=AS_OF) == []

@@ -22,7 +22,7 @@ from evidence.store.migrations.building import (
 )
 
 # Lower numbers were those of migrations before this one, which made other tables.
-revision = "0015"
+revision = "0016"
 down_revision = None
 branch_labels = None
 depends_on = None
@@ -106,6 +106,7 @@ def _make_runs() -> None:
         *texts("leased_by", nullable=True),
         *moments("leased_until", nullable=True),
         *small_integers("leases", server_default="0"),
+        *integers("token", server_default="0"),
         *moments("not_before", nullable=True),
         *booleans("carried", server_default=sa.false()),
         primary=("run_key", "stage", "server_key"),

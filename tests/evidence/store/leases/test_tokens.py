@@ -1,0 +1,115 @@
+"""A holder that lost its lease writes nothing, whatever it does."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+
+from evidence.model import Absent, Reason, ServerId
+from evidence.store import DetectedFinding, RunAction, RunEvent, RunState, Stage, Store
+from tests.evidence.store.build import AS_OF, body, card, planned, record
+
+RUN = "20261121-1"
+HOUR = timedelta(hours=1)
+ENDED = timedelta(0)
+
+
+def _lease(store: Store, worker: str, *, tried: int = 0, stage: Stage = Stage.COLLECT) -> dict[ServerId, int]:
+    """A lease that ends at once: the holder stands still."""
+    return store.lease_servers(RUN, stage, worker, limit=9, ttl=ENDED, now=AS_OF, tried=tried)
+
+
+def _taken_over(store: Store, count: int = 2, stage: Stage = Stage.COLLECT) -> tuple[dict[ServerId, int], ServerId]:
+    """The tokens of a holder that lost the first server to another one, and this server."""
+    mine = _lease(store, "slow", stage=stage)
+    assert len(mine) == count
+    first = min(mine)
+    assert store.lease_servers(RUN, stage, "quick", limit=1, ttl=HOUR, now=AS_OF, tried=1).keys() == {first}
+    return mine, first
+
+
+def _finding(server: ServerId) -> DetectedFinding:
+    return DetectedFinding(
+        id=f"f-{server}", server=server, rule="secret", at="a.py:1", message="a key", severity="error", content="c"
+    )
+
+
+def test_every_lease_has_a_larger_token_also_after_a_release_and_a_postponement(store: Store) -> None:
+    [server] = [one.id for one in planned(store, 1)]
+    tokens = [_lease(store, "w1")[server]]
+    store.release_leases(RUN, Stage.COLLECT, "w1")
+    tokens.append(_lease(store, "w2")[server])
+    store.postpone_servers(RUN, Stage.COLLECT, [server], delay=ENDED, why="silent", most=9, now=AS_OF)
+    tokens.append(_lease(store, "w3")[server])
+    tokens.append(_lease(store, "w4", tried=1)[server])
+    assert tokens == sorted(set(tokens))
+
+
+def test_evidence_of_a_lost_lease_is_refused_and_that_of_the_others_is_stored(store: Store) -> None:
+    ids = [one.id for one in planned(store, 2)]
+    mine, lost = _taken_over(store)
+    records = [record(server, body(1)) for server in ids]
+    assert store.put_records(RUN, records, done=ids, at=AS_OF, tokens=mine) == {lost}
+    [empty, full] = store.read_dossiers(RUN, [lost, max(ids)])
+    assert not empty.records
+    assert full.records
+    assert store.list_pending_servers(RUN, Stage.COLLECT) == [lost]
+
+
+def test_the_part_that_follows_is_not_begun_by_a_holder_that_lost_its_lease(store: Store) -> None:
+    ids = [one.id for one in planned(store, 2, first=Stage.PROBE)]
+    mine, lost = _taken_over(store, stage=Stage.PROBE)
+    onward = dict.fromkeys(ids, Stage.GITHUB)
+    store.put_records(RUN, [], done=ids, at=AS_OF, stage=Stage.PROBE, onward=onward, tokens=mine)
+    assert list(_lease(store, "w", stage=Stage.GITHUB)) == [server for server in ids if server != lost]
+
+
+def test_what_a_holder_of_an_expired_lease_finds_counts_while_no_other_holds_it(store: Store) -> None:
+    ids = [one.id for one in planned(store, 2)]
+    mine = _lease(store, "slow")
+    store.release_expired_leases(RUN, AS_OF)
+    assert store.put_records(RUN, [record(ids[0], body(1))], done=ids, at=AS_OF, tokens=mine) == frozenset()
+    assert store.put_records(RUN, [record(ids[0], body(1))], done=ids, at=AS_OF, tokens=mine) == frozenset(), "repeated"
+
+
+def test_scorecards_findings_and_failures_of_a_lost_lease_are_refused(store: Store) -> None:
+    ids = [one.id for one in planned(store, 2)]
+    store.put_records(RUN, [], done=ids, at=AS_OF)
+    mine, lost = _taken_over(store, stage=Stage.SCORE)
+    cards = [card(server) for server in ids]
+    store.put_findings([_finding(server) for server in ids], AS_OF, run_id=RUN, tokens=mine)
+    assert store.record_failure(RUN, lost, Stage.SCORE, "KeyError", tokens=mine) is None
+    assert store.put_scorecards(RUN, cards, done=ids, at=AS_OF, tokens=mine) == {lost}
+    assert {card.server for card in store.read_scorecards(RUN)} == set(ids) - {lost}
+    assert {row.finding.server for row in store.read_findings()} == set(ids) - {lost}
+    assert store.list_failures(RUN) == []
+
+
+def test_a_holder_that_lost_its_lease_postpones_nothing(store: Store) -> None:
+    ids = [one.id for one in planned(store, 2)]
+    mine, lost = _taken_over(store)
+    later = store.postpone_servers(RUN, Stage.COLLECT, ids, delay=HOUR, why="timeout", most=2, now=AS_OF, tokens=mine)
+    assert later == [server for server in ids if server != lost]
+    assert store.renew_leases(RUN, Stage.COLLECT, "quick", ids, ttl=HOUR, now=AS_OF) == [lost]
+
+
+def test_a_holder_from_before_a_reopening_has_lost_its_lease(store: Store) -> None:
+    [server] = [one.id for one in planned(store, 1)]
+    mine = _lease(store, "slow")
+    store.set_run_state(RUN, RunState.WITHHELD, AS_OF)
+    store.put_records(RUN, [record(server, Absent(Reason.TIMEOUT))], done=[server], at=AS_OF)
+    event = RunEvent(at=AS_OF, who="ana", what=RunAction.REOPENED)
+    assert store.reopen_run(RUN, event, kind="listing", reasons=["timeout"]) == 1
+    assert store.put_records(RUN, [record(server, body(1))], done=[server], at=AS_OF, tokens=mine) == {server}
+
+
+@pytest.mark.parametrize("is_taken_over", [False, True])
+def test_a_lease_that_expired_while_the_machine_stood_still_is_no_crash(store: Store, *, is_taken_over: bool) -> None:
+    planned(store, 1)
+    mine = _lease(store, "slow")
+    store.release_expired_leases(RUN, AS_OF)
+    if is_taken_over:
+        assert _lease(store, "quick", tried=1)
+    store.excuse_expiry(RUN, Stage.COLLECT, "slow", mine)
+    assert _lease(store, "w", tried=1 if is_taken_over else 0).keys() == mine.keys()
