@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from datetime import UTC, datetime
-from typing import Protocol
+from typing import Final, Protocol
 
 
 class Clock(Protocol):
@@ -19,6 +19,13 @@ class Clock(Protocol):
     def monotonic(self) -> float:
         """Seconds from an arbitrary start, for durations and deadlines of this process."""
 
+    def since_boot(self) -> float:
+        """Seconds from an arbitrary start that include the time in which the machine was suspended."""
+
+
+# Elsewhere than on Linux the monotonic clock of POSIX counts the time of a suspension itself.
+_BOOT_CLOCK: Final[int] = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)
+
 
 class SystemClock:
     """Real time."""
@@ -31,6 +38,9 @@ class SystemClock:
 
     def monotonic(self) -> float:
         return time.monotonic()
+
+    def since_boot(self) -> float:
+        return time.clock_gettime(_BOOT_CLOCK)
 
 
 class FixedClock(SystemClock):

@@ -7,19 +7,21 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 
 from crawler.collectors.derivers import build_derivers
 from evidence.kinds import listing
 from evidence.model import Absent, Reason, Record, Run, Server, ServerId, Trigger
-from evidence.store import RunEvent, RunProgress, RunState, Stage
+from evidence.store import LeaseTokens, RunEvent, RunProgress, RunState, Stage
 from publish.publication import listing_writer
 from publish.publication import manifest as snapshot
 from publish.publication.export_workers import RunExporter
+from workers import stall_watch
 from workers.concurrency import Halt, process_concurrently, split_turns, without_key
 from workers.context import Context
 from workers.coordination.circuit_breaker import CircuitBreaker, NoCircuitBreaker
+from workers.coordination.leases import Leases
 from workers.log import bind_log_context, list_frames
 from workers.opt_outs import load_opt_outs
 from workers.progress import NoDisplay, StageCounter
@@ -28,7 +30,7 @@ from workers.runs import identifiers, pins
 from workers.runs.options import RunOptions, select_servers
 from workers.stages import planning, quota_retries, retries, routing, scorecards, server_collection
 from workers.stages.approved_listings import read_approvals
-from workers.stages.collect_inputs import CollectInputReader
+from workers.stages.collect_inputs import CollectInput, CollectInputReader
 from workers.stages.discovery import RegistryProgress, read_registry_progress, walk_registries
 from workers.stages.routing import StageCollectors
 from workers.stages.server_collection import CollectedServer
@@ -87,10 +89,11 @@ async def collect(
     *,
     halt: Halt | None = None,
     counter: StageCounter | None = None,
+    leases: Leases | None = None,
 ) -> None:
     """Record evidence of those of the servers that have none in this run yet, many at the same time."""
     waiting = await asyncio.to_thread(ctx.store.list_pending_servers, run.id, Stage.COLLECT, servers)
-    await collect_pulled(ctx, run, pull_once(waiting), halt=halt, counter=counter)
+    await collect_pulled(ctx, run, pull_once(waiting), halt=halt, counter=counter, leases=leases)
 
 
 def pull_once(servers: Sequence[ServerId]) -> PullServers:
@@ -112,11 +115,13 @@ async def collect_pulled(
     halt: Halt | None = None,
     counter: StageCounter | None = None,
     breaker: CircuitBreaker | None = None,
+    leases: Leases | None = None,
 ) -> None:
     """Record evidence of the servers that `pull` returns until it returns none, many servers at the same time.
 
     `stage` is the part of collecting to do, by default all of it. `breaker` postpones servers whose host does not
-    answer.
+    answer. Without `leases` this process is the only one that collects these servers. A server is visited again when
+    this process stood still during the visit, and its absence is our failure when that happens MAX_VISITS times.
     """
     pins.check_pins(run, ctx.pins)
     counter, breaker = counter or _silent_counter(ctx), breaker or NoCircuitBreaker()
@@ -135,31 +140,50 @@ async def collect_pulled(
         await inputs.prefetch(soon, later)
         return found
 
+    async def visit(server: Server, known: CollectInput) -> CollectedServer | None:
+        """None when a lease was lost or the server was postponed."""
+        for _ in range(stall_watch.MAX_VISITS):
+            token = None if leases is None else leases.find_token(server.id)
+            if leases is not None and token is None:
+                return None
+            if (why := opt_outs.why(server)) is not None:
+                unasked = server_collection.record_not_contacted(ctx, sources, known, why)
+                return replace(unasked, token=token)
+            if await breaker.postpone_server(run, stage, server, token):
+                return None
+            try:
+                async with watch.visit():
+                    collected = await server_collection.collect_server(ctx, sources, stage, known)
+            except stall_watch.StoodStill:
+                await watch.recovered()
+                continue
+            await breaker.record_result(server, collected.records)
+            return replace(collected, token=token)
+        ours = Absent(Reason.COLLECTOR_ERROR, stall_watch.STOOD_STILL)
+        return replace(server_collection.record_stage_absent(ctx, sources, stage, known, ours), token=token)
+
     async def collect_one(server: Server) -> CollectedServer | None:
-        if (why := opt_outs.why(server)) is not None:
-            return server_collection.record_not_contacted(ctx, sources, await inputs.read_input(server), why)
-        if await breaker.postpone_server(run, stage, server):
-            return None
         with bind_log_context(server=server.id):
-            collected = await server_collection.collect_server(ctx, sources, stage, await inputs.read_input(server))
-        await breaker.record_result(server, collected.records)
-        return collected
+            return await visit(server, await inputs.read_input(server))
 
     async def write(finished: Sequence[CollectedServer | None]) -> None:
         collected = await _keep_final(ctx, run, stage, [one for one in finished if one is not None])
-        await store_collected(ctx, run, stage, collected)
-        counter.add(len(collected), absent=_absent_listings([record for one in collected for record in one.records]))
+        lost = await store_collected(ctx, run, stage, collected)
+        stored = [one for one in collected if one.server not in lost]
+        counter.add(len(stored), absent=_absent_listings([record for one in stored for record in one.records]))
 
-    await process_concurrently(
-        servers,
-        collect_one,
-        write,
-        lanes=routing.max_concurrent_servers(ctx.settings, stage),
-        group=ctx.settings.write_batch,
-        halt=halt or Halt(),
-        grace=ctx.settings.stop_grace,
-        key_of=key_of,
-    )
+    recover = stall_watch.recover_nothing if leases is None else leases.recover
+    async with stall_watch.StallWatch(ctx.clock, recover) as watch:
+        await process_concurrently(
+            servers,
+            collect_one,
+            write,
+            lanes=routing.max_concurrent_servers(ctx.settings, stage),
+            group=ctx.settings.write_batch,
+            halt=halt or Halt(),
+            grace=ctx.settings.stop_grace,
+            key_of=key_of,
+        )
 
 
 async def record_pending_retries(ctx: Context, run: Run) -> None:
@@ -197,9 +221,14 @@ async def record_absent_servers(ctx: Context, run: Run, stage: Stage, servers: S
     )
 
 
-async def store_collected(ctx: Context, run: Run, stage: Stage, collected: Sequence[CollectedServer]) -> None:
-    """Store records and mark their servers as done in a stage, in one transaction."""
-    await asyncio.to_thread(
+async def store_collected(
+    ctx: Context, run: Run, stage: Stage, collected: Sequence[CollectedServer]
+) -> frozenset[ServerId]:
+    """Store records and mark their servers as done in a stage, in one transaction.
+
+    Nothing is stored of servers whose lease was lost; returns these servers.
+    """
+    lost = await asyncio.to_thread(
         ctx.store.put_records,
         run.id,
         [record for one in collected for record in one.records],
@@ -207,7 +236,19 @@ async def store_collected(ctx: Context, run: Run, stage: Stage, collected: Seque
         at=ctx.clock.wall(),
         stage=stage,
         onward={one.server: one.next_stage for one in collected if one.next_stage is not None},
+        tokens=_tokens(collected),
     )
+    _log_refused(ctx, run, stage, lost)
+    return lost
+
+
+def _tokens(collected: Sequence[CollectedServer]) -> LeaseTokens:
+    return {one.server: one.token for one in collected if one.token is not None}
+
+
+def _log_refused(ctx: Context, run: Run, stage: Stage, lost: Collection[ServerId]) -> None:
+    if lost:
+        ctx.log.warning("results_of_lost_leases_refused", run=run.id, stage=stage.value, servers=len(lost))
 
 
 async def score(
@@ -217,10 +258,12 @@ async def score(
     *,
     halt: Halt | None = None,
     counter: StageCounter | None = None,
+    leases: Leases | None = None,
 ) -> None:
     """Write the scorecards of those of the servers that have evidence and no scorecards in this run.
 
     A server for which a rule or rubric raises gets no scorecard at all and is recorded as failed; the others go on.
+    Without `leases` the scorecards of another process that came first stay.
     """
     pins.check_pins(run, ctx.pins)
     counter = counter or _silent_counter(ctx)
@@ -230,7 +273,7 @@ async def score(
     for start in range(0, len(ready), SERVERS_PER_CHUNK):
         if halt is not None and halt.is_set():
             return
-        await _score_chunk(ctx, run, ready[start : start + SERVERS_PER_CHUNK], counter)
+        await _score_chunk(ctx, run, ready[start : start + SERVERS_PER_CHUNK], counter, leases)
 
 
 async def publish(ctx: Context, run: Run, *, late: bool = False, by: RunEvent | None = None) -> None:
@@ -273,13 +316,13 @@ async def _keep_final(
     ctx: Context, run: Run, stage: Stage, collected: Sequence[CollectedServer]
 ) -> list[CollectedServer]:
     """The servers whose records are final; the others had a transient failure and are postponed."""
-    found = {one.server: one.records for one in collected}
+    found, tokens = {one.server: one.records for one in collected}, _tokens(collected)
     if stage is Stage.GITHUB:
-        later = await asyncio.to_thread(quota_retries.postpone_rate_limited, ctx, run, found)
+        later = await asyncio.to_thread(quota_retries.postpone_rate_limited, ctx, run, found, tokens)
         return [one for one in collected if one.server not in later]
     if stage not in _PROBE_STAGES:
         return list(collected)
-    kept = await asyncio.to_thread(retries.postpone_failed, ctx, run, stage, found)
+    kept = await asyncio.to_thread(retries.postpone_failed, ctx, run, stage, found, tokens)
     return [replace(one, records=kept[one.server]) for one in collected if one.server in kept]
 
 
@@ -288,18 +331,24 @@ def _absent_listings(records: Sequence[Record]) -> Mapping[str, int]:
     return Counter(content.reason.value for content in found if isinstance(content, Absent))
 
 
-async def _score_chunk(ctx: Context, run: Run, servers: Sequence[ServerId], counter: StageCounter) -> None:
+async def _score_chunk(
+    ctx: Context, run: Run, chunk: Sequence[ServerId], counter: StageCounter, leases: Leases | None
+) -> None:
+    tokens = {} if leases is None else leases.find_tokens(chunk)
+    servers = chunk if leases is None else list(tokens)
     judged = await asyncio.to_thread(scorecards.score_servers, ctx.store, run, servers)
     done = [server for server in servers if server not in judged.errors]
-    await asyncio.to_thread(finding_disclosure.record_findings, ctx.store, run.id, judged.cards)
-    await asyncio.to_thread(ctx.store.put_scorecards, run.id, judged.cards, done=done, at=ctx.clock.wall())
-    ctx.log.info("servers_scored", run=run.id, scored=len(done), looked_up=judged.looked_up)
+    await asyncio.to_thread(finding_disclosure.record_findings, ctx.store, run.id, judged.cards, tokens)
+    lost = await asyncio.to_thread(
+        ctx.store.put_scorecards, run.id, judged.cards, done=done, at=ctx.clock.wall(), tokens=tokens
+    )
+    _log_refused(ctx, run, Stage.SCORE, lost)
+    ctx.log.info("servers_scored", run=run.id, scored=len(done) - len(lost), looked_up=judged.looked_up)
     for server, error in judged.errors.items():
         ctx.log.error("scoring_failed", run=run.id, server=server, error=type(error).__name__, at=list_frames(error))
-        await asyncio.to_thread(
-            ctx.store.record_failure, run.id, server, Stage.SCORE, f"{type(error).__name__}: {error}"
-        )
-    counter.add(len(done), failed=len(judged.errors))
+        why = f"{type(error).__name__}: {error}"
+        await asyncio.to_thread(ctx.store.record_failure, run.id, server, Stage.SCORE, why, tokens=tokens)
+    counter.add(len(done) - len(lost), failed=len(judged.errors))
 
 
 def _silent_counter(ctx: Context) -> StageCounter:

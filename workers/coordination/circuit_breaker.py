@@ -28,8 +28,8 @@ HOST_UNRESPONSIVE: Final = "its host does not answer"
 class CircuitBreaker(Protocol):
     """Postpones servers whose host does not answer, and learns from the results of the others."""
 
-    async def postpone_server(self, run: Run, stage: Stage, server: Server) -> bool:
-        """True when the server was postponed and must not be probed now."""
+    async def postpone_server(self, run: Run, stage: Stage, server: Server, token: int | None) -> bool:
+        """True when the server, held by the lease with this token, was postponed and must not be probed now."""
 
     async def record_result(self, server: Server, records: Sequence[Record]) -> None:
         """Count whether the host of a server answered; a server that could not be asked counts as neither."""
@@ -38,7 +38,7 @@ class CircuitBreaker(Protocol):
 class NoCircuitBreaker:
     """Postpones no server."""
 
-    async def postpone_server(self, run: Run, stage: Stage, server: Server) -> bool:
+    async def postpone_server(self, run: Run, stage: Stage, server: Server, token: int | None) -> bool:
         return False
 
     async def record_result(self, server: Server, records: Sequence[Record]) -> None:
@@ -89,7 +89,7 @@ class HostCircuitBreaker:
         self._host_failures = host_failures
         self._rest = pause
 
-    async def postpone_server(self, run: Run, stage: Stage, server: Server) -> bool:
+    async def postpone_server(self, run: Run, stage: Stage, server: Server, token: int | None) -> bool:
         """Postpone a server whose host is paused, at most MAX_POSTPONEMENTS times."""
         host = routing.find_probed_host(server)
         if host is None or not await self._host_failures.is_paused(host):
@@ -103,6 +103,7 @@ class HostCircuitBreaker:
             why=HOST_UNRESPONSIVE,
             most=MAX_POSTPONEMENTS,
             now=self._clock.wall(),
+            tokens={} if token is None else {server.id: token},
         )
         if back:
             get_log().info("server_postponed", run=run.id, server=server.id, host=host)

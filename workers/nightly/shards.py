@@ -48,10 +48,10 @@ async def collect_shard(
         return
     breaker = _breaker(ctx, stage, host_failures)
     async with _working(ctx, run_id, stage, stopping) as (leases, halt):
-        await pipeline.collect_pulled(ctx, run, leases.pull, stage=stage, halt=halt, breaker=breaker)
+        await pipeline.collect_pulled(ctx, run, leases.pull, stage=stage, halt=halt, breaker=breaker, leases=leases)
         while not halt.is_set() and (few := await leases.pull_suspects()):
             pull = pipeline.pull_once(few)
-            await pipeline.collect_pulled(ctx, run, pull, stage=stage, halt=halt, breaker=breaker)
+            await pipeline.collect_pulled(ctx, run, pull, stage=stage, halt=halt, breaker=breaker, leases=leases)
         await quarantine.quarantine_crashing_servers(ctx, run, stage)
 
 
@@ -63,7 +63,7 @@ async def score_shard(ctx: Context, run_id: str, stopping: IsStopping = never_st
     async with _working(ctx, run_id, Stage.SCORE, stopping) as (leases, halt):
         for pull in (leases.pull, leases.pull_suspects):
             while not halt.is_set() and (servers := await pull()):
-                await pipeline.score(ctx, run, servers, halt=halt)
+                await pipeline.score(ctx, run, servers, halt=halt, leases=leases)
         await quarantine.record_scoring_crashes(ctx, run)
 
 

@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from evidence.model import ServerId
-from evidence.store import Disclosure, FindingRow, FindingState, Store, StoredScorecard
+from evidence.store import Disclosure, FindingRow, FindingState, LeaseTokens, Store, StoredScorecard
 from publish.disclosure import may_name_private
 from publish.findings.identity import find_private_findings
 from scoring import receipt
@@ -22,11 +22,14 @@ class DisclosureNotAllowed(Exception):
     """The policy does not allow the change; the message says what is expected first."""
 
 
-def record_findings(store: Store, run_id: str, cards: Sequence[StoredScorecard]) -> int:
+def record_findings(
+    store: Store, run_id: str, cards: Sequence[StoredScorecard], tokens: LeaseTokens | None = None
+) -> int:
     """Store the private findings behind the receipts of a batch, new ones in private triage; return how many are new.
 
     Call it before the receipts are stored, so that it is repeated after a crash. Only receipts that may name something
-    private are decoded, and only dossiers of their servers are read.
+    private are decoded, and only dossiers of their servers are read. Those of servers whose lease for scoring
+    (`tokens`) was lost are not stored.
     """
     private: dict[ServerId, list[Scorecard]] = {}
     for card in cards:
@@ -36,7 +39,7 @@ def record_findings(store: Store, run_id: str, cards: Sequence[StoredScorecard])
         return 0
     dossiers = store.read_dossiers(run_id, sorted(private))
     found = [one for dossier in dossiers for one in find_private_findings(dossier, private[dossier.server.id])]
-    return store.put_findings(found, dossiers[0].as_of) if found else 0
+    return store.put_findings(found, dossiers[0].as_of, run_id=run_id, tokens=tokens) if found else 0
 
 
 def triage_finding(row: FindingRow, *, at: datetime, who: str, note: str) -> Disclosure:

@@ -126,13 +126,14 @@ async def _collect(ctx: Context, run: Run, retest: Retest, stopping: IsStopping)
     leases = Leases(ctx, run.id, Stage.COLLECT)
     async with open_halt(stopping) as halt, leases.hold(halt):
         servers = await leases.pull() or await leases.pull_suspects()
-        await pipeline.collect(restricted, run, servers, halt=halt)
+        await pipeline.collect(restricted, run, servers, halt=halt, leases=leases)
 
 
 async def _score(ctx: Context, run: Run) -> None:
     leases, halt = Leases(ctx, run.id, Stage.SCORE), Halt()
     async with leases.hold(halt):
-        await pipeline.score(ctx, run, await leases.pull() or await leases.pull_suspects(), halt=halt)
+        servers = await leases.pull() or await leases.pull_suspects()
+        await pipeline.score(ctx, run, servers, halt=halt, leases=leases)
 
 
 def _finish(ctx: Context, retest: Retest, run: Run) -> None:

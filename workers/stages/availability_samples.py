@@ -14,6 +14,7 @@ from evidence.kinds.samples import Sample
 from evidence.model import Dossier, Record, Server, ServerId, Target
 from workers.concurrency import Halt, process_concurrently
 from workers.opt_outs import load_opt_outs
+from workers.stall_watch import StallWatch, StoodStill
 
 if TYPE_CHECKING:
     from evidence.store import Store
@@ -54,21 +55,26 @@ async def sample_due_servers(ctx: Context, *, halt: Halt | None = None) -> Sampl
         return next(feed, ())
 
     async def take(server: Server) -> tuple[ServerId, Sample | None]:
-        return server.id, await _sample(sampler, server)
+        try:
+            async with watch.visit():
+                return server.id, await _sample(sampler, server)
+        except StoodStill:
+            return server.id, None
 
     async def write(found: Sequence[tuple[ServerId, Sample | None]]) -> None:
         await asyncio.to_thread(ctx.store.put_probes, found, ctx.clock.now())
         taken.extend(sample for _, sample in found if sample is not None)
 
-    await process_concurrently(
-        pull,
-        take,
-        write,
-        lanes=ctx.settings.in_flight,
-        group=ctx.settings.write_batch,
-        halt=halt or Halt(),
-        grace=ctx.settings.stop_grace,
-    )
+    async with StallWatch(ctx.clock) as watch:
+        await process_concurrently(
+            pull,
+            take,
+            write,
+            lanes=ctx.settings.in_flight,
+            group=ctx.settings.write_batch,
+            halt=halt or Halt(),
+            grace=ctx.settings.stop_grace,
+        )
     done = SamplingResult(len(waiting), len(taken), sum(bool(sample.failure) for sample in taken))
     ctx.log.info("availability_samples_taken", due=done.due, taken=done.taken, failed=done.failed)
     return done

@@ -7,7 +7,7 @@ from typing import Final
 
 from evidence.kinds import repository
 from evidence.model import Absent, Reason, Record, Run, ServerId
-from evidence.store import Stage
+from evidence.store import LeaseTokens, Stage
 from workers.context import Context
 from workers.stages.retries import RetryPolicy
 
@@ -17,7 +17,9 @@ MAX_POSTPONEMENTS: Final = 4
 QUOTA_USED_UP: Final = "GitHub's quota is used up"
 
 
-def postpone_rate_limited(ctx: Context, run: Run, found: Mapping[ServerId, Sequence[Record]]) -> list[ServerId]:
+def postpone_rate_limited(
+    ctx: Context, run: Run, found: Mapping[ServerId, Sequence[Record]], tokens: LeaseTokens
+) -> list[ServerId]:
     """Postpone servers that a rate limit refused, unless the run ends before; return the postponed servers.
 
     Servers whose earlier evidence is still valid have no such record and are not postponed.
@@ -31,7 +33,14 @@ def postpone_rate_limited(ctx: Context, run: Run, found: Mapping[ServerId, Seque
     if (delay := policy.delay(refused, now)) is None:
         return []
     return ctx.store.postpone_servers(
-        run.id, Stage.GITHUB, refused, delay=delay, why=QUOTA_USED_UP, most=MAX_POSTPONEMENTS, now=now
+        run.id,
+        Stage.GITHUB,
+        refused,
+        delay=delay,
+        why=QUOTA_USED_UP,
+        most=MAX_POSTPONEMENTS,
+        now=now,
+        tokens=tokens,
     )
 
 

@@ -11,7 +11,7 @@ from evidence.canonical import sha256
 from evidence.kinds import listing, samples
 from evidence.kinds.samples import Sample
 from evidence.model import Absent, Reason, Record, Run, ServerId, Trigger
-from evidence.store import RunRow, Stage
+from evidence.store import LeaseTokens, RunRow, Stage
 from workers.context import Context
 from workers.settings.environment import Settings
 
@@ -61,7 +61,7 @@ class RetryPolicy:
 
 
 def postpone_failed(
-    ctx: Context, run: Run, stage: Stage, found: Mapping[ServerId, Sequence[Record]]
+    ctx: Context, run: Run, stage: Stage, found: Mapping[ServerId, Sequence[Record]], tokens: LeaseTokens
 ) -> Mapping[ServerId, Sequence[Record]]:
     """Postpone servers with a transient failure while the run retries; return the records of all others to be stored.
 
@@ -76,12 +76,20 @@ def postpone_failed(
     for reason, servers in group_transient_failures(found).items():
         if (delay := policy.delay(servers, now)) is not None:
             why, most = reason.value, policy.max_tries
-            later.update(ctx.store.postpone_servers(run.id, stage, servers, delay=delay, why=why, most=most, now=now))
+            later.update(
+                ctx.store.postpone_servers(
+                    run.id, stage, servers, delay=delay, why=why, most=most, now=now, tokens=_of(servers, tokens)
+                )
+            )
     if later:
         ctx.store.put_probes([(server, _sample(found[server])) for server in sorted(later)], ctx.clock.now())
     kept = {server: records for server, records in found.items() if server not in later}
     failed = ctx.store.count_probes_without_evidence(list(kept), run.as_of)
     return {server: add_try_count(records, 1 + failed.get(server, 0)) for server, records in kept.items()}
+
+
+def _of(servers: Iterable[ServerId], tokens: LeaseTokens) -> LeaseTokens:
+    return {server: tokens[server] for server in servers if server in tokens}
 
 
 def group_transient_failures(found: Mapping[ServerId, Iterable[Record]]) -> dict[Reason, list[ServerId]]:

@@ -46,11 +46,12 @@ class Collecting(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class CollectedServer:
-    """The records of a server from one stage, and its next stage (None after the last)."""
+    """The records of a server from one stage, its next stage (None after the last), and the lease it was made under."""
 
     server: ServerId
     records: Sequence[Record]
     next_stage: Stage | None
+    token: int | None = None
 
 
 async def collect_server(

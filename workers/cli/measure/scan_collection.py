@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 from crawler.collectors.derivers import build_derivers
 from evidence.derive.drift import no_approval
-from evidence.model import Dossier, Server
+from evidence.model import Absent, Dossier, Reason, Server
 from evidence.recorded_capture import InvalidCapture
 from evidence.store import Stage
 from workers import log
@@ -27,7 +27,8 @@ from workers.settings.environment import Settings, read_user_environment
 from workers.stages.collect_inputs import CollectInput
 from workers.stages.collecting_time import TimeLeft
 from workers.stages.routing import StageCollectors, is_remote
-from workers.stages.server_collection import collect_server
+from workers.stages.server_collection import CollectedServer, collect_server, record_stage_absent
+from workers.stall_watch import MAX_VISITS, STOOD_STILL, StallWatch, StoodStill
 from workers.wiring.network import NetworkWiring
 
 if TYPE_CHECKING:
@@ -139,12 +140,29 @@ async def _collect(
     known_input = CollectInput(subject.server, subject.refs or None, earlier=empty, found=empty)
     try:
         sources = StageCollectors(await network.collectors(), await network.followers(), build_derivers(no_approval))
-        collected = await collect_server(
-            collecting, sources, Stage.COLLECT, known_input, left=left, on_source=progress.show_source
-        )
+        collected = await _visit(collecting, sources, known_input, left, progress)
     finally:
         await network.close()
     return Dossier(server=subject.server, as_of=now, records={record.kind: record for record in collected.records})
+
+
+async def _visit(
+    collecting: _Collecting, sources: StageCollectors, subject: CollectInput, left: TimeLeft, progress: ScanProgress
+) -> CollectedServer:
+    """Collect again, with the same time, when this machine stood still; after a few times that is the reason."""
+    given = left.seconds
+    async with StallWatch(collecting.clock) as watch:
+        for _ in range(MAX_VISITS):
+            try:
+                async with watch.visit():
+                    return await collect_server(
+                        collecting, sources, Stage.COLLECT, subject, left=left, on_source=progress.show_source
+                    )
+            except StoodStill:
+                print_note("this machine stood still: the scan starts again")
+                left.seconds = given
+                await watch.recovered()
+    return record_stage_absent(collecting, sources, Stage.COLLECT, subject, Absent(Reason.COLLECTOR_ERROR, STOOD_STILL))
 
 
 class _UnsandboxedWiring(NetworkWiring):
