@@ -17,13 +17,16 @@ from sqlalchemy.engine import make_url
 from evidence.store import NotMigrated, RunState, StoreUnavailable, open_store
 from tests.chaos.relay import Relay
 from tests.functional.cluster import QUICK
-from tests.functional.processes import CELERY, NIGHTLY, Process, environment
+from tests.functional.processes import CELERY, NIGHTLY, Process, environment, until
 from tests.servers import preloaded
 from tests.servers.daemon import Daemon, free_port
 from tests.servers.postgres import PostgresServer
 from tests.servers.valkey import ValkeyServer
 
 RESTART_SECONDS = 1.0
+ANSWER_SECONDS = 4.0
+"""A worker that stands still for longer would see time-outs. Leases last six seconds: tests.functional.cluster."""
+
 WORKERS = ("worker-1", "worker-2")
 BEAT = "beat"
 WEB = "web"
@@ -52,6 +55,7 @@ class Deployment:
                 "HALLMARK_LEASE_CHUNK": "50",
                 "HALLMARK_WRITE_BATCH": "20",
                 "HALLMARK_IN_FLIGHT": "20",
+                "HALLMARK_FIRST_BYTE_TIMEOUT": str(ANSWER_SECONDS),
             },
         )
         self._processes: dict[str, Process] = {}
@@ -81,6 +85,14 @@ class Deployment:
             self._processes.pop(name).kill()
 
     @contextmanager
+    def stalled(self, *names: str) -> Iterator[None]:
+        """Let processes stand still with all their children, and go on afterwards; the supervisor waits meanwhile."""
+        with self._lock, ExitStack() as stack:
+            for name in names:
+                stack.enter_context(self._processes[name].stalled())
+            yield
+
+    @contextmanager
     def another(self, name: str, *, before: tuple[str, ...] = ()) -> Iterator[None]:
         """One more process of a kind for a while, started through the command `before`."""
         with self._lock:
@@ -97,6 +109,10 @@ class Deployment:
             row = self._store.find_run(NIGHTLY)
             return row.state if row is not None else None
         return None
+
+    def wait_until_leased(self) -> None:
+        """Wait until workers hold servers that they are collecting."""
+        until(lambda: bool(self._store.list_lease_holders(NIGHTLY)), "servers leased", explain=self.log)
 
     def log(self) -> str:
         """The last lines of every process."""

@@ -17,6 +17,9 @@ from tests.chaos.deployment import BEAT, WEB, WORKERS, Deployment, forget_everyt
 LONGER = 6
 """How many times longer than other faults the network of the broker is cut: a minute in the long run."""
 
+STALL = 12
+"""How many times longer a process stands still: two minutes in the long run."""
+
 Apply: TypeAlias = Callable[[Deployment, random.Random, float], None]
 
 
@@ -65,6 +68,37 @@ def _lose_broker(deployment: Deployment, _: random.Random, __: float) -> None:
 def _cut_broker(deployment: Deployment, _: random.Random, seconds: float) -> None:
     with deployment.broker.cut():
         time.sleep(seconds * LONGER)
+
+
+def stall_workers(deployment: Deployment, _: random.Random, seconds: float) -> None:
+    """Stall the workers one after the other, each for longer than a lease lasts."""
+    deployment.wait_until_leased()
+    time.sleep(1)
+    for name in WORKERS:
+        with deployment.stalled(name):
+            time.sleep(4 * seconds)
+
+
+def _stall_worker(deployment: Deployment, chance: random.Random, seconds: float) -> None:
+    """Shorter and longer than a lease lasts."""
+    with deployment.stalled(chance.choice(WORKERS)):
+        time.sleep(chance.uniform(5, STALL * seconds))
+
+
+def _stall_everything(deployment: Deployment, chance: random.Random, seconds: float) -> None:
+    """As a machine that is suspended; the databases are elsewhere."""
+    with deployment.stalled(BEAT, *WORKERS, WEB):
+        time.sleep(chance.uniform(5, STALL * seconds))
+
+
+def _stall_database(deployment: Deployment, chance: random.Random, seconds: float) -> None:
+    with deployment.postgres.stalled():
+        time.sleep(chance.uniform(5, STALL * seconds))
+
+
+def _cut_database(deployment: Deployment, _: random.Random, seconds: float) -> None:
+    with deployment.database.cut():
+        time.sleep(seconds)
 
 
 def _restart_database(deployment: Deployment, _: random.Random, __: float) -> None:
@@ -118,6 +152,10 @@ FAULTS = (
     Fault("the database crashes", _crash_database),
     Fault("the database is slow", _slow_database),
     Fault("a second beat runs", _second_beat),
+    Fault("a worker stands still", _stall_worker),
+    Fault("beat and all workers stand still", _stall_everything),
+    Fault("the database stands still", _stall_database),
+    Fault("the network of the database is cut", _cut_database),
 )
 DISK = Fault("the disk is full", _fill_disk)
 CLOCK = Fault("a worker's clock is wrong", _jump_clock)

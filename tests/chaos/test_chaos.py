@@ -41,7 +41,7 @@ class Plan:
     latency: float
 
 
-SMALL = Plan(servers=40, lasting=2.0, pause=1.5, latency=0.05)
+SMALL = Plan(servers=40, lasting=2.0, pause=1.5, latency=0.6)
 LARGE = Plan(servers=2_000, lasting=10.0, pause=8.0, latency=0.3)
 
 
@@ -67,6 +67,13 @@ def large(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
 def test_a_few_faults_change_nothing(small: World, postgres: PostgresServer, tmp_path: Path) -> None:
     quick = tuple(fault for fault in faults.FAULTS if fault.name in QUICK_FAULTS)
     nights(tmp_path, postgres, small, SMALL, faults.drawn(3, 4, quick), seed=3)
+
+
+@pytest.mark.xdist_group("functional-celery-nights")
+def test_a_worker_that_stood_still_changes_nothing(small: World, postgres: PostgresServer, tmp_path: Path) -> None:
+    """For longer than a server may take to answer, and than a lease lasts."""
+    stall = [faults.Fault("the workers stand still", faults.stall_workers)]
+    nights(tmp_path, postgres, small, SMALL, stall, seed=3)
 
 
 @pytest.mark.soak

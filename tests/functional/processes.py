@@ -171,6 +171,17 @@ class Process:
             os.killpg(self._popen.pid, signal.SIGKILL)
         self._popen.wait()
 
+    @contextmanager
+    def stalled(self) -> Iterator[None]:
+        """Let the process and its children stand still."""
+        with suppress(ProcessLookupError):
+            os.killpg(self._popen.pid, signal.SIGSTOP)
+        try:
+            yield
+        finally:
+            with suppress(ProcessLookupError):
+                os.killpg(self._popen.pid, signal.SIGCONT)
+
     def stop(self, patience: float) -> None:
         """Ask it to stop, as a deployment does, and wait for it."""
         self._wanted = False

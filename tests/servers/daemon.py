@@ -9,7 +9,8 @@ import socket
 import subprocess
 import tempfile
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from itertools import chain
 from pathlib import Path
 from typing import IO
@@ -89,6 +90,18 @@ class Daemon:
         """End with SIGKILL, as a crash would."""
         self._end(signal.SIGKILL)
 
+    @contextmanager
+    def stalled(self) -> Iterator[None]:
+        """Let the process and its children stand still."""
+        family = [self.pid, *_list_children(self.pid)]
+        for process in family:
+            _signal(process, signal.SIGSTOP)
+        try:
+            yield
+        finally:
+            for process in family:
+                _signal(process, signal.SIGCONT)
+
     def restart(self) -> None:
         """Stop and start on the same port with the same data."""
         self.stop()
@@ -118,6 +131,15 @@ class Daemon:
                 self._process.kill()
                 self._process.wait()
             self._process = None
+
+
+def _list_children(process: int) -> list[int]:
+    return [int(child) for child in Path(f"/proc/{process}/task/{process}/children").read_text().split()]
+
+
+def _signal(process: int, number: signal.Signals) -> None:
+    with suppress(ProcessLookupError):
+        os.kill(process, number)
 
 
 def free_port() -> int:
