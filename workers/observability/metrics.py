@@ -17,6 +17,7 @@ from workers.coordination.broker_statistics import HOST_WAIT_SECONDS, HOST_WAITS
 from workers.observability.problems import find_problems
 from workers.observability.run_statistics import RunStatistics, StoreStatistics
 from workers.observability.status import NotInstalled, SystemStatus, Unavailable
+from workers.runs.pins import read_commit
 from workers.settings.environment import Settings, read_code_version
 
 CONTENT_TYPE: Final = CONTENT_TYPE_PLAIN_0_0_4
@@ -105,7 +106,7 @@ def render_metrics(status: SystemStatus, settings: Settings, *, took: float) -> 
 
 def list_samples(status: SystemStatus, settings: Settings, *, took: float) -> Iterator[Sample]:
     """Every sample of a status; an unknown value has no sample."""
-    yield "hallmark_build_info", (read_code_version(), settings.commit or "unknown"), 1
+    yield "hallmark_build_info", (read_code_version(), read_commit(settings.commit)), 1
     yield "hallmark_status_read_seconds", (), took
     yield "hallmark_nightly_overdue_seconds", (), status.overdue
     for kind, number in Counter(problem.kind for problem in find_problems(status)).items():

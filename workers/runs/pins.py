@@ -17,8 +17,10 @@ from workers.settings.environment import read_code_version
 UNKNOWN: Final = "unknown"
 """Pinned when the commit or source is unknown. Two runs with this pin may be of different code."""
 
+_ROOT: Final = Path(__file__).resolve().parents[2]
 _SCORING_PACKAGES: Final = ("evidence", "scoring")
-_GIT = Path(__file__).resolve().parents[2] / ".git"
+_PACKAGES: Final = ("crawler", *_SCORING_PACKAGES, "publish", "workers")
+_GIT = _ROOT / ".git"
 
 
 class VersionedCollector(Protocol):
@@ -55,9 +57,9 @@ def read_current_pins(collectors: Sequence[VersionedCollector], commit: str = ""
 
     pins = {
         "code": read_code_version(),
-        "commit": commit or _checked_out_commit(),
+        "commit": read_commit(commit),
         "dataset": str(FORMAT),
-        "source": _source_digest(),
+        "source": _digest_source(_SCORING_PACKAGES),
     }
     pins |= {f"evidence.{kind}": str(schema) for kind, schema in schemas().items()}
     derivers = [PinnedCollector(one.name, one.version) for one in DERIVERS]
@@ -88,17 +90,28 @@ def check_pins(run: Run, mine: Mapping[str, str]) -> None:
         )
 
 
+def read_commit(given: str = "") -> str:
+    """The commit of this code: the given one, else that of the git checkout.
+
+    An image or a wheel has no checkout: `source-` and a digest of all of its code, which a build need not be told.
+    """
+    return given or _read_checked_out_commit() or _name_digest(_digest_source(_PACKAGES))
+
+
+def _name_digest(digest: str) -> str:
+    return digest if digest == UNKNOWN else f"source-{digest}"
+
+
 @cache
-def _source_digest() -> str:
-    """Sixteen hexadecimal digits of the digest of the scoring code, which may differ from the commit in a checkout."""
-    root = Path(__file__).resolve().parents[2]
-    files = sorted(path for package in _SCORING_PACKAGES for path in (root / package).rglob("*.py"))
-    parts = {path.relative_to(root).as_posix(): sha256(path.read_bytes()) for path in files}
+def _digest_source(packages: Sequence[str]) -> str:
+    """Sixteen hexadecimal digits of the digest of code, which may differ from the commit in a checkout."""
+    files = sorted(path for package in packages for path in (_ROOT / package).rglob("*.py"))
+    parts = {path.relative_to(_ROOT).as_posix(): sha256(path.read_bytes()) for path in files}
     return sha256(canonical_json(parts))[:16] if parts else UNKNOWN
 
 
-def _checked_out_commit() -> str:
-    """The commit of the git checkout that holds this file, read without git; `unknown` without a checkout."""
+def _read_checked_out_commit() -> str:
+    """The commit of the git checkout that holds this file, read without git; empty without a checkout."""
     try:
         head = (_GIT / "HEAD").read_text("ascii").strip()
         if not head.startswith("ref: "):
@@ -107,7 +120,7 @@ def _checked_out_commit() -> str:
         loose = _GIT / reference
         return loose.read_text("ascii").strip() if loose.is_file() else _packed(reference)
     except (OSError, UnicodeDecodeError):
-        return UNKNOWN
+        return ""
 
 
 def _packed(reference: str) -> str:
@@ -115,4 +128,4 @@ def _packed(reference: str) -> str:
         commit, _, name = line.partition(" ")
         if name == reference:
             return commit
-    return UNKNOWN
+    return ""

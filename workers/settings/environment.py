@@ -216,7 +216,9 @@ class Settings(
     log_format: Literal["auto", "json", "console"] = Field(
         default="auto", description="`auto`: `console` on a terminal, else `json`."
     )
-    commit: str = Field(default="", description="Commit of the code, pinned in runs. Default: from git.")
+    commit: str = Field(
+        default="", description="Commit of the code, pinned in runs. Default: from git, else a digest of the code."
+    )
     clock: AwareDatetime | None = Field(default=None, description="For tests: the date of evidence and scorecards.")
 
     @property
@@ -264,5 +266,5 @@ def read_environment_variable(name: str) -> str | None:
 
 
 def read_user_environment() -> Mapping[str, str]:
-    """All variables; only for a command that its user asked to run without a sandbox."""
+    """All variables; only for a command that its user asked to run without a sandbox, and for our own processes."""
     return dict(os.environ)  # noqa: TID251
