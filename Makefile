@@ -16,13 +16,16 @@ JOBS ?= $(shell cores=$$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2); echo 
 INSTALL = $(BIN)/python infra/install.py
 
 .DEFAULT_GOAL := help
-.PHONY: help run test quick-tests check format live soak mutants bench conformance docs impact release lock up clean setup-run setup-dev
+.PHONY: help run fleet test quick-tests check format live soak mutants bench conformance docs impact release lock up clean setup-run setup-dev
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 run: setup-run ## discover the starter registry, probe and score its servers, print the table and write the report
 	$(HALLMARK) run --registry starter --report $(REPORT) $(ARGS)
+
+fleet: setup-run ## start the scheduler and workers for all queues on this machine, with PostgreSQL and Redis of the settings
+	$(HALLMARK) fleet $(ARGS)
 
 test: setup-dev ## what CI runs: checks, and beside them every test that needs no network (fixed seeds, small counts)
 	@infra/system-packages bwrap=bubblewrap chromium=chromium nginx=nginx
@@ -100,7 +103,7 @@ lock: ## write requirements/*.txt with hashes from pyproject.toml
 	$(LOCK) -c requirements/dev.txt -o requirements/base.txt
 
 up: ## start PostgreSQL, Redis, beat and workers with Docker Compose
-	docker compose -f infra/compose.yaml up --build
+	COMMIT=$$(git rev-parse HEAD 2>/dev/null) docker compose -f infra/compose.yaml up --build
 
 clean: ## remove the virtual environment and the report; evidence and cache stay
 	rm -rf $(VENV) $(REPORT) .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -52,16 +52,16 @@ def count_box_slots(slots: int = 0, memory: int = 0) -> int:
     0 slots: two per available processor, since a probed server waits half of the time. 0 bytes: three quarters of the
     memory of this machine or container.
     """
-    wanted = slots or min(2 * _processors(), user_ids.SLOTS)
-    affordable = (memory or int(_memory() * _SHARE)) // RUN.memory
+    wanted = slots or min(2 * count_processors(), user_ids.SLOTS)
+    affordable = (memory or int(measure_memory() * _SHARE)) // RUN.memory
     return max(1, min(wanted, affordable))
 
 
-def _processors() -> int:
+def count_processors() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def _memory() -> int:
+def measure_memory() -> int:
     return min([os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"), *_limits()])
 
 

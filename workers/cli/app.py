@@ -34,6 +34,7 @@ JSON_LINES_COMMANDS: Final = (
     "retests",
     "night",
     "status",
+    "fleet",
     "explain",
     "rescore",
     "registry",
@@ -106,6 +107,9 @@ SUBCOMMANDS: Final = {
     "report": Subcommand("results.report", "Write the newest published run as a static HTML report.", _READ),
     "web": Subcommand("results.web", "Serve the site, the API and the badges of published results.", _READ),
     "mcp": Subcommand("results.mcp", "Serve published results as an MCP server on stdio.", _READ),
+    "fleet": Subcommand(
+        "administration.fleet", "Start everything that one machine of a fleet runs: the scheduler and workers.", _CARE
+    ),
     "registry": Subcommand("administration.registry", "List registries, or check server.json documents.", _CARE),
     "sandbox": Subcommand(
         "administration.sandbox", "Build, inspect or remove the sandbox that packages run in.", _CARE

@@ -1,0 +1,70 @@
+"""What a fleet says before it starts where something is missing."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from crawler.sandbox import Availability
+from evidence.store import open_store
+from tests.servers.daemon import free_port
+from tests.servers.postgres import PostgresServer
+from workers import schedule
+from workers.fleet import preflight
+from workers.settings.environment import Settings
+
+CLOSED = f"127.0.0.1:{free_port()}"
+
+
+def test_sqlite_is_refused_with_what_to_set() -> None:
+    with pytest.raises(preflight.NotReady, match=r"expected PostgreSQL, found no HALLMARK_DATABASE_URL.*Set it"):
+        preflight.migrate_database(Settings(database_url=None))
+
+
+def test_an_absent_postgresql_is_named_without_its_password() -> None:
+    settings = Settings(database_url=f"postgresql+psycopg://one:hidden@{CLOSED}/name")
+    with pytest.raises(preflight.NotReady, match="expected PostgreSQL to answer at HALLMARK_DATABASE_URL") as caught:
+        preflight.migrate_database(settings)
+    assert "hidden" not in str(caught.value)
+
+
+def test_the_database_is_migrated(session_postgres: PostgresServer) -> None:
+    postgres_url = session_postgres.create_database()
+    preflight.migrate_database(Settings(database_url=postgres_url))
+    store = open_store(postgres_url)
+    assert store.list_runs(1) == []
+    store.close()
+
+
+def test_a_missing_sandbox_is_refused_unless_it_is_switched_off(monkeypatch: pytest.MonkeyPatch) -> None:
+    missing = Availability(ok=False, why="no user namespaces", fix="allow them")
+    monkeypatch.setattr("crawler.sandbox.choose_runtime", lambda *_: missing)
+    with pytest.raises(preflight.NotReady, match=r"no user namespaces\. allow them\. Or set HALLMARK_SANDBOX=off"):
+        preflight.prepare_sandbox(Settings(), schedule.QUEUES)
+    assert preflight.prepare_sandbox(Settings(), ["probe"]) == "not needed by these queues"
+    assert "sandbox_restricted" in preflight.prepare_sandbox(Settings(sandbox="off"), schedule.QUEUES)
+
+
+def make_process(folder: Path, command: str, **variables: str) -> None:
+    folder.mkdir()
+    (folder / "cmdline").write_text(command.replace(" ", "\0") + "\0")
+    (folder / "environ").write_text("".join(f"{name}={text}\0" for name, text in variables.items()))
+
+
+def test_a_beat_of_the_same_redis_is_found(tmp_path: Path) -> None:
+    celery = "python -m celery -A workers.celery_app"
+    make_process(tmp_path / "10", f"{celery} beat", HALLMARK_REDIS_URL="redis://here/0")
+    make_process(tmp_path / "11", f"{celery} beat", HALLMARK_REDIS_URL="redis://other/0")
+    make_process(tmp_path / "12", f"{celery} worker", HALLMARK_REDIS_URL="redis://here/0")
+    make_process(tmp_path / "13", "grep workers.celery_app", HALLMARK_REDIS_URL="redis://here/0")
+    make_process(tmp_path / "14", f"{celery} beat", HOME="/")
+    (tmp_path / "15").mkdir()
+    assert preflight.find_beats("redis://here/0", tmp_path) == [10]
+    assert preflight.find_beats("redis://127.0.0.1:6379/0", tmp_path) == [14]
+
+
+def test_a_second_beat_on_a_machine_is_refused_with_its_process(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(preflight, "find_beats", lambda _url: [4711])
+    with pytest.raises(preflight.NotReady, match=r"found process 4711.*--no-beat"):
+        preflight.check_single_beat(Settings())

@@ -1,0 +1,110 @@
+"""Processes of a fleet are started again when they die and all end together."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import sys
+import threading
+import time
+from collections.abc import Callable
+from io import BytesIO
+from pathlib import Path
+
+from workers.fleet.plan import PlannedProcess
+from workers.fleet.supervisor import Pauses, Supervisor
+
+QUICK = Pauses(first=0.05, longest=5.0, grace=60.0)
+WAITING = "import signal, time; print('up', flush=True); signal.pause()"
+STUBBORN = (
+    "import signal, time; signal.signal(signal.SIGTERM, lambda *_: print('asked', flush=True));"
+    "print('up', flush=True)\nwhile True: time.sleep(1)"
+)
+
+
+def process(name: str, code: str) -> PlannedProcess:
+    return PlannedProcess(name=name, purpose="test", pool=1, command=(sys.executable, "-c", code))
+
+
+def supervised(
+    *planned: PlannedProcess, until: Callable[[str], bool], is_json: bool = False, pauses: Pauses = QUICK
+) -> tuple[bool, str]:
+    """Run until the output is as wanted, then ask for the end."""
+    output = BytesIO()
+    supervisor = Supervisor(planned, os.environ, output, is_json=is_json, pauses=pauses)
+    done = threading.Event()
+
+    def ask() -> None:
+        while not done.is_set():
+            if until(output.getvalue().decode()):
+                os.kill(os.getpid(), signal.SIGTERM)
+                return
+            time.sleep(0.02)
+
+    asking = threading.Thread(target=ask, daemon=True)
+    asking.start()
+    try:
+        return supervisor.run(), output.getvalue().decode()
+    finally:
+        done.set()
+        asking.join()
+
+
+def test_processes_that_end_when_asked_leave_no_failure() -> None:
+    fine, output = supervised(
+        process("one", WAITING), process("two", WAITING), until=lambda text: text.count("up") == 2
+    )
+    assert fine
+    assert sorted(output.splitlines()) == ["one      up", "two      up"]
+
+
+def test_a_dead_process_is_started_again_and_is_a_failure(tmp_path: Path) -> None:
+    code = f"file = open({str(tmp_path / 'ran')!r}, 'a'); file.write('x'); file.flush()"
+    dies = process("dies", f"{code}; print('ran', file.tell(), flush=True); raise SystemExit(3)")
+    fine, output = supervised(dies, process("lives", WAITING), until=lambda text: "ran 3" in text and "up" in text)
+    assert not fine
+    assert output.count("up") == 1
+
+
+def test_a_second_request_ends_everything_at_once() -> None:
+    output_seen = threading.Event()
+
+    def until(text: str) -> bool:
+        if "up" in text and not output_seen.is_set():
+            output_seen.set()
+            os.kill(os.getpid(), signal.SIGINT)
+        return "asked" in text
+
+    started = time.monotonic()
+    fine, output = supervised(process("stubborn", STUBBORN), until=until)
+    assert not fine
+    assert "asked" in output
+    assert time.monotonic() - started < QUICK.grace
+
+
+def test_a_process_that_does_not_end_in_time_is_killed() -> None:
+    fine, output = supervised(
+        process("stubborn", STUBBORN), until=lambda text: "up" in text, pauses=Pauses(first=0.05, grace=0.3)
+    )
+    assert (fine, "asked" in output) == (False, True)
+
+
+def test_nothing_of_an_ended_process_stays() -> None:
+    child = "import subprocess, sys, signal; sleeping = subprocess.Popen(['sleep', '600'])"
+    child += "; print('child', sleeping.pid, 'up', flush=True); signal.pause()"
+    _, output = supervised(process("parent", child), until=lambda text: "up" in text)
+    pid = int(output.split("child ")[1].split()[0])
+    deadline = time.monotonic() + 60
+    while Path(f"/proc/{pid}").exists() and Path(f"/proc/{pid}/stat").read_text().split()[2] != "Z":
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+
+
+def test_events_carry_the_name_of_their_process_and_other_text_becomes_one() -> None:
+    lines = "print('{\"event\": \"it_happened\"}'); print('Traceback: no event'); print()"
+    _, output = supervised(process("one", f"{lines}; {WAITING}"), until=lambda text: "up" in text, is_json=True)
+    events = [json.loads(line) for line in output.splitlines()]
+    assert events[0] == {"process": "one", "event": "it_happened"}
+    assert events[1] == {"event": "process_output", "process": "one", "line": "Traceback: no event"}
+    assert [event["line"] for event in events[2:]] == ["up"]

@@ -1,0 +1,82 @@
+"""The processes that one machine needs: beat, and a worker for each queue with a size that fits the machine."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from crawler.sandbox.box_slots import count_processors, measure_memory
+from workers import schedule
+
+BEAT: Final = "beat"
+GIB: Final = 1 << 30
+MEMORY_OF_A_CORE: Final = 2 * GIB
+"""A probing or scoring process is planned for each core, but no more than one for so much memory."""
+
+_PER_CORE: Final = frozenset({schedule.PROBE_QUEUE, schedule.SCAN_QUEUE, schedule.SCORE_QUEUE})
+_PURPOSES: Final[Mapping[str, str]] = {
+    BEAT: "issues the tasks of the schedule",
+    schedule.PROBE_QUEUE: "plans runs, probes servers with remotes only",
+    schedule.GITHUB_QUEUE: "reads repositories",
+    schedule.SCAN_QUEUE: "scans sources and dependencies",
+    schedule.SANDBOX_QUEUE: "installs and probes packages",
+    schedule.SCORE_QUEUE: "scores what is collected",
+    schedule.PUBLISH_QUEUE: "distributes work, publishes runs",
+    schedule.RETEST_QUEUE: "re-tests, requests of visitors",
+}
+# The command says once that it runs as root; Celery would warn in eight lines for each worker.
+_NO_WARNING_OF_ROOT: Final = ("-W", "ignore:You're running the worker with superuser privileges")
+_CELERY: Final = (sys.executable, *_NO_WARNING_OF_ROOT, "-m", "celery", "-A", "workers.celery_app")
+
+
+@dataclass(frozen=True, slots=True)
+class Machine:
+    """Processors and bytes of memory that this process may use."""
+
+    processors: int
+    memory: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlannedProcess:
+    """A process to start; `pool` is the number of its child processes that work, 0 for beat."""
+
+    name: str
+    purpose: str
+    pool: int
+    command: tuple[str, ...]
+
+
+def measure_machine() -> Machine:
+    """This machine, or the part of it that a control group leaves."""
+    return Machine(count_processors(), measure_memory())
+
+
+def count_shards(machine: Machine) -> int:
+    """Processes of a queue whose work needs processors, and so the tasks that wait in it: one per core."""
+    return max(1, min(machine.processors, machine.memory // MEMORY_OF_A_CORE))
+
+
+def plan_processes(
+    machine: Machine, queues: Sequence[str], *, beat: bool, folder: Path, fleet: int
+) -> list[PlannedProcess]:
+    """Beat first, then a worker for each queue: none waits behind the long tasks of another.
+
+    The number `fleet` makes the names of the workers unique on a machine. Beat writes its schedule to `folder`.
+    """
+    planned = [_plan_beat(folder)] if beat else []
+    shards = count_shards(machine)
+    return planned + [_plan_worker(queue, shards if queue in _PER_CORE else 1, fleet) for queue in queues]
+
+
+def _plan_beat(folder: Path) -> PlannedProcess:
+    command = (*_CELERY, "--quiet", "beat", "--schedule", str(folder / "beat-schedule"), "--pidfile=")
+    return PlannedProcess(name=BEAT, purpose=_PURPOSES[BEAT], pool=0, command=command)
+
+
+def _plan_worker(queue: str, pool: int, fleet: int) -> PlannedProcess:
+    options = ("--queues", queue, "--concurrency", str(pool), "--hostname", f"{queue}-{fleet}@%h")
+    return PlannedProcess(name=queue, purpose=_PURPOSES[queue], pool=pool, command=(*_CELERY, "worker", *options))

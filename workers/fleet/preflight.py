@@ -1,0 +1,125 @@
+"""What has to be so before a fleet starts: each check says what was expected, what was found and what to do."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from contextlib import suppress
+from functools import partial
+from pathlib import Path
+from typing import Final
+
+from sqlalchemy.engine import make_url
+
+from crawler import sandbox
+from evidence.store import StoreError, open_store
+from workers import schedule
+from workers.fleet.plan import BEAT
+from workers.settings.environment import VARIABLE_PREFIX, Settings, read_tool_environment
+
+_ANSWER_SECONDS: Final = 5
+_PROCESSES: Final = Path("/proc")
+_APPLICATION: Final = b"workers.celery_app"
+_REDIS_VARIABLE: Final = f"{VARIABLE_PREFIX}REDIS_URL=".encode()
+_STARTS_PACKAGES: Final = frozenset({schedule.SANDBOX_QUEUE, schedule.RETEST_QUEUE})
+
+
+class NotReady(Exception):
+    """A fleet cannot start here; the message says what was expected, what was found and what to do."""
+
+
+def check_broker(settings: Settings) -> None:
+    """Raise NotReady unless Redis answers."""
+    from redis import Redis, RedisError  # noqa: PLC0415  of an extra
+
+    seconds = _ANSWER_SECONDS
+    try:
+        with Redis.from_url(
+            settings.redis_url.get_secret_value(), socket_connect_timeout=seconds, socket_timeout=seconds
+        ) as client:
+            client.ping()
+    except (RedisError, ValueError, OSError) as error:
+        raise NotReady(
+            f"expected Redis or Valkey to answer at HALLMARK_REDIS_URL, found {type(error).__name__}: "
+            f"{_first_line(error)}. Start one, or set the address: redis://HOST:6379/0"
+        ) from error
+
+
+def migrate_database(settings: Settings) -> None:
+    """Bring the tables up to date; raise NotReady unless PostgreSQL answers."""
+    if not settings.store_url.startswith("postgresql"):
+        raise NotReady(
+            "expected PostgreSQL, found no HALLMARK_DATABASE_URL of one. Set it: "
+            "postgresql+psycopg://USER:PASSWORD@HOST/NAME. Without PostgreSQL, `hallmark run` works on SQLite"
+        )
+    url = make_url(settings.store_url)
+    if "connect_timeout" not in url.query:
+        url = url.update_query_dict({"connect_timeout": str(_ANSWER_SECONDS)})
+    store = open_store(url.render_as_string(hide_password=False))
+    try:
+        store.migrate()
+    except StoreError as error:
+        raise NotReady(
+            f"expected PostgreSQL to answer at HALLMARK_DATABASE_URL, found: {_first_line(error)}. "
+            "Start it, create the database, or correct the address"
+        ) from error
+    finally:
+        store.close()
+
+
+def prepare_sandbox(settings: Settings, queues: Sequence[str]) -> str:
+    """Build the sandbox unless it exists, and describe it; raise NotReady when a queue needs one and there is none."""
+    if not _STARTS_PACKAGES.intersection(queues):
+        return "not needed by these queues"
+    if settings.sandbox == "off":
+        return "switched off by HALLMARK_SANDBOX: every package will be sandbox_restricted"
+    environ = read_tool_environment()
+    chosen = sandbox.choose_runtime(settings.sandbox_runtime, partial(sandbox.check_runtime, environ=environ))
+    if not isinstance(chosen, str):
+        raise NotReady(
+            f"expected a sandbox for packages, found none: {chosen.why}. {chosen.fix}. Or set HALLMARK_SANDBOX=off: "
+            "then every package is recorded as sandbox_restricted"
+        )
+    try:
+        asyncio.run(sandbox.build_rootfs(settings.cache, lambda _step: None, environ=environ))
+    except sandbox.SandboxError as error:
+        raise NotReady(f"the sandbox cannot be built: {error}") from error
+    return f"{chosen}, {sandbox.describe_containment()}"
+
+
+def check_single_beat(settings: Settings) -> None:
+    """Raise NotReady when a beat of the same Redis runs on this machine; found only where /proc shows it."""
+    if found := find_beats(settings.redis_url.get_secret_value()):
+        raise NotReady(
+            f"expected no other beat for this Redis on this machine, found process {', '.join(map(str, found))}. "
+            "Stop it or the fleet that started it, or start only workers: --no-beat"
+        )
+
+
+def find_beats(redis_url: str, processes: Path = _PROCESSES) -> list[int]:
+    """The ids of the processes that run our beat with this broker and whose environment may be read."""
+    return [
+        int(folder.name)
+        for folder in sorted(processes.glob("[0-9]*"))
+        if _is_beat(_read_strings(folder / "cmdline")) and _uses_broker(_read_strings(folder / "environ"), redis_url)
+    ]
+
+
+def _is_beat(words: Sequence[bytes]) -> bool:
+    return _APPLICATION in words and BEAT.encode() in words
+
+
+def _uses_broker(variables: Sequence[bytes], redis_url: str) -> bool:
+    given = [one.removeprefix(_REDIS_VARIABLE) for one in variables if one.startswith(_REDIS_VARIABLE)]
+    default = Settings.model_fields["redis_url"].default.get_secret_value()
+    return bool(variables) and (given or [default.encode()])[0] == redis_url.encode()
+
+
+def _read_strings(file: Path) -> list[bytes]:
+    with suppress(OSError):
+        return file.read_bytes().rstrip(b"\0").split(b"\0")
+    return []
+
+
+def _first_line(error: BaseException) -> str:
+    return (str(error).splitlines() or [type(error).__name__])[0].rstrip(". ")

@@ -1,0 +1,213 @@
+"""Starts processes, passes their output on, starts those again that end by themselves, and ends all together."""
+
+from __future__ import annotations
+
+import json
+import os
+import selectors
+import signal
+import subprocess
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from types import FrameType
+from typing import IO, Final
+
+from workers.fleet.plan import PlannedProcess
+from workers.log import get_log
+
+_POLL_SECONDS: Final = 0.5
+_READ_BYTES: Final = 1 << 16
+_SIGNALS: Final = (signal.SIGINT, signal.SIGTERM)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pauses:
+    """Seconds before a process starts again, doubled for each time that it did not live long, and for ending."""
+
+    first: float = 1.0
+    longest: float = 60.0
+    grace: float = 120.0
+
+
+@dataclass(slots=True)
+class _Child:
+    planned: PlannedProcess
+    popen: subprocess.Popen[bytes] | None = None
+    started_at: float = 0.0
+    start_at: float = 0.0
+    failures: int = 0
+    unfinished_line: bytes = field(default=b"")
+
+    @property
+    def is_running(self) -> bool:
+        return self.popen is not None
+
+
+class Supervisor:
+    """Runs planned processes until a signal asks for the end; a second signal ends them at once."""
+
+    def __init__(
+        self,
+        planned: Sequence[PlannedProcess],
+        environment: Mapping[str, str],
+        output: IO[bytes],
+        *,
+        is_json: bool,
+        pauses: Pauses = Pauses(),
+    ) -> None:
+        self._children = [_Child(one) for one in planned]
+        self._environment = dict(environment)
+        self._output = output
+        self._is_json = is_json
+        self._pauses = pauses
+        self._selector = selectors.DefaultSelector()
+        self._requests = 0
+        self._has_failed = False
+
+    def run(self) -> bool:
+        """Run everything until it was asked to end and has ended; False when a process failed or had to be killed."""
+        with self._handled_signals():
+            while not self._requests:
+                self._start_due()
+                self._pass_output(_POLL_SECONDS)
+                self._collect_ended()
+            self._end()
+        return not self._has_failed
+
+    @contextmanager
+    def _handled_signals(self) -> Iterator[None]:
+        before = {number: signal.signal(number, self._count_request) for number in _SIGNALS}
+        try:
+            yield
+        finally:
+            for number, handler in before.items():
+                signal.signal(number, handler)
+
+    def _count_request(self, _number: int, _frame: FrameType | None) -> None:
+        self._requests += 1
+
+    def _start_due(self) -> None:
+        now = time.monotonic()
+        for child in self._children:
+            if not child.is_running and now >= child.start_at:
+                self._start(child, now)
+
+    def _start(self, child: _Child, now: float) -> None:
+        # A session of its own: Ctrl-C reaches this process only, which then asks each worker to give back its work.
+        child.popen = subprocess.Popen(  # noqa: S603  our own command
+            child.planned.command,
+            env=self._environment,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+        )
+        child.started_at = now
+        assert child.popen.stdout is not None
+        os.set_blocking(child.popen.stdout.fileno(), False)
+        self._selector.register(child.popen.stdout, selectors.EVENT_READ, child)
+        get_log().info("process_started", process=child.planned.name, pid=child.popen.pid, pool=child.planned.pool)
+
+    def _pass_output(self, seconds: float) -> None:
+        ready = self._selector.select(seconds)
+        if not ready and not self._selector.get_map():
+            time.sleep(seconds)
+        for key, _ in ready:
+            child: _Child = key.data
+            data = os.read(key.fd, _READ_BYTES)
+            if not data:
+                self._selector.unregister(key.fileobj)
+            *lines, child.unfinished_line = (child.unfinished_line + data).split(b"\n")
+            for line in lines:
+                self._write(child.planned.name, line)
+        self._output.flush()
+
+    def _write(self, name: str, line: bytes) -> None:
+        if not line.strip():
+            return
+        self._output.write((_label_json(name, line) if self._is_json else f"{name:8} ".encode() + line) + b"\n")
+
+    def _collect_ended(self) -> None:
+        for child in self._children:
+            if child.popen is not None and (status := child.popen.poll()) is not None:
+                self._forget(child)
+                self._has_failed = True
+                self._plan_restart(child, status)
+
+    def _plan_restart(self, child: _Child, status: int) -> None:
+        now = time.monotonic()
+        child.failures = 1 if now - child.started_at > self._pauses.longest else child.failures + 1
+        pause = min(self._pauses.longest, self._pauses.first * 2 ** (child.failures - 1))
+        child.start_at = now + pause
+        get_log().error(
+            "process_ended",
+            process=child.planned.name,
+            status=_describe_status(status),
+            failures=child.failures,
+            restart_in=pause,
+        )
+
+    def _forget(self, child: _Child) -> None:
+        """Pass on the last output of an ended process and kill what it left behind."""
+        assert child.popen is not None
+        _kill_group(child.popen)
+        self._pass_output(0)
+        if child.unfinished_line:
+            self._write(child.planned.name, child.unfinished_line)
+            child.unfinished_line = b""
+        if child.popen.stdout is not None:
+            with suppress(KeyError):
+                self._selector.unregister(child.popen.stdout)
+            child.popen.stdout.close()
+        child.popen = None
+
+    def _end(self) -> None:
+        running = [child for child in self._children if child.popen is not None]
+        get_log().info("fleet_ending", processes=len(running), grace=self._pauses.grace)
+        for child in running:
+            if child.popen is not None:
+                child.popen.terminate()
+        deadline = time.monotonic() + self._pauses.grace
+        while any(child.is_running for child in running):
+            if self._requests > 1 or time.monotonic() > deadline:
+                self._kill(running)
+            self._pass_output(_POLL_SECONDS / 5)
+            for child in running:
+                self._collect_asked(child)
+        get_log().info("fleet_ended", failed=self._has_failed)
+
+    def _kill(self, running: Sequence[_Child]) -> None:
+        for child in running:
+            if child.popen is not None and child.popen.poll() is None:
+                self._has_failed = True
+                get_log().error("process_killed", process=child.planned.name)
+                _kill_group(child.popen)
+                child.popen.wait()
+
+    def _collect_asked(self, child: _Child) -> None:
+        if child.popen is None or (status := child.popen.poll()) is None:
+            return
+        if status not in {0, -signal.SIGTERM, -signal.SIGKILL}:
+            self._has_failed = True
+            get_log().error("process_ended", process=child.planned.name, status=_describe_status(status))
+        self._forget(child)
+
+
+def _kill_group(popen: subprocess.Popen[bytes]) -> None:
+    with suppress(ProcessLookupError, PermissionError):
+        os.killpg(popen.pid, signal.SIGKILL)
+
+
+def _describe_status(status: int) -> str:
+    return f"signal {-status}" if status < 0 else f"exit code {status}"
+
+
+def _label_json(name: str, line: bytes) -> bytes:
+    """A line of a log in JSON with the name of its process; other text becomes an event."""
+    with suppress(ValueError):
+        event = json.loads(line)
+        if isinstance(event, dict):
+            return json.dumps({"process": name, **event}).encode()
+    return json.dumps({"event": "process_output", "process": name, "line": line.decode(errors="replace")}).encode()
