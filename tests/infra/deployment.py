@@ -82,7 +82,7 @@ def started() -> list[Started]:
 
 def _systemd() -> Iterator[Started]:
     wanted = " ".join(units()["hallmark.target"]["Wants"]).split()
-    for name in wanted:
+    for name in (one for one in wanted if one.startswith("hallmark-")):
         unit, _, instance = name.removesuffix(".service").partition("@")
         directives = units()[f"{unit}@.service" if instance else name]
         [line] = directives["ExecStart"]

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import importlib
+import json
 import re
 import shlex
+import shutil
+import subprocess
 import tomllib
 from pathlib import Path
 from typing import Any
@@ -38,6 +41,8 @@ from workers.observability.metrics import list_exposed_names
 from workers.settings.environment import VARIABLE_PREFIX, Settings
 
 STARTED = started()
+STARTING_PACKAGES = {"sandbox", "retest"}
+SANDBOX_OPTIONS = ["seccomp:./sandbox/seccomp.json", "apparmor:unconfined", "systempaths=unconfined"]
 
 
 def parsed(command: click.Command, words: list[str]) -> tuple[dict[str, Any], list[str]]:
@@ -169,7 +174,7 @@ def test_services_of_compose_are_hardened_restarted_and_asked_for_their_health(n
     service = compose()["services"][name]
     assert service["read_only"]
     assert service["cap_drop"] == ["ALL"]
-    assert service["security_opt"] == ["no-new-privileges:true"]
+    assert service["security_opt"] == ["no-new-privileges:true", *SANDBOX_OPTIONS * (name in STARTING_PACKAGES)]
     assert service["restart"] == "unless-stopped"
     assert service["logging"]["options"]["max-size"]
     if "build" in service:  # the image has a check of its own, and a user that is not root
@@ -279,16 +284,107 @@ def test_policies_name_pods_that_exist() -> None:
 
 def test_everything_in_the_folder_is_applied() -> None:
     listed = yaml.safe_load((MANIFESTS / "kustomization.yaml").read_text())["resources"]
-    assert set(listed) == {path.name for path in MANIFESTS.glob("*.yaml")} - NOT_APPLIED
+    assert set(listed) - {"../../nginx"} == {path.name for path in MANIFESTS.glob("*.yaml")} - NOT_APPLIED
 
 
 def test_the_overlay_changes_the_workers_that_start_packages() -> None:
     folder = INFRA / "kubernetes" / "sandbox"
     overlay = yaml.safe_load((folder / "kustomization.yaml").read_text())
-    assert (folder / overlay["resources"][0]).resolve() == MANIFESTS
-    patch = yaml.safe_load((folder / "sandbox.yaml").read_text())
-    assert patch["metadata"]["name"] in _by_kind("Deployment")
-    assert patch["spec"]["template"]["spec"]["containers"][0]["name"] == "sandbox"
+    assert [(folder / one).resolve() for one in overlay["resources"]] == [MANIFESTS, INFRA / "sandbox"]
+    changed = re.compile(overlay["patches"][0]["target"]["name"])
+    assert {name for name in _by_kind("Deployment") if changed.fullmatch(name)} == {
+        f"hallmark-{name}" for name in STARTING_PACKAGES
+    }
+    patch = {one["path"]: one["value"] for one in yaml.safe_load((folder / "sandbox.yaml").read_text())}
+    profile = patch["/spec/template/spec/securityContext/seccompProfile"]
+    [generated] = yaml.safe_load((INFRA / "sandbox" / "kustomization.yaml").read_text())["configMapGenerator"]
+    assert generated["files"] == [f"{profile['localhostProfile']}=seccomp.json"]
+    copying = yaml.safe_load((INFRA / "sandbox" / "nodes.yaml").read_text())["spec"]["template"]["spec"]
+    assert copying["nodeSelector"] == patch["/spec/template/spec/nodeSelector"]
+    assert f"cp /profile/{profile['localhostProfile']} /seccomp/" in copying["containers"][0]["command"][-1]
+
+
+@pytest.mark.skipif(shutil.which("kubectl") is None, reason="kubectl renders the manifests, and is not installed")
+@pytest.mark.parametrize("folder", ["base", "sandbox"])
+def test_kustomize_renders_the_manifests(folder: str) -> None:
+    command = ["kubectl", "kustomize", str(INFRA / "kubernetes" / folder)]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    documents = list(yaml.safe_load_all(done.stdout))
+    pods_of = [one["spec"]["template"]["spec"] for one in documents if "template" in one.get("spec", {})]
+    profiled = [one for one in pods_of if one["securityContext"]["seccompProfile"]["type"] == "Localhost"]
+    assert len(profiled) == (len(STARTING_PACKAGES) if folder == "sandbox" else 0)
+    assert all(one["containers"][0]["securityContext"]["procMount"] == "Unmasked" for one in profiled)
+    assert not [one for one in pods_of for container in one["containers"] if container["image"] == "hallmark"]
+
+
+def test_the_seccomp_profile_adds_what_the_sandbox_needs_and_no_more() -> None:
+    profile = json.loads((INFRA / "sandbox" / "seccomp.json").read_text())
+    added, others, *conditional = profile["syscalls"]
+    assert set(added["names"]) == {"clone", "unshare", "mount", "umount2", "pivot_root", "sethostname"}
+    readme = (INFRA / "sandbox" / "README.md").read_text()
+    assert all(f"`{name}`" in readme for name in added["names"])
+    assert profile["defaultAction"] == "SCMP_ACT_ERRNO"
+    dangerous = {
+        "bpf",
+        "kexec_load",
+        "init_module",
+        "keyctl",
+        "setns",
+        "open_by_handle_at",
+        "perf_event_open",
+        "reboot",
+    }
+    assert not dangerous & set(others["names"])
+    assert {name for rule in conditional for name in rule["names"]} == {"personality", "socket"}
+    # Docker ignores capabilities and architectures of rules in this format, containerd knows no other.
+    assert all(rule.keys() <= {"action", "names", "args"} for rule in profile["syscalls"])
+
+
+def test_the_cache_of_kubernetes_is_the_only_way_to_the_site() -> None:
+    config = (INFRA / "nginx" / "hallmark.conf").read_text()
+    cache = _by_kind("Deployment")["hallmark-cache"]["spec"]["template"]
+    assert {"name": "config", "configMap": {"name": "hallmark-nginx"}} in cache["spec"]["volumes"]
+    generated = yaml.safe_load((INFRA / "nginx" / "kustomization.yaml").read_text())["configMapGenerator"]
+    assert generated == [{"name": "hallmark-nginx", "files": ["hallmark.conf"]}]
+    services = _by_kind("Service")
+    [(site, port)] = re.findall(r"server (\w+):(\d+);", config)
+    assert services[site]["spec"]["selector"]["app.kubernetes.io/component"] == "web"
+    assert services[site]["spec"]["ports"][0]["port"] == int(port)
+    policies = _by_kind("NetworkPolicy")
+    admitted = policies["web-from-cache-and-monitoring"]["spec"]["ingress"][0]
+    assert admitted["from"] == [{"podSelector": {"matchLabels": cache["metadata"]["labels"]}}]
+    assert admitted["ports"] == policies["cache-to-web"]["spec"]["egress"][0]["ports"] == [{"port": int(port)}]
+    assert "from" not in policies["cache-from-everywhere"]["spec"]["ingress"][0]
+
+
+def test_the_cache_on_a_host_listens_where_the_site_does_not() -> None:
+    guide = (ROOT / "docs" / "guide" / "site.md").read_text()
+    [script] = re.findall(r"sed '(.*)' infra/nginx/hallmark.conf", guide)
+    command = ["sed", script, str(INFRA / "nginx" / "hallmark.conf")]
+    config = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    [line] = units()["hallmark-web.service"]["ExecStart"]
+    words = line.split()
+    assert f"server {words[words.index('--host') + 1]}:{words[words.index('--port') + 1]};" in config
+    assert "listen 80;" in config
+    assert "nginx.service" in " ".join(units()["hallmark.target"]["Wants"])
+
+
+def test_every_pod_may_ask_for_names_also_with_a_cache_on_its_node() -> None:
+    policy = _by_kind("NetworkPolicy")["names-for-all"]["spec"]
+    assert policy["podSelector"] == {}
+    [rule] = policy["egress"]
+    assert {one["port"] for one in rule["ports"]} == {53}
+    assert "169.254.20.10/32" in [one["ipBlock"]["cidr"] for one in rule["to"] if "ipBlock" in one]
+
+
+def test_an_image_without_a_named_commit_is_known_by_its_code() -> None:
+    text = (INFRA / "Dockerfile").read_text()
+    assert "ARG COMMIT=\n" in text
+    assert "HALLMARK_COMMIT=$COMMIT" in text
+    assert {one["build"]["args"]["COMMIT"] for one in compose()["services"].values() if "build" in one} == {
+        "${COMMIT:-}"
+    }
+    assert "COMMIT=$$(git rev-parse HEAD" in (ROOT / "Makefile").read_text()
 
 
 def test_units_are_hardened_and_let_workers_give_back() -> None:
