@@ -160,6 +160,10 @@ class Process:
             )
 
     @property
+    def pid(self) -> int:
+        return int(self._popen.pid)
+
+    @property
     def crashed(self) -> bool:
         """True when it ended without a request to end."""
         return self._wanted and self._popen.poll() is not None

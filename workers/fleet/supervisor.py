@@ -7,6 +7,7 @@ import os
 import selectors
 import signal
 import subprocess
+import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
@@ -14,11 +15,13 @@ from dataclasses import dataclass, field
 from types import FrameType
 from typing import IO, Final
 
+from crawler.sandbox.kernel.libc import load_libc
 from workers.fleet.plan import PlannedProcess
 from workers.log import get_log
 
 _POLL_SECONDS: Final = 0.5
 _READ_BYTES: Final = 1 << 16
+_PR_SET_PDEATHSIG: Final = 1
 _SIGNALS: Final = (signal.SIGINT, signal.SIGTERM)
 
 
@@ -103,6 +106,7 @@ class Supervisor:
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             start_new_session=True,
+            preexec_fn=_end_with_parent,  # noqa: PLW1509  no other thread runs here
         )
         child.started_at = now
         assert child.popen.stdout is not None
@@ -193,6 +197,12 @@ class Supervisor:
             self._has_failed = True
             get_log().error("process_ended", process=child.planned.name, status=_describe_status(status))
         self._forget(child)
+
+
+def _end_with_parent() -> None:
+    """Make the kernel ask this process to end when the supervisor dies, where the kernel can."""
+    if sys.platform == "linux":
+        load_libc().prctl(_PR_SET_PDEATHSIG, signal.SIGTERM, 0, 0, 0)
 
 
 def _kill_group(popen: subprocess.Popen[bytes]) -> None:
