@@ -117,6 +117,7 @@ NEEDS: tuple[tuple[list[str], Extra], ...] = (
     (["scan", "npm:some-server"], PACKAGES),
     (["scan", "--", "python", "server.py"], PACKAGES),
     (["web"], SITE),
+    (["fleet"], FLEET),
     (["scan", "https://127.0.0.1:1/mcp", "--official-client"], PACKAGES),
     (["run", "--registry", "starter"], PACKAGES),
     (["mcp"], SITE),
