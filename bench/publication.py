@@ -84,7 +84,7 @@ def _fill(store: Store, number: int) -> None:
 
 
 def copy_of(dossier: Dossier, cards: Sequence[StoredScorecard], number: int) -> tuple[Dossier, list[StoredScorecard]]:
-    server = Server(ref=f"npm:copy-{number}", name=dossier.server.name)
+    server = replace(dossier.server, ref=f"npm:copy-{number}")
     records = {kind: replace(record, server=server.id) for kind, record in dossier.records.items()}
     before, after = dossier.server.id.encode(), server.id.encode()
     renamed = [replace(card, server=server.id, body=card.body.replace(before, after)) for card in cards]
