@@ -19,6 +19,7 @@ from contextlib import ExitStack
 from dataclasses import replace
 from datetime import timedelta
 from itertools import islice
+from multiprocessing import forkserver
 from pathlib import Path
 from typing import Any
 
@@ -167,6 +168,7 @@ def _measure_in_process(work: Callable[..., None], *what: Any) -> dict[str, floa
 def _send_figures(results: Any, work: Callable[..., None], what: Sequence[Any]) -> None:
     began = time.monotonic()
     work(*what)
+    forkserver._forkserver._stop()  # type: ignore[attr-defined]  # noqa: SLF001  CPU of a process counts once it ended
     own, others = (resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
     results.put(
         {

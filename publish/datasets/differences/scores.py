@@ -13,7 +13,7 @@ from publish.datasets.format.columns import Row
 from publish.datasets.format.methodology import RULESET
 from publish.datasets.format.tables import EVIDENCE, SCORECARDS, Table
 from publish.datasets.snapshot.manifest import Manifest
-from publish.datasets.snapshot.reader import OpenedSnapshot, parse_row
+from publish.datasets.snapshot.reader import OpenedSnapshot, RowParser
 
 COMPARED_TABLES: Final = (SCORECARDS, EVIDENCE)
 _JUDGING: Final = (*RULESET, "source")
@@ -159,7 +159,8 @@ class DifferenceCounts:
 
 
 def _parsed(table: Table, lines: Sequence[bytes], comparable: bool) -> list[Row]:
-    return [parse_row(table, line, comparable=comparable) for line in lines]
+    parser = RowParser(table, comparable=comparable)
+    return [parser.parse(line) for line in lines]
 
 
 def _paired(before: ComparedRows, after: ComparedRows) -> Iterator[ServerRows]:

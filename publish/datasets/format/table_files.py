@@ -61,9 +61,17 @@ def encode_block(table: Table, rows: Sequence[Row], *, comparable: bool, lines: 
 def encode_csv(columns: Sequence[Column], rows: Sequence[Row]) -> bytes:
     """Rows as CSV without a header line; cells are safe for spreadsheets."""
     text = io.StringIO()
-    cells = [(column.name, column.cell) for column in columns]
-    csv.writer(text, lineterminator="\n").writerows([cell(row[name]) for name, cell in cells] for row in rows)
+    csv.writer(text, lineterminator="\n").writerows(zip(*(_cells(column, rows) for column in columns), strict=True))
     return text.getvalue().encode("utf-8", "backslashreplace")
+
+
+def _cells(column: Column, rows: Sequence[Row]) -> list[str]:
+    """The cells of a column. Most values are repeated, so each is written once."""
+    values, cell = [row[column.name] for row in rows], column.cell
+    if column.type is Type.TEXTS:
+        return [cell(value) for value in values]
+    written = {value: cell(value) for value in set(values)}
+    return [written[value] for value in values]
 
 
 def encode_batch(table: Table, rows: Sequence[Row], *, comparable: bool) -> pa.RecordBatch:
@@ -75,7 +83,8 @@ def encode_batch(table: Table, rows: Sequence[Row], *, comparable: bool) -> pa.R
 def _array(column: Column, rows: Sequence[Row]) -> pa.Array:
     values, kind = [row[column.name] for row in rows], column.arrow.type
     if column.type is Type.DECIMAL:
-        values = [None if value is None else round_text(value, column.places) for value in values]
+        rounded = {value: None if value is None else round_text(value, column.places) for value in set(values)}
+        values = [rounded[value] for value in values]
     if column.type in {Type.DECIMAL, Type.TIME}:
         return pa.array(values, pa.string()).cast(kind)
     return pa.array(values, kind)

@@ -119,10 +119,8 @@ def make_server_row(dossier: Dossier) -> Row:
 
 def _repeat(sheet: dict[str, list[Row]], values: Mapping[str, str]) -> dict[str, list[Row]]:
     """The rows with the values of the run and of the server that their tables repeat."""
-    return {
-        name: [{**row, **{column: values[column] for column in TABLES_BY_NAME[name].repeated}} for row in rows]
-        for name, rows in sheet.items()
-    }
+    repeated = {name: {column: values[column] for column in TABLES_BY_NAME[name].repeated} for name in sheet}
+    return {name: [{**row, **repeated[name]} for row in rows] for name, rows in sheet.items()}
 
 
 def _scorecard(card: Scorecard) -> dict[str, Any]:

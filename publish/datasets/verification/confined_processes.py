@@ -12,12 +12,16 @@ import pyarrow as pa
 MEMORY_LIMIT: Final = 2 * 2**30
 """Memory limit of a worker in bytes; beyond it, MemoryError is raised. A full run needs a fifth of it."""
 
+_LOADED: Final = ["publish.datasets.verification.verify"]
+"""Loaded once by the process from which the workers are forked: loading takes longer than judging a small set."""
+
 
 def start_confined_workers(processes: int) -> Executor:
     """An executor with that many confined processes; with 0, an unconfined thread of this process."""
     if processes == 0:
         return ThreadPoolExecutor(1, thread_name_prefix="judge")
-    context = multiprocessing.get_context("spawn")
+    context = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload(_LOADED)
     return ProcessPoolExecutor(processes, mp_context=context, initializer=_confine, initargs=(MEMORY_LIMIT,))
 
 

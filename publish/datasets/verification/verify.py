@@ -18,7 +18,7 @@ from publish.datasets.format.table_files import EncodedBlock, encode_block
 from publish.datasets.format.tables import JSONL, TABLES, TABLES_BY_NAME, table_file_name
 from publish.datasets.snapshot.manifest import SCHEMA, Manifest
 from publish.datasets.snapshot.minisign import PublicKey
-from publish.datasets.snapshot.reader import Lines, OpenedSnapshot, UnreadableFile, open_snapshot, parse_row
+from publish.datasets.snapshot.reader import Lines, OpenedSnapshot, RowParser, UnreadableFile, open_snapshot
 from publish.datasets.verification import confined_processes
 from publish.datasets.verification.file_checks import check_files, check_methodology, check_signature
 from publish.datasets.verification.format_equality import OtherFormats
@@ -101,11 +101,9 @@ def verify_chunk(manifest: Manifest, chunk: ServerChunk) -> tuple[ServerVerdicts
     rows: dict[str, list[Mapping[str, object]]] = {table.name: [] for table in TABLES}
     run, ours = str(manifest.run.get("id", "")), is_current_code(manifest.pins)
     verifier = ServerVerifier(run, manifest.as_of, ours) if manifest.as_of else None
+    parsers = {table.name: RowParser(table, comparable=manifest.comparable) for table in TABLES}
     for _, lines in chunk:
-        found = {
-            name: [parse_row(TABLES_BY_NAME[name], line, comparable=manifest.comparable) for line in some]
-            for name, some in lines.items()
-        }
+        found = {name: [parsers[name].parse(line) for line in some] for name, some in lines.items()}
         for name, some in found.items():
             rows[name] += some
         judged.add(verifier.judge(found) if verifier else ServerVerdicts(1))
