@@ -53,6 +53,7 @@ def test_a_worker_takes_the_tasks_of_its_version_from_its_queues_only() -> None:
     assert sorted(queues.consume_from) == ["scan", f"scan.{mine}", "score", f"score.{mine}"]
 
 
+@pytest.mark.usefixtures("all_events")
 def test_a_worker_without_a_database_says_what_to_do_and_ends(monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(_self: object) -> None:
         raise StoreUnavailable("connection refused")

@@ -163,6 +163,7 @@ def test_only_nightly_runs_of_this_code_are_swept(tmp_path: Path) -> None:
     asyncio.run(main())
 
 
+@pytest.mark.usefixtures("all_events")
 def test_a_sweep_asks_the_workers_of_each_other_version_once(tmp_path: Path) -> None:
     async def main() -> None:
         async with _context(tmp_path, _world(2)) as ctx:
@@ -182,6 +183,7 @@ def test_a_sweep_asks_the_workers_of_each_other_version_once(tmp_path: Path) -> 
     asyncio.run(main())
 
 
+@pytest.mark.usefixtures("all_events")
 def test_a_night_that_is_planned_beside_another_one_is_logged(tmp_path: Path) -> None:
     async def main() -> None:
         async with _context(tmp_path, _world(2)) as ctx:
