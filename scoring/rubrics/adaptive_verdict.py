@@ -94,8 +94,12 @@ def _examine(assessment: Assessment) -> VerdictParts:
 
 
 def _revise(earlier: Scorecard, assessment: Assessment) -> Scorecard | None:
-    """The scorecard with the assessed components scored again; a receipt without a score does not hold its caps."""
-    if isinstance(earlier.score, NotMeasured):
+    """The scorecard with the assessed components scored again, where the earlier one and the assessment suffice.
+
+    A receipt without a score does not hold its caps. Where the source replaces the listing, the questions about the
+    listing would need an assessment of their own.
+    """
+    if isinstance(earlier.score, NotMeasured) or _is_replaced_by_source(assessment):
         return None
     kept = find_kept_components(earlier, ADAPTIVE_2, assessment)
     return _assemble(

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from evidence.kinds import drift, registration, samples
+from evidence.kinds import drift, listing, registration, samples
 from evidence.model import Absent, Dossier, Observed, Reason
 from scoring.engine import catalogue
 from scoring.engine.assess import ask_questions, assess_dossier
@@ -22,17 +22,28 @@ from scoring.rubrics import adaptive_gates
 from scoring.rubrics.adaptive_verdict import CEILINGS
 from tests.dossiers import AS_OF, captures, cases, recorded
 from tests.sampling import some
-from tests.scoring.dossiers import dossier
+from tests.scoring.dossiers import GOOD_TOOL, dossier, listed
 from tests.scoring.rich import DRIFT, RICH, adding
 from tests.scoring.test_stability import with_samples
 from tests.scoring.test_unfinished import stopped
 
 DATED = [rubric for rubric in catalogue.list_rubrics() if rubric.dated]
+CUT = {"declared": True, "end": "failed", "error": "timeout", "pages": []}
+
+
+def replaced_by_source() -> Dossier:
+    """A server of which one list broke off, so that its tools are judged from its source."""
+    known = RICH["well-kept"]()
+    record = replace(known.records[listing.KIND], content=listed(GOOD_TOOL, prompts=CUT))
+    return replace(known, records={**known.records, listing.KIND: record})
+
+
 DOSSIERS = {
     **captures(),
     **cases(),
     **{name: make() for name, make in RICH.items()},
     "stopped": stopped(recorded()["sdk-http"], 20, "500"),
+    "replaced": replaced_by_source(),
     "locked": dossier(listed=Absent(Reason.OAUTH_REQUIRED, "401")),
 }
 ALARM = {
@@ -84,7 +95,7 @@ def revised(rubric: Rubric, before: Dossier, after: Dossier) -> bytes | None:
     return None if card is None else encode_scorecard(card)
 
 
-@pytest.mark.parametrize("name", some(DOSSIERS, 25, besides=[*RICH, "locked", "stopped"]))
+@pytest.mark.parametrize("name", some(DOSSIERS, 25, besides=[*RICH, "locked", "replaced", "stopped"]))
 @pytest.mark.parametrize("rubric", DATED, ids=lambda rubric: rubric.name)
 def test_a_revised_scorecard_is_what_scoring_anew_gives(rubric: Rubric, name: str) -> None:
     for before, after in pairwise(nights(DOSSIERS[name])):
