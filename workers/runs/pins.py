@@ -110,8 +110,12 @@ def _digest_source(packages: Sequence[str]) -> str:
     return sha256(canonical_json(parts))[:16] if parts else UNKNOWN
 
 
+@cache
 def _read_checked_out_commit() -> str:
-    """The commit of the git checkout that holds this file, read without git; empty without a checkout."""
+    """The commit of the git checkout that holds this file, read without git; empty without a checkout.
+
+    Read once: a worker keeps its version, and so do the processes that it forks after the checkout has moved on.
+    """
     try:
         head = (_GIT / "HEAD").read_text("ascii").strip()
         if not head.startswith("ref: "):

@@ -21,9 +21,15 @@ def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]
         (tmp_path / package / "__init__.py").write_text(f'"""{package}"""\n')
     monkeypatch.setattr(pins, "_ROOT", tmp_path)
     monkeypatch.setattr(pins, "_GIT", tmp_path / ".git")
-    pins._digest_source.cache_clear()
+    forget_code()
     yield tmp_path
+    forget_code()
+
+
+def forget_code() -> None:
+    """Read the code again, as another process does."""
     pins._digest_source.cache_clear()
+    pins._read_checked_out_commit.cache_clear()
 
 
 def write_checkout(root: Path, head: str) -> None:
@@ -42,11 +48,20 @@ def test_the_commit_of_a_checkout_is_pinned(installed: Path) -> None:
     assert pins.read_commit() == COMMIT
 
 
+def test_a_process_keeps_its_commit_when_the_checkout_moves_on(installed: Path) -> None:
+    write_checkout(installed, COMMIT)
+    assert pins.read_commit() == COMMIT
+    (installed / ".git" / "HEAD").write_text("f" * 40)
+    assert pins.read_commit() == COMMIT
+    forget_code()
+    assert pins.read_commit() == "f" * 40
+
+
 def test_an_image_without_a_checkout_is_known_by_all_of_its_code(installed: Path) -> None:
     before = pins.read_commit()
     assert re.fullmatch("source-[0-9a-f]{16}", before)
     (installed / "crawler" / "__init__.py").write_text("changed = True\n")
-    pins._digest_source.cache_clear()
+    forget_code()
     assert pins.read_commit() != before
 
 
@@ -59,6 +74,6 @@ def test_a_checkout_that_cannot_be_read_is_known_by_its_code(installed: Path) ->
 def test_an_installation_without_sources_is_unknown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pins, "_ROOT", tmp_path)
     monkeypatch.setattr(pins, "_GIT", tmp_path / ".git")
-    pins._digest_source.cache_clear()
+    forget_code()
     assert pins.read_commit() == pins.UNKNOWN
-    pins._digest_source.cache_clear()
+    forget_code()
