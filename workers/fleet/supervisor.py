@@ -21,6 +21,7 @@ from workers.log import get_log
 
 _POLL_SECONDS: Final = 0.5
 _READ_BYTES: Final = 1 << 16
+_MOST_DOUBLINGS: Final = 16  # a process may fail for days, and its failures count on
 _PR_SET_PDEATHSIG: Final = 1
 _SIGNALS: Final = (signal.SIGINT, signal.SIGTERM)
 
@@ -32,6 +33,10 @@ class Pauses:
     first: float = 1.0
     longest: float = 60.0
     grace: float = 120.0
+
+    def compute_pause(self, failures: int) -> float:
+        """Seconds to wait after so many failures in a row."""
+        return min(self.longest, self.first * (1 << min(failures - 1, _MOST_DOUBLINGS)))
 
 
 @dataclass(slots=True)
@@ -98,17 +103,22 @@ class Supervisor:
                 self._start(child, now)
 
     def _start(self, child: _Child, now: float) -> None:
-        # A session of its own: Ctrl-C reaches this process only, which then asks each worker to give back its work.
-        child.popen = subprocess.Popen(  # noqa: S603  our own command
-            child.planned.command,
-            env=self._environment,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            start_new_session=True,
-            preexec_fn=_end_with_parent,  # noqa: PLW1509  no other thread runs here
-        )
         child.started_at = now
+        # A session of its own: Ctrl-C reaches this process only, which then asks each worker to give back its work.
+        try:
+            child.popen = subprocess.Popen(  # noqa: S603  our own command
+                child.planned.command,
+                env=self._environment,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+                preexec_fn=_end_with_parent,  # noqa: PLW1509  no other thread runs here
+            )
+        except OSError as error:  # such as no memory or no process id left
+            self._has_failed = True
+            self._plan_restart(child, f"not started: {error.strerror}")
+            return
         assert child.popen.stdout is not None
         os.set_blocking(child.popen.stdout.fileno(), False)
         self._selector.register(child.popen.stdout, selectors.EVENT_READ, child)
@@ -138,17 +148,17 @@ class Supervisor:
             if child.popen is not None and (status := child.popen.poll()) is not None:
                 self._forget(child)
                 self._has_failed = True
-                self._plan_restart(child, status)
+                self._plan_restart(child, _describe_status(status))
 
-    def _plan_restart(self, child: _Child, status: int) -> None:
+    def _plan_restart(self, child: _Child, status: str) -> None:
         now = time.monotonic()
         child.failures = 1 if now - child.started_at > self._pauses.longest else child.failures + 1
-        pause = min(self._pauses.longest, self._pauses.first * 2 ** (child.failures - 1))
+        pause = self._pauses.compute_pause(child.failures)
         child.start_at = now + pause
         get_log().error(
             "process_ended",
             process=child.planned.name,
-            status=_describe_status(status),
+            status=status,
             failures=child.failures,
             restart_in=pause,
         )

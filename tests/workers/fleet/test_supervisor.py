@@ -67,6 +67,16 @@ def test_a_dead_process_is_started_again_and_is_a_failure(tmp_path: Path) -> Non
     assert output.count("up") == 1
 
 
+def test_a_process_that_cannot_be_started_stops_no_other() -> None:
+    missing = PlannedProcess(name="missing", purpose="test", pool=1, command=("/no/such/program",))
+    fine, output = supervised(missing, process("lives", WAITING), until=lambda text: "up" in text)
+    assert (fine, output) == (False, "lives    up\n")
+
+
+def test_pauses_double_up_to_the_longest_however_often_a_process_fails() -> None:
+    assert [Pauses().compute_pause(failures) for failures in (1, 2, 3, 7, 8, 5_000)] == [1, 2, 4, 60, 60, 60]
+
+
 def test_a_second_request_ends_everything_at_once() -> None:
     output_seen = threading.Event()
 
