@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import multiprocessing
+import os
 import resource
+from collections.abc import Iterator
 from concurrent.futures import Executor, ProcessPoolExecutor, ThreadPoolExecutor
+from contextlib import contextmanager
+from multiprocessing import forkserver
 from typing import Final
 
 import pyarrow as pa
@@ -15,6 +19,8 @@ MEMORY_LIMIT: Final = 2 * 2**30
 _LOADED: Final = ["publish.datasets.verification.verify"]
 """Loaded once by the process from which the workers are forked: loading takes longer than judging a small set."""
 
+_SAFE_PATH: Final = "PYTHONSAFEPATH"
+
 
 def start_confined_workers(processes: int) -> Executor:
     """An executor with that many confined processes; with 0, an unconfined thread of this process."""
@@ -22,7 +28,23 @@ def start_confined_workers(processes: int) -> Executor:
         return ThreadPoolExecutor(1, thread_name_prefix="judge")
     context = multiprocessing.get_context("forkserver")
     context.set_forkserver_preload(_LOADED)
+    with _without_current_folder():
+        forkserver.ensure_running()
     return ProcessPoolExecutor(processes, mp_context=context, initializer=_confine, initargs=(MEMORY_LIMIT,))
+
+
+@contextmanager
+def _without_current_folder() -> Iterator[None]:
+    """Started processes load no module from the current folder, which may be the untrusted snapshot itself."""
+    before = os.environ.get(_SAFE_PATH)  # noqa: TID251  the only way to tell the interpreter of the fork server
+    os.environ[_SAFE_PATH] = "1"  # noqa: TID251
+    try:
+        yield
+    finally:
+        if before is None:
+            del os.environ[_SAFE_PATH]  # noqa: TID251
+        else:
+            os.environ[_SAFE_PATH] = before  # noqa: TID251
 
 
 def _confine(memory: int) -> None:
