@@ -7,6 +7,7 @@ import json
 import re
 import shlex
 import shutil
+import socket
 import subprocess
 import tomllib
 from pathlib import Path
@@ -329,12 +330,19 @@ def test_the_seccomp_profile_adds_what_the_sandbox_needs_and_no_more() -> None:
         "kexec_load",
         "init_module",
         "keyctl",
+        "mbind",
+        "set_mempolicy",
         "setns",
         "open_by_handle_at",
         "perf_event_open",
         "reboot",
     }
     assert not dangerous & set(others["names"])
+    families = [rule["args"][0] for rule in conditional if rule["names"] == ["socket"]]
+    assert [(family["op"], family["value"]) for family in families] == [
+        ("SCMP_CMP_LT", socket.AF_NETLINK),
+        ("SCMP_CMP_EQ", socket.AF_NETLINK),
+    ]
     assert {name for rule in conditional for name in rule["names"]} == {"personality", "socket"}
     # Docker ignores capabilities and architectures of rules in this format, containerd knows no other.
     assert all(rule.keys() <= {"action", "names", "args"} for rule in profile["syscalls"])
