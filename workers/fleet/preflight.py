@@ -9,7 +9,8 @@ from functools import partial
 from pathlib import Path
 from typing import Final
 
-from sqlalchemy.engine import make_url
+from sqlalchemy.engine import URL, make_url
+from sqlalchemy.exc import ArgumentError
 
 from crawler import sandbox
 from evidence.store import StoreError, open_store
@@ -52,7 +53,7 @@ def migrate_database(settings: Settings) -> None:
             "expected PostgreSQL, found no HALLMARK_DATABASE_URL of one. Set it: "
             "postgresql+psycopg://USER:PASSWORD@HOST/NAME. Without PostgreSQL, `hallmark run` works on SQLite"
         )
-    url = make_url(settings.store_url)
+    url = _parse_address(settings.store_url)
     if "connect_timeout" not in url.query:
         url = url.update_query_dict({"connect_timeout": str(_ANSWER_SECONDS)})
     store = open_store(url.render_as_string(hide_password=False))
@@ -65,6 +66,16 @@ def migrate_database(settings: Settings) -> None:
         ) from error
     finally:
         store.close()
+
+
+def _parse_address(address: str) -> URL:
+    try:
+        return make_url(address)
+    except (ArgumentError, ValueError):  # their messages quote what follows an @ of the password
+        raise NotReady(
+            "expected postgresql+psycopg://USER:PASSWORD@HOST:PORT/NAME in HALLMARK_DATABASE_URL, found an address "
+            "that cannot be read. Write %40 for @, %3A for : and %2F for / in the password"
+        ) from None
 
 
 def prepare_sandbox(settings: Settings, queues: Sequence[str]) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -27,6 +28,13 @@ def test_an_absent_postgresql_is_named_without_its_password() -> None:
     with pytest.raises(preflight.NotReady, match="expected PostgreSQL to answer at HALLMARK_DATABASE_URL") as caught:
         preflight.migrate_database(settings)
     assert "hidden" not in str(caught.value)
+
+
+@pytest.mark.parametrize("address", ["postgresql+psycopg://one:hid@den:word@host/name", "postgresql:one:hidden@host"])
+def test_an_address_that_cannot_be_read_is_refused_without_its_password(address: str) -> None:
+    with pytest.raises(preflight.NotReady, match="Write %40 for @") as caught:
+        preflight.migrate_database(Settings(database_url=address))
+    assert not {"hid", "den", "word"} & set(re.findall(r"\w+", str(caught.value)))
 
 
 def test_the_database_is_migrated(session_postgres: PostgresServer) -> None:
