@@ -102,8 +102,7 @@ class _FoldedHandler(logging.StreamHandler[TextIO]):
 
     def emit(self, record: logging.LogRecord) -> None:
         with suppress(structlog.DropEvent):
-            self.stream.write(self.format(record) + self.terminator)
-            self.flush()
+            super().emit(record)
 
 
 class _Folding:

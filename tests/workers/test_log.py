@@ -83,6 +83,13 @@ def test_repetitions_of_libraries_are_folded_too(capsys: pytest.CaptureFixture[s
     assert [json.loads(line)["message"] for line in capsys.readouterr().err.splitlines()] == ["lost", "found"]
 
 
+def test_a_malformed_record_of_a_library_is_reported_and_stops_nothing(capsys: pytest.CaptureFixture[str]) -> None:
+    handler = log._FoldedHandler(sys.stderr)
+    handler.setFormatter(log._LibraryLines([log._Folding(structlog.processors.JSONRenderer())]))
+    handler.handle(logging.LogRecord("kombu", logging.ERROR, __file__, 1, "lost %d of %d", ("one",), None))
+    assert "Logging error" in capsys.readouterr().err
+
+
 def test_less_severe_events_are_left_out(capsys: pytest.CaptureFixture[str]) -> None:
     log.configure_logging("error", "json")
     log.get_log().info("run_planned")
