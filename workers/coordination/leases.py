@@ -12,7 +12,7 @@ from functools import cache
 from pathlib import Path
 
 from evidence.model import ServerId
-from evidence.store import LeaseTokens, Stage, StoreUnavailable
+from evidence.store import Stage, StoreUnavailable
 from workers.concurrency import Halt
 from workers.context import Context
 
@@ -87,12 +87,10 @@ class Leases:
     async def recover(self) -> None:
         """Renew the leases after this process stood still, and forget those that expired meanwhile.
 
-        Their expiry is not counted as a crash. When the database is not available, the database refuses later what is
-        written with a lost lease.
+        When the database is not available, it refuses later what is written with a lost lease.
         """
         try:
-            lost = await self._renew_named(dict(self._held))
-            await asyncio.to_thread(self._ctx.store.excuse_expiry, self._run_id, self._stage, self._holder, lost)
+            await self._renew_held()
         except StoreUnavailable:
             self._ctx.log.warning("leases_not_renewed", run=self._run_id, stage=self._stage)
 
@@ -131,7 +129,7 @@ class Leases:
         while not halt.is_set():
             await asyncio.sleep(ttl.total_seconds() / 3)
             try:
-                await self._renew_named(dict(self._held))
+                await self._renew_held()
                 row = await asyncio.to_thread(ctx.store.find_run, self._run_id)
             except StoreUnavailable:
                 ctx.log.warning("leases_not_renewed", run=self._run_id, stage=self._stage)
@@ -139,22 +137,19 @@ class Leases:
             if row is None or not row.state.is_working:
                 halt.set()
 
-    async def _renew_named(self, named: LeaseTokens) -> LeaseTokens:
-        """Renew leases; forget and return those that are no longer held."""
+    async def _renew_held(self) -> None:
+        """Renew the leases; forget those that are no longer held, whose expiry is not counted as a crash."""
+        named = dict(self._held)
         if not named:
-            return {}
-        ctx = self._ctx
-        held = await asyncio.to_thread(
-            ctx.store.renew_leases,
-            self._run_id,
-            self._stage,
-            self._holder,
-            named.keys(),
-            ttl=ctx.settings.lease_ttl,
-            now=ctx.clock.wall(),
+            return
+        ctx, item = self._ctx, (self._run_id, self._stage, self._holder)
+        held = set(
+            await asyncio.to_thread(
+                ctx.store.renew_leases, *item, named.keys(), ttl=ctx.settings.lease_ttl, now=ctx.clock.wall()
+            )
         )
-        lost = {server: token for server, token in named.items() if server not in set(held)}
-        for server, token in lost.items():
-            if self._held.get(server) == token:
-                del self._held[server]
-        return lost
+        lost = [server for server, token in named.items() if server not in held and self._held.get(server) == token]
+        for server in lost:
+            del self._held[server]
+        if lost:
+            await asyncio.to_thread(ctx.store.excuse_expiry, *item, lost, now=ctx.clock.wall())

@@ -133,19 +133,28 @@ def renew_leases(
         found = connection.execute(query).all()
         held += [keys[row.server_key] for row in found]
         if old := sorted(row.server_key for row in found if row.is_old):
-            items = (mine, RUN_ITEM.c.server_key.in_(old))
-            connection.execute(update(RUN_ITEM).where(*items).values(leased_until=moment + ttl))
+            items = and_(mine, RUN_ITEM.c.server_key.in_(old))
+            _lock_items(connection, items)
+            connection.execute(update(RUN_ITEM).where(items).values(leased_until=moment + ttl))
     return held
 
 
-def excuse_expiry(connection: Connection, run_id: str, stage: Stage, worker: str, tokens: LeaseTokens) -> None:
-    """Do not count the expiry of a worker's leases, because its machine stood still and no server crashed it."""
-    keys = {key: tokens[server] for server, key in find_known_server_keys(connection, sorted(tokens)).items()}
-    excused = case((RUN_ITEM.c.leases > 0, RUN_ITEM.c.leases - 1), else_=0)
+def excuse_expiry(
+    connection: Connection, run_id: str, stage: Stage, worker: str, servers: Collection[ServerId], *, now: datetime
+) -> None:
+    """Do not count that leases of a worker expired: it lives, so no server crashed it.
+
+    Servers that the worker has finished or postponed stay as they are, and the lease of another holder stays counted.
+    """
+    run, moment = find_run_key(connection, run_id), read_database_time(connection, now)
+    keys = find_known_server_keys(connection, sorted(servers)).values()
     is_other = or_(RUN_ITEM.c.leased_by.is_(None), RUN_ITEM.c.leased_by != worker)
+    is_counted = RUN_ITEM.c.leases > case((RUN_ITEM.c.leased_by.is_(None), 0), else_=1)
+    expired = and_(item_is_open(run, stage), RUN_ITEM.c.not_before <= moment, is_other, is_counted)
     for batch in split_batches(sorted(keys)):
-        items = and_(item_is_open(find_run_key(connection, run_id), stage), RUN_ITEM.c.server_key.in_(batch), is_other)
-        connection.execute(update(RUN_ITEM).where(items).values(leases=excused))
+        items = and_(expired, RUN_ITEM.c.server_key.in_(batch))
+        _lock_items(connection, items)
+        connection.execute(update(RUN_ITEM).where(items).values(leases=RUN_ITEM.c.leases - 1))
 
 
 def release_leases(connection: Connection, run_id: str, stage: Stage, worker: str) -> None:
@@ -234,6 +243,12 @@ def count_due_servers(connection: Connection, run_id: str, now: datetime, *, mos
 
 def item_is_open(run: int, stage: Stage) -> ColumnElement[bool]:
     return (RUN_ITEM.c.run_key == run) & (RUN_ITEM.c.stage == stage.value) & RUN_ITEM.c.done_at.is_(None)
+
+
+def _lock_items(connection: Connection, items: ColumnElement[bool]) -> None:
+    """Lock items in the order of their servers, as writers of results do, so that the two cannot deadlock."""
+    query = select(RUN_ITEM.c.server_key).where(items).order_by(RUN_ITEM.c.server_key)
+    connection.execute(query.with_for_update()).all()
 
 
 def _is_due(run: int, stage: Stage, moment: datetime) -> ColumnElement[bool]:

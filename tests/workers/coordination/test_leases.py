@@ -112,6 +112,25 @@ def test_a_database_that_is_away_for_a_moment_gets_back_what_was_held(
     asyncio.run(asyncio.wait_for(main(), 300))
 
 
+def test_servers_whose_leases_expired_while_their_holder_stood_still_are_no_suspects(tmp_path: Path) -> None:
+    async def main() -> None:
+        async with _night(tmp_path) as ctx:
+            clock = SteppingClock(ctx.clock.wall())
+            ctx.clock = clock
+            mine, other = Leases(ctx, RUN, Stage.PROBE), Leases(ctx, RUN, Stage.PROBE)
+            async with mine.hold(Halt()):
+                taken = await mine.pull()
+                clock.step(2 * SHORT)
+                ctx.store.release_expired_leases(RUN, clock.wall())
+                while mine.find_tokens(taken):
+                    await asyncio.sleep(0.01)  # the renewal finds out before the recovery
+                await mine.recover()
+                await mine.release()
+                assert len(await other.pull()) == 4
+
+    asyncio.run(asyncio.wait_for(main(), 300))
+
+
 def _died() -> int:
     """The number of a process that has ended."""
     with subprocess.Popen(["true"]) as process:

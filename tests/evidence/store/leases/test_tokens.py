@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
+from datetime import UTC, datetime, timedelta
 
 import pytest
+from sqlalchemy import text
 
 from evidence.model import Absent, Reason, ServerId
-from evidence.store import DetectedFinding, RunAction, RunEvent, RunState, Stage, Store
+from evidence.store import DetectedFinding, RunAction, RunEvent, RunState, Stage, Store, open_store
+from evidence.store.leases.leasing import find_lost_leases
 from tests.evidence.store.build import AS_OF, body, card, planned, record
+from tests.servers.postgres import PostgresServer
 
 RUN = "20261121-1"
 HOUR = timedelta(hours=1)
@@ -111,5 +116,53 @@ def test_a_lease_that_expired_while_the_machine_stood_still_is_no_crash(store: S
     store.release_expired_leases(RUN, AS_OF)
     if is_taken_over:
         assert _lease(store, "quick", tried=1)
-    store.excuse_expiry(RUN, Stage.COLLECT, "slow", mine)
+    store.excuse_expiry(RUN, Stage.COLLECT, "slow", mine, now=AS_OF)
     assert _lease(store, "w", tried=1 if is_taken_over else 0).keys() == mine.keys()
+
+
+def test_a_lease_of_another_holder_stays_counted_and_a_postponed_server_stays_suspect(store: Store) -> None:
+    [server] = [one.id for one in planned(store, 1)]
+    _lease(store, "crashed")
+    store.release_expired_leases(RUN, AS_OF)
+    mine = _lease(store, "slow", tried=1)
+    store.postpone_servers(RUN, Stage.COLLECT, [server], delay=HOUR, why="silent", most=9, now=AS_OF)
+    store.excuse_expiry(RUN, Stage.COLLECT, "slow", mine, now=AS_OF)
+    later = datetime.now(UTC) + 2 * HOUR  # PostgreSQL has a clock of its own
+    assert store.list_crash_suspects(RUN, Stage.COLLECT, later, tries=1) == [server]
+
+
+def test_the_only_counted_lease_is_not_excused_for_the_holder_before(store: Store) -> None:
+    [server] = [one.id for one in planned(store, 1)]
+    mine = _lease(store, "slow")
+    store.release_leases(RUN, Stage.COLLECT, "slow")
+    _lease(store, "quick")
+    store.excuse_expiry(RUN, Stage.COLLECT, "slow", mine, now=AS_OF)
+    assert store.list_lease_holders(RUN) == ["quick"]
+    assert server in mine
+
+
+def test_renewal_and_results_of_a_holder_wait_for_each_other_and_do_not_deadlock(postgres: PostgresServer) -> None:
+    url = postgres.create_database()
+    with closing(open_store(url)) as store:
+        store.migrate()
+        ids = [one.id for one in planned(store, 3)]
+        mine = store.lease_servers(RUN, Stage.COLLECT, "w", limit=9, ttl=HOUR, now=AS_OF)
+        with store._database.writing() as connection:  # the first item becomes the last row, and rows are read in turn
+            key, first = connection.execute(text("SELECT key, id FROM server ORDER BY key LIMIT 1")).one()
+            connection.execute(text("UPDATE run_item SET attempts = 1 WHERE server_key = :key"), {"key": key})
+            name = connection.engine.url.database
+            for way in ("indexscan", "bitmapscan"):
+                connection.execute(text(f'ALTER DATABASE "{name}" SET enable_{way} = off'))
+    with closing(open_store(url)) as store, ThreadPoolExecutor() as threads:
+        with store._database.writing() as connection:
+            find_lost_leases(connection, RUN, Stage.COLLECT, {first: mine[first]})
+            renewing = threads.submit(store.renew_leases, RUN, Stage.COLLECT, "w", ids, ttl=3 * HOUR, now=AS_OF)
+            while not _is_waited_for(store):
+                assert not renewing.done()
+            assert find_lost_leases(connection, RUN, Stage.COLLECT, mine) == frozenset()
+        assert sorted(renewing.result()) == ids
+
+
+def _is_waited_for(store: Store) -> bool:
+    with store._database.reading(alone=True) as connection:
+        return bool(connection.scalar(text("SELECT count(*) FROM pg_locks WHERE NOT granted")))
