@@ -64,9 +64,15 @@ def _task(name: str, **options: Any) -> Callable[[TaskBody], TaskBody]:
 
 
 @_task(schedule.PLAN_RUN)
-def plan_run(_started: str = "") -> None:
-    """Create the nightly run that is due; discover and plan it and the runs that were started by hand."""
-    _do(lambda ctx, _: steps.plan_due_runs(ctx, make_task_lock(worker_settings())), migrate=True)
+def plan_run(known: str = "") -> None:
+    """Create the nightly run that is due and plan the runs of this version; only plan them when asked for a `known`."""
+
+    async def plan(ctx: Context, _: TaskSignals) -> None:
+        if not known:
+            await steps.forward_planning(ctx, _open_queues)
+        await steps.plan_due_runs(ctx, make_task_lock(worker_settings()), only_known=bool(known))
+
+    _do(plan, migrate=True)
 
 
 @_task(schedule.SAMPLE_AVAILABILITY)

@@ -31,15 +31,16 @@ OpenQueues: TypeAlias = "Callable[[str], TaskQueues]"
 """Opens the queues of the workers of a version, which is the digest of their pins."""
 
 
-async def plan_due_runs(ctx: Context, task_lock: TaskLock) -> None:
-    """Create the nightly run that is due; discover and plan it and the runs that were started by hand.
+async def plan_due_runs(ctx: Context, task_lock: TaskLock, *, only_known: bool = False) -> None:
+    """Create the nightly run that is due; discover and plan it and the other runs of this version without a plan.
 
-    Runs that are planned, paused, or in work at another worker are skipped.
+    Runs that are planned, paused, or in work at another worker are skipped. With `only_known` no run is created, which
+    is left to the version of beat.
     """
     run_id = schedule.make_nightly_run_id(schedule.find_due_slot(ctx.settings, ctx.clock.now()))
     own, others = await asyncio.to_thread(_list_working_runs, ctx)
     waiting = [row.run.id for row in own if row.state is RunState.DISCOVERING]
-    if await asyncio.to_thread(ctx.store.find_run, run_id) is None:
+    if not only_known and await asyncio.to_thread(ctx.store.find_run, run_id) is None:
         waiting.append(run_id)
         for row in (*own, *others):
             ctx.log.warning("nights_overlap", run=run_id, other=row.run.id, action=OVERLAP_ACTION)
@@ -51,6 +52,15 @@ async def plan_due_runs(ctx: Context, task_lock: TaskLock) -> None:
                 options = RunOptions(registries=ctx.settings.registry_names)
                 run = await asyncio.to_thread(pipeline.start_run, ctx, Trigger.NIGHTLY, options, run_id=each)
                 await pipeline.discover(ctx, run)
+
+
+async def forward_planning(ctx: Context, open_queues: OpenQueues) -> None:
+    """Ask the workers of other versions to plan the runs that they began, because beat asks only its own version."""
+    _, others = await asyncio.to_thread(_list_working_runs, ctx)
+    for row in others:
+        if row.state is RunState.DISCOVERING:
+            queues = open_queues(pins.digest_pins(row.run.pins))
+            await asyncio.to_thread(_fill, ctx, queues, schedule.PLAN_RUN, row.run.id, 1)
 
 
 async def sample_availability(ctx: Context, task_lock: TaskLock, stopping: IsStopping = never_stops) -> None:

@@ -183,6 +183,24 @@ def test_a_sweep_asks_the_workers_of_each_other_version_once(tmp_path: Path) -> 
     asyncio.run(main())
 
 
+def test_a_run_that_an_older_version_began_is_planned_by_that_version_after_an_upgrade_of_beat(tmp_path: Path) -> None:
+    async def main() -> None:
+        async with _context(tmp_path, _world(2)) as ctx:
+            began = pipeline.start_run(ctx, Trigger.NIGHTLY, RunOptions(registries=("first",)))
+            mine, queues = ctx.pins, AllQueues()
+            ctx.pins = {**mine, "commit": "newer"}
+            await steps.forward_planning(ctx, queues.open)
+            await steps.forward_planning(ctx, queues.open)
+            assert queues.issued == [(pins.digest_pins(mine), schedule.PLAN_RUN, began.id)]
+            ctx.pins = mine
+            await steps.plan_due_runs(ctx, _my_turn, only_known=True)
+            assert [(row.run.id, row.state) for row in ctx.store.list_runs()] == [(began.id, RunState.PLANNED)]
+            await steps.forward_planning(ctx, queues.open)
+            assert len(queues.issued) == 1
+
+    asyncio.run(main())
+
+
 @pytest.mark.usefixtures("all_events")
 def test_a_night_that_is_planned_beside_another_one_is_logged(tmp_path: Path) -> None:
     async def main() -> None:
