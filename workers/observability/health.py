@@ -73,9 +73,9 @@ def create_app(settings: Settings | None = None, clock: Clock | None = None) -> 
     @asynccontextmanager
     async def lifespan(_: Starlette) -> AsyncIterator[None]:
         log.configure_logging(mine.log_level, mine.log_format)
-        logging = asyncio.create_task(log_problems())
+        problems = asyncio.create_task(log_problems())
         yield
-        logging.cancel()
+        problems.cancel()
         metrics_reader.close()
         readiness_reader.close()
 

@@ -149,10 +149,20 @@ def advance_stage(
     """
     passed = set(servers)
     mark_done(connection, run, stage, passed, at)
-    rows = [(run, part.value, server, 0, ALWAYS_DUE) for server, part in onward.items()]
-    insert_rows(connection, RUN_ITEM, _COLUMNS, rows, unique=_UNIQUE)
+    tokens = _read_first_tokens(connection, run, onward)
+    rows = [(run, part.value, server, 0, ALWAYS_DUE, tokens.get(server, 0)) for server, part in onward.items()]
+    insert_rows(connection, RUN_ITEM, (*_COLUMNS, "token"), rows, unique=_UNIQUE)
     if stage is not Stage.COLLECT:
         mark_done(connection, run, Stage.COLLECT, passed - onward.keys(), at)
+
+
+def _read_first_tokens(connection: Connection, run: int, servers: Iterable[int]) -> dict[int, int]:
+    """The tokens that items of later parts begin with: above those of items that the run had before it was reopened."""
+    item, found = RUN_ITEM.c, dict[int, int]()
+    for batch in split_batches(sorted(servers)):
+        of_batch = (item.run_key == run, item.stage == Stage.COLLECT.value, item.server_key.in_(batch))
+        found |= dict(connection.execute(select(item.server_key, item.token).where(*of_batch)).all())
+    return found
 
 
 def read_progress(connection: Connection, run_id: str) -> RunProgress:

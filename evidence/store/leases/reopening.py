@@ -17,8 +17,8 @@ from evidence.store.values import RunEvent, Stage
 
 _MOMENT = RUN_ITEM.c.not_before.type
 _IS_SCORING = RUN_ITEM.c.stage == Stage.SCORE.value
-# More than one item is leased in a run, so that a lease from before the reopening stays lost although the items of
-# later parts are made again.
+# Larger than the number of leases of one item in a run, so that a lease from before the reopening stays lost, also that
+# of a later part: its item is made again with the token of the server's item for collecting.
 _TOKENS = 10_000
 _FRESH = {
     "done_at": None,

@@ -109,6 +109,26 @@ def test_a_holder_from_before_a_reopening_has_lost_its_lease(store: Store) -> No
     assert store.put_records(RUN, [record(server, body(1))], done=[server], at=AS_OF, tokens=mine) == {server}
 
 
+def test_a_holder_of_a_later_part_from_before_a_reopening_has_lost_its_lease(store: Store) -> None:
+    [server] = [one.id for one in planned(store, 1, first=Stage.PROBE)]
+
+    def pass_on() -> None:
+        records, onward = [record(server, Absent(Reason.TIMEOUT))], {server: Stage.GITHUB}
+        store.put_records(RUN, records, done=[server], at=AS_OF, stage=Stage.PROBE, onward=onward)
+
+    def refused(tokens: dict[ServerId, int]) -> frozenset[ServerId]:
+        return store.put_records(RUN, [], done=[server], at=AS_OF, stage=Stage.GITHUB, tokens=tokens)
+
+    pass_on()
+    mine = _lease(store, "slow", stage=Stage.GITHUB)
+    store.set_run_state(RUN, RunState.WITHHELD, AS_OF)
+    event = RunEvent(at=AS_OF, who="ana", what=RunAction.REOPENED)
+    assert store.reopen_run(RUN, event, kind="listing", reasons=["timeout"]) == 1
+    pass_on()
+    theirs = _lease(store, "quick", stage=Stage.GITHUB)
+    assert (refused(mine), refused(theirs)) == ({server}, frozenset())
+
+
 @pytest.mark.parametrize("is_taken_over", [False, True])
 def test_a_lease_that_expired_while_the_machine_stood_still_is_no_crash(store: Store, *, is_taken_over: bool) -> None:
     planned(store, 1)
