@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 from functools import cached_property, lru_cache
-from typing import Final, TypeAlias, TypeVar
+from typing import Any, Final, TypeAlias, TypeVar
 
 from evidence.canonical import Json, NotJson, canonical_digest, canonical_json, sha256
 from evidence.package_inputs import PackageInput
@@ -234,6 +234,9 @@ class Dossier:
     server: Server
     as_of: datetime
     records: Mapping[str, Record] = field(default_factory=dict)
+    _views: dict[tuple[str, object], tuple[Observed, Any]] = field(
+        default_factory=dict, init=False, repr=False, compare=False
+    )
 
     def read(self, kind: str) -> Observed | Absent:
         """The content of a kind; a kind that was not collected is absent, never empty."""
@@ -241,14 +244,25 @@ class Dossier:
         return record.content if record else Absent(Reason.NOT_COLLECTED, f"no {kind} record in this run")
 
     def parsed(self, kind: str, parse: Callable[[bytes], Parsed]) -> Parsed | None:
-        """The content of a kind as `parse` returns it; None when it is absent or `parse` raises NotJson."""
+        """The content of a kind as `parse` returns it; None when it is absent or `parse` raises NotJson.
+
+        The result is kept, because one listing is read for many purposes.
+        """
         content = self.read(kind)
         if isinstance(content, Absent):
             return None
-        try:
-            return parse(content.body)
-        except NotJson:
-            return None
+        known, view = self._views.get((kind, parse), (None, None))
+        if known is not content:
+            view = _parse(content.body, parse)
+            self._views[kind, parse] = (content, view)
+        return view
+
+
+def _parse(body: bytes, parse: Callable[[bytes], Parsed]) -> Parsed | None:
+    try:
+        return parse(body)
+    except NotJson:
+        return None
 
 
 class Trigger(StrEnum):

@@ -10,7 +10,6 @@ from typing import Any
 
 import orjson
 
-from evidence.canonical import NotJson
 from evidence.kinds import listing
 from evidence.kinds.listing import LISTS, End, Listing
 from evidence.model import Absent, Dossier, Reason, Server, ServerId
@@ -139,7 +138,7 @@ def summarize_server(dossier: Dossier, cards: Sequence[Scorecard]) -> ServerRow:
     """The row of a server from its dossier and its receipts, which may be summaries."""
     content = dossier.read(listing.KIND)
     absent = content if isinstance(content, Absent) else None
-    seen = None if isinstance(content, Absent) else _parse(content.body)
+    seen = dossier.parsed(listing.KIND, Listing.parse)
     return ServerRow(
         id=dossier.server.id,
         name=dossier.server.name,
@@ -165,8 +164,7 @@ def count_listed(dossier: Dossier, name: str) -> int | None:
 
     None where the list could not be read to its end.
     """
-    content = dossier.read(listing.KIND)
-    seen = None if isinstance(content, Absent) else _parse(content.body)
+    seen = dossier.parsed(listing.KIND, Listing.parse)
     if seen is None or (found := seen.list_of(name)).end not in _WHOLE:
         return None
     return len(found.items)
@@ -178,13 +176,6 @@ def estimate_listed_tokens(dossier: Dossier) -> int | None:
     if seen is None or count_listed(dossier, _TOOLS) is None:
         return None
     return sum(estimate_tokens(tool.raw) for tool in seen.tools.items)
-
-
-def _parse(body: bytes) -> Listing | None:
-    try:
-        return Listing.parse(body)
-    except NotJson:
-        return None
 
 
 def _state(seen: Listing | None) -> MeasuredState:
