@@ -6,7 +6,8 @@ from collections.abc import Callable, Container, Mapping
 from dataclasses import replace
 from datetime import datetime
 from decimal import Decimal
-from typing import Any, Final
+from functools import lru_cache
+from typing import Any, Final, TypeAlias
 
 import orjson
 
@@ -63,9 +64,14 @@ def parse_summary(body: Mapping[str, Any]) -> Scorecard:
 
 
 def parse_outline(body: Mapping[str, Any], parts: Container[str]) -> Scorecard:
-    """The card of a parsed receipt with some of its dimensions and without lines."""
+    """The card of a parsed receipt with some of its dimensions and without lines, except caps."""
     unlined = [_unlined(part) for part in body["dimensions"] if part["name"] in parts]
-    return _card({**body, "lines": (), "dimensions": unlined})
+    return _card({**_headed(body), "dimensions": unlined})
+
+
+def parse_summable(body: Mapping[str, Any]) -> Scorecard:
+    """The card of a parsed receipt whose lines have only what `recompute_score` reads of them."""
+    return _card(body, _summable_line)
 
 
 def replace_moment(data: bytes, as_of: datetime) -> bytes:
@@ -223,7 +229,24 @@ def _headed(body: Mapping[str, Any]) -> dict[str, Any]:
     return {**body, "lines": [line for line in body["lines"] if line["cites"].startswith(CAP)], "dimensions": ()}
 
 
-def _card(body: dict[str, Any]) -> Scorecard:
+def _line(body: Mapping[str, Any]) -> Line:
+    return Line(**{**body, "points": Decimal(body["points"])})
+
+
+def _summable_line(body: Mapping[str, Any]) -> Line:
+    return _plain_sum(body["cites"], body["points"])
+
+
+@lru_cache(8_192)
+def _plain_sum(cites: str, points: str) -> Line:
+    """Cached, since lines that cost as much under one criterion are equal without their texts."""
+    return Line(cites=cites, points=Decimal(points), why="")
+
+
+ReadLine: TypeAlias = Callable[[Mapping[str, Any]], Line]
+
+
+def _card(body: Mapping[str, Any], line: ReadLine = _line) -> Scorecard:
     return Scorecard(
         **{
             **body,
@@ -231,34 +254,30 @@ def _card(body: dict[str, Any]) -> Scorecard:
             "as_of": datetime.fromisoformat(body["as_of"]),
             "coverage": Decimal(body["coverage"]),
             **_bounds(body),
-            "lines": tuple(_line(line) for line in body["lines"]),
-            "dimensions": tuple(_dimension(dimension) for dimension in body["dimensions"]),
+            "lines": tuple(map(line, body["lines"])),
+            "dimensions": tuple(_dimension(dimension, line) for dimension in body["dimensions"]),
             "caveats": tuple(body["caveats"]),
         }
     )
 
 
-def _bounds(body: dict[str, Any]) -> dict[str, Any]:
+def _bounds(body: Mapping[str, Any]) -> dict[str, Any]:
     """Floor and ceiling; empty for receipts of older versions, whose bounds follow from the score."""
     return {name: Decimal(body[name]) for name in _BOUNDS if name in body}
 
 
-def _line(body: dict[str, Any]) -> Line:
-    return Line(**{**body, "points": Decimal(body["points"])})
+def _dimension(body: dict[str, Any], line: ReadLine) -> DimensionScore:
+    components = tuple(ComponentScore(**_weighted(part, line), **_bounds(part)) for part in body["components"])
+    return DimensionScore(**{**_weighted(body, line), "components": components})
 
 
-def _dimension(body: dict[str, Any]) -> DimensionScore:
-    components = tuple(ComponentScore(**_weighted(part), **_bounds(part)) for part in body["components"])
-    return DimensionScore(**{**_weighted(body), "components": components})
-
-
-def _weighted(body: dict[str, Any]) -> dict[str, Any]:
+def _weighted(body: dict[str, Any], line: ReadLine) -> dict[str, Any]:
     return {
         **{name: value for name, value in body.items() if name not in _BOUNDS},
         "base_weight": Decimal(body["base_weight"]),
         "effective_weight": Decimal(body["effective_weight"]),
         "result": _result(body["result"]),
-        "lines": tuple(_line(line) for line in body["lines"]),
+        "lines": tuple(map(line, body["lines"])),
     }
 
 

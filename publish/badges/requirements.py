@@ -7,7 +7,7 @@ server cannot pass the gate or earn a badge by hiding evidence (docs/decisions/0
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from decimal import Decimal
 from typing import Final
 
@@ -103,13 +103,9 @@ class _Seen:
     """The input of one server's criteria."""
 
     look: EvidenceReader
-    cards: Sequence[Scorecard]
+    main: Scorecard | None
+    read_cards: Callable[[], Sequence[Scorecard]]
     controlled: bool
-    main: Scorecard | None = field(init=False)
-
-    def __post_init__(self) -> None:
-        cards = [card for card in self.cards if card.rubric == GATE_RUBRIC]
-        object.__setattr__(self, "main", max(cards, key=lambda card: card.version, default=None))
 
     def part(self, name: str) -> DimensionScore | None:
         return next((part for part in self.main.dimensions if part.name == name), None) if self.main else None
@@ -135,24 +131,22 @@ def judge_server(
 
     `cards` are its decoded receipts, if the caller has them.
     """
-    seen = _Seen(EvidenceReader(published.dossier), published.scorecards if cards is None else cards, controlled)
+    known = published.scorecards if cards is None else cards
+    mains = [card for card in known if card.rubric == GATE_RUBRIC]
+    main = max(mains, key=lambda card: card.version, default=None)
+    seen = _Seen(EvidenceReader(published.dossier), main, lambda: known, controlled)
     gate, *badges = (_award(rule, seen) for rule in BADGE_RULES)
     return Judgement(gate, tuple(badges))
 
 
-def may_meet_any(published: PublicServer, outline: Scorecard) -> bool:
-    """Whether the gate or a badge may be met, judged from the outline of the newest receipt under GATE_RUBRIC.
+def find_met(published: PublicServer, outline: Scorecard, *, controlled: bool = False) -> tuple[str, ...]:
+    """The ids of the gate and the badges that `judge_server` finds met, in its order.
 
-    Most servers may not, and are spared the full judgement, which reads every line of every receipt.
+    `outline` is that of the newest receipt under GATE_RUBRIC. The lines of all receipts are read only for a server
+    that lacks nothing else for the gate.
     """
-    seen = _Seen(EvidenceReader(published.dossier), (outline,), controlled=False)
-    return any(all(criterion.met for criterion in _outlined(rule, seen)) for rule in BADGE_RULES)
-
-
-def _outlined(rule: BadgeRule, seen: _Seen) -> Iterator[Criterion]:
-    for requirement, counted in rule.requirements:
-        if requirement.id not in _BEYOND_OUTLINES:
-            yield Criterion(requirement=requirement, has=counted(seen)[0])
+    seen = _Seen(EvidenceReader(published.dossier), outline, lambda: published.summable, controlled)
+    return tuple(rule.id for rule in BADGE_RULES if all(criterion.met for criterion in _criteria(rule, seen)))
 
 
 def _award(rule: BadgeRule, seen: _Seen) -> Award:
@@ -219,7 +213,7 @@ def _completeness(seen: _Seen) -> tuple[Decimal | None, str]:
 
 
 def _consistency(seen: _Seen) -> tuple[Decimal | None, str]:
-    checks = tuple(evidence_agreement.check_agreement(seen.look, seen.cards))
+    checks = tuple(evidence_agreement.check_agreement(seen.look, seen.read_cards()))
     failed = [check.name for check in checks if not check.agrees]
     return Decimal(len(checks) - len(failed)) / len(checks), f"not so: {'; '.join(failed)}" if failed else ""
 
@@ -271,8 +265,6 @@ _UNCAPPED: Final = Requirement(
 
 _COMPLETENESS: Final = _share("completeness", "Data completeness", "1", evidence_agreement.PARTS)
 _CONSISTENCY: Final = _share("consistency", "Scoring consistency", "1", evidence_agreement.CHECKS)
-_BEYOND_OUTLINES: Final = frozenset(one.id for one in (_COMPLETENESS, _CONSISTENCY, _CALLED, _TIED, _UNCAPPED))
-"""Requirements that need more than the outline of a receipt."""
 
 BADGE_RULES: Final = (
     BadgeRule(
@@ -282,7 +274,7 @@ BADGE_RULES: Final = (
         (
             (_share("coverage", "Test coverage", "0.4", _COVERAGE), _coverage),
             (_COMPLETENESS, _completeness),
-            (_CONSISTENCY, _consistency),
+            (_CONSISTENCY, _consistency),  # the last, since it alone needs all receipts
         ),
     ),
     BadgeRule(

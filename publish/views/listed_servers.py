@@ -41,10 +41,8 @@ def count_server(published: PublicServer, run: str, *, controlled: bool = False)
     values = published.values
     newest = {value["rubric"]: value for value in sorted(values, key=lambda value: value["version"])}
     main = newest.get(requirements.GATE_RUBRIC)
-    may_pass = main is not None and requirements.may_meet_any(
-        published, receipt.parse_outline(main, requirements.GATE_PARTS)
-    )
-    judged = requirements.judge_server(published, controlled=controlled) if may_pass else None
+    outline = None if main is None else receipt.parse_outline(main, requirements.GATE_PARTS)
+    met = () if outline is None else requirements.find_met(published, outline, controlled=controlled)
     server, heads = published.dossier.server, [receipt.parse_summary(value) for value in values]
     row = summarize_server(published.dossier, heads)
     seen = published.dossier.records.get(listing.KIND)
@@ -59,8 +57,8 @@ def count_server(published: PublicServer, run: str, *, controlled: bool = False)
         ecosystem=find_ecosystem(server),
         registries=tuple(sorted(server.seen_in)),
         tools=row.tools,
-        gate=judged is not None and judged.indexed,
-        badges=judged.earned if judged else (),
+        gate=requirements.GATE_ID in met,
+        badges=tuple(name for name in met if name != requirements.GATE_ID),
         scores=tuple(map(listed_score, heads)),
         purpose=purpose,
         tool_texts=tool_texts,

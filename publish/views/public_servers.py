@@ -53,6 +53,11 @@ class PublicServer:
         """The decoded receipts, sorted by rubric and version."""
         return [receipt.decode_stored_scorecard(card.body) for card in self.cards]
 
+    @cached_property
+    def summable(self) -> Sequence[Scorecard]:
+        """The receipts with the points of all lines, without their texts."""
+        return list(map(receipt.parse_summable, self.values))
+
     def newest_scorecards(self) -> Mapping[str, Scorecard]:
         """The receipt under the newest version of each rubric, by rubric."""
         return {card.rubric: card for card in self.scorecards}

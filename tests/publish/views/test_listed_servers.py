@@ -13,6 +13,7 @@ import pytest
 
 from evidence.store import ListingQuery, Store
 from publish.badges import requirements
+from publish.badges.evidence_agreement import is_sound_receipt
 from publish.disclosure import WITHHELD, ReviewedFindings, private_rule_ids, redact_receipt
 from publish.publication import export_workers, listing_writer
 from publish.publication import manifest as snapshot
@@ -20,9 +21,11 @@ from publish.publication.export_workers import RunExporter
 from publish.views.listed_servers import make_listing_row
 from publish.views.public_servers import PublicServer, read_public_servers
 from scoring import receipt
+from scoring.results.scorecard import Scorecard
 from tests.dossiers import captures
 from tests.publish import samples
 from tests.publish.filled_stores import fill, stored
+from tests.publish.judged import published, receipts, whole
 from tests.publish.plain_counts import Overview, histogram
 from tests.publish.test_public_receipts import card_of, findings, poisoned
 from workers.stages.scorecards import score_dossier
@@ -142,29 +145,33 @@ def test_movers_are_those_whose_score_differs_from_the_run_before(make_store: Ma
     assert movers["most"] == []
 
 
-def test_the_outline_refuses_no_server_that_passes_the_gate() -> None:
-    passed = 0
-    for dossier in captures().values():
-        one = PublicServer(dossier, score_dossier(dossier))
-        main = next(orjson.loads(card.body) for card in one.cards if card.rubric == requirements.GATE_RUBRIC)
-        for changed in ({}, _raised(main)):
-            whole = receipt.decode_scorecard(json.dumps({**main, **changed}).encode())
-            outline = receipt.parse_outline({**main, **changed}, requirements.GATE_PARTS)
-            judged = requirements.judge_server(one, [whole])
-            may = any(map(_met_by_outline, (judged.gate, *judged.badges)))
-            assert requirements.may_meet_any(one, outline) == may
-            passed += may
-    assert 0 < passed < 2 * len(captures())
+def test_the_list_has_the_gate_and_the_badges_of_the_full_judgement() -> None:
+    servers = [PublicServer(dossier, score_dossier(dossier)) for dossier in captures().values()]
+    remote, package = published(whole("https://example.com/mcp")), published(whole())
+    servers += [remote, package, published(whole(), [_forged(card) for card in receipts(whole())])]
+    assert {_count_met(one) for one in servers} >= {0, 1 + len(requirements.BADGES)}
+    for one in servers:
+        for controlled in (False, True):
+            judged = requirements.judge_server(one, controlled=controlled)
+            row = make_listing_row(one, "run", controlled=controlled)
+            assert (row.gate, row.badges) == (judged.indexed, judged.earned)
 
 
-def _raised(main: dict[str, Any]) -> dict[str, Any]:
-    return {"coverage": "0.95", "floor": main["score"]}
+def test_a_receipt_without_the_texts_of_its_lines_has_the_same_sums() -> None:
+    for card in receipts(whole()):
+        summable = receipt.parse_summable(orjson.loads(receipt.encode_scorecard(card)))
+        assert receipt.recompute_score(summable) == receipt.recompute_score(card) == card.score
+        assert is_sound_receipt(summable)
+        assert not is_sound_receipt(_forged(summable))
 
 
-def _met_by_outline(award: requirements.Award) -> bool:
-    """Whether every criterion is met that needs no more than the parts of a receipt."""
-    beyond = {"completeness", "consistency", "tools-called", "identity"}
-    return all(criterion.met for criterion in award.criteria if criterion.requirement.id not in beyond)
+def _count_met(one: PublicServer) -> int:
+    judged = requirements.judge_server(one)
+    return judged.indexed + len(judged.earned)
+
+
+def _forged(card: Scorecard) -> Scorecard:
+    return replace(card, score=Decimal(1))
 
 
 def test_a_row_has_the_date_of_the_listing_and_where_the_server_comes_from(store: Store) -> None:
