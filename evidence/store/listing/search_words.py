@@ -121,9 +121,9 @@ def prefix_upper_bound(beginning: str) -> str:
 def split_words(texts: Iterable[str], *, parts: bool = True) -> Iterator[str]:
     """The case-folded words in their order; with `parts` a name in camelCase is followed by its parts."""
     for text in texts:
-        for match in _WORD.finditer(normalize("NFKC", text[:_READ])):
-            found = _CASES.split(match[0]) if parts else []
-            for word in (match[0], *found) if len(found) > 1 else (match[0],):
+        for whole in _WORD.findall(normalize("NFKC", text[:_READ])):
+            found = _CASES.split(whole) if parts and not whole.islower() else []
+            for word in (whole, *found) if len(found) > 1 else (whole,):
                 yield word.casefold()[:MAX_WORD_LENGTH]
 
 
