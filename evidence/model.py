@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from enum import StrEnum
 from functools import cached_property, lru_cache
@@ -256,6 +256,12 @@ class Dossier:
             view = _parse(content.body, parse)
             self._views[kind, parse] = (content, view)
         return view
+
+    def with_records(self, records: Mapping[str, Record]) -> Dossier:
+        """The same server and time with other records; contents that stay are not parsed again."""
+        changed = replace(self, records=records)
+        changed._views.update(self._views)  # noqa: SLF001  of the same class
+        return changed
 
 
 def _parse(body: bytes, parse: Callable[[bytes], Parsed]) -> Parsed | None:

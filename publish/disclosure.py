@@ -10,11 +10,11 @@ from decimal import Decimal
 from functools import cache
 from typing import Final, TypeAlias
 
-from evidence.canonical import Json, NotJson, canonical_json
+from evidence.canonical import Json, canonical_json
 from evidence.kinds import listing
 from evidence.kinds.listing import CONTAINING, Listing
 from evidence.kinds.traits import kinds_where, traits
-from evidence.model import Absent, Dossier, Observed, Record
+from evidence.model import Absent, Dossier, Record
 from publish.private_answers import remove_private_answers
 from publish.views.server_summary import receipt_lines
 from scoring import receipt
@@ -99,7 +99,7 @@ def disclose_dossier(dossier: Dossier) -> PublicRecords | WithheldServer:
 
     A kind without traits is not published.
     """
-    if why := _why_withheld(dossier.read(listing.KIND)):
+    if why := _why_withheld(dossier):
         return WithheldServer(why)
     if any(record.observation.get("credentials") for record in dossier.records.values()):
         return WithheldServer("it was entered with credentials of its operator, and shows others less")
@@ -116,13 +116,13 @@ def redact_record(record: Record) -> Record:
     return replace(record, observation={name: value for name, value in record.observation.items() if name in shown})
 
 
-def _why_withheld(content: Observed | Absent) -> str:
-    if isinstance(content, Absent):
+def _why_withheld(dossier: Dossier) -> str:
+    if isinstance(dossier.read(listing.KIND), Absent):
         return ""
-    try:
-        sandbox = Listing.parse(content.body).sandbox
-    except NotJson:
+    seen = dossier.parsed(listing.KIND, Listing.parse)
+    if seen is None:
         return "its listing cannot be read back, so nothing says whether it was sandboxed"
+    sandbox = seen.sandbox
     if sandbox == UNSANDBOXED:
         return "it ran without a sandbox, at its user's own request"
     return "" if not sandbox or sandbox in CONTAINING else f"{sandbox} does not contain a server"
@@ -158,12 +158,19 @@ def redact_receipt(card: Scorecard, reviewed: ReviewedFindings = NOT_REVIEWED) -
     )
 
 
-def redact_receipt_body(body: bytes, reviewed: ReviewedFindings = NOT_REVIEWED) -> bytes:
-    """The public form of an encoded receipt; one without private lines is returned without decoding."""
-    body = _with_public_digests(body)
-    if not may_name_private(body):
-        return body
-    return receipt.encode_scorecard(redact_receipt(receipt.decode_stored_scorecard(body), reviewed))
+def redact_receipt_body(
+    body: bytes, reviewed: ReviewedFindings = NOT_REVIEWED, decoded: Scorecard | None = None
+) -> bytes:
+    """The public form of an encoded receipt; one without private lines is returned without decoding.
+
+    `decoded` is the same receipt, if the caller has decoded it.
+    """
+    if decoded is None:
+        body = _with_public_digests(body)
+        if not may_name_private(body):
+            return body
+        decoded = receipt.decode_stored_scorecard(body)
+    return receipt.encode_scorecard(redact_receipt(decoded, reviewed))
 
 
 def may_name_private(body: bytes) -> bool:
@@ -171,14 +178,11 @@ def may_name_private(body: bytes) -> bool:
     return any(token.search(body) for token in _tokens())
 
 
-def find_suspect_places(body: bytes) -> Iterator[str]:
-    """The paths of texts of the listing that have lines in an encoded receipt; most receipts are not decoded.
+def find_suspect_places(card: Scorecard) -> Iterator[str]:
+    """The paths of texts of the listing that have lines in a receipt that `may_name_private`.
 
     A private cap gives the empty path, whatever it is for: which text is left out must not tell which cap it is.
     """
-    if not may_name_private(body):
-        return
-    card = receipt.decode_stored_scorecard(body)
     for line in receipt_lines(card):
         if _is_cap(line) and _is_private(card, line):
             yield ""

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any, Final
 
+from evidence.derive.secret_scrubbing import are_free_of_secrets
 from evidence.model import Absent, Record, Run, Server
 from publish.text.display import make_visible
 from publish.text.numbers import format_number
@@ -50,14 +51,16 @@ class CsvColumn:
     volatile: bool = False
     of_card: bool = False
 
-    def cell(self, row: CsvRow) -> str:
-        """The cell's text, safe for spreadsheets."""
-        return make_safe_cell(self.value(row))
+
+def make_safe_cells(texts: Collection[str]) -> dict[str, str]:
+    """The safe form of each text, all of which are scanned for secrets together."""
+    clean = are_free_of_secrets(texts)
+    return {text: make_safe_cell(text, clean=clean and len(text) <= CELL_LIMIT) for text in texts}
 
 
-def make_safe_cell(text: str) -> str:
-    """Text without hidden characters that no spreadsheet interprets as a formula."""
-    shown = make_visible(text, limit=CELL_LIMIT)
+def make_safe_cell(text: str, *, clean: bool = False) -> str:
+    """Text without hidden characters that no spreadsheet interprets as a formula; `clean` text has no secrets."""
+    shown = make_visible(text, limit=CELL_LIMIT, clean=clean)
     return f"'{shown}" if shown.lstrip()[:1] in _FORMULA and shown.strip() else shown
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Final, Literal, TypeAlias
@@ -15,7 +15,7 @@ import orjson
 from evidence.derive.secret_scrubbing import are_free_of_secrets, scrub_body
 from evidence.model import Absent, Dossier, Record, Run
 from evidence.store import StoredScorecard
-from publish.formats.csv_columns import CSV_COLUMNS, CsvColumn, CsvRow
+from publish.formats.csv_columns import CSV_COLUMNS, CsvColumn, CsvRow, make_safe_cells
 from scoring import receipt
 
 FileFormat: TypeAlias = Literal["jsonl", "csv"]
@@ -110,7 +110,7 @@ class _Sheet:
     def line(self, form: FileForm) -> bytes:
         """One line of JSON, members sorted. A receipt is canonical JSON already, and goes in as it is."""
         around = describe_server(self._dossier, comparable=form.comparable)
-        cards = [_member(receipt.remove_moment(card.body) if form.comparable else card.body) for card in self._cards]
+        cards = list(map(receipt.remove_moment, self._members)) if form.comparable else self._members
         line = b'{"records":%b,%b"scorecards":[%b],"server":%b}' % (
             _json(around["records"]),
             b"" if form.comparable else _run_member(self._run),
@@ -126,9 +126,14 @@ class _Sheet:
         rows = []
         for card in self._values:
             row = CsvRow(self._run, self._dossier.server, self._dossier.records, card)
-            once = once or {column.name: column.cell(row) for column in columns if not column.of_card}
-            rows.append([column.cell(row) if column.of_card else once[column.name] for column in columns])
-        return _csv(rows)
+            once = once or {column.name: column.value(row) for column in columns if not column.of_card}
+            rows.append([column.value(row) if column.of_card else once[column.name] for column in columns])
+        safe = make_safe_cells({text for row in rows for text in row})
+        return _csv([[safe[text] for text in row] for row in rows])
+
+    @cached_property
+    def _members(self) -> list[bytes]:
+        return [_member(card.body, value) for card, value in zip(self._cards, self._values, strict=True)]
 
     @cached_property
     def _is_clean(self) -> bool:
@@ -148,7 +153,7 @@ def _gather(value: Any, texts: set[str], name: str = "") -> None:
         for each, inner in value.items():
             if each == _LINES:
                 for line in inner:
-                    texts.update(value for value in line.values() if isinstance(value, str))
+                    texts.update(map(str, line.values()))
             else:
                 _gather(inner, texts, each)
     elif isinstance(value, list):
@@ -160,11 +165,9 @@ def _run_member(run: Run) -> bytes:
     return b'"run":%b,' % _json({"id": run.id, "as_of": run.as_of.isoformat()})
 
 
-def _member(body: bytes) -> bytes:
+def _member(body: bytes, value: Mapping[str, Any]) -> bytes:
     """An encoded receipt as it stands in a line, where everything beyond ASCII is escaped."""
-    if body.isascii() and _ESCAPED_ELSEWHERE not in body:
-        return body
-    return _json(json.loads(body))
+    return body if body.isascii() and _ESCAPED_ELSEWHERE not in body else _json(value)
 
 
 def _json(value: Any) -> bytes:

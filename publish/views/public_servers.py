@@ -115,17 +115,19 @@ def _public(
 ) -> PublicServer:
     ordered = sorted(cards, key=lambda card: (card.rubric, card.version))
     reviewed = NOT_REVIEWED
+    decoded = [receipt.decode_stored_scorecard(card.body) if may_name_private(card.body) else None for card in ordered]
+    receipts = [card for card in decoded if card is not None]
     if rows:
-        receipts = [receipt.decode_stored_scorecard(card.body) for card in ordered if may_name_private(card.body)]
         reviewed = match_reviews(dossier, receipts, rows)
         here = {one.id for one in find_private_findings(dossier, receipts)}
         rows = [row for row in rows if row.finding.id in here and row.state is FindingState.PUBLIC_DISCLOSED]
     changed = [(dossier.records[kind], record) for kind, record in shown.records.items()]
     public = [
-        replace(card, body=cite_public_digests(redact_receipt_body(card.body, reviewed), changed)) for card in ordered
+        replace(card, body=cite_public_digests(redact_receipt_body(card.body, reviewed, whole), changed))
+        for card, whole in zip(ordered, decoded, strict=True)
     ]
-    suspect = frozenset(place for card in ordered for place in find_suspect_places(card.body))
-    return PublicServer(replace(dossier, records=shown.records), public, tuple(rows), suspect)
+    suspect = frozenset(place for card in receipts for place in find_suspect_places(card))
+    return PublicServer(dossier.with_records(shown.records), public, tuple(rows), suspect)
 
 
 def _decided(store: Store, servers: Sequence[ServerId], until: datetime | None) -> Mapping[ServerId, list[FindingRow]]:
