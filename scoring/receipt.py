@@ -267,13 +267,14 @@ def _bounds(body: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _dimension(body: dict[str, Any], line: ReadLine) -> DimensionScore:
-    components = tuple(ComponentScore(**_weighted(part, line), **_bounds(part)) for part in body["components"])
+    components = tuple(ComponentScore(**_weighted(part, line)) for part in body["components"])
     return DimensionScore(**{**_weighted(body, line), "components": components})
 
 
 def _weighted(body: dict[str, Any], line: ReadLine) -> dict[str, Any]:
     return {
-        **{name: value for name, value in body.items() if name not in _BOUNDS},
+        **body,
+        **_bounds(body),
         "base_weight": Decimal(body["base_weight"]),
         "effective_weight": Decimal(body["effective_weight"]),
         "result": _result(body["result"]),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from decimal import Decimal
 from enum import StrEnum
 from typing import Any
@@ -108,12 +108,12 @@ class FailureCounter:
         key = (found.rubric, found.version, found.cites, found.rule)
         known = self._found.get(key)
         if known is not None:
-            found = replace(
-                known,
-                servers=known.servers + found.servers,
-                times=known.times + found.times,
-                points=known.points + found.points,
+            servers, times, points = (
+                known.servers + found.servers,
+                known.times + found.times,
+                known.points + found.points,
             )
+            found = FailureCount(*key, servers, times, points, known.example)
         self._found[key] = found
 
     def all(self) -> Collection[FailureCount]:
