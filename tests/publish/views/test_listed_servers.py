@@ -23,7 +23,7 @@ from publish.views.public_servers import PublicServer, read_public_servers
 from scoring import receipt
 from scoring.results.scorecard import Scorecard
 from tests.dossiers import captures
-from tests.publish import samples
+from tests.publish import capped, samples
 from tests.publish.filled_stores import fill, stored
 from tests.publish.judged import published, receipts, whole
 from tests.publish.plain_counts import Overview, histogram
@@ -148,6 +148,7 @@ def test_movers_are_those_whose_score_differs_from_the_run_before(make_store: Ma
 def test_the_list_has_the_gate_and_the_badges_of_the_full_judgement() -> None:
     servers = [PublicServer(dossier, score_dossier(dossier)) for dossier in captures().values()]
     remote, package = published(whole("https://example.com/mcp")), published(whole())
+    servers += [published(capped.clean()), published(capped.leaking())]
     servers += [remote, package, published(whole(), [_forged(card) for card in receipts(whole())])]
     assert {_count_met(one) for one in servers} >= {0, 1 + len(requirements.BADGES)}
     for one in servers:
