@@ -1,11 +1,11 @@
 """The cost of a history of runs: `python -m bench.history --servers 10000 --nights 30 [--count 5] [--json FILE]`.
 
 Synthetic remotes, distributed as in the census, are written run after run through the Store as the pipeline does: plan,
-earlier evidence, records, changes, receipts. Two of a hundred open servers change their tools and receipts in each run;
-nothing is probed or scored. The figure after the seconds is the CPU time of a thousand servers in units of a fixed
-piece of work that is measured before and after each run, because the speed of machines varies. Sizes are measured after
-a plain VACUUM, as autovacuum leaves tables. With `--count N` function calls and the work of the database are counted in
-every Nth run, whose times are then invalid.
+earlier evidence, records, changes, receipts, dropped items. Two of a hundred open servers change their tools and
+receipts in each run; nothing is probed or scored. The figure after the seconds is the CPU time of a thousand servers in
+units of a fixed piece of work that is measured before and after each run, because the speed of machines varies. Sizes
+are measured after a plain VACUUM, as autovacuum leaves tables. With `--count N` function calls and the work of the
+database are counted in every Nth run, whose times are then invalid.
 """
 
 from __future__ import annotations
@@ -41,6 +41,7 @@ from scoring.receipt import replace_evidence_digests, replace_moment
 from tests.dossiers import captures
 from tests.servers.postgres import postgres_server
 from workers.preload import preload_modules
+from workers.retention import drop_done_items
 from workers.stages.scorecards import score_dossier
 
 FIRST = datetime(2026, 6, 1, 3, tzinfo=UTC)
@@ -122,6 +123,7 @@ class History:
         for step in (self._records, self._receipts):
             seconds[step.__name__.strip("_")] = _timed(lambda step=step: self._run_step(run, step))  # type: ignore[misc]
         self.store.set_run_state(run.id, RunState.PUBLISHED, run.as_of)
+        seconds["drop"] = _timed(lambda: drop_done_items(self.store, run.id))
         return seconds
 
     def _plan(self, run: Run) -> None:

@@ -17,7 +17,7 @@ from evidence.store import LeaseTokens, RunEvent, RunProgress, RunState, Stage
 from publish.publication import listing_writer
 from publish.publication import manifest as snapshot
 from publish.publication.export_workers import RunExporter
-from workers import stall_watch
+from workers import retention, stall_watch
 from workers.concurrency import Halt, process_concurrently, split_turns, without_key
 from workers.context import Context
 from workers.coordination.circuit_breaker import CircuitBreaker, NoCircuitBreaker
@@ -300,6 +300,7 @@ async def publish(ctx: Context, run: Run, *, late: bool = False, by: RunEvent | 
     if await asyncio.to_thread(ctx.store.publish_run, run.id, manifest, ctx.clock.wall(), by):
         await asyncio.to_thread(listing_index.hide_opted_out, ctx.settings, ctx.store)
         ctx.log.info("run_published", run=run.id, planned=progress.planned, scored=scored)
+        await asyncio.to_thread(retention.drop_done_items, ctx.store, run.id)
 
 
 def is_publishable(progress: RunProgress) -> bool:

@@ -20,6 +20,7 @@ from scoring import receipt
 from scoring.engine import catalogue
 from scoring.engine.rubric import Rubric
 from scoring.results.scorecard import Scorecard
+from workers import retention
 from workers.pipeline import SERVERS_PER_CHUNK, is_publishable
 from workers.publication import finding_disclosure
 from workers.runs import pins
@@ -180,6 +181,7 @@ def _publish(store: Store, run: Run, wall: Callable[[], datetime]) -> bool:
         return False
     store.put_snapshot(run.id, manifest.make_manifest(store, run.id), wall())
     store.set_run_state(run.id, RunState.PUBLISHED, wall())
+    retention.drop_done_items(store, run.id)
     return True
 
 

@@ -1,6 +1,7 @@
-"""Compaction of old runs, in steps that may be interrupted anywhere and repeated.
+"""Compaction of final and old runs, in steps that may be interrupted anywhere and repeated.
 
-First the records of old runs are dropped, except for one run per week; then the bodies that no record refers to.
+The done items of a final run become counts; publication does this at once, compaction does what it left.
+Then the records of old runs are dropped, except for one run per week; then the bodies that no record refers to.
 Receipts stay: each can be recomputed from its lines and lists the digests of its evidence.
 """
 
@@ -11,7 +12,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
 
-from evidence.store import Store
+from evidence.store import Stage, Store
 from evidence.store.retention.garbage_collection import CollectedGarbage
 from workers.clock import Clock
 
@@ -20,6 +21,9 @@ RETENTION: Final = timedelta(days=90)
 
 GRACE_PERIOD: Final = timedelta(days=7)
 """Longer than any worker holds a lease: no worker writes to an older run."""
+
+ITEMS_PER_STEP: Final = 10_000
+"""Items of a run that one transaction checks: some tenths of a second."""
 
 SERVERS_PER_STEP: Final = 2_000
 """Servers of a run whose records one transaction checks."""
@@ -41,6 +45,14 @@ class CompactionResult:
 ReportProgress = Callable[[str, int], None]
 
 
+def drop_done_items(store: Store, run: str) -> None:
+    """Replace the done items of a final run by their counts."""
+    for stage in Stage:
+        after: int | None = 0
+        while after is not None:
+            after = store.compaction.drop_done_items(run, stage, limit=ITEMS_PER_STEP, after=after)
+
+
 def compact_runs(
     store: Store,
     clock: Clock,
@@ -49,13 +61,15 @@ def compact_runs(
     dry: bool = False,
     progress: ReportProgress = lambda _run, _record_sets: None,
 ) -> CompactionResult:
-    """Drop the records of runs older than `keep`, except for one run per week, and the bodies that are then unused.
+    """Drop done items, the records of runs older than `keep` but one run per week, and the bodies that are then unused.
 
     Records of servers with a private finding and the newest records of each server are never dropped. `progress` gets
     each run and the number of its servers whose records were dropped.
     """
     now = clock.wall()
     before = now - max(keep, GRACE_PERIOD)
+    for run in () if dry else store.compaction.list_runs_with_done_items():
+        drop_done_items(store, run)
     record_sets: dict[str, int] = {}
     for run in store.compaction.list_runs(before):
         record_sets[run] = store.compaction.count_droppable(run) if dry else _drop_records(store, run, now)

@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 from typing import Final
 
-from sqlalchemy import Connection, func, select
+from sqlalchemy import Connection, and_, func, or_, select
 
 from evidence.kinds.traits import kinds_where
 from evidence.model import Dossier, Record, ServerId
@@ -14,6 +14,7 @@ from evidence.store.records.dossiers import put_records, read_earlier, read_rete
 from evidence.store.sql.bulk_insert import split_batches
 from evidence.store.sql.row_keys import find_run_key
 from evidence.store.tables.core import RUN, RUN_ITEM, SAMPLE, SERVER
+from evidence.store.tables.evidence import RECORD_SET
 from evidence.store.values import Stage
 
 _CONVERSATION: Final = kinds_where(lambda traits: traits.conversation)
@@ -47,16 +48,22 @@ def read_last_collection_times(
 ) -> dict[ServerId, datetime]:
     """When each server was last collected in a run before this one, other than by carrying; others are left out.
 
-    The query looks up primary keys.
+    A run whose item was dropped counts with its `as_of`, which is earlier. The query looks up primary keys.
     """
-    collected = (
-        RUN.c.id < run_id,
-        RUN_ITEM.c.stage == Stage.COLLECT.value,
-        RUN_ITEM.c.server_key == SERVER.c.key,
-        RUN_ITEM.c.done_at.is_not(None),
-        RUN_ITEM.c.carried.is_(False),
+    item = (RUN_ITEM.c.run_key == RUN.c.key, RUN_ITEM.c.server_key == SERVER.c.key)
+    records = (RECORD_SET.c.run_key == RUN.c.key, RECORD_SET.c.server_key == SERVER.c.key)
+    was_collected = or_(
+        and_(RUN_ITEM.c.done_at.is_not(None), RUN_ITEM.c.carried.is_(False)),
+        and_(RUN_ITEM.c.run_key.is_(None), RECORD_SET.c.run_key.is_not(None)),
     )
-    times = select(RUN_ITEM.c.done_at).join(RUN, RUN.c.key == RUN_ITEM.c.run_key).where(*collected).correlate(SERVER)
+    times = (
+        select(func.coalesce(RUN_ITEM.c.done_at, RUN.c.as_of))
+        .select_from(RUN)
+        .join(RUN_ITEM, and_(*item, RUN_ITEM.c.stage == Stage.COLLECT.value), isouter=True)
+        .join(RECORD_SET, and_(*records), isouter=True)
+        .where(RUN.c.id < run_id, was_collected)
+        .correlate(SERVER)
+    )
     newest = times.order_by(RUN.c.id.desc()).limit(1).scalar_subquery()
     found: dict[ServerId, datetime] = {}
     for batch in split_batches(servers):

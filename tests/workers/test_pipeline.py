@@ -60,6 +60,7 @@ def test_a_run_goes_from_registry_to_snapshot(tmp_path: Path) -> None:
             assert stored is not None
             assert stored.state is RunState.PUBLISHED
             assert ctx.store.find_snapshot(run.id)
+            assert ctx.store.compaction.list_runs_with_done_items() == []
             assert ctx.store.verify() == []
 
     asyncio.run(main())

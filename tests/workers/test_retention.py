@@ -329,3 +329,14 @@ def test_stages_are_untouched_of_what_is_kept(nights: Store) -> None:
     compact_runs(nights, TODAY, KEEP)
     assert nights.list_planned_servers(name(7)) == sorted(IDS)
     assert nights.list_pending_servers(name(7), Stage.SCORE) == []
+
+
+def test_items_that_a_killed_publication_left_are_dropped(nights: Store) -> None:
+    before = [nights.read_progress(name(number)) for number in range(NIGHTS)]
+    assert nights.compaction.list_runs_with_done_items() == [name(number) for number in range(NIGHTS)]
+    compact_runs(nights, TODAY, KEEP, dry=True)
+    assert nights.compaction.list_runs_with_done_items() != []
+    compact_runs(nights, TODAY, KEEP)
+    assert nights.compaction.list_runs_with_done_items() == []
+    after = [nights.read_progress(name(number)) for number in range(NIGHTS)]
+    assert [(one.planned, one.done) for one in after] == [(one.planned, one.done) for one in before]

@@ -7,7 +7,7 @@ once a minute while it runs and once when it is finished, so the cost does not g
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Final
 
@@ -20,7 +20,7 @@ from evidence.store import NotMigrated, RegistryWalk, RunRow, RunState, Stage, S
 from evidence.store.database import Database
 from evidence.store.leases.leasing import NEVER_DUE
 from evidence.store.runs.record_counts import count_records
-from evidence.store.tables.core import RUN, RUN_ITEM
+from evidence.store.tables.core import DROPPED_ITEM, RUN, RUN_ITEM
 from publish.views.outages import describe_outage
 from publish.views.runs import OWN_FAILURES
 from workers.clock import Clock
@@ -47,13 +47,13 @@ class StageStatistics:
     """
 
     stage: Stage
-    planned: int
-    done: int
-    held: int
-    expired: int
-    retries: int
-    failing: int
-    rate: float | None
+    planned: int = 0
+    done: int = 0
+    held: int = 0
+    expired: int = 0
+    retries: int = 0
+    failing: int = 0
+    rate: float | None = None
     later: int = 0
     carried: int = 0
     due: int = 0
@@ -243,6 +243,15 @@ def _stages(connection: Connection, key: int, row: RunRow, now: datetime) -> tup
             query.where(RUN_ITEM.c.run_key == key).group_by(RUN_ITEM.c.stage)
         )
     }
+    for dropped in connection.execute(select(DROPPED_ITEM).where(DROPPED_ITEM.c.run_key == key)):
+        others = found.get(dropped.stage, StageStatistics(stage=Stage(dropped.stage)))
+        found[dropped.stage] = replace(
+            others,
+            planned=others.planned + dropped.planned,
+            done=others.done + dropped.done,
+            retries=others.retries + dropped.attempts,
+            carried=others.carried + (dropped.planned if dropped.carried else 0),
+        )
     return tuple(found[stage.value] for stage in Stage if stage.value in found)
 
 

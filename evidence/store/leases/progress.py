@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime
 
-from sqlalchemy import Connection, func, select, union, update
+from sqlalchemy import Connection, func, select, union, union_all, update
 
 from evidence.model import ServerId
 from evidence.store.errors import UnknownServer
@@ -15,8 +15,8 @@ from evidence.store.runs.record_counts import count_records
 from evidence.store.runs.run_states import set_run_state
 from evidence.store.sql.bulk_insert import insert_rows, split_batches
 from evidence.store.sql.row_keys import find_known_server_keys, find_run_key, find_server_keys
-from evidence.store.tables.core import RELEASED_LEASE, RUN, RUN_ITEM, SERVER
-from evidence.store.tables.evidence import COMPACTION, SCORING
+from evidence.store.tables.core import DROPPED_ITEM, RELEASED_LEASE, RUN, RUN_ITEM, SERVER
+from evidence.store.tables.evidence import SCORING
 from evidence.store.values import COLLECT_STAGES, LeaseTokens, RunProgress, RunState, Stage, StageFailure
 
 _COLUMNS = ("run_key", "stage", "server_key", "attempts", "not_before")
@@ -54,11 +54,12 @@ def plan_run(
 
 
 def list_planned_servers(connection: Connection, run_id: str) -> list[ServerId]:
-    """Every planned server of a run; sorted. Compaction leaves the receipts of some servers of old runs, not items."""
+    """Every planned server of a run; sorted. A final run has receipts of its servers and items of the others."""
     run = find_run_key(connection, run_id)
     items = select(RUN_ITEM.c.server_key).where(RUN_ITEM.c.run_key == run, RUN_ITEM.c.stage == Stage.COLLECT.value)
+    unscored = select(RUN_ITEM.c.server_key).where(item_is_open(run, Stage.SCORE))
     scored = select(SCORING.c.server_key).where(SCORING.c.run_key == run)
-    return sorted(connection.scalars(select(SERVER.c.id).where(SERVER.c.key.in_(union(items, scored)))))
+    return sorted(connection.scalars(select(SERVER.c.id).where(SERVER.c.key.in_(union(items, unscored, scored)))))
 
 
 def list_pending_servers(
@@ -167,22 +168,22 @@ def _read_first_tokens(connection: Connection, run: int, servers: Iterable[int])
 
 def read_progress(connection: Connection, run_id: str) -> RunProgress:
     key = find_run_key(connection, run_id)
-    count = func.count()
-    columns = (RUN_ITEM.c.stage, RUN_ITEM.c.carried, count, func.count(RUN_ITEM.c.done_at))
+    columns = (RUN_ITEM.c.stage, RUN_ITEM.c.carried, func.count(), func.count(RUN_ITEM.c.done_at))
     items = select(*columns).where(RUN_ITEM.c.run_key == key).group_by(RUN_ITEM.c.stage, RUN_ITEM.c.carried)
-    counts = {(Stage(stage), carried): (here, done) for stage, carried, here, done in connection.execute(items)}
-    done = Counter({Stage.COLLECT: 0, Stage.SCORE: 0})
-    for (stage, _), (_, passed) in counts.items():
-        done[stage] += passed
+    counts = (DROPPED_ITEM.c.stage, DROPPED_ITEM.c.carried, DROPPED_ITEM.c.planned, DROPPED_ITEM.c.done)
+    # One statement, so that an item which is being dropped is counted once.
+    dropped = select(*counts).where(DROPPED_ITEM.c.run_key == key)
+    planned: Counter[tuple[Stage, bool]] = Counter()
+    passed: Counter[tuple[Stage, bool]] = Counter()
+    for stage, carried, here, done in connection.execute(union_all(items, dropped)):
+        planned[Stage(stage), carried] += here
+        passed[Stage(stage), carried] += done
     outcomes = count_records(connection, key)
-    compacted = connection.scalar(select(COMPACTION.c.record_sets).where(COMPACTION.c.run_key == key)) or 0
-    if compacted:
-        done[Stage.COLLECT] += compacted
-        done[Stage.SCORE] = connection.scalar(select(count).where(SCORING.c.run_key == key)) or 0
+    reached = {Stage.COLLECT, Stage.SCORE, *(stage for stage, _ in planned)}
     return RunProgress(
-        planned=sum(here for (stage, _), (here, _) in counts.items() if stage is Stage.COLLECT) + compacted,
-        done=dict(done),
+        planned=planned[Stage.COLLECT, False] + planned[Stage.COLLECT, True],
+        done={stage: passed[stage, False] + passed[stage, True] for stage in reached},
         absent={(kind, reason): number for (kind, reason), number in outcomes.items() if reason is not None},
-        carried=counts.get((Stage.COLLECT, True), (0, 0))[0],
-        carried_scored=counts.get((Stage.SCORE, True), (0, 0))[1],
+        carried=planned[Stage.COLLECT, True],
+        carried_scored=passed[Stage.SCORE, True],
     )

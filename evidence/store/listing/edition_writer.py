@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from sqlalchemy import Connection, delete, func, insert, literal, select, text, update
+from sqlalchemy import Connection, delete, func, insert, literal, select, text, union, update
 
 from evidence.store.database import Database
 from evidence.store.listing.facet_bits import add_bits
@@ -36,6 +36,7 @@ from evidence.store.sql import bulk_insert
 from evidence.store.sql.json_columns import to_json
 from evidence.store.sql.row_keys import find_run_key, find_server_keys
 from evidence.store.tables.core import RUN, RUN_ITEM
+from evidence.store.tables.evidence import SCORING
 from evidence.store.tables.listing import LISTING_EDITION, LISTING_ORDER, LISTING_SERVER, LISTING_WITHHELD
 from evidence.store.values import Stage
 
@@ -221,10 +222,12 @@ def _withhold(connection: Connection, edition: int) -> None:
     """Record which servers of the run are not in the index: their results are not public."""
     run = connection.execute(select(LISTING_EDITION.c.run_key).where(LISTING_EDITION.c.key == edition)).scalar_one()
     connection.execute(delete(LISTING_WITHHELD).where(LISTING_WITHHELD.c.run_key == run))
-    item, server = RUN_ITEM.c, LISTING_SERVER.c
-    listed = select(server.server_key).where(server.edition == edition, server.server_key == item.server_key)
-    planned = select(item.run_key, item.server_key).where(item.run_key == run, item.stage == Stage.SCORE.value)
-    others = planned.where(~listed.correlate(RUN_ITEM).exists())
+    items = select(RUN_ITEM.c.server_key).where(RUN_ITEM.c.run_key == run, RUN_ITEM.c.stage == Stage.SCORE.value)
+    planned = union(items, select(SCORING.c.server_key).where(SCORING.c.run_key == run)).subquery()
+    listed = select(LISTING_SERVER.c.server_key).where(
+        LISTING_SERVER.c.edition == edition, LISTING_SERVER.c.server_key == planned.c.server_key
+    )
+    others = select(literal(run), planned.c.server_key).where(~listed.correlate(planned).exists())
     connection.execute(insert(LISTING_WITHHELD).from_select(["run_key", "server_key"], others))
 
 

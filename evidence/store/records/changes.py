@@ -11,8 +11,9 @@ from evidence.model import ServerId, Trigger
 from evidence.store.records.record_sets import RecordContents, read_contents
 from evidence.store.sql.bulk_insert import split_batches
 from evidence.store.sql.row_keys import find_run_key
-from evidence.store.tables.core import RUN, RUN_ITEM, SERVER
-from evidence.store.values import EvidenceChange, Stage
+from evidence.store.tables.core import RUN, SERVER
+from evidence.store.tables.evidence import COMPACTION, SCORING
+from evidence.store.values import EvidenceChange
 
 _MAX_RUNS: Final = 500
 """Earlier runs that are searched for a score of a server."""
@@ -49,24 +50,20 @@ def _differing(new: RecordContents | None, old: RecordContents | None) -> frozen
 
 
 def _select_equal_pins(connection: Connection, run: int, run_id: str) -> Select[int, str]:
-    """The earlier runs with the same pins, newest first, without re-tests (docs/decisions/0029)."""
+    """The earlier runs with the same pins and all records, newest first, without re-tests (docs/decisions/0029)."""
     pins = connection.scalar(select(RUN.c.pins).where(RUN.c.key == run))
-    conditions = (RUN.c.pins == pins, RUN.c.id < run_id, RUN.c.trigger != Trigger.RETEST.value)
+    is_whole = RUN.c.key.not_in(select(COMPACTION.c.run_key))
+    conditions = (RUN.c.pins == pins, RUN.c.id < run_id, RUN.c.trigger != Trigger.RETEST.value, is_whole)
     return select(RUN.c.key, RUN.c.id).where(*conditions).order_by(RUN.c.id.desc())
 
 
 def _newest_scored(runs: Select[int, str], ids: Sequence[ServerId]) -> Select[str, int, int | None]:
     """For each server the newest of the runs that scored it, found by primary keys from the newest run on.
 
-    With a list of run keys every run would be checked for every server; with EXISTS PostgreSQL may first read all items
-    of every server.
+    With a list of run keys every run would be checked for every server; with EXISTS PostgreSQL may first read all
+    scorings of every server.
     """
-    scored = select(RUN_ITEM.c.stage).where(
-        RUN_ITEM.c.run_key == RUN.c.key,
-        RUN_ITEM.c.stage == Stage.SCORE.value,
-        RUN_ITEM.c.server_key == SERVER.c.key,
-        RUN_ITEM.c.done_at.is_not(None),
-    )
+    scored = select(SCORING.c.run_key).where(SCORING.c.run_key == RUN.c.key, SCORING.c.server_key == SERVER.c.key)
     is_scored = scored.correlate(RUN, SERVER).scalar_subquery().is_not(None)
     newest = runs.with_only_columns(RUN.c.key).where(is_scored).limit(1)
     return select(SERVER.c.id, SERVER.c.key, newest.correlate(SERVER).scalar_subquery()).where(SERVER.c.id.in_(ids))

@@ -1,11 +1,11 @@
-"""Compaction: drops records of old runs and sweeps blobs that nothing references. Methods may be repeated."""
+"""Compaction: drops items of final runs, records of old ones and blobs without references. Methods may be repeated."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
 
-from evidence.store.retention import garbage_collection, record_retention
+from evidence.store.retention import garbage_collection, item_retention, record_retention
 from evidence.store.retention.garbage_collection import BlobMarks, CollectedGarbage
 from evidence.store.transactions import DatabaseAccess, read_method, write_method
 
@@ -13,6 +13,8 @@ from evidence.store.transactions import DatabaseAccess, read_method, write_metho
 class Compaction(DatabaseAccess):
     """The compaction of one database, in short transactions. workers/retention.py has the order of the steps."""
 
+    list_runs_with_done_items = read_method(item_retention.list_runs_with_done_items)
+    drop_done_items = write_method(item_retention.drop_done_items)
     list_runs = read_method(record_retention.list_runs_to_compact)
     count_droppable = read_method(record_retention.count_droppable)
     drop_records = write_method(record_retention.drop_records)

@@ -14,6 +14,7 @@ from typing import Final
 from sqlalchemy import Connection, bindparam, delete, literal, select
 
 from evidence.model import Trigger
+from evidence.store.retention.item_retention import drop_items
 from evidence.store.sql.bulk_insert import insert_rows, split_batches
 from evidence.store.tables.core import FINDING, RUN, RUN_ITEM, SERVER
 from evidence.store.tables.evidence import COMPACTION, RECORD_SET
@@ -72,8 +73,10 @@ def drop_records(
     dropped = 0
     for batch in split_batches(keys):
         droppable = _droppable(connection, run, batch)
-        for table in (RECORD_SET, RUN_ITEM):
-            connection.execute(delete(table).where(table.c.run_key == run, table.c.server_key.in_(droppable)))
+        connection.execute(
+            delete(RECORD_SET).where(RECORD_SET.c.run_key == run, RECORD_SET.c.server_key.in_(droppable))
+        )
+        drop_items(connection, run, RUN_ITEM.c.server_key.in_(droppable))
         dropped += len(droppable)
     ended = len(keys) < limit
     before = connection.scalar(select(COMPACTION.c.record_sets).where(COMPACTION.c.run_key == run)) or 0

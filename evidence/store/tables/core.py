@@ -154,6 +154,21 @@ class RunItemTable(TableBase, table=True):
     __table_args__: ClassVar[Any] = {"sqlite_with_rowid": False}
 
 
+class DroppedItemTable(TableBase, table=True):
+    """How many items of a stage of a final run were dropped (`planned`), how many of them were done, their attempts."""
+
+    __tablename__ = "dropped_item"
+
+    run_key: int = Field(sa_column=Column(ForeignKey("run.key"), primary_key=True))
+    stage: str = Field(sa_column=Column(TextColumn, primary_key=True))
+    carried: bool = Field(sa_column=Column(Bool, primary_key=True))
+    planned: int = Field(sa_column=Column(Integer, nullable=False))
+    done: int = Field(sa_column=Column(Integer, nullable=False))
+    attempts: int = Field(sa_column=Column(Integer, nullable=False))
+
+    __table_args__: ClassVar[Any] = {"sqlite_with_rowid": False}
+
+
 class FullProbeTable(TableBase, table=True):
     """The run of the full probe after a re-test; no run where no probe was needed."""
 
@@ -276,6 +291,7 @@ RUN = get_table(RunTable)
 WALK = get_table(WalkTable)
 WATERMARK = get_table(WatermarkTable)
 RUN_ITEM = get_table(RunItemTable)
+DROPPED_ITEM = get_table(DroppedItemTable)
 SAMPLE = get_table(SampleTable)
 FINDING = get_table(FindingTable)
 DISCLOSURE = get_table(DisclosureTable)

@@ -39,6 +39,7 @@ from workers.observability.run_statistics import (
     bound_queries,
 )
 from workers.observability.status import NotInstalled, StatusReader, SystemStatus, Unavailable
+from workers.retention import drop_done_items
 
 NOW = world.NIGHT + timedelta(hours=1)
 NIGHTLY = schedule.make_nightly_run_id(world.NIGHT)
@@ -141,6 +142,20 @@ def test_postponed_servers_do_not_fail_and_carried_servers_are_counted(url: str)
     collect = shown.stages[0]
     assert (collect.retries, collect.later, collect.failing) == (3, 3, 0)
     assert shown.carried == 2
+
+
+def test_the_stages_of_a_published_night_outlive_its_items(url: str) -> None:
+    store = open_store(url)
+    half_done(store, samples.dossiers(10))
+    store.set_run_state(NIGHTLY, RunState.PUBLISHED, NOW)
+    before = look(url).shown
+    drop_done_items(store, NIGHTLY)
+    store.close()
+    after = look(url).shown
+    assert before is not None
+    assert after is not None
+    assert after.stages == before.stages
+    assert (after.stages[0].planned, after.stages[0].done, after.stages[0].retries) == (10, 4, 3)
 
 
 def test_any_number_of_re_tests_hides_no_night(url: str) -> None:

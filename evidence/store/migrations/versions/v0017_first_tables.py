@@ -22,7 +22,7 @@ from evidence.store.migrations.building import (
 )
 
 # Lower numbers were those of migrations before this one, which made other tables.
-revision = "0016"
+revision = "0017"
 down_revision = None
 branch_labels = None
 depends_on = None
@@ -116,6 +116,16 @@ def _make_runs() -> None:
     index("run_item", "run_key", "leased_until", name="ix_run_item_handed_out", where="done_at IS NULL AND leases > 0")
     index(
         "run_item", "run_key", "stage", "not_before", "server_key", name="ix_run_item_waiting", where="done_at IS NULL"
+    )
+    table(
+        "dropped_item",
+        *integers("run_key"),
+        *texts("stage"),
+        *booleans("carried"),
+        *integers("planned", "done", "attempts"),
+        primary=("run_key", "stage", "carried"),
+        foreign={"run_key": "run"},
+        rowid=False,
     )
     table(
         "snapshot",
