@@ -28,6 +28,7 @@ from workers.clock import clock_at
 from workers.coordination import broker_statistics
 from workers.coordination.broker import make_queue
 from workers.nightly.actions import DATABASE_ACTION
+from workers.observability.task_times import TaskTimer
 from workers.settings.environment import Settings
 
 _DATABASE_TRIES: Final = 20
@@ -169,11 +170,26 @@ def is_stopping() -> bool:
     return _stop.is_raised()
 
 
+@cache
+def _timer() -> TaskTimer:
+    return TaskTimer(worker_settings().redis_url.get_secret_value())
+
+
+def _begin_time(**_: object) -> None:
+    _timer().begin()
+
+
+def _count_time(task: Any = None, **_: object) -> None:
+    _timer().end(task)
+
+
 setup_logging.connect(_configure_logs)
 celeryd_after_setup.connect(_hush)
 celeryd_after_setup.connect(_consume_own_version)
 before_task_publish.connect(broker_statistics.stamp_sent_time)
 task_prerun.connect(_bind_logs)
+task_prerun.connect(_begin_time)
+task_postrun.connect(_count_time)
 task_postrun.connect(_unbind_logs)
 worker_init.connect(_migrate)
 worker_init.connect(_warm)

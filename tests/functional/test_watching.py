@@ -123,6 +123,10 @@ def test_every_metric_moves_and_every_line_says_what_it_is_about(
         assert largest(seen, "hallmark_workers", queue) == 1, queue
     assert waited(seen)
     assert largest(seen, "hallmark_messages_unacknowledged") > 0
+    for task in ("plan_run", "probe_shard", "score_shard"):
+        ended = largest(seen, "hallmark_task_seconds_count", task)
+        assert ended > 0, task
+        assert ended == largest(seen, "hallmark_task_seconds_bucket", task, "+Inf")
     quota = github.world.quota(SECRET, "core")
     [left] = [values for (name, labels), values in seen.items() if name.endswith("quota_left") and "core" in labels]
     assert left[-1] == quota.remaining < quota.limit

@@ -14,7 +14,7 @@ from starlette.testclient import TestClient
 
 from tests.infra.deployment import INFRA, ROOT, compose, manifests
 from workers.clock import SystemClock
-from workers.observability.metrics import METRICS, list_exposed_names
+from workers.observability.metrics import METRICS, list_exposed_labels, list_exposed_names
 from workers.web.request_metrics import RequestMetrics
 
 METRIC = re.compile(r"\bhallmark_[a-z_]+\b")
@@ -34,7 +34,7 @@ def of_the_site() -> dict[str, set[str]]:
     return found
 
 
-LABELS = {name: set(METRICS[name.removesuffix("_total")].labels) for name in list_exposed_names()} | of_the_site()
+LABELS = {name: set(labels) for name, labels in list_exposed_labels().items()} | of_the_site()
 
 
 def expressions() -> Iterator[tuple[str, str]]:

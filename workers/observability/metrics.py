@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final, TypeAlias
 
 from prometheus_client import CollectorRegistry
-from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, HistogramMetricFamily, Metric
 from prometheus_client.exposition import CONTENT_TYPE_PLAIN_0_0_4, generate_latest
 from prometheus_client.registry import Collector
 
@@ -17,6 +18,7 @@ from workers.coordination.broker_statistics import HOST_WAIT_SECONDS, HOST_WAITS
 from workers.observability.problems import find_problems
 from workers.observability.run_statistics import RunStatistics, StoreStatistics
 from workers.observability.status import NotInstalled, SystemStatus, Unavailable
+from workers.observability.task_times import TaskTimes, read_task_times
 from workers.runs.pins import read_commit
 from workers.settings.environment import Settings, read_code_version
 
@@ -28,12 +30,18 @@ Sample: TypeAlias = tuple[str, tuple[str, ...], float]
 
 @dataclass(frozen=True, slots=True)
 class MetricDeclaration:
-    """Help text and labels of a metric. The exposed name of a counter ends in `_total`."""
+    """Help text and labels of a metric.
+
+    The exposed name of a counter ends in `_total`; a histogram is exposed as `_bucket`, `_count` and `_sum`.
+    """
 
     help: str
     labels: tuple[str, ...] = ()
     counter: bool = False
+    histogram: bool = False
 
+
+TASK_SECONDS: Final = "hallmark_task_seconds"
 
 METRICS: Final[Mapping[str, MetricDeclaration]] = {
     "hallmark_build_info": MetricDeclaration("Version and commit of the code that answers.", ("version", "commit")),
@@ -49,6 +57,7 @@ METRICS: Final[Mapping[str, MetricDeclaration]] = {
     "hallmark_hosts_leased": MetricDeclaration("Hosts that are probed now or were within the request gap."),
     "hallmark_host_waits": MetricDeclaration("Probes that waited for another process at the same host.", counter=True),
     "hallmark_host_wait_seconds": MetricDeclaration("Total seconds of these waits.", counter=True),
+    TASK_SECONDS: MetricDeclaration("Durations of tasks since the broker was empty.", ("task",), histogram=True),
     "hallmark_github_quota_left": MetricDeclaration(
         "Remaining GitHub requests (core) or points (graphql) of a token, by its digest.", ("token", "resource")
     ),
@@ -94,13 +103,27 @@ METRICS: Final[Mapping[str, MetricDeclaration]] = {
 
 
 def list_exposed_names() -> frozenset[str]:
-    return frozenset(f"{name}_total" if declared.counter else name for name, declared in METRICS.items())
+    return frozenset(list_exposed_labels())
+
+
+def list_exposed_labels() -> dict[str, tuple[str, ...]]:
+    """The labels of every exposed name."""
+    found: dict[str, tuple[str, ...]] = {}
+    for name, declared in METRICS.items():
+        if declared.histogram:
+            found |= {f"{name}_{part}": declared.labels for part in ("count", "sum")}
+            found[f"{name}_bucket"] = (*declared.labels, "le")
+        else:
+            found[f"{name}_total" if declared.counter else name] = declared.labels
+    return found
 
 
 def render_metrics(status: SystemStatus, settings: Settings, *, took: float) -> bytes:
     """The status in Prometheus' text format; reading it took `took` seconds."""
     registry = CollectorRegistry(auto_describe=False)
     registry.register(_Once(list_samples(status, settings, took=took)))
+    if isinstance(status.broker, BrokerStatistics):
+        registry.register(_TaskHistogram(read_task_times(status.broker.counters)))
     return generate_latest(registry)
 
 
@@ -184,6 +207,20 @@ def _broker_status(broker: BrokerStatistics) -> Iterator[Sample]:
         yield "hallmark_github_quota_reset_seconds", (quota.token, quota.resource), quota.resets_in
     for token, seconds in broker.pauses.items():
         yield "hallmark_github_pause_seconds", (token,), seconds
+
+
+class _TaskHistogram(Collector):
+    """The times of tasks as a histogram."""
+
+    def __init__(self, times: Mapping[str, TaskTimes]) -> None:
+        declared = METRICS[TASK_SECONDS]
+        self._family = HistogramMetricFamily(TASK_SECONDS, declared.help, labels=declared.labels)
+        for task, taken in times.items():
+            buckets = [("+Inf" if bound == math.inf else str(bound), number) for bound, number in taken.buckets.items()]
+            self._family.add_metric((task,), buckets, taken.seconds)
+
+    def collect(self) -> Iterable[Metric]:
+        return [self._family]
 
 
 class _Once(Collector):

@@ -16,11 +16,17 @@ from evidence.store import RunRow, RunState, Stage
 from tests.workers import world
 from workers.coordination.broker_statistics import BrokerStatistics, QueueStatistics
 from workers.coordination.shared_github_quota import TokenQuota
-from workers.observability.metrics import METRICS, list_exposed_names, render_metrics
+from workers.observability.metrics import METRICS, list_exposed_labels, list_exposed_names, render_metrics
 from workers.observability.run_statistics import OBSERVED_LABEL, RunStatistics, StageStatistics, StoreStatistics
 from workers.observability.status import NotInstalled, SystemStatus, Unavailable
 
 NOW = world.NIGHT + timedelta(hours=1)
+TASKS = {
+    "task_seconds:probe_shard:10.0": 2.0,
+    "task_seconds:probe_shard:900.0": 3.0,
+    "task_seconds:probe_shard:inf": 1.0,
+    "task_seconds:probe_shard:sum": 5900.5,
+}
 RUN = Run(id="20261121T030000Z-nightly", trigger=Trigger.NIGHTLY, as_of=world.NIGHT, pins={})
 ROW = RunRow(run=RUN, state=RunState.PLANNED, planned_at=world.NIGHT)
 BEFORE = RunRow(
@@ -50,7 +56,7 @@ WAITING = BrokerStatistics(
     taken=2,
     hosts=9,
     workers={"one@a": ("probe", "score"), "two@b": ("probe",)},
-    counters={"host_waits": 4.0, "host_wait_seconds": 2.5},
+    counters={"host_waits": 4.0, "host_wait_seconds": 2.5, **TASKS},
     quota=(TokenQuota(token="a1b2", resource="core", left=4_990, resets_in=1_800.0),),
     pauses={"a1b2": 12.0},
 )
@@ -155,8 +161,19 @@ def test_every_sample_has_the_declared_labels() -> None:
         declared = METRICS[family.name]
         assert family.documentation == declared.help
         assert (family.type == "counter") == declared.counter
+        assert (family.type == "histogram") == declared.histogram
         for sample in family.samples:
-            assert tuple(sorted(sample.labels)) == tuple(sorted(declared.labels))
+            assert sorted(sample.labels) == sorted(list_exposed_labels()[sample.name])
+
+
+def test_the_times_of_tasks_are_a_histogram() -> None:
+    """Each bucket contains the tasks of the smaller ones, and the last one all."""
+    series = read(OVERVIEW)
+    bounds = ("0.1", "1.0", "10.0", "60.0", "300.0", "900.0", "3600.0", "+Inf")
+    found = [value(series, "hallmark_task_seconds_bucket", "probe_shard", bound) for bound in bounds]
+    assert found == [0, 0, 2, 2, 2, 5, 5, 6]
+    assert value(series, "hallmark_task_seconds_count", "probe_shard") == 6
+    assert value(series, "hallmark_task_seconds_sum", "probe_shard") == 5900.5
 
 
 def test_no_secret_is_exposed() -> None:
