@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from enum import StrEnum
 from functools import cached_property
@@ -181,6 +182,11 @@ class Walk:
             base.Tool(item=item, at=f"{self._prefix}tools/{segment}", position=(item.index,))
             for item, segment in _with_segments(self._items("tools"))
         )
+
+    @cached_property
+    def parameter_counts(self) -> Counter[int]:
+        """The number of parameters of each tool that has any, by its place in the list."""
+        return Counter(param.position[0] for param in self.list_things(base.Param))
 
     @cached_property
     def prompts(self) -> tuple[base.Prompt, ...]:

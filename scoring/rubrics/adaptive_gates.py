@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from decimal import Decimal
+from functools import cache
 from itertools import chain
 from typing import Final
 
@@ -93,6 +94,7 @@ def merge_caps(*several: Iterable[Cap]) -> tuple[Cap, ...]:
     return tuple(sorted(caps.values(), key=lambda cap: cap.ceiling))
 
 
+@cache
 def _criteria(*rules: str) -> tuple[Criterion, ...]:
     return tuple(Criterion(cites=rule, rule=rule, severity=discover_rules()[rule].severity) for rule in rules)
 

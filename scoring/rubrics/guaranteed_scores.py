@@ -127,6 +127,8 @@ def _measure_loss(result: CheckResult, assessment: Assessment) -> _Loss | None:
 
 def _measure_share(result: CheckResult) -> _Loss:
     findings = list_findings(result)
+    if not findings:
+        return _Loss(result, (), Decimal(0), Decimal(result.checked), ())
     parts = compute_failed_parts([finding for _, finding in findings])
     return _Loss(result, findings, sum(parts, Decimal(0)), Decimal(result.checked), parts)
 
@@ -144,10 +146,11 @@ def _list_bare_tools(criterion: Criterion, assessment: Assessment) -> Iterator[F
 
 def _measure_parameter_loss(result: CheckResult, assessment: Assessment) -> _Loss:
     found = list_findings(result)
+    sizes = assessment.walks[result.check.criteria[0].pages].parameter_counts
+    if not found:
+        return _Loss(result, (), Decimal(0), Decimal(len(sizes)), ())
     findings = [finding for _, finding in found]
     parts = compute_failed_parts(findings)
-    criterion = result.check.criteria[0]
-    sizes = Counter(_tool(param) for param in assessment.walks[criterion.pages].list_things(Param))
     failed = Counter[int]()
     for finding, part in zip(findings, parts, strict=True):
         failed[_tool(finding)] += part  # type: ignore[assignment]  # parts are decimals
@@ -193,6 +196,8 @@ def _combine_pooled(losses: Sequence[_Loss], unseen: Decimal) -> tuple[list[Deci
 
 def _build_lines(loss: _Loss, cost: Decimal, cites: str) -> tuple[Line, ...]:
     found = loss.findings
+    if not found:
+        return ()
     cost = arithmetic.round_to_quantum(cost)
     parts = arithmetic.apportion_total(cost, loss.parts) if cost else [Decimal(0)] * len(found)
     checked = loss.result.checked
