@@ -142,6 +142,8 @@ def _decide(
 
 def _finding(declared: Rule, thing: Scope, answer: Answer, evidence: str) -> Finding:
     at, position, share = thing.at, thing.position, WHOLE_SHARE
+    if isinstance(answer, str):  # most answers
+        return Finding(declared.id, at, evidence_path.make_visible(answer), evidence, position)
     match answer:
         case Tolerated(message, place):
             return replace(_finding(declared, thing, (place, message), evidence), tolerated=True)
@@ -153,8 +155,6 @@ def _finding(declared: Rule, thing: Scope, answer: Answer, evidence: str) -> Fin
             at = exchange.at
         case (str(suffix), message):
             at = _extend_path(thing.at, (suffix,))
-        case str(message):
-            pass
     return Finding(declared.id, at, evidence_path.make_visible(message), evidence, position, share=share)
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import importlib
 import pkgutil
 from collections.abc import Iterable, Mapping
-from functools import cache
+from functools import cache, lru_cache
+from itertools import chain
 from types import MappingProxyType
 
 from evidence.canonical import canonical_json, sha256
@@ -51,8 +52,13 @@ def get_rubric(name: str, version: int | None = None) -> Rubric:
 
 def list_cited_questions(cited_by: Iterable[Rubric]) -> tuple[Question, ...]:
     """The distinct questions of some rubrics, questions over all pages first so that their outcomes can be shared."""
-    distinct = dict.fromkeys(criterion.question for rubric in cited_by for criterion in rubric.criteria)
-    return order_questions(distinct)
+    return _merge_questions(tuple(rubric.questions for rubric in cited_by))
+
+
+@lru_cache(maxsize=16)
+def _merge_questions(cited: tuple[tuple[Question, ...], ...]) -> tuple[Question, ...]:
+    """Cached, since a process scores every server under the same rubrics."""
+    return order_questions(dict.fromkeys(chain.from_iterable(cited)))
 
 
 def order_questions(questions: Iterable[Question]) -> tuple[Question, ...]:
