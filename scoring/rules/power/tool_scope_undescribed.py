@@ -69,9 +69,9 @@ def _subjects(tool: Tool) -> frozenset[str]:
 def _is_bounded(text: str, subjects: frozenset[str]) -> bool:
     """Whether a word for a bound stands a few words from a subject, in one sentence."""
     for sentence in text.splitlines():
-        words = [_singular(word) for word in sentence.split()]
-        named = [place for place, word in enumerate(words) if word in subjects]
         bounds = [sentence.count(" ", 0, found.start()) for found in _BOUND.finditer(sentence)]
+        words = [_singular(word) for word in sentence.split()] if bounds else []
+        named = [place for place, word in enumerate(words) if word in subjects]
         if any(abs(bound - place) <= _NEAR for bound in bounds for place in named):
             return True
     return False
