@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
+from functools import cached_property
 from typing import Final
 
 from evidence.kinds.source import SSE, STREAMABLE_HTTP
@@ -19,6 +20,7 @@ from scoring.receipt import START_FACT
 from scoring.results import arithmetic, weighting
 from scoring.results.outcome import Finding, Measured, NotMeasured, Severity
 from scoring.results.scorecard import ComponentScore, DimensionScore, Line, Scorecard
+from scoring.rubrics.check_results import build_line
 from scoring.rubrics.line_folding import fold_lines
 from scoring.scopes.server_access import Access
 from scoring.scopes.source_files import Code
@@ -145,7 +147,7 @@ def find_grade(score: Decimal) -> str:
     return arithmetic.find_band(score, BANDS, FAILED)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class EnterpriseVersion:
     """The differences between the versions apart from bands and points.
 
@@ -157,6 +159,11 @@ class EnterpriseVersion:
     code_decides: bool = False
     implied: Mapping[str, str] = field(default_factory=dict)
     sentences: Mapping[str, str] = field(default_factory=dict)
+
+    @cached_property
+    def criteria_in_source(self) -> tuple[Criterion, ...]:
+        """The criteria about the source, which hold their questions: made once for all servers."""
+        return (*_OF_CODE, *list_source_criteria(self.criteria))
 
 
 def judge_enterprise(assessment: Assessment, rubric: Rubric, version: EnterpriseVersion) -> Scorecard:
@@ -219,9 +226,9 @@ def _found(check: str, assessment: Assessment, version: EnterpriseVersion) -> Fo
         return found
     if check == "A2" and _code_knows_oauth(assessment):
         return ()
-    in_source = (*_OF_CODE, *list_source_criteria(version.criteria))
-    criteria_in_source = [part for part in in_source if part.rule != _STDIO_ONLY or _is_silent("A1", (), assessment)]
-    other = _judged(check, criteria_in_source, assessment)
+    registered = not _is_silent("A1", (), assessment)
+    asked = [part for part in version.criteria_in_source if not (registered and part.rule == _STDIO_ONLY)]
+    other = _judged(check, asked, assessment)
     return found if isinstance(other, NotMeasured) else other
 
 
@@ -308,15 +315,7 @@ def _hit(found: Found) -> bool:
 
 
 def _line(part: Criterion, finding: Finding, *, first: bool) -> Line:
-    return Line(
-        cites=part.cites,
-        points=-part.points if first else Decimal(0),
-        why=finding.message,
-        rule=finding.rule,
-        at=finding.at,
-        severity=part.severity.value,
-        evidence=finding.evidence,
-    )
+    return build_line(part, finding, -part.points if first else Decimal(0), part.cites)
 
 
 def _pot(pot: Category, lines: Mapping[str, Found]) -> DimensionScore:
@@ -378,8 +377,11 @@ def _caveats(assessment: Assessment, lines: Mapping[str, Found], *, steady: bool
         yield "The grade is withheld, because a check that could not be decided may change it."
 
 
+_VERSION: Final = EnterpriseVersion(criteria=CRITERIA)
+
+
 def _score(assessment: Assessment) -> Scorecard:
-    return judge_enterprise(assessment, ENTERPRISE_1, EnterpriseVersion(criteria=CRITERIA))
+    return judge_enterprise(assessment, ENTERPRISE_1, _VERSION)
 
 
 ENTERPRISE_1: Final = Rubric(
