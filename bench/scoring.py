@@ -4,8 +4,9 @@
 
 Every figure is CPU time on one core and starts from the bytes of a listing; the fastest of the rounds counts. Each
 round begins with empty caches of texts, as if the servers were scored for the first time by a process that has
-compiled its patterns; `seen before` keeps what a process still knows of the same listings. `newest of each` is the
-newest version of each rubric; a nightly run scores `all versions`. The fully probed server has exchanges and is probed
+compiled its patterns; garbage is collected as rarely as in the processes that score. `seen before` keeps what a process
+still knows of the same listings. `newest of each` is the newest version of each rubric; a nightly run scores `all
+versions`. The fully probed server has exchanges and is probed
 here; recorded ones have a listing only. Reuse of scorecards and new scoring are both measured as the pipeline does
 them, with reads and writes of a SQLite database, also with other availability samples every night, as a remote has.
 """
@@ -41,6 +42,7 @@ from tests.scoring.rich import large
 from tests.servers.control.running import control
 from tests.servers.control.serving import Era
 from workers import pipeline
+from workers.garbage import collect_garbage_rarely
 from workers.stages import scorecards
 
 _Cache = type(lru_cache(repr))
@@ -55,6 +57,7 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=7)
     parser.add_argument("--json", type=Path)
     options = parser.parse_args()
+    collect_garbage_rarely()
     result = measure(list(captures().values()), options.rounds)
     for part, figures in result.items():
         print(part)
