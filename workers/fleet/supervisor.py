@@ -23,7 +23,7 @@ _POLL_SECONDS: Final = 0.5
 _READ_BYTES: Final = 1 << 16
 _MOST_DOUBLINGS: Final = 16  # a process may fail for days, and its failures count on
 _PR_SET_PDEATHSIG: Final = 1
-_SIGNALS: Final = (signal.SIGINT, signal.SIGTERM)
+_SIGNALS: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)  # the last one when the terminal closes
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,7 +86,8 @@ class Supervisor:
 
     @contextmanager
     def _handled_signals(self) -> Iterator[None]:
-        before = {number: signal.signal(number, self._count_request) for number in _SIGNALS}
+        handled = [number for number in _SIGNALS if signal.getsignal(number) is not signal.SIG_IGN]  # such as nohup's
+        before = {number: signal.signal(number, self._count_request) for number in handled}
         try:
             yield
         finally:
@@ -136,12 +137,15 @@ class Supervisor:
             *lines, child.unfinished_line = (child.unfinished_line + data).split(b"\n")
             for line in lines:
                 self._write(child.planned.name, line)
-        self._output.flush()
+        with suppress(OSError):
+            self._output.flush()
 
     def _write(self, name: str, line: bytes) -> None:
+        """Pass a line on; a terminal that was closed ends no process."""
         if not line.strip():
             return
-        self._output.write((_label_json(name, line) if self._is_json else f"{name:8} ".encode() + line) + b"\n")
+        with suppress(OSError):
+            self._output.write((_label_json(name, line) if self._is_json else f"{name:8} ".encode() + line) + b"\n")
 
     def _collect_ended(self) -> None:
         for child in self._children:

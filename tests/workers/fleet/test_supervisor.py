@@ -12,6 +12,8 @@ from collections.abc import Callable
 from io import BytesIO
 from pathlib import Path
 
+import pytest
+
 from workers.fleet.plan import PlannedProcess
 from workers.fleet.supervisor import Pauses, Supervisor
 
@@ -28,7 +30,11 @@ def process(name: str, code: str) -> PlannedProcess:
 
 
 def supervised(
-    *planned: PlannedProcess, until: Callable[[str], bool], is_json: bool = False, pauses: Pauses = QUICK
+    *planned: PlannedProcess,
+    until: Callable[[str], bool],
+    is_json: bool = False,
+    pauses: Pauses = QUICK,
+    number: signal.Signals = signal.SIGTERM,
 ) -> tuple[bool, str]:
     """Run until the output is as wanted, then ask for the end."""
     output = BytesIO()
@@ -38,7 +44,7 @@ def supervised(
     def ask() -> None:
         while not done.is_set():
             if until(output.getvalue().decode()):
-                os.kill(os.getpid(), signal.SIGTERM)
+                os.kill(os.getpid(), number)
                 return
             time.sleep(0.02)
 
@@ -51,10 +57,10 @@ def supervised(
         asking.join()
 
 
-def test_processes_that_end_when_asked_leave_no_failure() -> None:
-    fine, output = supervised(
-        process("one", WAITING), process("two", WAITING), until=lambda text: text.count("up") == 2
-    )
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
+def test_processes_that_end_when_asked_leave_no_failure(number: signal.Signals) -> None:
+    both = (process("one", WAITING), process("two", WAITING))
+    fine, output = supervised(*both, until=lambda text: text.count("up") == 2, number=number)
     assert fine
     assert sorted(output.splitlines()) == ["one      up", "two      up"]
 
