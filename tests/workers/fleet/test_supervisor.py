@@ -8,7 +8,7 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from io import BytesIO
 from pathlib import Path
 
@@ -57,12 +57,37 @@ def supervised(
         asking.join()
 
 
+@pytest.fixture
+def hangs_up() -> Iterator[None]:
+    """SIGHUP as in a terminal: the tests may have been started by nohup, which ignores it."""
+    before = signal.signal(signal.SIGHUP, signal.SIG_DFL)
+    yield
+    signal.signal(signal.SIGHUP, before)
+
+
+@pytest.mark.usefixtures("hangs_up")
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
 def test_processes_that_end_when_asked_leave_no_failure(number: signal.Signals) -> None:
     both = (process("one", WAITING), process("two", WAITING))
     fine, output = supervised(*both, until=lambda text: text.count("up") == 2, number=number)
     assert fine
     assert sorted(output.splitlines()) == ["one      up", "two      up"]
+
+
+@pytest.mark.usefixtures("hangs_up")
+def test_a_closed_terminal_ends_nothing_under_nohup() -> None:
+    signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    hung_up: list[bool] = []
+
+    def hang_up_first(text: str) -> bool:
+        if "up" in text and not hung_up:
+            os.kill(os.getpid(), signal.SIGHUP)
+            hung_up.append(True)
+            return False
+        return bool(hung_up)
+
+    fine, _ = supervised(process("one", WAITING), until=hang_up_first)
+    assert (fine, signal.getsignal(signal.SIGHUP)) == (True, signal.SIG_IGN)
 
 
 def test_a_dead_process_is_started_again_and_is_a_failure(tmp_path: Path) -> None:
