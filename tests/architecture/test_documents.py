@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import sys
 from functools import cache
+from itertools import pairwise
 from pathlib import Path
 from urllib.parse import unquote
 
@@ -21,6 +22,7 @@ WORDS_OF_ALL_DECISIONS = 20_000
 WORDS_OF_ALL_DOCUMENTS = 61_000
 CITATION = re.compile(r"decisions?[/ ](\d{4})", re.IGNORECASE)
 LINK = re.compile(r"\]\(([^)\s]+)\)")
+BELOW_HEADER = re.compile(r"\|(?: *:?-+:? *\|)+")
 TEXT = {".py", ".md", ".toml", ".yaml", ".yml", ".j2", ".css", ".sh", ".service", ".target", ".sql", ""}
 
 
@@ -52,6 +54,15 @@ def broken_links(page: Path, text: str) -> list[str]:
     """The relative links of a page that lead to no file."""
     targets = [unquote(link.split("#")[0]) for link in LINK.findall(text) if not re.match(r"[a-z]+:|#", link)]
     return [target for target in targets if not (page.parent / target).exists()]
+
+
+def uneven_headers(text: str) -> list[str]:
+    """The headers with more or fewer cells than the line below them, which are shown as text and not as a table."""
+    return [
+        header
+        for header, below in pairwise(text.splitlines())
+        if BELOW_HEADER.fullmatch(below) and len(re.findall(r"(?<!\\)\|", header)) != below.count("|")
+    ]
 
 
 def test_every_cited_decision_exists() -> None:
@@ -106,6 +117,18 @@ def test_links_between_documents_lead_somewhere() -> None:
 
 def test_a_broken_link_is_noticed() -> None:
     assert broken_links(DOCS / "x.md", "[a](missing.md#b) [c](https://example.com) [d](#e)") == ["missing.md"]
+
+
+def test_headers_of_tables_have_a_cell_for_every_column() -> None:
+    pages = [*ROOT.glob("*.md"), *DOCS.rglob("*.md")]
+    wrong = {
+        page.relative_to(ROOT).as_posix(): uneven for page in pages if (uneven := uneven_headers(page.read_text()))
+    }
+    assert wrong == {}
+
+
+def test_an_uneven_header_is_noticed() -> None:
+    assert uneven_headers("| a | b |\n|---|:-:|---|\n| a \\| b |\n|---|\n") == ["| a | b |"]
 
 
 @pytest.fixture
