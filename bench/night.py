@@ -236,10 +236,10 @@ def count_changed_records(url: str, run_id: str) -> dict[str, int]:
 
 
 def row_bytes(url: str, run_id: str) -> dict[str, int]:
-    """Average size of the rows that a night writes for a server, indexes left out."""
+    """Average size of the rows that a published night keeps for a server, indexes left out."""
     found = {}
     with psycopg.connect(url.replace("+psycopg", "")) as connection:
-        for table in ("record_set", "scoring", "run_item"):
+        for table in ("record_set", "scoring"):
             query = (
                 f"SELECT avg(pg_column_size({table}.*)) FROM {table} JOIN run ON run.key = run_key WHERE run.id = %s"
             )
