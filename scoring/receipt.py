@@ -77,7 +77,7 @@ def parse_summable(body: Mapping[str, Any]) -> Scorecard:
 def replace_moment(data: bytes, as_of: datetime) -> bytes:
     """Replace the moment of a receipt; raise NotAReceipt for bytes that `encode_scorecard` did not write."""
     _, rest = _split_moment(data)
-    return _OPENING + as_of.isoformat().encode("ascii") + b'"' + rest
+    return _OPENING + as_of.isoformat().encode("ascii") + b'",' + rest
 
 
 def read_moment(data: bytes) -> datetime:
@@ -100,9 +100,7 @@ def replace_evidence_digests(data: bytes, evidence: Mapping[str, str]) -> bytes:
 
 def remove_moment(data: bytes) -> bytes:
     """Remove the moment of a receipt; raise NotAReceipt for bytes that `encode_scorecard` did not write."""
-    moment, quote, rest = data.removeprefix(_OPENING).partition(b'",')
-    if not data.startswith(_OPENING) or not moment or not quote:
-        raise NotAReceipt(f"not a scorecard: {_OPENING.decode()} expected at its start")
+    _, rest = _split_moment(data)
     return b"{" + rest
 
 
@@ -142,9 +140,9 @@ def _follow_result(before: ComponentScore, after: ComponentScore) -> ComponentSc
 
 
 def _split_moment(data: bytes) -> tuple[bytes, bytes]:
-    """The moment of a receipt and what follows its closing quote."""
-    moment, quote, rest = data.removeprefix(_OPENING).partition(b'"')
-    if not data.startswith(_OPENING) or not moment or not quote:
+    """The moment of a receipt and its other members."""
+    moment, end, rest = data.removeprefix(_OPENING).partition(b'",')
+    if not data.startswith(_OPENING) or not moment or not end:
         raise NotAReceipt(f"not a scorecard: {_OPENING.decode()} expected at its start")
     return moment, rest
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from decimal import Decimal
-from types import MappingProxyType
 from typing import Final
 
 from evidence.kinds import listing, samples
@@ -66,13 +65,11 @@ _SETTLED: Final = (
 )
 
 
-_NOTHING_KEPT: Final[Mapping[str, ComponentScore]] = MappingProxyType({})
-
 _FEW_SAMPLES: Final = "There were too few attempts to connect within 30 days to judge the stability of the connection."
 
 
 def _score(assessment: Assessment) -> Scorecard:
-    return _assemble(assessment, _NOTHING_KEPT, tuple(_list_evidence_caveats(assessment)))
+    return _assemble(assessment, {}, tuple(_list_evidence_caveats(assessment)))
 
 
 def _revise(earlier: Scorecard, assessment: Assessment) -> Scorecard:

@@ -12,7 +12,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from decimal import Decimal
 from itertools import pairwise
-from types import MappingProxyType
 from typing import Final
 
 from evidence.kinds import listing, source
@@ -45,8 +44,6 @@ LOWEST: Final = "F"
 
 SCALE_LINE: Final = "scale"
 ROUNDING_LINE: Final = "rounding"
-
-_NOTHING_KEPT: Final[Mapping[str, ComponentScore]] = MappingProxyType({})
 
 _OUR_FAILURE: Final = frozenset({Reason.COLLECTOR_ERROR, Reason.COLLECTOR_OFFLINE})
 
@@ -86,7 +83,7 @@ def _examine(assessment: Assessment) -> VerdictParts:
     if judged is not assessment:  # harm in what was read of the list counts
         caps = adaptive_gates.merge_caps(adaptive_gates.list_caps(assessment, CEILINGS), caps)
     return VerdictParts(
-        dimensions=tuple(_score_dimension(part, judged) for part in DIMENSIONS),
+        dimensions=tuple(_score_dimension(part, judged, {}) for part in DIMENSIONS),
         caps=caps,
         unscorable=_explain_no_score(judged),
         caveats=tuple(_list_evidence_caveats(assessment)),
@@ -172,7 +169,7 @@ def _assemble(parts: VerdictParts, assessment: Assessment) -> Scorecard:
 
 
 def _score_dimension(
-    dimension: Dimension, assessment: Assessment, kept: Mapping[str, ComponentScore] = _NOTHING_KEPT
+    dimension: Dimension, assessment: Assessment, kept: Mapping[str, ComponentScore]
 ) -> DimensionScore:
     parts = [
         kept.get(f"{dimension.name}.{part.name}") or score_component(part, assessment, dimension=dimension.name)

@@ -31,7 +31,7 @@ from scoring.rubrics.check_results import (
     list_findings,
 )
 from scoring.rubrics.line_folding import fold_lines
-from scoring.scopes.base import Param, Scope
+from scoring.scopes.base import Param
 from scoring.text.javascript import is_object
 
 ANY_PARAMETER: Final = Decimal("0.5")
@@ -166,8 +166,8 @@ def _measure_parameter_loss(result: CheckResult, assessment: Assessment) -> _Los
     return _Loss(result, found, sum(damage.values(), Decimal(0)), Decimal(len(sizes)), by_tool)
 
 
-def _tool(thing: Scope | Finding) -> int:
-    return thing.position[0]
+def _tool(finding: Finding) -> int:
+    return finding.position[0]
 
 
 def _combine(losses: Sequence[_Loss], unseen: Decimal) -> tuple[list[Decimal], Decimal, Decimal]:
