@@ -18,7 +18,6 @@ import gc
 import importlib
 import io
 import json
-import multiprocessing
 import os
 import pkgutil
 import runpy
@@ -28,7 +27,6 @@ import sys
 import threading
 from collections.abc import Sequence
 from functools import cache
-from multiprocessing.context import BaseContext
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
 from typing import IO, TYPE_CHECKING, Any, Final
@@ -116,21 +114,10 @@ def use_for_conversations(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def use_for_exports(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Start the processes that write datasets and those that verify them without the seconds of their imports."""
+    """Start the processes that write datasets without the seconds of their imports."""
     monkeypatch.setattr(
         "publish.publication.export_workers.subprocess", SimpleNamespace(Popen=Popen, PIPE=subprocess.PIPE)
     )
-    monkeypatch.setattr(
-        "publish.datasets.verification.confined_processes.multiprocessing",
-        SimpleNamespace(get_context=lambda _: _fork_server()),
-    )
-
-
-@cache
-def _fork_server() -> BaseContext:
-    """Processes that are copied from one that has loaded what they need, and get their work as fresh ones do."""
-    multiprocessing.set_forkserver_preload(["publish.datasets.verification.verify"])
-    return multiprocessing.get_context("forkserver")
 
 
 def _known(command: Sequence[Any]) -> list[str] | None:
