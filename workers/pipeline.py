@@ -206,19 +206,17 @@ async def record_pending_retries(ctx: Context, run: Run) -> None:
     await store_collected(ctx, run, Stage.COLLECT, collected)
 
 
-async def record_absent_servers(ctx: Context, run: Run, stage: Stage, servers: Sequence[ServerId], why: Absent) -> None:
-    """Record one reason of absence for all kinds of a stage."""
+async def record_absent_servers(
+    ctx: Context, run: Run, stage: Stage, tokens: LeaseTokens, why: Absent
+) -> frozenset[ServerId]:
+    """Record one reason of absence for all kinds of a stage.
+
+    Nothing is stored of servers that were leased again after the lease in `tokens`; returns these servers.
+    """
     sources, inputs = await _open_sources(ctx), CollectInputReader(ctx, run, stage)
-    known = await asyncio.to_thread(inputs.read_inputs, await asyncio.to_thread(ctx.store.find_servers, servers))
-    await store_collected(
-        ctx,
-        run,
-        stage,
-        [
-            server_collection.record_stage_absent(ctx, sources, stage, known_input, why)
-            for known_input in known.values()
-        ],
-    )
+    known = await asyncio.to_thread(inputs.read_inputs, await asyncio.to_thread(ctx.store.find_servers, list(tokens)))
+    absent = [server_collection.record_stage_absent(ctx, sources, stage, one, why) for one in known.values()]
+    return await store_collected(ctx, run, stage, [replace(one, token=tokens[one.server]) for one in absent])
 
 
 async def store_collected(

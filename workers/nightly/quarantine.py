@@ -17,26 +17,27 @@ SCORING_CRASHED: Final = "three workers in a row ended while they scored this se
 async def quarantine_crashing_servers(ctx: Context, run: Run, stage: Stage) -> None:
     """Record QUARANTINED for servers that were leased three times in a stage and never finished.
 
-    Other stages of these servers are not affected.
+    Other stages of these servers are not affected, nor servers that were leased again meanwhile.
     """
-    lost = await asyncio.to_thread(ctx.store.list_crash_suspects, run.id, stage, ctx.clock.wall())
-    if not lost:
+    tokens = await asyncio.to_thread(ctx.store.list_crash_suspects, run.id, stage, ctx.clock.wall())
+    if not tokens:
         return
-    for server in lost:
+    why = Absent(Reason.QUARANTINED, COLLECTING_CRASHED)
+    refused = await pipeline.record_absent_servers(ctx, run, stage, tokens, why)
+    for server in [server for server in tokens if server not in refused]:
         ctx.log.error("server_quarantined", run=run.id, server=server, stage=stage.value)
-    await pipeline.record_absent_servers(ctx, run, stage, lost, Absent(Reason.QUARANTINED, COLLECTING_CRASHED))
 
 
 async def record_scoring_crashes(ctx: Context, run: Run) -> None:
     """Record a failure for servers that were leased three times for scoring and never finished; they get no score."""
-    lost = await asyncio.to_thread(ctx.store.list_crash_suspects, run.id, Stage.SCORE, ctx.clock.wall())
-    if not lost:
+    tokens = await asyncio.to_thread(ctx.store.list_crash_suspects, run.id, Stage.SCORE, ctx.clock.wall())
+    if not tokens:
         return
     # Release the leases of dead workers first; otherwise recording the failure would count as their release.
     await asyncio.to_thread(ctx.store.release_expired_leases, run.id, ctx.clock.wall())
     failures = await asyncio.to_thread(ctx.store.list_failures, run.id)
     noted = {failure.server for failure in failures if failure.last_error == SCORING_CRASHED}
-    for server in lost:
-        if server not in noted:
+    for server in [server for server in tokens if server not in noted]:
+        item = (run.id, server, Stage.SCORE)
+        if await asyncio.to_thread(ctx.store.record_failure, *item, SCORING_CRASHED, tokens=tokens) is not None:
             ctx.log.error("server_quarantined", run=run.id, server=server, stage=Stage.SCORE.value)
-            await asyncio.to_thread(ctx.store.record_failure, run.id, server, Stage.SCORE, SCORING_CRASHED)

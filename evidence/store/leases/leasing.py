@@ -193,12 +193,15 @@ def postpone_servers(
 
 def list_crash_suspects(
     connection: Connection, run_id: str, stage: Stage, now: datetime, *, tries: int = MAX_TRIES
-) -> list[ServerId]:
-    """Open servers without a lease that were leased `tries` times without a result: their workers died; sorted."""
+) -> dict[ServerId, int]:
+    """Open servers without a lease that were leased `tries` times without a result: their workers died.
+
+    Returns the tokens of their last leases, sorted by server.
+    """
     free = _is_free(read_database_time(connection, now))
     worn = (IS_LEASED_OUT, item_is_open(find_run_key(connection, run_id), stage), free, RUN_ITEM.c.leases >= tries)
-    query = select(SERVER.c.id).join(RUN_ITEM, RUN_ITEM.c.server_key == SERVER.c.key).where(*worn)
-    return sorted(connection.scalars(query))
+    query = select(SERVER.c.id, RUN_ITEM.c.token).join(RUN_ITEM, RUN_ITEM.c.server_key == SERVER.c.key).where(*worn)
+    return dict(sorted((server, token) for server, token in connection.execute(query)))
 
 
 def list_lease_holders(connection: Connection, run_id: str) -> list[str]:

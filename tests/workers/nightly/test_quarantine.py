@@ -8,6 +8,8 @@ from contextlib import asynccontextmanager
 from datetime import timedelta
 from pathlib import Path
 
+import pytest
+
 from evidence.kinds import listing
 from evidence.model import Absent, Reason, ServerId
 from evidence.store import Stage
@@ -15,7 +17,7 @@ from tests.stepping_clock import SteppingClock
 from tests.workers.world import NIGHT, ScriptedCollector, ScriptedRegistry, World, context, ref
 from workers.context import Context
 from workers.coordination.leases import Leases
-from workers.nightly import closing, shards, steps
+from workers.nightly import closing, quarantine, shards, steps
 
 RUN = "20261121T030000Z-nightly"
 
@@ -111,6 +113,48 @@ def test_a_server_that_cannot_be_scored_without_dying_is_left_out_and_says_why(t
             assert b'"scored": 99' in (ctx.store.find_snapshot(RUN) or b"")
 
     asyncio.run(main())
+
+
+@pytest.mark.parametrize("stage", [Stage.PROBE, Stage.SCORE])
+def test_a_server_that_is_leased_again_meanwhile_is_not_quarantined(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, stage: Stage
+) -> None:
+    async def main() -> None:
+        world, _ = _world(1)
+        async with context(tmp_path, world, registries=("first",)) as ctx:
+            ctx.clock = clock = SteppingClock(NIGHT)
+            await steps.plan_due_runs(ctx, _my_turn)
+            clock.step(timedelta(minutes=1))
+            if stage is Stage.SCORE:
+                await shards.collect_shard(ctx, RUN, Stage.PROBE)
+            for tried in range(3):
+                assert _lease(ctx, f"w{tried}", stage, tried)
+                clock.step(ctx.settings.lease_ttl)
+            row, listed = ctx.store.find_run(RUN), ctx.store.list_crash_suspects
+            assert row is not None
+
+            def list_before_the_last_holder_answers(*which: object) -> dict[ServerId, int]:
+                found = listed(*which)  # type: ignore[arg-type]
+                ctx.store.release_expired_leases(RUN, clock.wall())
+                ctx.store.excuse_expiry(RUN, stage, "w2", found, now=clock.wall())
+                assert _lease(ctx, "w3", stage, 2).keys() == found.keys()
+                return found
+
+            monkeypatch.setattr(ctx.store, "list_crash_suspects", list_before_the_last_holder_answers)
+            if stage is Stage.SCORE:
+                await quarantine.record_scoring_crashes(ctx, row.run)
+            else:
+                await quarantine.quarantine_crashing_servers(ctx, row.run, stage)
+            assert len(ctx.store.list_pending_servers(RUN, stage)) == 1
+            assert ctx.store.list_failures(RUN) == []
+            assert ctx.store.list_lease_holders(RUN) == ["w3"]
+
+    asyncio.run(main())
+
+
+def _lease(ctx: Context, worker: str, stage: Stage, tried: int) -> dict[ServerId, int]:
+    ttl, now = ctx.settings.lease_ttl, ctx.clock.wall()
+    return ctx.store.lease_servers(RUN, stage, worker, limit=9, ttl=ttl, now=now, tried=tried)
 
 
 def _let_die(ctx: Context, clock: SteppingClock, victim: ServerId) -> None:

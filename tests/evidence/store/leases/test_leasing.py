@@ -149,12 +149,12 @@ def test_giving_back_does_not_undo_earlier_deaths(store: Store) -> None:
 def test_who_was_handed_out_three_times_without_an_end_is_lost(store: Store) -> None:
     ids = [one.id for one in planned(store, 2)]
     for tried in range(3):
-        assert store.list_crash_suspects(RUN, Stage.COLLECT, AS_OF) == []
+        assert store.list_crash_suspects(RUN, Stage.COLLECT, AS_OF) == {}
         assert _die(store, f"w{tried}", tried=tried) == ids
-    assert store.list_crash_suspects(RUN, Stage.COLLECT, AS_OF) == ids
+    assert list(store.list_crash_suspects(RUN, Stage.COLLECT, AS_OF).items()) == [(server, 3) for server in ids]
     assert all(_lease(store, "w4", tried=tried) == [] for tried in range(3))
     store.put_records(RUN, [], done=ids, at=AS_OF)
-    assert store.list_crash_suspects(RUN, Stage.COLLECT, AS_OF) == []
+    assert store.list_crash_suspects(RUN, Stage.COLLECT, AS_OF) == {}
 
 
 def test_who_is_being_tried_for_the_third_time_is_not_lost_yet(store: Store) -> None:
@@ -162,7 +162,7 @@ def test_who_is_being_tried_for_the_third_time_is_not_lost_yet(store: Store) -> 
     for tried in range(2):
         _die(store, f"w{tried}", tried=tried)
     assert _lease(store, "third", tried=2)
-    assert store.list_crash_suspects(RUN, Stage.COLLECT, AS_OF) == []
+    assert store.list_crash_suspects(RUN, Stage.COLLECT, AS_OF) == {}
 
 
 def test_done_server_is_neither_pending_nor_leased(store: Store) -> None:

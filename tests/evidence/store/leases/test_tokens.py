@@ -148,7 +148,7 @@ def test_a_lease_of_another_holder_stays_counted_and_a_postponed_server_stays_su
     store.postpone_servers(RUN, Stage.COLLECT, [server], delay=HOUR, why="silent", most=9, now=AS_OF)
     store.excuse_expiry(RUN, Stage.COLLECT, "slow", mine, now=AS_OF)
     later = datetime.now(UTC) + 2 * HOUR  # PostgreSQL has a clock of its own
-    assert store.list_crash_suspects(RUN, Stage.COLLECT, later, tries=1) == [server]
+    assert store.list_crash_suspects(RUN, Stage.COLLECT, later, tries=1) == {server: 2}
 
 
 def test_the_only_counted_lease_is_not_excused_for_the_holder_before(store: Store) -> None:
