@@ -78,7 +78,7 @@ def postpone_failed(
             why, most = reason.value, policy.max_tries
             later.update(
                 ctx.store.postpone_servers(
-                    run.id, stage, servers, delay=delay, why=why, most=most, now=now, tokens=_of(servers, tokens)
+                    run.id, stage, servers, delay=delay, why=why, most=most, now=now, tokens=tokens
                 )
             )
     if later:
@@ -86,10 +86,6 @@ def postpone_failed(
     kept = {server: records for server, records in found.items() if server not in later}
     failed = ctx.store.count_probes_without_evidence(list(kept), run.as_of)
     return {server: add_try_count(records, 1 + failed.get(server, 0)) for server, records in kept.items()}
-
-
-def _of(servers: Iterable[ServerId], tokens: LeaseTokens) -> LeaseTokens:
-    return {server: tokens[server] for server in servers if server in tokens}
 
 
 def group_transient_failures(found: Mapping[ServerId, Iterable[Record]]) -> dict[Reason, list[ServerId]]:

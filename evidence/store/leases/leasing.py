@@ -177,9 +177,11 @@ def postpone_servers(
 ) -> list[ServerId]:
     """Release servers and lease them again only after `delay`; return those servers.
 
-    A server that was postponed `most` times stays leased. One whose lease (`tokens`) was lost stays as it is.
+    A server that was postponed `most` times stays leased. One whose lease (`tokens`, also of other servers) was lost
+    stays as it is.
     """
-    held = set(servers) - find_lost_leases(connection, run_id, stage, tokens)
+    named = {server: tokens[server] for server in servers if server in tokens} if tokens else None
+    held = set(servers) - find_lost_leases(connection, run_id, stage, named)
     keys = {key: server for server, key in find_server_keys(connection, held).items()}
     after = read_database_time(connection, now) + delay
     values = {"attempts": RUN_ITEM.c.attempts + 1, "last_error": why, "not_before": after, **RELEASED_LEASE}
