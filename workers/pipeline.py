@@ -142,7 +142,7 @@ async def collect_pulled(
 
     async def visit(server: Server, known: CollectInput) -> CollectedServer | None:
         """None when a lease was lost or the server was postponed."""
-        for _ in range(stall_watch.MAX_VISITS):
+        for number in range(1, stall_watch.MAX_VISITS + 1):
             token = None if leases is None else leases.find_token(server.id)
             if leases is not None and token is None:
                 return None
@@ -152,7 +152,7 @@ async def collect_pulled(
             if await breaker.postpone_server(run, stage, server, token):
                 return None
             try:
-                async with watch.visit():
+                async with watch.visit(in_turn=number == stall_watch.MAX_VISITS):
                     collected = await server_collection.collect_server(ctx, sources, stage, known)
             except stall_watch.StoodStill:
                 await watch.recovered()

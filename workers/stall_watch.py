@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager, nullcontext, suppress
 from typing import Final, Self
 
 from workers.clock import Clock
@@ -18,7 +18,7 @@ STALL_SECONDS: Final = 3.0
 """A loop that was not scheduled for longer stood still: a third of the shortest default time limit of a connection."""
 
 MAX_VISITS: Final = 4
-"""How often a server is visited when this process stands still during every visit."""
+"""How often a server is visited when this process stands still during every visit; the last visits take turns."""
 
 STOOD_STILL: Final = f"this machine stood still during {MAX_VISITS} visits in a row"
 
@@ -45,6 +45,7 @@ class StallWatch:
         self._clock = clock
         self._recover = recover
         self._visits: set[asyncio.Timeout] = set()
+        self._turn = asyncio.Lock()
         self._stalls = 0
         self._seen = self._read_clocks()
         self._recovery: asyncio.Task[None] | None = None
@@ -62,16 +63,22 @@ class StallWatch:
                     await task
 
     @asynccontextmanager
-    async def visit(self) -> AsyncIterator[None]:
-        """Cancel the block when this process stood still during it, and raise StoodStill."""
-        self._check()
-        before = self._stalls
-        async with self._cancelled_by_stall():
-            yield
-        # The block may have ended, with deadlines that passed meanwhile, before the watch was scheduled again.
-        self._check()
-        if self._stalls > before:
-            raise StoodStill
+    async def visit(self, *, in_turn: bool = False) -> AsyncIterator[None]:
+        """Cancel the block when this process stood still during it, and raise StoodStill.
+
+        Blocks that are run `in_turn` wait for each other, so that a server which blocks the loop stalls none of them.
+        """
+        async with self._turn if in_turn else nullcontext():
+            if in_turn:
+                await self.recovered()
+            self._check()
+            before = self._stalls
+            async with self._cancelled_by_stall():
+                yield
+            # The block may have ended, with deadlines that passed meanwhile, before the watch was scheduled again.
+            self._check()
+            if self._stalls > before:
+                raise StoodStill
 
     async def recovered(self) -> None:
         """Wait until everything that the last stall broke has failed, and `recover` was called."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections import Counter
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime, timedelta
@@ -11,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from evidence.kinds import listing
-from evidence.model import Absent, Observed, Reason, Server
+from evidence.model import Absent, Dossier, Observed, Reason, Record, Server
 from evidence.store import Stage
 from tests.stepping_clock import SteppingClock
 from tests.workers.world import LISTING, ScriptedCollector, ScriptedRegistry, World, context, ref
@@ -55,6 +56,24 @@ class Stalling:
             return Observed(LISTING)
         self._clock.step(STALL)
         return Absent(Reason.TIMEOUT, "no answer in 30 s")
+
+
+class Blocking(ScriptedCollector):
+    """Blocks the loop at every visit of the first server, during the much longer visits of the second one."""
+
+    def __init__(self, clock: SteppingClock) -> None:
+        super().__init__()
+        self.visits: Counter[str] = Counter()
+        self._clock = clock
+
+    async def collect(self, target: Server, earlier: Dossier) -> list[Record]:
+        self.visits[target.name] += 1
+        is_first = target.name == ref(0).name
+        for _ in range(10 if is_first else 10_000):
+            await asyncio.sleep(0)
+        if is_first:
+            self._clock.step(STALL)
+        return await super().collect(target, earlier)
 
 
 @pytest.fixture(autouse=True)
@@ -142,6 +161,25 @@ def test_a_machine_that_always_stands_still_says_so_and_blames_no_server(tmp_pat
     content, visits, paused = asyncio.run(_listing_after(tmp_path, 99))
     assert content == Absent(Reason.COLLECTOR_ERROR, STOOD_STILL)
     assert (visits, paused) == (MAX_VISITS, False)
+
+
+def test_a_server_that_blocks_the_loop_at_every_visit_spoils_no_other(tmp_path: Path) -> None:
+    """All visits in flight are made again; the last ones take turns, so that only the culprit stalls its own."""
+
+    async def main() -> None:
+        clock = SteppingClock(START)
+        collector = Blocking(clock)
+        world = World([ScriptedRegistry("first", [[ref(0), ref(1)]])], [collector])
+        async with context(tmp_path, world, registries=("first",)) as ctx:
+            ctx.clock = clock
+            await run_embedded(ctx, RunOptions(registries=("first",)))
+            [row] = ctx.store.list_runs()
+            dossiers = ctx.store.read_dossiers(row.run.id, ctx.store.list_planned_servers(row.run.id))
+        found = {dossier.server.name: dossier.records[listing.KIND].content for dossier in dossiers}
+        assert found == {ref(0).name: Absent(Reason.COLLECTOR_ERROR, STOOD_STILL), ref(1).name: Observed(LISTING)}
+        assert collector.visits == {ref(0).name: MAX_VISITS, ref(1).name: MAX_VISITS}
+
+    asyncio.run(main())
 
 
 def test_an_embedded_run_asks_again_too(tmp_path: Path) -> None:
