@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 import os
 import selectors
 import signal
@@ -71,6 +72,8 @@ class Supervisor:
         self._is_json = is_json
         self._pauses = pauses
         self._selector = selectors.DefaultSelector()
+        self._lost_lines = 0
+        self._why_lost = ""
         self._requests = 0
         self._has_failed = False
 
@@ -123,7 +126,8 @@ class Supervisor:
         assert child.popen.stdout is not None
         os.set_blocking(child.popen.stdout.fileno(), False)
         self._selector.register(child.popen.stdout, selectors.EVENT_READ, child)
-        get_log().info("process_started", process=child.planned.name, pid=child.popen.pid, pool=child.planned.pool)
+        one = child.planned
+        self._report(logging.INFO, "process_started", process=one.name, pid=child.popen.pid, pool=one.pool)
 
     def _pass_output(self, seconds: float) -> None:
         ready = self._selector.select(seconds)
@@ -137,15 +141,39 @@ class Supervisor:
             *lines, child.unfinished_line = (child.unfinished_line + data).split(b"\n")
             for line in lines:
                 self._write(child.planned.name, line)
-        with suppress(OSError):
+        self._flush()
+
+    def _flush(self) -> None:
+        """Write what waits, and say how many lines were lost as soon as the output takes lines again."""
+        with suppress(OSError):  # what waits is kept, and the lines that find no place are counted
             self._output.flush()
+            if self._lost_lines:
+                event = {"event": "output_lost", "level": "error", "lines": self._lost_lines, "why": self._why_lost}
+                self._output.write(self._label("fleet", json.dumps(event).encode()))
+                self._lost_lines = 0
+                self._output.flush()
 
     def _write(self, name: str, line: bytes) -> None:
-        """Pass a line on; a terminal that was closed ends no process."""
         if not line.strip():
             return
-        with suppress(OSError):
-            self._output.write((_label_json(name, line) if self._is_json else f"{name:8} ".encode() + line) + b"\n")
+        with self._counted():
+            self._output.write(self._label(name, line))
+
+    def _label(self, name: str, line: bytes) -> bytes:
+        return (_label_json(name, line) if self._is_json else f"{name:8} ".encode() + line) + b"\n"
+
+    def _report(self, level: int, event: str, **values: object) -> None:
+        with self._counted():
+            get_log().log(level, event, **values)
+
+    @contextmanager
+    def _counted(self) -> Iterator[None]:
+        """Count a line that a full disk or a closed terminal does not take: it ends no process."""
+        try:
+            yield
+        except OSError as error:
+            self._lost_lines += 1
+            self._why_lost = str(error.strerror)
 
     def _collect_ended(self) -> None:
         for child in self._children:
@@ -159,7 +187,8 @@ class Supervisor:
         child.failures = 1 if now - child.started_at > self._pauses.longest else child.failures + 1
         pause = self._pauses.compute_pause(child.failures)
         child.start_at = now + pause
-        get_log().error(
+        self._report(
+            logging.ERROR,
             "process_ended",
             process=child.planned.name,
             status=status,
@@ -183,7 +212,7 @@ class Supervisor:
 
     def _end(self) -> None:
         running = [child for child in self._children if child.popen is not None]
-        get_log().info("fleet_ending", processes=len(running), grace=self._pauses.grace)
+        self._report(logging.INFO, "fleet_ending", processes=len(running), grace=self._pauses.grace)
         for child in running:
             if child.popen is not None:
                 child.popen.terminate()
@@ -194,13 +223,13 @@ class Supervisor:
             self._pass_output(_POLL_SECONDS / 5)
             for child in running:
                 self._collect_asked(child)
-        get_log().info("fleet_ended", failed=self._has_failed)
+        self._report(logging.INFO, "fleet_ended", failed=self._has_failed)
 
     def _kill(self, running: Sequence[_Child]) -> None:
         for child in running:
             if child.popen is not None and child.popen.poll() is None:
                 self._has_failed = True
-                get_log().error("process_killed", process=child.planned.name)
+                self._report(logging.ERROR, "process_killed", process=child.planned.name)
                 _kill_group(child.popen)
                 child.popen.wait()
 
@@ -209,7 +238,7 @@ class Supervisor:
             return
         if status not in {0, -signal.SIGTERM, -signal.SIGKILL}:
             self._has_failed = True
-            get_log().error("process_ended", process=child.planned.name, status=_describe_status(status))
+            self._report(logging.ERROR, "process_ended", process=child.planned.name, status=_describe_status(status))
         self._forget(child)
 
 

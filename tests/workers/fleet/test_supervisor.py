@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import signal
@@ -9,11 +10,14 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
-from io import BytesIO
+from io import BytesIO, StringIO
 from pathlib import Path
+from typing import Any
 
 import pytest
+import structlog
 
+from workers import log
 from workers.fleet.plan import PlannedProcess
 from workers.fleet.supervisor import Pauses, Supervisor
 
@@ -36,9 +40,10 @@ def supervised(
     is_json: bool = False,
     pauses: Pauses = QUICK,
     number: signal.Signals = signal.SIGTERM,
+    output: BytesIO | None = None,
 ) -> tuple[bool, str]:
     """Run until the output is as wanted, then ask for the end."""
-    output = BytesIO()
+    output = output or BytesIO()
     supervisor = Supervisor(planned, os.environ, output, is_json=is_json, pauses=pauses)
     done = threading.Event()
 
@@ -150,3 +155,53 @@ def test_events_carry_the_name_of_their_process_and_other_text_becomes_one() -> 
     assert events[0] == {"process": "one", "event": "it_happened"}
     assert events[1] == {"event": "process_output", "process": "one", "line": "Traceback: no event"}
     assert [event["line"] for event in events[2:]] == ["up"]
+
+
+class FullDisk(BytesIO):
+    """Takes no line until two were lost."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.lost = 0
+
+    def write(self, line: Any, /) -> int:
+        if self.lost < 2:
+            self.lost += 1
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        return super().write(line)
+
+
+def test_lines_that_a_full_disk_did_not_take_are_counted_when_there_is_space_again() -> None:
+    lines = "import os, signal; os.write(1, b'one\\ntwo\\nup\\n'); signal.pause()"
+    fine, output = supervised(process("one", lines), until=lambda text: "up" in text, is_json=True, output=FullDisk())
+    events = [json.loads(line) for line in output.splitlines()]
+    assert events == [
+        {"event": "process_output", "process": "one", "line": "up"},
+        {
+            "process": "fleet",
+            "event": "output_lost",
+            "level": "error",
+            "lines": 2,
+            "why": os.strerror(errno.ENOSPC),
+        },
+    ]
+    assert fine
+
+
+class ClosedTerminal(StringIO):
+    """The standard error of a process whose terminal was closed."""
+
+    def write(self, _: str, /) -> int:
+        raise OSError(errno.EIO, os.strerror(errno.EIO))
+
+
+@pytest.mark.usefixtures("hangs_up")
+def test_a_closed_terminal_ends_the_fleet_in_order(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "stderr", ClosedTerminal())
+    log.configure_logging("info", "json")
+    try:
+        fine, output = supervised(process("one", WAITING), until=lambda text: "up" in text, number=signal.SIGHUP)
+    finally:
+        structlog.reset_defaults()
+    assert fine
+    assert "up" in output
