@@ -65,17 +65,24 @@ def create_app(settings: Settings | None = None, clock: Clock | None = None) -> 
         return Response(metrics.render_metrics(status, mine, took=took), media_type=metrics.CONTENT_TYPE)
 
     async def log_problems() -> None:
+        for problem in find_problems((await current.get())[0]):
+            log.get_log().warning("problem_found", **asdict(problem))
+
+    async def log_problems_regularly() -> None:
+        """Log problems until this is cancelled; when they cannot be read, log why."""
         while True:
-            for problem in find_problems((await current.get())[0]):
-                log.get_log().warning("problem_found", **asdict(problem))
+            (error,) = await asyncio.gather(log_problems(), return_exceptions=True)
+            if error is not None:
+                log.get_log().error("problems_not_read", error=type(error).__name__, at=log.list_frames(error))
             await asyncio.sleep(PROBLEMS_SECONDS)
 
     @asynccontextmanager
     async def lifespan(_: Starlette) -> AsyncIterator[None]:
         log.configure_logging(mine.log_level, mine.log_format)
-        problems = asyncio.create_task(log_problems())
+        problems = asyncio.create_task(log_problems_regularly())
         yield
         problems.cancel()
+        await asyncio.wait({problems})
         metrics_reader.close()
         readiness_reader.close()
 

@@ -16,6 +16,7 @@ from urllib.error import URLError
 from urllib.request import urlopen
 
 import pytest
+import structlog
 from redis import Redis
 from starlette.testclient import TestClient
 
@@ -26,8 +27,9 @@ from tests.servers.daemon import free_port
 from tests.servers.postgres import PostgresServer
 from tests.servers.valkey import valkey_server
 from tests.workers import world
+from workers.observability import health
 from workers.observability.health import create_app
-from workers.observability.status import StatusReader
+from workers.observability.status import StatusReader, SystemStatus, Unavailable
 
 LISTENING = "_kombu.binding.celery.pidbox"  # where kombu keeps who takes questions for workers
 
@@ -92,6 +94,34 @@ def test_many_who_ask_at_once_cost_one_look(tmp_path: Path, monkeypatch: pytest.
         answers = list(pool.map(lambda _: one.get("/metrics").status_code, range(16)))
     assert answers == [200] * 16
     assert len(looks) == 1
+
+
+def test_problems_are_logged_again_after_they_could_not_be_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    reads: list[int] = []
+    gone = Unavailable("gone")
+    away = SystemStatus(at=world.NIGHT, store=gone, broker=gone, due=world.NIGHT, overdue=0.0)
+
+    def fail_once(_: StatusReader) -> SystemStatus:
+        reads.append(1)
+        if len(reads) == 1:
+            raise KeyError("a bug")
+        return away
+
+    monkeypatch.setattr(StatusReader, "read_status", fail_once)
+    monkeypatch.setattr(health, "PROBLEMS_SECONDS", 0.01)
+    logged: list[str] = []
+
+    def is_a_problem_logged() -> bool:
+        logged.extend(capsys.readouterr().err.splitlines())
+        return any('"problem_found"' in line for line in logged)
+
+    with client(tmp_path):
+        until(is_a_problem_logged, "a problem is logged")
+    structlog.reset_defaults()  # the next test has another stderr
+    failure = json.loads(logged[0])
+    assert (failure["event"], failure["error"]) == ("problems_not_read", "KeyError")
 
 
 @contextmanager
