@@ -14,3 +14,6 @@ OVERLAP_ACTION: Final = "end one of them with `hallmark night cancel RUN`, or le
 REGISTRY_ACTION: Final = (
     "check its address and the network; it is asked again every HALLMARK_PLAN_EVERY until the run is planned"
 )
+NEXT_REGISTRY_ACTION: Final = (
+    "check its address and the network before the next run; this run goes on with the servers known from earlier ones"
+)

@@ -13,6 +13,7 @@ from workers.coordination.broker_statistics import BrokerStatistics, WorkerQueue
 from workers.nightly.actions import (
     BROKER_ACTION,
     DATABASE_ACTION,
+    NEXT_REGISTRY_ACTION,
     NO_RUN_ACTION,
     OTHER_VERSION_ACTION,
     OVERLAP_ACTION,
@@ -30,11 +31,15 @@ _LONGEST_ERROR: Final = 300
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """One problem in words for an operator. `kind` is constant, for programs."""
+    """One problem in words for an operator. `kind` is constant, for programs.
+
+    It is not `open` when only the next run can be helped.
+    """
 
     kind: str
     what: str
     action: str
+    open: bool = True
 
 
 def find_problems(status: SystemStatus) -> tuple[Problem, ...]:
@@ -57,10 +62,12 @@ def _problems(status: SystemStatus) -> Iterator[Problem]:
 
 
 def _run_problems(store: StoreStatistics) -> Iterator[Problem]:
+    planned = {row.run.id for row in store.unfinished if row.state is not RunState.DISCOVERING}
     for run, walks in store.failed_walks.items():
+        action = NEXT_REGISTRY_ACTION if run in planned else REGISTRY_ACTION
         for walk in walks:
             what = f"registry {walk.registry} could not be read for run {run}: {str(walk.error)[:_LONGEST_ERROR]}"
-            yield Problem("registry_unavailable", what, REGISTRY_ACTION)
+            yield Problem("registry_unavailable", what, action, open=run not in planned)
     if len(working := store.working_nights) > 1:
         names = ", ".join(row.run.id for row in working)
         what = f"{len(working)} nightly runs overlap and contact the same servers: {names}"

@@ -86,6 +86,17 @@ def test_a_registry_that_cannot_be_read_is_named_with_its_error() -> None:
     assert problem.kind == "registry_unavailable"
     assert "official" in problem.what
     assert "no answer within 30 s" in problem.what
+    assert problem.open
+
+
+def test_a_registry_that_a_planned_night_went_on_without_is_a_problem_of_the_next_one() -> None:
+    walk = RegistryWalk(registry="official", error="no answer within 30 s")
+    store = replace(STANDING, shown=None, failed_walks={ROW.run.id: [walk]})
+    problem = only(replace(status(*ALL), store=store))
+    assert (problem.kind, problem.open) == ("registry_unavailable", False)
+    assert "next run" in problem.action
+    discovering = replace(ROW, state=RunState.DISCOVERING)
+    assert only(replace(status(*ALL), store=replace(store, unfinished=(discovering,)))).open
 
 
 def test_a_database_a_broker_and_a_night_that_are_missing_are_problems() -> None:

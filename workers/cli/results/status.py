@@ -48,7 +48,8 @@ def status(
 
     Problems come first, each with what to do.
 
-    Exit codes: 0 no problem, 1 a problem, for example a database that does not answer or a queue without a worker.
+    Exit codes: 0 no problem, or only one for the next run, 1 a problem, for example a database that does not answer or
+    a queue without a worker.
 
     Example: hallmark status --watch
     """
@@ -60,7 +61,7 @@ def status(
         with StatusReader(settings, clock_at(settings.clock)) as reader:
             statuses = _read_statuses(reader, every if watch else None)
             last = _emit_all(statuses) if as_json else _show_all(statuses, live=watch)
-    if find_problems(last):
+    if any(problem.open for problem in find_problems(last)):
         raise typer.Exit(ExitCode.FAILURE)
 
 

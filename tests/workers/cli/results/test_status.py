@@ -95,6 +95,23 @@ def test_a_withheld_night_says_why_and_what_to_do(hallmark: Hallmark, home: Path
     assert (unfinished["state"], unfinished["note"]) == ("withheld", "9 of 10 by collector_error")
 
 
+@pytest.mark.parametrize(("is_planned", "code"), [(False, 1), (True, 0)])
+def test_an_unread_registry_is_a_failure_only_while_the_night_asks_it_again(
+    hallmark: Hallmark, home: Path, *, is_planned: bool, code: int
+) -> None:
+    home.mkdir()
+    store = open_store(f"sqlite:///{home}/hallmark.db")
+    store.migrate()
+    run = Run(id="20261121T030000Z-nightly", trigger=Trigger.NIGHTLY, as_of=world.NIGHT, pins={})
+    store.add_run(run)
+    store.record_walk_failure(run.id, "official", "no answer within 30 s", world.NIGHT)
+    if is_planned:
+        store.plan_run(run.id, [], world.NIGHT)
+    store.close()
+    result = hallmark("status")
+    assert (result.code, "official could not be read" in " ".join(result.out.split())) == (code, True)
+
+
 def test_watch_looks_again_until_it_is_stopped(
     hallmark: Hallmark, stored: Sequence[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
