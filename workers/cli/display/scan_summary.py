@@ -138,7 +138,7 @@ def _fixes(remedies: Sequence[Remedy], more: int) -> Iterator[RenderableType]:
         grid.add_row(Text(format_signed(remedy.gain.points), style="green"), _fix(remedy))
     yield grid
     if more:
-        yield Text(f"{more} more rules cost points: --verbose", style="dim")
+        yield Text(f"{more} more {'rule costs' if more == 1 else 'rules cost'} points: --verbose", style="dim")
 
 
 def _fix(remedy: Remedy) -> Text:
