@@ -1,4 +1,4 @@
-"""The site as a process: `hallmark web`, or `uvicorn --factory workers.web.app:create_app`. It sends no requests."""
+"""The site as a process: `hallmark web`, or `uvicorn --factory workers.web.app:create_app`. It asks itself only."""
 
 from __future__ import annotations
 
@@ -39,6 +39,7 @@ from workers.preload import preload_modules
 from workers.publication import listing_index
 from workers.retests import retest_requests
 from workers.settings.environment import InvalidSetting, Settings
+from workers.web.first_requests import request_pages
 from workers.web.request_metrics import RequestMetrics
 
 OPT_OUT_SECONDS = 1.0
@@ -48,6 +49,7 @@ _YOUNG = 10_000
 """New objects that start a garbage collection; with five times as many a collection took 100 ms."""
 
 _KIB = 1024
+_LOCAL = "http://localhost"
 
 
 class SiteServices:
@@ -163,6 +165,7 @@ def create_app(settings: Settings | None = None, clock: Clock | None = None) -> 
         current_default_thread_limiter().total_tokens = mine.web_threads
         await to_thread.run_sync(_warm, app, store.listing)
         async with inner(app):
+            await request_pages(app, mine.web_url or _LOCAL, mine.web_threads)
             yield
         store.close()
 
