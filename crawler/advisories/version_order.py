@@ -10,6 +10,7 @@ import importlib
 import importlib.util
 import re
 import sys
+from collections.abc import Callable, Mapping
 from functools import lru_cache
 from types import ModuleType
 from typing import Any, Final
@@ -31,6 +32,22 @@ _SHAPES: Final = {
 }
 
 
+_PHP_WORDS: Final = {"dev": "dev", "a": "alpha", "b": "beta", "RC": "rc", "rc": "rc", "p": "pl"}
+"""Starts of the words that PHP's `version_compare` knows, with one spelling for each."""
+
+
+def _known_php_word(word: re.Match[str]) -> str:
+    return next((known for start, known in _PHP_WORDS.items() if word[0].startswith(start)), "other")
+
+
+_SPELLINGS: Final[Mapping[str, tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]]]] = {
+    "Maven": (re.compile(r"\.(?=sp(?:[.-]?\d|$))", re.IGNORECASE), "-"),
+    "Packagist": (re.compile(r"(?<!^)[A-Za-z]+"), _known_php_word),
+    "RubyGems": (re.compile(r"(?<=\d)(?=[A-Za-z])"), "."),
+}
+"""Equal spellings for versions that `osv` orders otherwise than Maven, PHP and RubyGems do."""
+
+
 class OsvOrder:
     """A VersionOrder with cached keys. The first key loads part of `osv`, which takes half a second."""
 
@@ -46,6 +63,9 @@ def _key(order: str, version: str) -> Comparable:
     if orderer is None:
         raise Unorderable(f"the order of {order} is not known")
     text = f"v{version[1:]}" if version.startswith("V") else version  # no version contains a capital letter
+    if order in _SPELLINGS:
+        pattern, spelling = _SPELLINGS[order]
+        text = pattern.sub(spelling, text)
     try:
         key: Comparable = orderer.sort_key(text)
     except (ValueError, TypeError, NotImplementedError, AttributeError, IndexError) as error:

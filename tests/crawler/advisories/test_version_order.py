@@ -21,16 +21,31 @@ ORDERS = [SEMVER_ORDER, *(ecosystem.value for ecosystem in Ecosystem)]
         ("npm", ["1.2", "1.2.1", "v1.3.0", "2"]),
         ("Go", ["0.0.0-20190101000000-aaaaaaaaaaaa", "0.0.0-20200101000000-000000000000", "1.0.0+incompatible"]),
         ("PyPI", ["1.0.dev1", "1.0a1", "1.0rc1", "1.0", "1.0.post1", "1.1", "1!0.1"]),
-        ("Maven", ["1.0-alpha-1", "1.0-SNAPSHOT", "1.0", "1.0.1", "1.10"]),
-        ("RubyGems", ["1.0.a", "1.0", "1.0.1", "1.10"]),
+        ("Maven", ["1.0-alpha-1", "1.0-SNAPSHOT", "1.0", "1.0.SP1", "1.0.SP2", "1.0.1", "1.10"]),
+        ("RubyGems", ["1.0.a", "1.0beta", "1.0", "1.0.1", "1.10"]),
         ("NuGet", ["1.0.0-alpha", "1.0.0", "1.0.0.1", "1.0.1"]),
-        ("Packagist", ["1.0-dev", "1.0-alpha1", "1.0-RC1", "1.0", "1.0.1"]),
+        ("Packagist", ["1.0-BETA", "1.0-dev", "1.0-alpha1", "1.0-RC1", "1.0", "1.0-p1", "1.0.post2"]),
     ],
 )
 def test_versions_are_ordered_as_their_ecosystem_does(order: str, ascending: list[str]) -> None:
     keys = [OsvOrder().key(order, version) for version in ascending]
     for place, key in enumerate(keys):
         assert all(key < other and not other < key for other in keys[place + 1 :]), ascending[place]
+
+
+@pytest.mark.parametrize(
+    ("order", "equal"),
+    [
+        ("Maven", ["1.0.SP1", "1.0-sp1", "1.0-SP-1"]),
+        ("RubyGems", ["1.0beta2", "1.0.beta.2", "1.0.beta2"]),
+        ("Packagist", ["1.0-beta2", "1.0b2", "v1.0.b.2", "1.0-betas.2"]),
+        ("Packagist", ["1.0-RC1", "1.0rc1"]),
+        ("Packagist", ["1.0-ALPHA", "1.0-BETA"]),
+    ],
+)
+def test_spellings_of_one_version_are_equal(order: str, equal: list[str]) -> None:
+    first, *others = [OsvOrder().key(order, version) for version in equal]
+    assert all(other == first and not other < first and not first < other for other in others)
 
 
 @pytest.mark.parametrize("order", ORDERS)
