@@ -1,4 +1,4 @@
-"""Combines one question about each of many repositories into few queries, and halves a query that is too heavy."""
+"""Combines one question about each of many repositories into few queries, smaller ones after one was too heavy."""
 
 from __future__ import annotations
 
@@ -19,6 +19,8 @@ T = TypeVar("T")
 
 BATCH_SIZE: Final = 20
 BATCH_WAIT: Final = 2.0  # seconds
+FORGET_AFTER: Final = 16
+"""Answered queries after which one of the size that was too heavy is tried again."""
 
 
 class QueryTooHeavy(Exception):
@@ -48,6 +50,8 @@ class Batcher(Generic[T]):
         self._pause = pause
         self._full = size
         self._size = size
+        self._largest = size
+        self._answered = 0
         self._linger = linger
         self._announced = 0
         self._waiting: dict[str, asyncio.Future[T]] = {}
@@ -140,18 +144,38 @@ class Batcher(Generic[T]):
                 future.set_result(answer)
 
     async def _read(self, names: Sequence[str]) -> Answers[T]:
-        try:
-            answers = await self._ask(names)
-        except (QueryTooHeavy, GitHubTimedOut):
-            if len(names) == 1:
-                return {names[0]: GitHubUnreachable("GitHub gave up on the query for this repository alone")}
-            half = len(names) // 2
-            self._size = max(1, min(self._size, half))
-            return {**await self._read(names[:half]), **await self._read(names[half:])}
-        except CollectionPrevented as error:
-            return dict.fromkeys(names, error)
-        self._size = min(self._full, max(self._size, len(names) + 1))
+        answers: dict[str, T | RepositoryGone | CollectionPrevented] = {}
+        waiting = list(names)
+        while waiting:
+            part = waiting[: self._size]
+            try:
+                answers |= await self._ask(part)
+            except (QueryTooHeavy, GitHubTimedOut):
+                self._shrink(len(part))
+                if len(part) > 1:
+                    continue
+                answers[part[0]] = GitHubUnreachable("GitHub gave up on the query for this repository alone")
+            except CollectionPrevented as error:
+                return answers | dict.fromkeys(waiting, error)
+            else:
+                self._grow(len(part))
+            del waiting[: len(part)]
         return answers
+
+    def _shrink(self, size: int) -> None:
+        """Halve the size. A repository that is too heavy alone says nothing about the size for others."""
+        self._largest = size - 1 if size > 1 else self._full
+        self._size = max(1, min(self._size, size // 2))
+        self._answered = 0
+
+    def _grow(self, size: int) -> None:
+        """Double the size after a full query, but not to one that was too heavy in the last FORGET_AFTER queries."""
+        if size < self._size:
+            return
+        self._answered += 1
+        if self._answered >= FORGET_AFTER:
+            self._largest = self._full
+        self._size = min(2 * self._size, self._largest)
 
 
 def _retrieve_exception(done: asyncio.Future[Any]) -> None:

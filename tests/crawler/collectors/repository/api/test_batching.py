@@ -101,6 +101,43 @@ def test_after_a_query_that_was_too_heavy_smaller_ones_are_sent_and_grow_again(e
     assert batcher.size == 20
 
 
+def test_a_size_that_was_too_heavy_is_not_tried_for_every_query() -> None:
+    asked = Asked(most=4)
+    batcher: Batcher[str] = Batcher(asked, never, size=20)
+    asyncio.run(many(batcher, 60))
+    asked.queries.clear()
+    asyncio.run(many(batcher, 60))
+    assert len(asked.queries) <= 19, "15 full queries, and a few to see whether a larger one is answered again"
+
+
+def test_a_repository_that_is_too_heavy_alone_does_not_keep_queries_small() -> None:
+    class HeavyOne(Asked):
+        async def __call__(self, names: Sequence[str]) -> Mapping[str, str | RepositoryGone | CollectionPrevented]:
+            answers = await super().__call__(names)
+            if "n3" in names:
+                raise QueryTooHeavy
+            return answers
+
+    async def run() -> list[str | BaseException]:
+        batcher: Batcher[str] = Batcher(asked, never, size=20)
+        return list(await asyncio.gather(*(one(batcher, f"n{place}") for place in range(60)), return_exceptions=True))
+
+    asked = HeavyOne()
+    answers = asyncio.run(run())
+    assert [place for place, answer in enumerate(answers) if isinstance(answer, GitHubUnreachable)] == [3]
+    assert len(asked.queries) <= 16
+
+
+def test_when_every_query_fails_each_repository_is_asked_for_once() -> None:
+    async def run() -> list[str | BaseException]:
+        batcher: Batcher[str] = Batcher(asked, never, size=20)
+        return list(await asyncio.gather(*(one(batcher, f"n{place}") for place in range(20)), return_exceptions=True))
+
+    asked = Asked(most=0)
+    assert all(isinstance(answer, GitHubUnreachable) for answer in asyncio.run(run()))
+    assert len(asked.queries) == 20 + 4
+
+
 def test_a_failed_question_fails_only_for_its_own_caller() -> None:
     async def run() -> list[object]:
         batcher: Batcher[str] = Batcher(Asked(), never)
