@@ -35,6 +35,8 @@ def read_pom(data: bytes) -> Iterator[Finding]:
         raise InvalidLockfile(FaultKind.SHAPE, f"expected <project>, found <{project.name[:40]}>", project.line)
     if project.child("profiles") is not None and project.under("profiles"):
         yield Fault(FaultKind.ELSEWHERE, "profiles may add dependencies; they are not read", project.line)
+    if project.child("parent") is not None:
+        yield Fault(FaultKind.ELSEWHERE, "the parent may add dependencies and versions; it is not read", project.line)
     properties = _resolved(_properties(project))
     managed = {
         _name(entry, properties): entry

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import re
 from collections.abc import Iterator
 
@@ -40,7 +41,7 @@ _EDITABLE = re.compile(r"(?:-e|--editable)(?:\s*=?\s*)(\S.*)$")
 
 def read_requirements(data: bytes) -> Iterator[Finding]:
     """All requirements. One is a pin only with exactly one `==` of a version; otherwise its version is unknown."""
-    text = decode_text(data)
+    text = _decode(data)
     if text.count("\n") > MAX_LINES:
         raise InvalidLockfile(FaultKind.TOO_LARGE, f"more than {MAX_LINES} lines")
     if "\0" in text:
@@ -48,6 +49,16 @@ def read_requirements(data: bytes) -> Iterator[Finding]:
     for number, line in _logical_lines(text):
         if (found := _requirement(line, number)) is not None:
             yield found
+
+
+def _decode(data: bytes) -> str:
+    """The text, as Latin-1 when it is not UTF-8, so that one byte in a comment does not hide all requirements."""
+    try:
+        return decode_text(data)
+    except InvalidLockfile as error:
+        if error.fault.kind is not FaultKind.ENCODING or data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+            raise
+    return decode_text(data.decode("latin-1").encode())
 
 
 def _logical_lines(text: str) -> Iterator[tuple[int, str]]:

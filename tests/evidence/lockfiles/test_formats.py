@@ -161,3 +161,20 @@ def test_a_pom_may_name_the_version_of_its_parent_in_old_words() -> None:
     found = read("pom", text)
     assert isinstance(found, Lockfile)
     assert [short(item) for item in found.dependencies] == ["g:a 7 direct registry"]
+
+
+def test_a_pom_with_a_parent_is_incomplete() -> None:
+    dependency = "<dependency><groupId>g</groupId><artifactId>a</artifactId><version>1</version></dependency>"
+    whole = f"<project><dependencies>{dependency}</dependencies></project>"
+    for text, expected in ((whole, []), (whole.replace("<dependencies>", "<parent/><dependencies>"), ["elsewhere"])):
+        found = read("pom", text)
+        assert isinstance(found, Lockfile)
+        assert [short(item) for item in found.dependencies] == ["g:a 1 direct registry"]
+        assert [fault.kind for fault in found.faults] == expected
+
+
+def test_a_byte_of_latin_1_in_a_comment_hides_no_requirement() -> None:
+    found = read("requirements", "# for Zoë\npear==1.2.3\nzoë==1\n".encode("latin-1"))
+    assert isinstance(found, Lockfile)
+    assert [short(item) for item in found.dependencies] == ["pear 1.2.3 unstated registry"]
+    assert [(fault.kind, fault.line) for fault in found.faults] == [("entry", 3)]
