@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-import re
 from collections.abc import Mapping
 from typing import Final
-from urllib.parse import unquote
 
 from crawler.collectors.repository.api.calls import Calls
 from crawler.collectors.repository.api.responses import AccessRefused, ApiResponse, GitHubUnreachable
@@ -16,9 +14,7 @@ from crawler.collectors.repository.parsing.json_values import as_object, as_text
 from evidence.canonical import Json, NotJson, canonical_json
 from evidence.model import Absent, Observed, Reason
 
-PAGES: Final = 10
 _WRITE_PERMISSIONS: Final = ("admin", "maintain", "push")
-_NEXT: Final = re.compile(r'<[^>]*[?&]after=([^&>]+)[^>]*>;\s*rel="next"')
 
 
 class AlertReader:
@@ -60,7 +56,7 @@ class AlertReader:
 
     async def _list_repositories(self, token: Token, path: str) -> set[str] | None:
         names: set[str] = set()
-        for page in range(1, PAGES + 1):
+        for page in range(1, rest_sections.MAX_PAGES + 1):
             query = {"per_page": rest_sections.PAGE, "page": page}
             answer = await self._calls.get(path, key=path, parameters=query, token=token)
             if answer.status != 200:
@@ -76,16 +72,16 @@ class AlertReader:
     async def _pages(self, name: str, token: Token) -> Observed | Absent:
         alerts: list[dict[str, Json]] = []
         query: dict[str, str | int] = {"per_page": rest_sections.PAGE}
-        for _ in range(PAGES):
+        for _ in range(rest_sections.MAX_PAGES):
             path = f"/repos/{name}/dependabot/alerts"
             answer = await self._calls.get(path, key=name, parameters=query, token=token)
             if answer.status != 200:
                 return _refusal(answer)
             alerts += rest_sections.read_alerts(_value(answer))
-            cursor = _NEXT.search(answer.headers.get("link", ""))
+            cursor = rest_sections.find_next_cursor(answer.headers.get("link", ""))
             if cursor is None:
                 return _observed(alerts, complete=True)
-            query["after"] = unquote(cursor[1])
+            query["after"] = cursor
         return _observed(alerts, complete=False)
 
 

@@ -16,6 +16,9 @@ from evidence.canonical import Json, NotJson
 STATISTICS_TRIES: Final = 3
 STATISTICS_PAUSE: Final = 3.0  # seconds
 
+_ADVISORIES: Final = "security-advisories"
+_MAX_ADVISORIES: Final = rest_sections.PAGE * rest_sections.MAX_PAGES
+
 
 class RestPager:
     """Reads pages of `name`. `etags` and `unread` (parts that GitHub did not give) fill while it does."""
@@ -74,12 +77,21 @@ class RestPager:
         return {"health": rest_sections.read_health_percentage(self.profile)}
 
     async def _advisories(self) -> dict[str, Json]:
-        answer = await self._part(
-            "advisories", "security-advisories", {"state": "published", "per_page": rest_sections.PAGE}
-        )
+        """All pages or none: an advisory of a page that is missing would look as if it had been withdrawn."""
+        query: dict[str, str | int] = {"state": "published", "per_page": rest_sections.PAGE}
+        answer = await self._part("advisories", _ADVISORIES, query)
         if answer is None:
             return self._earlier_facts(("advisories",))
-        return {"advisories": rest_sections.read_advisories(answer.json() if answer.status == 200 else None)}
+        listed = answer.json() if answer.status == 200 else None
+        while isinstance(listed, list) and (cursor := rest_sections.find_next_cursor(answer.headers.get("link", ""))):
+            self.etags.pop("advisories", None)  # it would say nothing about the other pages
+            answer = await self._get(_ADVISORIES, {**query, "after": cursor})
+            page = answer.json() if answer and answer.status == 200 else None
+            if answer is None or not isinstance(page, list) or len(listed) >= _MAX_ADVISORIES:
+                self.unread.add("advisories")
+                return self._earlier_facts(("advisories",))
+            listed = [*listed, *page]
+        return {"advisories": rest_sections.read_advisories(listed)}
 
     def _earlier_facts(self, names: tuple[str, ...]) -> dict[str, Json]:
         known = self._known.facts if self._known else {}

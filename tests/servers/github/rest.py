@@ -58,9 +58,8 @@ def _about(repository: Repository, rest: str, query: dict[str, str], token: str 
             return NOT_FOUND if repository.fork else Answer(200, _profile(repository))
         case ["security-advisories"]:
             state = query.get("state")
-            return Answer(
-                200, [one for one in repository.advisories if one.get("state", "published") == state or not state]
-            )
+            listed = [one for one in repository.advisories if one.get("state", "published") == state or not state]
+            return _by_cursor(listed, query, f"{base}/repos/{repository.name}/security-advisories")
         case ["dependabot", "alerts"]:
             return _alerts(repository, query, token, base)
         case ["dependency-graph", "sbom"]:
@@ -163,11 +162,14 @@ def _alerts(repository: Repository, query: dict[str, str], token: str | None, ba
         return Answer(403, {"message": "Resource not accessible by personal access token"})
     if repository.alerts_status != 200:
         return Answer(repository.alerts_status, {"message": "Dependabot alerts are disabled for this repository."})
+    return _by_cursor(repository.alerts, query, f"{base}/repos/{repository.name}/dependabot/alerts")
+
+
+def _by_cursor(listed: list[dict[str, Any]], query: dict[str, str], address: str) -> Answer:
     start, first = int(query.get("after", "0")), int(query.get("per_page", "30"))
-    page = repository.alerts[start : start + first]
-    more = start + first < len(repository.alerts)
-    following = f"{base}/repos/{repository.name}/dependabot/alerts?per_page={first}&after={start + first}"
-    return Answer(200, page, {"Link": f'<{following}>; rel="next"'} if more else {})
+    following = f"{address}?per_page={first}&after={start + first}"
+    more = start + first < len(listed)
+    return Answer(200, listed[start : start + first], {"Link": f'<{following}>; rel="next"'} if more else {})
 
 
 def _sbom(repository: Repository) -> dict[str, Any]:

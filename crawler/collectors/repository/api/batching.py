@@ -169,13 +169,14 @@ class Batcher(Generic[T]):
         self._answered = 0
 
     def _grow(self, size: int) -> None:
-        """Double the size after a full query, but not to one that was too heavy in the last FORGET_AFTER queries."""
+        """Double the size after a full query, unless that was too heavy before one of the last FORGET_AFTER queries."""
         if size < self._size:
             return
         self._answered += 1
         if self._answered >= FORGET_AFTER:
             self._largest = self._full
-        self._size = min(2 * self._size, self._largest)
+        if (larger := min(2 * self._size, self._full)) <= self._largest:
+            self._size = larger
 
 
 def _retrieve_exception(done: asyncio.Future[Any]) -> None:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from datetime import datetime
 from typing import Final
+from urllib.parse import unquote
 
 from crawler.collectors.repository.parsing.contributors import TOP, compute_bus_factor, is_bot, list_commit_counts
 from crawler.collectors.repository.parsing.json_values import as_count, as_object, as_text, as_timestamp, list_objects
@@ -12,6 +14,15 @@ from crawler.collectors.repository.parsing.responsiveness import YEAR
 from evidence.canonical import Json
 
 PAGE: Final = 100
+MAX_PAGES: Final = 10
+"""Pages of one list that are read."""
+
+_NEXT: Final = re.compile(r'<[^>]*[?&]after=([^&>]+)[^>]*>;\s*rel="next"')
+
+
+def find_next_cursor(link: str) -> str | None:
+    """The cursor of the next page in a header `Link`; None on the last page."""
+    return unquote(found[1]) if (found := _NEXT.search(link)) else None
 
 
 def read_contributors(listed: Json, *, more: bool, year: int | None) -> dict[str, Json]:

@@ -205,6 +205,25 @@ def test_published_advisories_are_listed_per_package() -> None:
     ]
 
 
+def test_published_advisories_of_all_pages_are_listed() -> None:
+    many = [{"ghsa_id": f"GHSA-{place:04}", "state": "published", "vulnerabilities": []} for place in range(250)]
+    with serve() as local:
+        local.world.add(lively(advisories=many))
+        looker = Looker(local)
+        first, second = (body(looker.one(at("octo/lively"))["repository"]) for _ in range(2))
+    assert [one["id"] for one in first["advisories"]] == [one["ghsa_id"] for one in many]
+    assert second == first
+
+
+def test_more_pages_of_advisories_than_are_read_leave_them_unknown() -> None:
+    many = [{"ghsa_id": f"GHSA-{place:04}", "state": "published", "vulnerabilities": []} for place in range(1101)]
+    with serve() as local:
+        local.world.add(lively(advisories=many))
+        record = Looker(local).one(at("octo/lively"))["repository"]
+    assert body(record)["advisories"] is None
+    assert record.observation["unread"] == ["advisories"]
+
+
 def test_neither_addresses_nor_credentials_are_kept() -> None:
     with serve() as local:
         local.world.add(lively(website="https://user:secret@owner.example/a?key=hidden"))
