@@ -20,7 +20,7 @@ from evidence.store.tables.core import DISCLOSURE, FINDING, FULL_PROBE, RETEST, 
 from evidence.store.tables.evidence import COMPACTION
 from evidence.store.tables.listing import LISTING_EDITION, LISTING_HIDDEN, LISTING_WITHHELD
 from evidence.store.transactions import DatabaseAccess
-from evidence.store.values import FindingState, RunState
+from evidence.store.values import FINAL_STATES, FindingState, RunState
 
 _SHOWN_RUN: Final = select(LISTING_EDITION.c.run_key).where(LISTING_EDITION.c.key == SHOWN_EDITION).scalar_subquery()
 _COMPACTION: Final = COMPACTION.c.run_key == _SHOWN_RUN
@@ -53,7 +53,6 @@ because the highest key would miss a row with a lower key that is committed late
 
 _REVISIONS: Final = select(*CHANGES, *_COUNTS)
 
-_FINAL: Final = [state.value for state in RunState if state.is_final]
 _OPEN: Final = [state.value for state in RetestState if state not in {RetestState.DONE, RetestState.FAILED}]
 _PUBLISHED_RUNS: Final = select(func.count(), func.sum(RUN.c.key)).where(*_IS_PUBLISHED)
 _SHOWN: Final = (
@@ -65,7 +64,7 @@ _COMPACTED: Final = select(COMPACTION.c.record_sets, COMPACTION.c.at, COMPACTION
 
 
 _AFTER_PUBLICATION: Final[tuple[ColumnElement[bool], ...]] = (
-    RUN.c.state.not_in(_FINAL),
+    RUN.c.state.not_in(FINAL_STATES),
     RUN.c.id >= bindparam("run"),
     RUN.c.as_of >= bindparam("as_of"),
 )

@@ -59,6 +59,9 @@ _NEXT_RUN: Final = {
     RunState.WITHHELD: frozenset({RunState.PLANNED, RunState.PUBLISHED, RunState.CANCELLED}),
 }
 
+FINAL_STATES: Final = tuple(state.value for state in RunState if state.is_final)
+"""The values of the final states, for queries."""
+
 
 class RunAction(StrEnum):
     """What an operator did to a run, or that its publication was withheld automatically."""

@@ -18,10 +18,9 @@ from evidence.store.sql.bulk_insert import split_batches
 from evidence.store.sql.packing import unpack_numbers
 from evidence.store.tables.core import RUN, SERVER_REF
 from evidence.store.tables.evidence import BLOB, RECORD_SET, SCORING
-from evidence.store.values import RunState
+from evidence.store.values import FINAL_STATES
 
 _ROWS: Final = 5_000
-_FINAL: Final = [state.value for state in RunState if state.is_final]
 
 _UNKNOWN, _NAMED, _NEEDED = 0, 1, 2
 
@@ -91,7 +90,7 @@ def sweep_blobs(
     Runs that are newer than the marking, unfinished, or as of `since` or later are marked again first.
     """
     mark_registry_entries(connection, marks)
-    younger = (RUN.c.as_of >= since, RUN.c.key > marks.newest_run, RUN.c.state.not_in(_FINAL))
+    younger = (RUN.c.as_of >= since, RUN.c.key > marks.newest_run, RUN.c.state.not_in(FINAL_STATES))
     recent = select(RUN.c.key).where(or_(*younger))
     for run in connection.scalars(recent).all():
         mark_run(connection, marks, run)

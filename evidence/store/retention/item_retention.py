@@ -9,9 +9,8 @@ from sqlalchemy import ColumnElement, Connection, and_, delete, or_, select
 from evidence.store.sql.bulk_insert import insert_rows
 from evidence.store.sql.row_keys import find_run_key
 from evidence.store.tables.core import DROPPED_ITEM, RUN, RUN_ITEM
-from evidence.store.values import RunState, Stage
+from evidence.store.values import FINAL_STATES, Stage
 
-_FINAL: Final = [state.value for state in RunState if state.is_final]
 _UNIQUE: Final = ("run_key", "stage", "carried")
 _COUNTS: Final = ("planned", "done", "attempts")
 _IS_DONE: Final = RUN_ITEM.c.done_at.is_not(None)
@@ -22,7 +21,7 @@ def list_runs_with_done_items(connection: Connection) -> list[str]:
     """Final runs with items that `drop_done_items` drops, oldest first."""
     unneeded = select(RUN_ITEM.c.stage).where(RUN_ITEM.c.run_key == RUN.c.key, _IS_UNNEEDED).correlate(RUN)
     return list(
-        connection.scalars(select(RUN.c.id).where(RUN.c.state.in_(_FINAL), unneeded.exists()).order_by(RUN.c.id))
+        connection.scalars(select(RUN.c.id).where(RUN.c.state.in_(FINAL_STATES), unneeded.exists()).order_by(RUN.c.id))
     )
 
 

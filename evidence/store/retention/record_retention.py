@@ -18,11 +18,10 @@ from evidence.store.retention.item_retention import drop_items
 from evidence.store.sql.bulk_insert import insert_rows, split_batches
 from evidence.store.tables.core import FINDING, RUN, RUN_ITEM, SERVER
 from evidence.store.tables.evidence import COMPACTION, RECORD_SET
-from evidence.store.values import FindingState, RunState
+from evidence.store.values import FINAL_STATES, FindingState, RunState
 
 _COLUMNS: Final = ("run_key", "at", "record_sets", "done")
 _DROPPED: Final = select(COMPACTION).join(RUN, RUN.c.key == COMPACTION.c.run_key).where(RUN.c.id == bindparam("run"))
-_FINAL: Final = [state.value for state in RunState if state.is_final]
 _CLOSED: Final = [FindingState.PUBLIC_DISCLOSED.value, FindingState.DISMISSED.value]
 
 
@@ -39,7 +38,7 @@ class DroppedRecords:
 def list_runs_to_compact(connection: Connection, before: datetime) -> list[str]:
     """Final runs as of before a moment with records to drop, oldest first; one nightly run of each week is kept."""
     query = select(RUN.c.id, RUN.c.as_of, RUN.c.trigger, RUN.c.state, COMPACTION.c.done).order_by(RUN.c.id)
-    query = query.join(COMPACTION, COMPACTION.c.run_key == RUN.c.key, isouter=True).where(RUN.c.state.in_(_FINAL))
+    query = query.join(COMPACTION, COMPACTION.c.run_key == RUN.c.key, isouter=True).where(RUN.c.state.in_(FINAL_STATES))
     kept: set[tuple[int, int]] = set()
     found: list[str] = []
     for run, as_of, trigger, state, done in connection.execute(query):

@@ -15,9 +15,8 @@ from evidence.store.sql.bulk_insert import insert_rows, split_batches
 from evidence.store.sql.row_keys import find_run_key
 from evidence.store.tables.core import FULL_PROBE, RETEST, RUN, SERVER
 from evidence.store.transactions import DatabaseAccess, read_method, write_method
-from evidence.store.values import RunState
+from evidence.store.values import FINAL_STATES, RunState
 
-_FINAL: Final = [state.value for state in RunState if state.is_final]
 _DONE: Final = "done"
 
 
@@ -76,7 +75,7 @@ def list_running_probes(connection: Connection, since: datetime) -> list[FullPro
         .join(FULL_PROBE, FULL_PROBE.c.retest_key == RETEST.c.key)
         .join(SERVER, SERVER.c.key == RETEST.c.server_key)
         .join(RUN, RUN.c.key == FULL_PROBE.c.run_key)
-        .where(RETEST.c.finished_at >= since, RUN.c.state.not_in(_FINAL))
+        .where(RETEST.c.finished_at >= since, RUN.c.state.not_in(FINAL_STATES))
         .order_by(RETEST.c.finished_at, RETEST.c.key)
     )
     return [FullProbe(*row) for row in connection.execute(query)]

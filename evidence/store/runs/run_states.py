@@ -14,10 +14,9 @@ from evidence.store.sql.bulk_insert import insert_rows
 from evidence.store.sql.json_columns import from_json, object_from_json, to_json
 from evidence.store.sql.row_keys import find_run_key
 from evidence.store.tables.core import RUN, SNAPSHOT
-from evidence.store.values import RunRow, RunState
+from evidence.store.values import FINAL_STATES, RunRow, RunState
 
 _COLUMNS = ("id", "trigger", "as_of", "pins", "options", "state")
-_FINAL = [state.value for state in RunState if state.is_final]
 _BY_ID = select(RUN).where(RUN.c.id == bindparam("id"))
 
 
@@ -49,7 +48,7 @@ def list_published(connection: Connection) -> list[RunRow]:
 
 def list_unfinished_runs(connection: Connection, trigger: Trigger) -> list[RunRow]:
     """Every run of a trigger whose state is not final, newest first."""
-    query = select(RUN).where(RUN.c.trigger == trigger.value, RUN.c.state.not_in(_FINAL))
+    query = select(RUN).where(RUN.c.trigger == trigger.value, RUN.c.state.not_in(FINAL_STATES))
     return [run_from_row(row) for row in connection.execute(query.order_by(RUN.c.id.desc()))]
 
 
