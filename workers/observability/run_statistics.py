@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
-from typing import Final
+from typing import Any, Final
 
-from sqlalchemy import Connection, and_, case, func, or_, select, text
+from sqlalchemy import Connection, Select, and_, case, func, literal, or_, select, text, union_all
 from sqlalchemy.engine import make_url
 from sqlalchemy.sql import ColumnElement
 
@@ -21,6 +21,7 @@ from evidence.store.database import Database
 from evidence.store.leases.leasing import NEVER_DUE
 from evidence.store.runs.record_counts import count_records
 from evidence.store.tables.core import DROPPED_ITEM, RUN, RUN_ITEM
+from evidence.store.values import FINAL_STATES
 from publish.views.outages import describe_outage
 from publish.views.runs import OWN_FAILURES
 from workers.clock import Clock
@@ -34,7 +35,6 @@ MAX_UNFINISHED: Final = 20
 _OUTCOMES_EVERY: Final = timedelta(minutes=1)
 _CONNECT_SECONDS: Final = 3
 _STATEMENT_MILLISECONDS: Final = 10_000
-_FINAL: Final = [state.value for state in RunState if state.is_final]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -196,7 +196,7 @@ def _ids(connection: Connection, which: ColumnElement[bool], limit: int) -> list
 def _unfinished(connection: Connection) -> list[str]:
     """Nightly runs first, because there may be any number of re-tests; each group newest first."""
     order = (case((RUN.c.trigger == Trigger.NIGHTLY.value, 0), else_=1), RUN.c.id.desc())
-    query = select(RUN.c.id).where(RUN.c.state.not_in(_FINAL)).order_by(*order)
+    query = select(RUN.c.id).where(RUN.c.state.not_in(FINAL_STATES)).order_by(*order)
     return list(connection.scalars(query.limit(MAX_UNFINISHED)))
 
 
@@ -210,49 +210,52 @@ def _stages(connection: Connection, key: int, row: RunRow, now: datetime) -> tup
     seconds = RATE_WINDOW.total_seconds()
     if row.planned_at is not None:
         seconds = max(1.0, min(seconds, (now - row.planned_at).total_seconds()))
+    found: dict[str, StageStatistics] = {}
+    # One statement, so that an item which is being dropped is counted once.
+    for counted in connection.execute(union_all(_count_items(key, now, seconds), _count_dropped(key))):
+        stage = found.get(counted.stage, StageStatistics(stage=Stage(counted.stage)))
+        found[counted.stage] = replace(
+            stage,
+            planned=stage.planned + counted.planned,
+            done=stage.done + counted.done,
+            held=stage.held + counted.held,
+            expired=stage.expired + counted.expired,
+            retries=stage.retries + counted.retries,
+            failing=stage.failing + counted.failing,
+            rate=stage.rate if row.state.is_final or not counted.recent else counted.recent / seconds,
+            later=stage.later + counted.later,
+            carried=stage.carried + counted.carried,
+            due=stage.due + counted.due,
+        )
+    return tuple(found[stage.value] for stage in Stage if stage.value in found)
+
+
+def _count_items(key: int, now: datetime, seconds: float) -> Select[Any]:
+    """Counts of the items that a run has, by stage; `recent` are those done in the last `seconds`."""
     is_open = RUN_ITEM.c.done_at.is_(None)
     may_be_tried = or_(RUN_ITEM.c.not_before.is_(None), RUN_ITEM.c.not_before <= now)
     query = select(
         RUN_ITEM.c.stage,
-        func.count(),
-        func.count(RUN_ITEM.c.done_at),
-        _how_many(RUN_ITEM.c.done_at >= now - timedelta(seconds=seconds)),
-        _how_many(and_(is_open, RUN_ITEM.c.leased_until > now)),
-        _how_many(and_(is_open, RUN_ITEM.c.leased_until <= now)),
-        func.sum(RUN_ITEM.c.attempts),
-        _how_many(and_(is_open, RUN_ITEM.c.attempts > 0, may_be_tried)),
-        _how_many(and_(is_open, RUN_ITEM.c.not_before > now, RUN_ITEM.c.not_before < NEVER_DUE)),
-        _how_many(RUN_ITEM.c.carried.is_(True)),
-        _how_many(and_(is_open, may_be_tried)),
+        func.count().label("planned"),
+        func.count(RUN_ITEM.c.done_at).label("done"),
+        _how_many(RUN_ITEM.c.done_at >= now - timedelta(seconds=seconds)).label("recent"),
+        _how_many(and_(is_open, RUN_ITEM.c.leased_until > now)).label("held"),
+        _how_many(and_(is_open, RUN_ITEM.c.leased_until <= now)).label("expired"),
+        func.sum(RUN_ITEM.c.attempts).label("retries"),
+        _how_many(and_(is_open, RUN_ITEM.c.attempts > 0, may_be_tried)).label("failing"),
+        _how_many(and_(is_open, RUN_ITEM.c.not_before > now, RUN_ITEM.c.not_before < NEVER_DUE)).label("later"),
+        _how_many(RUN_ITEM.c.carried.is_(True)).label("carried"),
+        _how_many(and_(is_open, may_be_tried)).label("due"),
     )
-    found = {
-        stage: StageStatistics(
-            stage=Stage(stage),
-            planned=planned,
-            done=done,
-            held=held,
-            expired=expired,
-            retries=retries,
-            failing=failing,
-            rate=None if row.state.is_final or not recent else recent / seconds,
-            later=later,
-            carried=carried,
-            due=due,
-        )
-        for stage, planned, done, recent, held, expired, retries, failing, later, carried, due in connection.execute(
-            query.where(RUN_ITEM.c.run_key == key).group_by(RUN_ITEM.c.stage)
-        )
-    }
-    for dropped in connection.execute(select(DROPPED_ITEM).where(DROPPED_ITEM.c.run_key == key)):
-        others = found.get(dropped.stage, StageStatistics(stage=Stage(dropped.stage)))
-        found[dropped.stage] = replace(
-            others,
-            planned=others.planned + dropped.planned,
-            done=others.done + dropped.done,
-            retries=others.retries + dropped.attempts,
-            carried=others.carried + (dropped.planned if dropped.carried else 0),
-        )
-    return tuple(found[stage.value] for stage in Stage if stage.value in found)
+    return query.where(RUN_ITEM.c.run_key == key).group_by(RUN_ITEM.c.stage)
+
+
+def _count_dropped(key: int) -> Select[Any]:
+    """Counts of the items that a run had, in the columns of `_count_items`."""
+    dropped, nothing = DROPPED_ITEM.c, literal(0)
+    carried = case((dropped.carried, dropped.planned), else_=0)
+    first = (dropped.stage, dropped.planned, dropped.done, nothing, nothing, nothing, dropped.attempts)
+    return select(*first, nothing, nothing, carried, nothing).where(dropped.run_key == key)
 
 
 def _how_many(condition: ColumnElement[bool]) -> ColumnElement[int]:

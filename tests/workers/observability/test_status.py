@@ -12,6 +12,7 @@ import pytest
 from celery import Celery
 from redis import Redis
 from redis.asyncio import Redis as AsyncRedis
+from sqlalchemy import Engine, event
 from sqlalchemy.exc import DBAPIError
 
 from crawler.collectors.repository.api.token_budgets import Granted, ReportedBudget, Resource
@@ -110,6 +111,36 @@ def test_a_night_under_way_is_counted_by_stage_lease_and_outcome(url: str) -> No
     assert (score.done, score.rate, score.eta) == (0, None, None)
     assert sum(shown.outcomes.values()) > 0
     assert any(outcome == OBSERVED_LABEL for _, outcome in shown.outcomes)
+
+
+def count_done(url: str) -> dict[Stage, int]:
+    shown = look(url).shown
+    assert shown is not None
+    return {stage.stage: stage.done for stage in shown.stages}
+
+
+def test_an_item_that_is_dropped_while_it_is_counted_is_counted_once(postgres: PostgresServer) -> None:
+    url, dossiers = postgres.create_database(), samples.dossiers(3)
+    store = open_store(url)
+    store.migrate()
+    fill(store, dossiers)
+    before = count_done(url)
+
+    counting = []
+
+    def drop(_connection: object, _cursor: object, statement: str, *_: object) -> None:
+        if "FROM run_item" in statement and not counting:
+            counting.append(statement)
+            drop_done_items(store, samples.RUN.id)
+
+    event.listen(Engine, "after_cursor_execute", drop)
+    try:
+        assert count_done(url) == before == {Stage.COLLECT: 3, Stage.SCORE: 3}
+    finally:
+        event.remove(Engine, "after_cursor_execute", drop)
+    assert counting
+    assert store.compaction.list_runs_with_done_items() == []
+    store.close()
 
 
 def test_a_registry_that_could_not_be_read_is_in_the_status_until_its_next_page(url: str) -> None:
