@@ -15,6 +15,7 @@ from evidence.model import ServerId
 from evidence.store import Stage, StoreUnavailable
 from workers.concurrency import Halt
 from workers.context import Context
+from workers.log import list_frames
 
 # All servers that a worker held when it crashed are suspects. Smaller chunks of suspects narrow down the one server
 # that crashes workers.
@@ -91,8 +92,8 @@ class Leases:
         """
         try:
             await self._renew_held()
-        except StoreUnavailable:
-            self._ctx.log.warning("leases_not_renewed", run=self._run_id, stage=self._stage)
+        except StoreUnavailable as error:
+            self._log_not_renewed(error)
 
     async def release(self) -> None:
         """Release unfinished servers. When the database stays unavailable, the leases expire."""
@@ -124,18 +125,22 @@ class Leases:
         return list(taken)
 
     async def _renew(self, halt: Halt) -> None:
-        """Renew the leases. Leases that expire while the database is unavailable only repeat work."""
-        ctx, ttl = self._ctx, self._ctx.settings.lease_ttl
+        """Renew the leases. A renewal that fails is logged and tried again: expired leases only repeat work."""
         while not halt.is_set():
-            await asyncio.sleep(ttl.total_seconds() / 3)
-            try:
-                await self._renew_held()
-                row = await asyncio.to_thread(ctx.store.find_run, self._run_id)
-            except StoreUnavailable:
-                ctx.log.warning("leases_not_renewed", run=self._run_id, stage=self._stage)
-                continue
-            if row is None or not row.state.is_working:
-                halt.set()
+            await asyncio.sleep(self._ctx.settings.lease_ttl.total_seconds() / 3)
+            (failed,) = await asyncio.gather(self._renew_once(halt), return_exceptions=True)
+            if failed is not None:
+                self._log_not_renewed(failed)
+
+    async def _renew_once(self, halt: Halt) -> None:
+        await self._renew_held()
+        row = await asyncio.to_thread(self._ctx.store.find_run, self._run_id)
+        if row is None or not row.state.is_working:
+            halt.set()
+
+    def _log_not_renewed(self, error: BaseException) -> None:
+        found = {"error": type(error).__name__, "at": list_frames(error)}
+        self._ctx.log.warning("leases_not_renewed", run=self._run_id, stage=self._stage, **found)
 
     async def _renew_held(self) -> None:
         """Renew the leases; forget those that are no longer held, whose expiry is not counted as a crash."""

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import subprocess
-from collections.abc import AsyncIterator, Collection
+from collections.abc import AsyncIterator, Collection, MutableMapping
 from contextlib import asynccontextmanager
 from datetime import datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
+from structlog.testing import capture_logs
 
 from evidence.model import ServerId
 from evidence.store import RunState, Stage, Store, StoreUnavailable
@@ -87,6 +89,31 @@ def test_a_shard_of_a_run_that_was_paused_halts(tmp_path: Path) -> None:
                 await halt.wait()
 
     asyncio.run(asyncio.wait_for(main(), 300))
+
+
+def test_a_renewal_that_fails_in_any_way_is_tried_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    renew, failures = Store.renew_leases, [RuntimeError("a bug"), StoreUnavailable("away"), KeyError("another")]
+    renewed = asyncio.Event()
+
+    def flaky(self: Store, *which: object, **options: object) -> list[ServerId]:
+        if failures:
+            raise failures.pop()
+        renewed.set()
+        return renew(self, *which, **options)  # type: ignore[arg-type]
+
+    async def main() -> list[MutableMapping[str, Any]]:
+        monkeypatch.setattr(Store, "renew_leases", flaky)
+        async with _night(tmp_path, lease_ttl=timedelta(seconds=0.03)) as ctx:
+            mine = Leases(ctx, RUN, Stage.PROBE)
+            await mine.pull()
+            with capture_logs() as logged:
+                async with mine.hold(Halt()):
+                    await renewed.wait()
+            return logged
+
+    logged = asyncio.run(asyncio.wait_for(main(), 300))
+    failed = [event for event in logged if event["event"] == "leases_not_renewed"]
+    assert [event["error"] for event in failed[:3]] == ["KeyError", "StoreUnavailable", "RuntimeError"]
 
 
 def test_a_database_that_is_away_for_a_moment_gets_back_what_was_held(
