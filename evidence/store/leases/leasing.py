@@ -145,16 +145,19 @@ def excuse_expiry(
     """Do not count that leases of a worker expired: it lives, so no server crashed it.
 
     Servers that the worker has finished or postponed stay as they are, and the lease of another holder stays counted.
+    A crash suspect gets a new token, so that what was decided from `list_crash_suspects` before is refused.
     """
     run, moment = find_run_key(connection, run_id), read_database_time(connection, now)
     keys = find_known_server_keys(connection, sorted(servers)).values()
     is_other = or_(RUN_ITEM.c.leased_by.is_(None), RUN_ITEM.c.leased_by != worker)
     is_counted = RUN_ITEM.c.leases > case((RUN_ITEM.c.leased_by.is_(None), 0), else_=1)
     expired = and_(item_is_open(run, stage), RUN_ITEM.c.not_before <= moment, is_other, is_counted)
+    is_suspect = and_(RUN_ITEM.c.leases >= MAX_TRIES, _is_free(moment))
+    token = case((is_suspect, RUN_ITEM.c.token + 1), else_=RUN_ITEM.c.token)
     for batch in split_batches(sorted(keys)):
         items = and_(expired, RUN_ITEM.c.server_key.in_(batch))
         _lock_items(connection, items)
-        connection.execute(update(RUN_ITEM).where(items).values(leases=RUN_ITEM.c.leases - 1))
+        connection.execute(update(RUN_ITEM).where(items).values(leases=RUN_ITEM.c.leases - 1, token=token))
 
 
 def release_leases(connection: Connection, run_id: str, stage: Stage, worker: str) -> None:
