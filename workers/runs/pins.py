@@ -20,6 +20,7 @@ UNKNOWN: Final = "unknown"
 _ROOT: Final = Path(__file__).resolve().parents[2]
 _SCORING_PACKAGES: Final = ("evidence", "scoring")
 _PACKAGES: Final = ("crawler", *_SCORING_PACKAGES, "publish", "workers")
+_BYTE_CODE: Final = "__pycache__"
 _GIT = _ROOT / ".git"
 
 
@@ -104,8 +105,12 @@ def _name_digest(digest: str) -> str:
 
 @cache
 def _digest_source(packages: Sequence[str]) -> str:
-    """Sixteen hexadecimal digits of the digest of code, which may differ from the commit in a checkout."""
-    files = sorted(path for package in packages for path in (_ROOT / package).rglob("*.py"))
+    """Sixteen hexadecimal digits of the digest of code with its data files, which may differ from the commit.
+
+    Templates, tables and the seccomp profile change results as code does; byte code is made from code.
+    """
+    found = (path for package in packages for path in (_ROOT / package).rglob("*"))
+    files = sorted(path for path in found if path.is_file() and path.parent.name != _BYTE_CODE)
     parts = {path.relative_to(_ROOT).as_posix(): sha256(path.read_bytes()) for path in files}
     return sha256(canonical_json(parts))[:16] if parts else UNKNOWN
 

@@ -65,6 +65,16 @@ def test_an_image_without_a_checkout_is_known_by_all_of_its_code(installed: Path
     assert pins.read_commit() != before
 
 
+@pytest.mark.parametrize("changed", ["publish/site/page.html.j2", "scoring/table.json", "crawler/seccomp.bpf"])
+def test_data_files_count_as_code_and_byte_code_does_not(installed: Path, changed: str) -> None:
+    before = pins.read_commit()
+    for name in ("scoring/__pycache__/rule.cpython-311.pyc", changed):
+        (installed / name).parent.mkdir(parents=True, exist_ok=True)
+        (installed / name).write_text("one")
+        forget_code()
+        assert (pins.read_commit() == before) == name.endswith(".pyc")
+
+
 def test_a_checkout_that_cannot_be_read_is_known_by_its_code(installed: Path) -> None:
     write_checkout(installed, "ref: refs/heads/missing\n")
     (installed / ".git" / "packed-refs").write_text(f"{COMMIT} refs/heads/main\n")
