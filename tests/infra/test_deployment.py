@@ -377,12 +377,18 @@ def test_the_cache_on_a_host_listens_where_the_site_does_not() -> None:
     assert "nginx.service" in " ".join(units()["hallmark.target"]["Wants"])
 
 
-def test_every_pod_may_ask_for_names_also_with_a_cache_on_its_node() -> None:
+def test_every_pod_may_ask_for_names_and_reaches_no_other_private_address() -> None:
     policy = _by_kind("NetworkPolicy")["names-for-all"]["spec"]
     assert policy["podSelector"] == {}
     [rule] = policy["egress"]
     assert {one["port"] for one in rule["ports"]} == {53}
-    assert "169.254.20.10/32" in [one["ipBlock"]["cidr"] for one in rule["to"] if "ipBlock" in one]
+    assert rule["to"] == [
+        {
+            "namespaceSelector": {"matchLabels": {"kubernetes.io/metadata.name": "kube-system"}},
+            "podSelector": {"matchLabels": {"k8s-app": "kube-dns"}},
+        },
+        {"ipBlock": {"cidr": "169.254.20.10/32"}},
+    ]
 
 
 def test_an_image_without_a_named_commit_is_known_by_its_code() -> None:
