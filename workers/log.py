@@ -24,6 +24,8 @@ from pydantic import SecretStr
 from structlog.contextvars import bind_contextvars, bound_contextvars, clear_contextvars
 from structlog.typing import EventDict, FilteringBoundLogger, Processor, WrappedLogger
 
+from workers.lossy_stderr import tolerate_full_stderr
+
 Log: TypeAlias = FilteringBoundLogger
 
 LIBRARY_EVENT = "library_logged"
@@ -40,7 +42,11 @@ _POOL = "billiard.exceptions"
 
 
 def configure_logging(level: str, form: Literal["auto", "json", "console"]) -> None:
-    """Send events of `level` and above, and warnings of libraries, to stderr. Call once, before the first event."""
+    """Send events of `level` and above, and warnings of libraries, to stderr. Call once, before the first event.
+
+    From then on a stderr that takes no lines ends nothing.
+    """
+    tolerate_full_stderr()
     console = form == "console" or (form == "auto" and sys.stderr.isatty())
     rendering = [_Folding(_rendering(console=console))]
     handler = _FoldedHandler(sys.stderr)

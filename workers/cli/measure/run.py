@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from workers import embedded
-from workers.cli.display.console import ExitCode, open_stderr, print_json, print_note
+from workers.cli.display.console import ExitCode, clean_text, open_stderr, print_data, print_json, print_note
 from workers.cli.error_boundary import explain_failures
 from workers.cli.extras import PACKAGES, SITE, require_extra
 from workers.cli.measure.run_progress import JsonProgress, TerminalProgress
@@ -20,6 +20,7 @@ from workers.cli.session import configure_command_logging
 from workers.context import open_context
 from workers.embedded import RunResult
 from workers.event_loop import run_coroutine
+from workers.lossy_stderr import describe_lost_output
 from workers.progress import NoDisplay, ProgressDisplay
 from workers.runs.options import RunOptions
 from workers.settings.environment import RegistrySetting, Settings
@@ -97,6 +98,8 @@ async def _run(
             print_json(_as_event(result, first))
         else:
             show_result(result, rows, settings, first)
+            if lost := describe_lost_output():
+                print_data(clean_text(lost, "bold red"))
         return result
 
 
@@ -146,5 +149,6 @@ def _as_event(result: RunResult, report: Path | None) -> dict[str, Any]:
             for walk in result.walks
         ],
         "report": str(report) if report else None,
+        "lost_output": describe_lost_output() or None,
         "hint": result.hint,
     }

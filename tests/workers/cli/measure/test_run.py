@@ -32,6 +32,7 @@ RESULT = [
     "outage",
     "registries",
     "report",
+    "lost_output",
     "hint",
 ]
 PRIVATE = {"HALLMARK_ALLOW_PRIVATE": "1"}
@@ -49,6 +50,18 @@ def test_a_run_ends_with_a_table_paths_and_what_to_do_next(process: Hallmark, re
     assert "Next: hallmark show" in result.err
     assert "Collecting" in result.err
     assert "Collecting" not in result.out
+
+
+@pytest.mark.usefixtures("home")
+def test_a_run_goes_on_when_the_disk_of_its_log_is_full_and_says_so(registry: Path) -> None:
+    command = [str(SCRIPT), "run", "--registry", str(registry), "--limit", "3"]
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(
+            command, env={**os.environ, **PRIVATE}, stdout=subprocess.PIPE, stderr=full, text=True, check=False
+        )
+    assert done.returncode == 0
+    assert "3 of 3 servers scored" in done.stdout
+    assert "lines of progress and log could not be written to stderr: No space left on device" in done.stdout
 
 
 def test_events_are_one_json_object_per_line(hallmark: Hallmark, registry: Path) -> None:
