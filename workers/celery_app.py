@@ -19,6 +19,8 @@ from celery.signals import (
     task_postrun,
     task_prerun,
     worker_init,
+    worker_process_init,
+    worker_process_shutdown,
     worker_shutting_down,
 )
 
@@ -29,6 +31,7 @@ from workers.coordination import broker_statistics
 from workers.coordination.broker import make_queue
 from workers.nightly.actions import DATABASE_ACTION
 from workers.observability.task_times import TaskTimer
+from workers.observability.tracing import start_tracing, stop_tracing
 from workers.settings.environment import Settings
 
 _DATABASE_TRIES: Final = 20
@@ -183,6 +186,14 @@ def _count_time(task: Any = None, **_: object) -> None:
     _timer().end(task)
 
 
+def _trace(**_: object) -> None:
+    start_tracing(of_celery=True)
+
+
+def _end_traces(**_: object) -> None:
+    stop_tracing()
+
+
 setup_logging.connect(_configure_logs)
 celeryd_after_setup.connect(_hush)
 celeryd_after_setup.connect(_consume_own_version)
@@ -194,6 +205,9 @@ task_postrun.connect(_unbind_logs)
 worker_init.connect(_migrate)
 worker_init.connect(_warm)
 worker_init.connect(_stop.prepare)
+worker_process_init.connect(_trace)
+worker_process_shutdown.connect(_end_traces)
 worker_shutting_down.connect(_stop.raise_)
 beat_init.connect(_migrate)
 beat_init.connect(_start_at_once)
+beat_init.connect(_trace)

@@ -23,6 +23,7 @@ from workers.context import Context
 from workers.coordination.circuit_breaker import CircuitBreaker, NoCircuitBreaker
 from workers.coordination.leases import Leases
 from workers.log import bind_log_context, list_frames
+from workers.observability.tracing import open_span
 from workers.opt_outs import load_opt_outs
 from workers.progress import NoDisplay, StageCounter
 from workers.publication import finding_disclosure, listing_index
@@ -163,8 +164,11 @@ async def collect_pulled(
         return replace(server_collection.record_stage_absent(ctx, sources, stage, known, ours), token=token)
 
     async def collect_one(server: Server) -> CollectedServer | None:
-        with bind_log_context(server=server.id):
-            return await visit(server, await inputs.read_input(server))
+        with bind_log_context(server=server.id), open_span("visit", server=server.id, stage=stage.value) as span:
+            collected = await visit(server, await inputs.read_input(server))
+            outcome = server_collection.name_outcome(collected.records) if collected is not None else "postponed"
+            span.record_outcome(outcome)
+            return collected
 
     async def write(finished: Sequence[CollectedServer | None]) -> None:
         collected = await _keep_final(ctx, run, stage, [one for one in finished if one is not None])
@@ -271,7 +275,9 @@ async def score(
     for start in range(0, len(ready), SERVERS_PER_CHUNK):
         if halt is not None and halt.is_set():
             return
-        await _score_chunk(ctx, run, ready[start : start + SERVERS_PER_CHUNK], counter, leases)
+        with open_span("score", run=run.id, stage=Stage.SCORE.value) as span:
+            failed = await _score_chunk(ctx, run, ready[start : start + SERVERS_PER_CHUNK], counter, leases)
+            span.record_outcome("failed" if failed else "scored")
 
 
 async def publish(ctx: Context, run: Run, *, late: bool = False, by: RunEvent | None = None) -> None:
@@ -292,13 +298,22 @@ async def publish(ctx: Context, run: Run, *, late: bool = False, by: RunEvent | 
             f"{progress.scheduled_scored_count} of {progress.scheduled_count} servers are scored, at least 99 % "
             f"expected before run {run.id} is published. `last_error` of the missing ones says why."
         )
+    with open_span("publish", run=run.id) as span:
+        is_published = await _write_and_publish(ctx, run, by)
+        span.record_outcome("published" if is_published else "stopped")
+    if is_published:
+        ctx.log.info("run_published", run=run.id, planned=progress.planned, scored=scored)
+        await asyncio.to_thread(retention.drop_done_items, ctx.store, run.id)
+
+
+async def _write_and_publish(ctx: Context, run: Run, by: RunEvent | None) -> bool:
     exporter = RunExporter(ctx.settings.store_url, ctx.settings.publish_processes, listing=True)
     written = listing_writer.export_and_list(run, exporter.export)
     manifest = await asyncio.to_thread(snapshot.make_manifest, ctx.store, run.id, written)
-    if await asyncio.to_thread(ctx.store.publish_run, run.id, manifest, ctx.clock.wall(), by):
-        await asyncio.to_thread(listing_index.hide_opted_out, ctx.settings, ctx.store)
-        ctx.log.info("run_published", run=run.id, planned=progress.planned, scored=scored)
-        await asyncio.to_thread(retention.drop_done_items, ctx.store, run.id)
+    if not await asyncio.to_thread(ctx.store.publish_run, run.id, manifest, ctx.clock.wall(), by):
+        return False
+    await asyncio.to_thread(listing_index.hide_opted_out, ctx.settings, ctx.store)
+    return True
 
 
 def is_publishable(progress: RunProgress) -> bool:
@@ -332,7 +347,8 @@ def _absent_listings(records: Sequence[Record]) -> Mapping[str, int]:
 
 async def _score_chunk(
     ctx: Context, run: Run, chunk: Sequence[ServerId], counter: StageCounter, leases: Leases | None
-) -> None:
+) -> int:
+    """Score the servers; return how many failed."""
     tokens = {} if leases is None else leases.find_tokens(chunk)
     servers = chunk if leases is None else list(tokens)
     judged = await asyncio.to_thread(scorecards.score_servers, ctx.store, run, servers)
@@ -348,6 +364,7 @@ async def _score_chunk(
         why = f"{type(error).__name__}: {error}"
         await asyncio.to_thread(ctx.store.record_failure, run.id, server, Stage.SCORE, why, tokens=tokens)
     counter.add(len(done) - len(lost), failed=len(judged.errors))
+    return len(judged.errors)
 
 
 def _silent_counter(ctx: Context) -> StageCounter:

@@ -57,10 +57,15 @@ DATASETS: Final = Extra(
 FLEET: Final = Extra(
     "fleet",
     "Celery workers, PostgreSQL and Redis",
-    ("celery", "kombu", "prometheus_client", "psycopg", "redis", "uvloop"),
+    ("celery", "kombu", "prometheus_client", "psycopg", "redis", "starlette", "uvicorn", "uvloop"),
+)
+TELEMETRY: Final = Extra(
+    "telemetry",
+    "OpenTelemetry traces of runs and tasks",
+    ("opentelemetry", "wrapt"),  # the first one is shared with the API that `mcp` needs
 )
 
-EXTRAS: Final = (SITE, PACKAGES, DATASETS, FLEET)
+EXTRAS: Final = (SITE, PACKAGES, DATASETS, FLEET, TELEMETRY)
 """In the order in which the extra of a missing module is searched."""
 
 

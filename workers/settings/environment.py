@@ -265,6 +265,11 @@ def read_environment_variable(name: str) -> str | None:
     return os.environ.get(name)  # noqa: TID251
 
 
+def read_telemetry_environment() -> Mapping[str, str]:
+    """The standard variables of OpenTelemetry, some of which may hold credentials."""
+    return {name: value for name, value in os.environ.items() if name.startswith("OTEL_")}  # noqa: TID251
+
+
 def read_user_environment() -> Mapping[str, str]:
     """All variables; only for a command that its user asked to run without a sandbox, and for our own processes."""
     return dict(os.environ)  # noqa: TID251

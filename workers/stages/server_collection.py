@@ -20,6 +20,7 @@ from evidence.model import Absent, Dossier, Observed, Reason, Record, ServerId
 from evidence.store import Stage
 from workers.clock import Clock
 from workers.log import Log, list_frames
+from workers.observability.tracing import open_span
 from workers.runs import pins
 from workers.settings.environment import Settings
 from workers.stages import earlier_evidence
@@ -146,6 +147,16 @@ async def _guarded(
     work: Coroutine[Any, Any, list[Record]],
     left: TimeLeft | None = None,
 ) -> list[Record]:
+    """The records of a collector, in a span of its own."""
+    with open_span(f"collect {by.name}", server=subject.server.id) as span:
+        records = await _bounded(ctx, subject, by, work, left)
+        span.record_outcome(name_outcome(records))
+        return records
+
+
+async def _bounded(
+    ctx: Collecting, subject: CollectInput, by: Source, work: Coroutine[Any, Any, list[Record]], left: TimeLeft | None
+) -> list[Record]:
     """The error boundary: the exception of a collector becomes COLLECTOR_ERROR records and never ends a run.
 
     A collector that exceeds its time limit, waits for its turn not counted, is treated alike. When the time that is
@@ -170,6 +181,13 @@ async def _guarded(
         )
         return [_instead(ctx, subject, by, kind, Absent(Reason.COLLECTOR_ERROR, name)) for kind in by.kinds]
     return records
+
+
+def name_outcome(records: Sequence[Record]) -> str:
+    """The outcome of records in one word: that of the listing, else `observed` or the first reason when none is."""
+    judged = [record for record in records if record.kind == listing.KIND] or records
+    reasons = [record.content.reason.value for record in judged if isinstance(record.content, Absent)]
+    return reasons[0] if reasons and len(reasons) == len(judged) else "observed"
 
 
 def _instead(ctx: Collecting, subject: CollectInput, by: Source, kind: str, failed: Absent) -> Record:

@@ -21,6 +21,7 @@ from workers.context import open_context
 from workers.embedded import RunResult
 from workers.event_loop import run_coroutine
 from workers.lossy_stderr import describe_lost_output
+from workers.observability.tracing import open_span, traced
 from workers.progress import NoDisplay, ProgressDisplay
 from workers.runs.options import RunOptions
 from workers.settings.environment import RegistrySetting, Settings
@@ -83,7 +84,7 @@ async def _run(
     settings: Settings, options: RunOptions, *, quiet: bool, as_json: bool, report: Path | None
 ) -> RunResult:
     async with open_context(settings) as ctx:
-        with TerminalProgress(open_stderr()) as display:
+        with TerminalProgress(open_stderr()) as display, traced(), open_span("run"):
             progress: ProgressDisplay = JsonProgress() if as_json else NoDisplay() if quiet else display
             result = await embedded.run_embedded(ctx, options, progress)
         first = None
