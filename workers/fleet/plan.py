@@ -1,4 +1,7 @@
-"""The processes that one machine needs: beat, and a worker for each queue with a size that fits the machine."""
+"""The processes that one machine needs: beat, a worker for each queue with a size that fits the machine, and two apps.
+
+The apps listen on loopback only: the health app with the metrics, and the site.
+"""
 
 from __future__ import annotations
 
@@ -12,6 +15,11 @@ from crawler.sandbox.box_slots import count_processors, measure_memory
 from workers import schedule
 
 BEAT: Final = "beat"
+HEALTH: Final = "health"
+SITE: Final = "site"
+HOST: Final = "127.0.0.1"
+HEALTH_PORT: Final = 9180
+SITE_PORT: Final = 8080
 GIB: Final = 1 << 30
 MEMORY_OF_A_CORE: Final = 2 * GIB
 """A probing or scoring process is planned for each core, but no more than one for so much memory."""
@@ -26,10 +34,17 @@ _PURPOSES: Final[Mapping[str, str]] = {
     schedule.SCORE_QUEUE: "scores what is collected",
     schedule.PUBLISH_QUEUE: "distributes work, publishes runs",
     schedule.RETEST_QUEUE: "re-tests, requests of visitors",
+    HEALTH: "answers /healthz, /readyz and /metrics at",
+    SITE: "serves the site, the API and badges at",
 }
 # The command says once that it runs as root; Celery would warn in eight lines for each worker.
 _NO_WARNING_OF_ROOT: Final = ("-W", "ignore:You're running the worker with superuser privileges")
 _CELERY: Final = (sys.executable, *_NO_WARNING_OF_ROOT, "-m", "celery", "-A", "workers.celery_app")
+_HEALTH_APP: Final = ("--factory", "workers.observability.health:create_app", "--no-access-log")
+_APPS: Final[Mapping[str, tuple[str, ...]]] = {
+    HEALTH: (sys.executable, "-m", "uvicorn", *_HEALTH_APP, "--log-level", "warning", "--host", HOST),
+    SITE: (sys.executable, "-c", "from workers.cli import main; main()", "web", "--host", HOST),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +57,7 @@ class Machine:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlannedProcess:
-    """A process to start; `pool` is the number of its child processes that work, 0 for beat."""
+    """A process to start; `pool` is the number of child processes of a worker, 0 for others."""
 
     name: str
     purpose: str
@@ -61,20 +76,27 @@ def count_shards(machine: Machine) -> int:
 
 
 def plan_processes(
-    machine: Machine, queues: Sequence[str], *, beat: bool, folder: Path, fleet: int
+    machine: Machine, queues: Sequence[str], *, beat: bool, folder: Path, fleet: int, ports: Mapping[str, int]
 ) -> list[PlannedProcess]:
-    """Beat first, then a worker for each queue: none waits behind the long tasks of another.
+    """Beat first, then a worker for each queue, since none waits behind the long tasks of another, then the apps.
 
-    The number `fleet` makes the names of the workers unique on a machine. Beat writes its schedule to `folder`.
+    The number `fleet` makes the names of the workers unique on a machine. Beat writes its schedule to `folder`. `ports`
+    has the port of each app to start.
     """
     planned = [_plan_beat(folder)] if beat else []
     shards = count_shards(machine)
-    return planned + [_plan_worker(queue, shards if queue in _PER_CORE else 1, fleet) for queue in queues]
+    planned += [_plan_worker(queue, shards if queue in _PER_CORE else 1, fleet) for queue in queues]
+    return planned + [_plan_app(name, port) for name, port in ports.items()]
 
 
 def _plan_beat(folder: Path) -> PlannedProcess:
     command = (*_CELERY, "--quiet", "beat", "--schedule", str(folder / "beat-schedule"), "--pidfile=")
     return PlannedProcess(name=BEAT, purpose=_PURPOSES[BEAT], pool=0, command=command)
+
+
+def _plan_app(name: str, port: int) -> PlannedProcess:
+    purpose = f"{_PURPOSES[name]} http://{HOST}:{port}"
+    return PlannedProcess(name=name, purpose=purpose, pool=0, command=(*_APPS[name], "--port", str(port)))
 
 
 def _plan_worker(queue: str, pool: int, fleet: int) -> PlannedProcess:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+import socket
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
@@ -15,7 +16,7 @@ from sqlalchemy.exc import ArgumentError
 from crawler import sandbox
 from evidence.store import StoreError, open_store
 from workers import schedule
-from workers.fleet.plan import BEAT
+from workers.fleet.plan import BEAT, HOST
 from workers.settings.environment import VARIABLE_PREFIX, Settings, read_tool_environment
 
 _ANSWER_SECONDS: Final = 5
@@ -105,6 +106,18 @@ def check_single_beat(settings: Settings) -> None:
             f"expected no other beat for this Redis on this machine, found process {', '.join(map(str, found))}. "
             "Stop it or the fleet that started it, or start only workers: --no-beat"
         )
+
+
+def check_ports(ports: Mapping[str, int]) -> None:
+    """Raise NotReady when something listens at the port of an app."""
+    for name, port in ports.items():
+        try:
+            socket.create_server((HOST, port)).close()
+        except OSError as error:
+            raise NotReady(
+                f"expected port {port} of {HOST} to be free for the {name} app, found: {error.strerror}. Stop what "
+                f"uses it, or choose another one: --{name}-port N (0 starts none)"
+            ) from error
 
 
 def find_beats(redis_url: str, processes: Path = _PROCESSES) -> list[int]:

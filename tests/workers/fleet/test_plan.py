@@ -11,12 +11,23 @@ from hypothesis import strategies as st
 
 from tests.infra.test_deployment import parsed
 from workers import schedule
-from workers.fleet.plan import BEAT, GIB, Machine, PlannedProcess, count_shards, measure_machine, plan_processes
+from workers.fleet.plan import (
+    BEAT,
+    GIB,
+    HEALTH,
+    SITE,
+    Machine,
+    PlannedProcess,
+    count_shards,
+    measure_machine,
+    plan_processes,
+)
 
 
 def plan(machine: Machine, *queues: str, beat: bool = True) -> dict[str, PlannedProcess]:
     chosen = queues or schedule.QUEUES
-    return {one.name: one for one in plan_processes(machine, chosen, beat=beat, folder=Path("/home"), fleet=7)}
+    planned = plan_processes(machine, chosen, beat=beat, folder=Path("/home"), fleet=7, ports={})
+    return {one.name: one for one in planned}
 
 
 def test_every_queue_has_a_worker_of_its_own() -> None:
@@ -60,6 +71,18 @@ def test_celery_understands_every_command() -> None:
 
 def test_a_second_machine_starts_only_what_it_is_asked_for() -> None:
     assert list(plan(Machine(2, 4 * GIB), "sandbox", beat=False)) == ["sandbox"]
+
+
+def test_the_apps_listen_on_loopback_at_the_ports_that_are_asked_for() -> None:
+    apps = plan_processes(Machine(2, 4 * GIB), [], beat=False, folder=Path("/"), fleet=7, ports={HEALTH: 91, SITE: 80})
+    assert [(one.name, one.pool, one.purpose.rpartition(" ")[2]) for one in apps] == [
+        (HEALTH, 0, "http://127.0.0.1:91"),
+        (SITE, 0, "http://127.0.0.1:80"),
+    ]
+    assert [one.command[-4:] for one in apps] == [
+        ("--host", "127.0.0.1", "--port", "91"),
+        ("--host", "127.0.0.1", "--port", "80"),
+    ]
 
 
 def test_this_machine_is_measured() -> None:

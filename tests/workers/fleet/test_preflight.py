@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import socket
 from pathlib import Path
 
 import pytest
@@ -52,6 +53,16 @@ def test_a_missing_sandbox_is_refused_unless_it_is_switched_off(monkeypatch: pyt
         preflight.prepare_sandbox(Settings(), schedule.QUEUES)
     assert preflight.prepare_sandbox(Settings(), ["probe"]) == "not needed by these queues"
     assert "sandbox_restricted" in preflight.prepare_sandbox(Settings(sandbox="off"), schedule.QUEUES)
+
+
+def test_a_port_that_is_in_use_is_refused_with_the_option_that_changes_it() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        port = listener.getsockname()[1]
+        with pytest.raises(
+            preflight.NotReady, match=rf"port {port} .* for the site app.*--site-port N \(0 starts none"
+        ):
+            preflight.check_ports({"site": port})
+    preflight.check_ports({"site": port})
 
 
 def make_process(folder: Path, command: str, **variables: str) -> None:

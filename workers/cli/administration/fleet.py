@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -12,7 +12,7 @@ import typer
 from workers import schedule
 from workers.cli.display.console import ExitCode, exit_with_error, make_table, print_data, print_json, print_note
 from workers.cli.error_boundary import explain_failures
-from workers.cli.extras import FLEET, require_extra
+from workers.cli.extras import FLEET, SITE, require_extra
 from workers.cli.options import AsJson
 from workers.cli.session import configure_command_logging
 from workers.settings.environment import VARIABLE_PREFIX, Settings, read_user_environment
@@ -35,15 +35,31 @@ def fleet(
     beat: Annotated[
         bool, typer.Option("--beat/--no-beat", help="Start the scheduler, which one machine of a fleet needs.")
     ] = True,
+    health_port: Annotated[
+        int,
+        typer.Option(min=0, max=65_535, help="Port of /healthz, /readyz and /metrics at 127.0.0.1. 0: no health app."),
+    ] = 9180,
+    site_port: Annotated[
+        int | None,
+        typer.Option(
+            min=0,
+            max=65_535,
+            show_default=False,
+            help="Port of the site at 127.0.0.1. 0: no site. Default: 8080 with the scheduler and the extra `site`.",
+        ),
+    ] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Print what would start, and end.")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Start everything that one machine of a fleet runs: the scheduler and workers for all queues.
+    """Start everything that one machine of a fleet runs: the scheduler, workers for all queues, metrics and the site.
 
     It needs HALLMARK_DATABASE_URL (PostgreSQL) and HALLMARK_REDIS_URL, migrates the database, checks and builds the
     sandbox, and starts one worker per queue.
 
     Workers of probe, scan and score have one process per core, at most one per 2 GiB of memory; the others have one.
+
+    The site is at http://127.0.0.1:8080, health and metrics at http://127.0.0.1:9180. Others reach neither: put a proxy
+    with TLS in front of the site and set HALLMARK_WEB_URL (docs/guide/site.md).
 
     A process that ends by itself is started again after a pause of 1 to 60 s (event process_ended). Ctrl-C or SIGTERM
     lets workers return their work, within two minutes; a second one kills them.
@@ -64,14 +80,36 @@ def fleet(
         from workers.fleet.plan import count_shards, measure_machine, plan_processes  # noqa: PLC0415
 
         settings, machine = Settings(), measure_machine()
-        planned = plan_processes(machine, chosen, beat=beat, folder=settings.home.absolute(), fleet=os.getpid())
+        ports = _choose_ports(health_port, site_port, beat=beat)
+        folder = settings.home.absolute()
+        planned = plan_processes(machine, chosen, beat=beat, folder=folder, fleet=os.getpid(), ports=ports)
         _show(planned, as_json=as_json)
         if dry_run:
             return
         configure_command_logging(settings, "info")
-        _prepare(settings, chosen, beat=beat)
+        _prepare(settings, chosen, ports, beat=beat)
         shards = settings.shards if "shards" in settings.model_fields_set else count_shards(machine)
+        _say_started(ports)
         raise typer.Exit(ExitCode.OK if _supervise(settings, planned, shards) else ExitCode.FAILURE)
+
+
+def _choose_ports(health_port: int, site_port: int | None, *, beat: bool) -> dict[str, int]:
+    """The ports of the apps to start. The site starts where beat does, when it is installed or asked for."""
+    from workers.fleet import plan  # noqa: PLC0415  needs the extra
+
+    if site_port:
+        require_extra(SITE)
+    elif site_port is None and beat and not SITE.find_missing():
+        site_port = plan.SITE_PORT
+    chosen = {plan.HEALTH: health_port, plan.SITE: site_port or 0}
+    return {name: port for name, port in chosen.items() if port}
+
+
+def _say_started(ports: Mapping[str, int]) -> None:
+    from workers.fleet.plan import HOST  # noqa: PLC0415  needs the extra
+
+    apps = "".join(f"; {name}: http://{HOST}:{port}" for name, port in ports.items())
+    print_note(f"started{apps}. Ctrl-C ends it. In another terminal: hallmark status --watch")
 
 
 def _read_queues(text: str | None) -> list[str]:
@@ -94,7 +132,7 @@ def _show(planned: Sequence[PlannedProcess], *, as_json: bool) -> None:
     print_data(grid)
 
 
-def _prepare(settings: Settings, queues: Sequence[str], *, beat: bool) -> None:
+def _prepare(settings: Settings, queues: Sequence[str], ports: Mapping[str, int], *, beat: bool) -> None:
     from workers.fleet import preflight  # noqa: PLC0415  needs the extra
 
     try:
@@ -102,6 +140,7 @@ def _prepare(settings: Settings, queues: Sequence[str], *, beat: bool) -> None:
         print_note("Redis answers")
         if beat:
             preflight.check_single_beat(settings)
+        preflight.check_ports(ports)
         preflight.migrate_database(settings)
         print_note("PostgreSQL answers, its tables are up to date")
         print_note(f"sandbox: {preflight.prepare_sandbox(settings, queues)}")
@@ -118,5 +157,4 @@ def _supervise(settings: Settings, planned: Sequence[PlannedProcess], shards: in
     is_json = settings.log_format == "json" or (settings.log_format == "auto" and not sys.stderr.isatty())
     own = {"LOG_FORMAT": "json" if is_json else "console", "SHARDS": str(shards)}
     environment = {**read_user_environment(), **{f"{VARIABLE_PREFIX}{name}": text for name, text in own.items()}}
-    print_note("started; Ctrl-C ends it. In another terminal: hallmark status --watch")
     return Supervisor(planned, environment, sys.stderr.buffer, is_json=is_json).run()
