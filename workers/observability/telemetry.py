@@ -6,6 +6,9 @@ messages of exceptions, which may quote a server or an address with a password.
 
 from __future__ import annotations
 
+import atexit
+import logging
+import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from typing import Final, TypeAlias
@@ -23,6 +26,8 @@ SENT: Final = frozenset(
     {"hallmark.run", "hallmark.server", "hallmark.stage", "hallmark.outcome"}
     | {"celery.action", "celery.task_name", "celery.state", "celery.retries", "messaging.message.id"}
 )
+LAST_SECONDS: Final = 5.0
+"""How long the end of a process waits for a receiver that does not answer; then spans are lost."""
 
 
 class _SentSpan:
@@ -55,17 +60,23 @@ class _Reducing(SpanExporter):
 def start(*, of_celery: bool) -> tuple[_OpenSpan, Callable[[], None]]:
     """What opens a span, and what sends those that wait and ends tracing."""
     named = OTELResourceDetector().detect().attributes.get(SERVICE_NAME)
-    provider = TracerProvider(resource=Resource.create({} if named else {SERVICE_NAME: "hallmark"}))
+    resource = Resource.create({} if named else {SERVICE_NAME: "hallmark"})
+    provider = TracerProvider(resource=resource, shutdown_on_exit=False)
     provider.add_span_processor(BatchSpanProcessor(_Reducing(OTLPSpanExporter())))
     if of_celery:
         CeleryInstrumentor().instrument(tracer_provider=provider)  # type: ignore[no-untyped-call]
     tracer = provider.get_tracer("hallmark", read_code_version())
+    logging.getLogger("opentelemetry").setLevel(logging.ERROR)  # a warning for each try at a receiver that is away
 
     def stop() -> None:
+        atexit.unregister(stop)
         if of_celery:
             CeleryInstrumentor().uninstrument()  # type: ignore[no-untyped-call]
-        provider.shutdown()
+        sending = threading.Thread(target=provider.shutdown, daemon=True)
+        sending.start()
+        sending.join(LAST_SECONDS)
 
+    atexit.register(stop)  # beat has no signal at its end
     return _make_opener(tracer), stop
 
 
