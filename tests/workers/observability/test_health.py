@@ -181,5 +181,5 @@ def fetched(url: str) -> str:
     try:
         with urlopen(url, timeout=60) as answer:
             return str(answer.read().decode())
-    except (URLError, ConnectionError):
+    except (URLError, ConnectionError, TimeoutError):
         return ""
