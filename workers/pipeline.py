@@ -122,7 +122,8 @@ async def collect_pulled(
 
     `stage` is the part of collecting to do, by default all of it. `breaker` postpones servers whose host does not
     answer. Without `leases` this process is the only one that collects these servers. A server is visited again when
-    this process stood still during the visit, and its absence is our failure when that happens MAX_VISITS times.
+    this process stood still during the visit. When that happens MAX_VISITS times, a leased server is postponed, at most
+    MAX_POSTPONEMENTS times, and then its absence is our failure.
     """
     pins.check_pins(run, ctx.pins)
     counter, breaker = counter or _silent_counter(ctx), breaker or NoCircuitBreaker()
@@ -160,6 +161,8 @@ async def collect_pulled(
                 continue
             await breaker.record_result(server, collected.records)
             return replace(collected, token=token)
+        if token is not None and await _postpone_unvisited(ctx, run, stage, server, token):
+            return None
         ours = Absent(Reason.COLLECTOR_ERROR, stall_watch.STOOD_STILL)
         return replace(server_collection.record_stage_absent(ctx, sources, stage, known, ours), token=token)
 
@@ -188,6 +191,22 @@ async def collect_pulled(
             grace=ctx.settings.stop_grace,
             key_of=key_of,
         )
+
+
+async def _postpone_unvisited(ctx: Context, run: Run, stage: Stage, server: Server, token: int) -> bool:
+    """Postpone a server during whose visits this process stood still, for another worker or a better time."""
+    back = await asyncio.to_thread(
+        ctx.store.postpone_servers,
+        run.id,
+        stage,
+        [server.id],
+        delay=ctx.settings.lease_ttl,
+        why=stall_watch.STOOD_STILL,
+        most=stall_watch.MAX_POSTPONEMENTS,
+        now=ctx.clock.wall(),
+        tokens={server.id: token},
+    )
+    return bool(back)
 
 
 async def record_pending_retries(ctx: Context, run: Run) -> None:

@@ -20,6 +20,9 @@ STALL_SECONDS: Final = 3.0
 MAX_VISITS: Final = 4
 """How often a server is visited when this process stands still during every visit; the last visits take turns."""
 
+MAX_POSTPONEMENTS: Final = 2
+"""How often such a server of a fleet is given back before its absence is recorded as our failure."""
+
 STOOD_STILL: Final = f"this machine stood still during {MAX_VISITS} visits in a row"
 
 _TICK_SECONDS: Final = 0.5

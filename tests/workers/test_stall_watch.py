@@ -23,7 +23,7 @@ from workers.embedded import run_embedded
 from workers.nightly import shards, steps
 from workers.runs.options import RunOptions
 from workers.stages import routing
-from workers.stall_watch import MAX_VISITS, STALL_SECONDS, STOOD_STILL, StallWatch, StoodStill
+from workers.stall_watch import MAX_POSTPONEMENTS, MAX_VISITS, STALL_SECONDS, STOOD_STILL, StallWatch, StoodStill
 
 RUN = "20261121T030000Z-nightly"
 START = datetime(2026, 11, 21, 3, 1, tzinfo=UTC)
@@ -143,8 +143,10 @@ async def _listing_after(home: Path, times: int) -> tuple[Observed | Absent, int
         ctx.clock = clock
         await steps.plan_due_runs(ctx, _my_turn)
         clock.step(timedelta(minutes=1))
-        await shards.collect_shard(ctx, RUN, Stage.PROBE, host_failures=failures)
         [server] = ctx.store.list_planned_servers(RUN)
+        while ctx.store.list_pending_servers(RUN, Stage.COLLECT):
+            await shards.collect_shard(ctx, RUN, Stage.PROBE, host_failures=failures)
+            clock.step(ctx.settings.lease_ttl)
         [dossier] = ctx.store.read_dossiers(RUN, [server])
         host = routing.find_probed_host(dossier.server)
         paused = host is not None and await failures.is_paused(host)
@@ -160,7 +162,13 @@ def test_a_server_is_asked_again_after_a_stall_and_nothing_is_held_against_it(tm
 def test_a_machine_that_always_stands_still_says_so_and_blames_no_server(tmp_path: Path) -> None:
     content, visits, paused = asyncio.run(_listing_after(tmp_path, 99))
     assert content == Absent(Reason.COLLECTOR_ERROR, STOOD_STILL)
-    assert (visits, paused) == (MAX_VISITS, False)
+    assert (visits, paused) == (MAX_VISITS * (1 + MAX_POSTPONEMENTS), False)
+
+
+def test_a_server_of_a_machine_that_stands_still_for_long_is_measured_later(tmp_path: Path) -> None:
+    content, visits, paused = asyncio.run(_listing_after(tmp_path, MAX_VISITS + 1))
+    assert isinstance(content, Observed)
+    assert (visits, paused) == (MAX_VISITS + 2, False)
 
 
 def test_a_server_that_blocks_the_loop_at_every_visit_spoils_no_other(tmp_path: Path) -> None:
