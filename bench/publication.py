@@ -1,25 +1,25 @@
-"""The cost of publishing a run: `python -m bench.publication [--servers 4000] [--processes 1 2] [--json FILE]`.
+"""The cost of publishing a run: `python -m bench.publication [--servers 4000] [--json FILE]`.
 
-Copies of the recorded servers under all versions of all rubrics in a SQLite database, printed into a manifest by one
-process and by several. CPU is that of all processes together, their start included.
+Copies of the recorded servers under all versions of all rubrics in a SQLite database, published in parts by this
+process. What does not depend on a part, the join at the end, is measured by itself.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-import resource
 import tempfile
 import time
 from collections.abc import Sequence
 from dataclasses import replace
+from datetime import timedelta
 from pathlib import Path
 
 from evidence.model import Dossier, Run, Server, ServerRef, Status, Trigger
 from evidence.store import Store, StoredScorecard, open_store
-from publish.publication import listing_writer
 from publish.publication import manifest as snapshot
-from publish.publication.export_workers import RunExporter
+from publish.publication.part_writer import PART_SIZE, PartWriter, join_parts
+from publish.views.public_servers import read_public_servers
 from tests.dossiers import AS_OF, captures
 from workers.stages import scorecards
 
@@ -30,40 +30,35 @@ CHUNK = 200
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--servers", type=int, default=4_000)
-    parser.add_argument("--processes", type=int, nargs="+", default=[1, 2])
-    parser.add_argument("--listing", action="store_true", help="put the run in the lists as well, as publication does")
     parser.add_argument("--json", type=Path)
     options = parser.parse_args()
-    result = measure(options.servers, options.processes, listing=options.listing)
-    for name, figures in result.items():
-        print(name, figures)
+    result = measure(options.servers)
+    for name, figure in result.items():
+        print(name, figure)
     if options.json:
         options.json.write_text(json.dumps(result, indent=1) + "\n")
 
 
-def measure(servers: int, processes: Sequence[int], *, listing: bool = False) -> dict[str, dict[str, float]]:
+def measure(servers: int) -> dict[str, float]:
     with tempfile.TemporaryDirectory() as folder:
-        url = f"sqlite:///{folder}/hallmark.db"
-        store = open_store(url)
+        store = open_store(f"sqlite:///{folder}/hallmark.db")
         store.migrate()
         _fill(store, servers)
-        snapshot.make_manifest(store, RUN.id)  # what is loaded once is not in the figures
-        found = {
-            f"{number} processes": _printed(store, RunExporter(url, number, listing=listing), servers)
-            for number in processes
-        }
+        list(read_public_servers(store, RUN.id, servers=store.list_planned_servers(RUN.id)[:20]))  # loads the rules
+        store.publication.begin(RUN.id, PART_SIZE)
+        began = time.process_time()
+        writer = PartWriter(store, RUN)
+        while (part := store.publication.lease(RUN.id, ttl=timedelta(minutes=3), now=AS_OF)) is not None:
+            writer.write(part)
+        written = time.process_time()
+        joined = join_parts(store, RUN)
+        manifest = json.loads(snapshot.make_manifest(store, RUN.id, joined.digests))
+        store.publication.complete_listing(RUN.id, joined.front)
+        ended = time.process_time()
         store.close()
-    return found
-
-
-def _printed(store: Store, press: RunExporter, servers: int) -> dict[str, float]:
-    used, began = _cpu(), time.monotonic()
-    printed = listing_writer.export_and_list(RUN, press.export) if press.listing else press.export
-    manifest = json.loads(snapshot.make_manifest(store, RUN.id, printed))
-    seconds, used = time.monotonic() - began, _cpu() - used
     return {
-        "milliseconds of CPU a server": round(1000 * used / servers, 2),
-        "seconds": round(seconds, 1),
+        "milliseconds of CPU a server": round(1000 * (written - began) / servers, 2),
+        "microseconds of CPU a server to join the parts": round(1e6 * (ended - written) / servers),
         "bytes a server": round(sum(file["bytes"] for file in manifest["files"].values()) / servers),
     }
 
@@ -93,13 +88,6 @@ def copy_of(dossier: Dossier, cards: Sequence[StoredScorecard], number: int) -> 
 
 def ref_of(server: Server) -> ServerRef:
     return ServerRef(registry="bench", name=server.ref, version="1.0.0", status=Status.ACTIVE, entry=b"{}")
-
-
-def _cpu() -> float:
-    return sum(used.ru_utime + used.ru_stime for used in map(resource.getrusage, _BOTH))
-
-
-_BOTH = (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)
 
 
 if __name__ == "__main__":

@@ -97,7 +97,7 @@ async def _steps(ctx: Context, run: Run, progress: ProgressDisplay, halt: Halt) 
     await _score(ctx, run, progress, halt)
     if halt.is_set():
         return walks, False
-    return walks, await _publish(ctx, run, progress)
+    return walks, await _publish(ctx, run, progress, halt)
 
 
 async def _discover(ctx: Context, run: Run, progress: ProgressDisplay, halt: Halt) -> list[RegistryProgress]:
@@ -130,16 +130,16 @@ async def _score(ctx: Context, run: Run, progress: ProgressDisplay, halt: Halt) 
         await pipeline.score(ctx, run, waiting, halt=halt, counter=counter)
 
 
-async def _publish(ctx: Context, run: Run, progress: ProgressDisplay) -> bool:
+async def _publish(ctx: Context, run: Run, progress: ProgressDisplay, halt: Halt) -> bool:
     counter = StageCounter(progress, ctx.clock, "publish", 1)
     try:
-        await pipeline.publish(ctx, run)
+        published = await pipeline.publish(ctx, run, halt=halt)
     except pipeline.NotPublishable as error:
         ctx.log.error("run_not_publishable", run=run.id)
         counter.add(failed=1, note=str(error))
         return False
-    counter.add(1)
-    return True
+    counter.add(int(published))
+    return published
 
 
 async def _tally(ctx: Context, run: Run, progress: ProgressDisplay, stage: StageName, waiting: int) -> StageCounter:

@@ -13,10 +13,8 @@ from dataclasses import replace
 from crawler.collectors.derivers import build_derivers
 from evidence.kinds import listing
 from evidence.model import Absent, Reason, Record, Run, Server, ServerId, Trigger
-from evidence.store import LeaseTokens, RunEvent, RunProgress, RunState, Stage
-from publish.publication import listing_writer
-from publish.publication import manifest as snapshot
-from publish.publication.export_workers import RunExporter
+from evidence.store import IllegalRunChange, LeaseTokens, RunEvent, RunProgress, RunState, Stage
+from publish.publication.part_writer import PART_SIZE
 from workers import retention, stall_watch
 from workers.concurrency import Halt, process_concurrently, split_turns, without_key
 from workers.context import Context
@@ -26,7 +24,7 @@ from workers.log import bind_log_context, list_frames
 from workers.observability.tracing import open_span
 from workers.opt_outs import load_opt_outs
 from workers.progress import NoDisplay, StageCounter
-from workers.publication import finding_disclosure, listing_index
+from workers.publication import finding_disclosure, listing_index, run_parts
 from workers.runs import identifiers, pins
 from workers.runs.options import RunOptions, select_servers
 from workers.stages import planning, quota_retries, retries, routing, scorecards, server_collection
@@ -299,17 +297,17 @@ async def score(
             span.record_outcome("failed" if failed else "scored")
 
 
-async def publish(ctx: Context, run: Run, *, late: bool = False, by: RunEvent | None = None) -> None:
-    """Write the run's snapshot and mark it published; do nothing when it is already published or was stopped.
+async def begin_publication(ctx: Context, run: Run, *, late: bool = False, by: RunEvent | None = None) -> bool:
+    """Divide a run into the parts in which it is published; False if it was published or stopped before.
 
-    Raise NotPublishable when less than 99 % of the scheduled servers are scored, unless the run is `late` or an
-    operator publishes it (`by`): then it is published as it is, and the manifest has the number of planned servers.
-    Raise IllegalRunChange when an operator publishes a stopped run.
+    From then on nothing of the run changes. Raise NotPublishable when less than 99 % of the scheduled servers are
+    scored, unless the run is `late` or an operator publishes it (`by`): then it is published as it is, and the manifest
+    has the number of planned servers. Raise IllegalRunChange when an operator publishes a stopped run.
     """
     pins.check_pins(run, ctx.pins)
     stored = await asyncio.to_thread(ctx.store.find_run, run.id)
     if by is None and stored is not None and not stored.state.is_working:
-        return
+        return False
     progress = await asyncio.to_thread(ctx.store.read_progress, run.id)
     scored = progress.done.get(Stage.SCORE, 0)
     if scored == 0 or not (late or by or is_publishable(progress)):
@@ -317,21 +315,39 @@ async def publish(ctx: Context, run: Run, *, late: bool = False, by: RunEvent | 
             f"{progress.scheduled_scored_count} of {progress.scheduled_count} servers are scored, at least 99 % "
             f"expected before run {run.id} is published. `last_error` of the missing ones says why."
         )
+    try:
+        await asyncio.to_thread(ctx.store.publication.begin, run.id, PART_SIZE)
+    except IllegalRunChange:  # it was published or stopped meanwhile
+        if by is not None:
+            raise
+        return False
+    return True
+
+
+async def publish(
+    ctx: Context, run: Run, *, late: bool = False, by: RunEvent | None = None, halt: Halt | None = None
+) -> bool:
+    """Write the run's listing index and manifest and mark it published; False if it was published or stopped.
+
+    Begins the publication, or continues one. Other workers may write parts of it meanwhile. False also when `halt` was
+    set before it is finished. Raises what `begin_publication` raises.
+    """
     with open_span("publish", run=run.id) as span:
-        is_published = await _write_and_publish(ctx, run, by)
-        span.record_outcome("published" if is_published else "stopped")
-    if is_published:
-        ctx.log.info("run_published", run=run.id, planned=progress.planned, scored=scored)
-        await asyncio.to_thread(retention.drop_done_items, ctx.store, run.id)
+        is_published = await _publish_parts(ctx, run, late=late, by=by, halt=halt or Halt())
+        span.record_outcome("published" if is_published else "unfinished")
+    return is_published
 
 
-async def _write_and_publish(ctx: Context, run: Run, by: RunEvent | None) -> bool:
-    exporter = RunExporter(ctx.settings.store_url, ctx.settings.publish_processes, listing=True)
-    written = listing_writer.export_and_list(run, exporter.export)
-    manifest = await asyncio.to_thread(snapshot.make_manifest, ctx.store, run.id, written)
-    if not await asyncio.to_thread(ctx.store.publish_run, run.id, manifest, ctx.clock.wall(), by):
+async def _publish_parts(ctx: Context, run: Run, *, late: bool, by: RunEvent | None, halt: Halt) -> bool:
+    if not await begin_publication(ctx, run, late=late, by=by):
+        return False
+    if not await run_parts.write_all_parts(ctx, run, halt):
+        return False
+    if not await asyncio.to_thread(run_parts.publish_parts, ctx, run, by):
         return False
     await asyncio.to_thread(listing_index.hide_opted_out, ctx.settings, ctx.store)
+    ctx.log.info("run_published", run=run.id)
+    await asyncio.to_thread(retention.drop_done_items, ctx.store, run.id)
     return True
 
 

@@ -21,6 +21,7 @@ GITHUB_SHARD: Final = "hallmark.github_shard"
 SCAN_SHARD: Final = "hallmark.scan_shard"
 SCORE_SHARD: Final = "hallmark.score_shard"
 PUBLISH_RUN: Final = "hallmark.publish_run"
+PUBLISH_PARTS: Final = "hallmark.publish_parts"
 SAMPLE_AVAILABILITY: Final = "hallmark.sample_availability"
 REFRESH_ADVISORIES: Final = "hallmark.refresh_advisories"
 COMPACT_RUNS: Final = "hallmark.compact"
@@ -53,6 +54,7 @@ TASK_QUEUES: Final = {
     REFRESH_ADVISORIES: PROBE_QUEUE,
     SCORE_SHARD: SCORE_QUEUE,
     COMPACT_RUNS: SCORE_QUEUE,
+    PUBLISH_PARTS: SCORE_QUEUE,
     SWEEP: PUBLISH_QUEUE,
     PUBLISH_RUN: PUBLISH_QUEUE,
     EXPORT_DATASETS: PUBLISH_QUEUE,
@@ -75,7 +77,7 @@ SHARD_TASKS: Final[Mapping[Stage, str]] = {
 PLAN_ENTRY: Final = "plan-run"
 SWEEP_ENTRY: Final = "sweep"
 
-_ABOUT_A_RUN: Final = {PLAN_RUN, PUBLISH_RUN, *SHARD_TASKS.values()}
+_ABOUT_A_RUN: Final = {PLAN_RUN, PUBLISH_RUN, PUBLISH_PARTS, *SHARD_TASKS.values()}
 _STAGES: Final = {task: stage for stage, task in SHARD_TASKS.items()}
 
 LONG_TASKS: Final = (PLAN_RUN, PUBLISH_RUN, REFRESH_ADVISORIES, COMPACT_RUNS, EXPORT_DATASETS)

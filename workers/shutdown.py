@@ -6,6 +6,7 @@ import asyncio
 import signal
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager
+from datetime import timedelta
 from typing import TypeAlias
 
 from workers.concurrency import Halt
@@ -27,14 +28,17 @@ async def _halt_when(stopping: IsStopping, halt: Halt) -> None:
 
 
 @asynccontextmanager
-async def open_halt(stopping: IsStopping) -> AsyncIterator[Halt]:
-    """Yield an event that is set when the worker is asked to stop."""
+async def open_halt(stopping: IsStopping, within: timedelta | None = None) -> AsyncIterator[Halt]:
+    """Yield an event that is set when the worker is asked to stop, or after the time `within`."""
     halt = Halt()
     watching = asyncio.create_task(_halt_when(stopping, halt))
+    ending = None if within is None else asyncio.get_running_loop().call_later(within.total_seconds(), halt.set)
     try:
         yield halt
     finally:
         watching.cancel()
+        if ending is not None:
+            ending.cancel()
 
 
 @contextmanager

@@ -30,7 +30,7 @@ from workers.nightly import closing, shards, steps
 from workers.publication import dataset_snapshots
 from workers.retests import execution
 from workers.runs.pins import digest_pins
-from workers.shutdown import IsStopping, watch_soft_limit
+from workers.shutdown import IsStopping, open_halt, watch_soft_limit
 from workers.wiring import advisory_mirror, package_cache
 from workers.wiring.network import NetworkWiring
 from workers.wiring.request_budgets import build_request_budgets
@@ -167,7 +167,24 @@ def send_notices() -> None:
 
 @_task(schedule.PUBLISH_RUN, **_RETRY)
 def publish_run(run_id: str) -> None:
-    _do(lambda ctx, _: closing.publish_run(ctx, run_id))
+    """End a run: publish, withhold or abandon it. The next task continues a publication that takes longer."""
+
+    async def publish(ctx: Context, task: TaskSignals) -> None:
+        async with open_halt(task.stopping, ctx.settings.shard_time) as halt:
+            await closing.publish_run(ctx, run_id, halt, _open_queues(digest_pins(ctx.pins)))
+
+    _do(publish)
+
+
+@_task(schedule.PUBLISH_PARTS, **_RETRY)
+def publish_parts(run_id: str) -> None:
+    """Write parts of a run that is being published until none is free."""
+
+    async def write(ctx: Context, task: TaskSignals) -> None:
+        async with open_halt(task.stopping, ctx.settings.shard_time) as halt:
+            await closing.publish_parts(ctx, run_id, halt)
+
+    _do(write)
 
 
 def _open_queues(version: str) -> CeleryTaskQueues:

@@ -27,7 +27,8 @@ from evidence.store.database import Database
 from evidence.store.listing.search_words import split_words
 from evidence.store.listing.values import ServerFacets
 from evidence.store.sql.row_keys import find_known_server_keys
-from publish.publication.dashboard import DashboardCounter, MoverCounter
+from publish.publication.dashboard import ServerCounter, make_dashboard
+from publish.publication.server_tallies import ServerTallies
 from publish.views.categories import find_categories
 from publish.views.listed_servers import CountedServer, count_server, find_ecosystem
 from publish.views.public_servers import PublicServer
@@ -214,9 +215,9 @@ def _post(
     with database.reading() as connection:
         keys = find_known_server_keys(connection, [server.id for server in servers])
     texts = _Texts(random.Random(number))
-    dashboard, posting = DashboardCounter(MoverCounter(store, run)), store.listing.write_edition(run.id)
+    counter, tallies, posting = ServerCounter(store, run), ServerTallies(), store.listing.write_edition(run.id)
     for model in models:
-        dashboard.tally.add(model.newest)
+        tallies.receipts.add(model.newest)
     for server in servers:
         key = keys[server.id]
         model = models[(key + (7 if number >= key % 50 else 0)) % MODELS]
@@ -232,6 +233,6 @@ def _post(
             tool_texts=tool_texts,
             facets=texts.make_facets(model.listed.facets, purpose, tool_texts),
         )
-        dashboard.add(row)
+        tallies.merge(counter.count([CountedServer(row, ())]).as_json())
         posting.add(row)
-    posting.finish(json.dumps(dashboard.as_json()).encode())
+    posting.finish(json.dumps(make_dashboard(store, run, tallies)).encode())

@@ -25,6 +25,7 @@ from evidence.store.records import availability_samples, changes, dossiers
 from evidence.store.retention.compaction import Compaction
 from evidence.store.runs import operator_actions, record_counts, run_states
 from evidence.store.runs.full_probes import FullProbes
+from evidence.store.runs.publication_parts import PublicationParts
 from evidence.store.runs.retests import Retests
 from evidence.store.scores import scorecards
 from evidence.store.servers import lookup, registry_walks
@@ -50,6 +51,7 @@ class Store(DatabaseAccess):
         self.opt_outs = OptOuts(database)
         self.compaction = Compaction(database)
         self.listing = ListingIndex(database)
+        self.publication = PublicationParts(database)
         self.changed_servers = ChangedServersReader(database)
         self.disputes = Disputes(database)
         self.claims = Claims(database)

@@ -158,6 +158,22 @@ class RunProgress:
         return self.done.get(Stage.SCORE, 0) - self.carried_scored
 
 
+@dataclass(frozen=True, slots=True)
+class PublicationProgress:
+    """How many parts of a run there are and how many are done; none of a run that is not being published."""
+
+    parts: int = 0
+    done: int = 0
+
+    @property
+    def waiting(self) -> int:
+        return self.parts - self.done
+
+    @property
+    def is_done(self) -> bool:
+        return 0 < self.parts == self.done
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StageFailure:
     """A server with failed attempts that has not passed a stage."""

@@ -13,13 +13,12 @@ import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass
-from functools import partial
 from typing import IO, Any, Final, Self
 
 from evidence.store import Store, open_store
 from publish.formats.run_files import FileForm
-from publish.publication import listing_writer, run_export
-from publish.publication.run_export import WHOLE_RUN, ExportedBatch, WorkerShare
+from publish.publication import run_export
+from publish.publication.run_export import ExportedBatch, WorkerShare
 
 SERVERS_PER_WORKER: Final = 2_000
 """Servers for each process: its start costs as much as about five hundred servers."""
@@ -33,21 +32,17 @@ class ExportWorkerFailed(RuntimeError):
 
 @dataclass(frozen=True, slots=True)
 class RunExporter:
-    """Exports with up to `processes` processes, which read the store at a URL; with one, in this process.
-
-    With `listing` the pages have the listing rows of their servers.
-    """
+    """Exports with up to `processes` processes, which read the store at a URL; with one, in this process."""
 
     url: str
     processes: int = 1
-    listing: bool = False
 
     def export(self, store: Store, run_id: str, forms: Sequence[FileForm]) -> Iterator[ExportedBatch]:
         """The batches of a run, equal to those of `export_batches`; raise ExportWorkerFailed if a process fails."""
         processes = min(self.processes, len(store.list_planned_servers(run_id)) // SERVERS_PER_WORKER)
         if processes <= 1:
-            return _export(store, run_id, forms, WHOLE_RUN, listing=self.listing)
-        order = {"url": self.url, "listing": self.listing, "run": run_id, "forms": [asdict(form) for form in forms]}
+            return run_export.export_batches(store, run_id, forms)
+        order = {"url": self.url, "run": run_id, "forms": [asdict(form) for form in forms]}
         shares = (WorkerShare(number, processes) for number in range(processes))
         return read_worker_pages(
             "publish.publication.export_workers", [{**order, "share": asdict(share)} for share in shares]
@@ -108,25 +103,10 @@ def serve_worker(order: IO[bytes], out: IO[bytes]) -> None:
     store = open_store(options["url"])
     try:
         forms = [FileForm(**form) for form in options["forms"]]
-        write_pages(
-            _export(
-                store, options["run"], forms, WorkerShare(**options["share"]), listing=options.get("listing", False)
-            ),
-            out,
-        )
+        share = WorkerShare(**options["share"])
+        write_pages(run_export.export_batches(store, options["run"], forms, share=share), out)
     finally:
         store.close()
-
-
-def _export(
-    store: Store, run_id: str, forms: Sequence[FileForm], share: WorkerShare, *, listing: bool
-) -> Iterator[ExportedBatch]:
-    if not listing:
-        return run_export.export_batches(store, run_id, forms, share=share)
-    summarize = partial(
-        listing_writer.summarize_batch, run=run_id, controlled=listing_writer.list_controlled_servers(store)
-    )
-    return run_export.export_batches(store, run_id, forms, share=share, summarize=summarize)
 
 
 if __name__ == "__main__":

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import io
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import ExitStack
@@ -14,16 +12,11 @@ from evidence.store import Stage, Store, UnknownRun
 from publish.disclosure import PUBLIC_KINDS
 from publish.formats.run_files import FileForm
 from publish.publication import run_export
+from publish.publication.part_writer import RUN_FILES, digest_parts
 from publish.publication.run_export import ExportedBatch
 
-FORMAT: Final = 4
+FORMAT: Final = 5
 """Version of the dataset format; bumped when columns, members or files change."""
-
-RUN_FILES: Final[Mapping[str, FileForm]] = {
-    "servers.jsonl": FileForm("jsonl"),
-    "scores.csv": FileForm("csv"),
-    "comparable.jsonl": FileForm("jsonl", comparable=True),
-}
 
 MANIFEST: Final = "manifest.json"
 
@@ -31,12 +24,16 @@ ExportBatches: TypeAlias = Callable[[Store, str, Sequence[FileForm]], Iterable[E
 """Exports the batches: `run_export.export_batches`, or several processes (`publish.publication.export_workers`)."""
 
 
-def make_manifest(store: Store, run_id: str, export: ExportBatches = run_export.export_batches) -> bytes:
-    """The manifest of a run as JSON, with the digests that its exported files have; the same store, the same bytes."""
+def make_manifest(store: Store, run_id: str, digests: Sequence[Mapping[str, Any]] | None = None) -> bytes:
+    """The manifest of a run as JSON, with the digests that its exported files have; the same store, the same bytes.
+
+    Without the digests of its parts, which a publication has, the run is read.
+    """
     row = store.find_run(run_id)
     if row is None:
         raise UnknownRun(f"no run {run_id}")
     progress = store.read_progress(run_id)
+    parts = list(digest_parts(store, row.run, row.published_at)) if digests is None else digests
     document = {
         "format": FORMAT,
         "run": {"id": row.run.id, "trigger": row.run.trigger.value, "as_of": row.run.as_of.isoformat()},
@@ -50,7 +47,7 @@ def make_manifest(store: Store, run_id: str, export: ExportBatches = run_export.
                 f"{kind}/{reason}": count for (kind, reason), count in progress.absent.items() if kind in PUBLIC_KINDS
             },
         },
-        "files": _digests(export(store, run_id, list(RUN_FILES.values()))),
+        "files": {name: _describe_file([part[name] for part in parts]) for name in RUN_FILES},
     }
     return json.dumps(document, sort_keys=True, indent=2).encode() + b"\n"
 
@@ -70,25 +67,10 @@ def write_run_files(store: Store, run_id: str, folder: Path, export: ExportBatch
         return run_export.write_batches(pages, sinks)
 
 
-def _digests(pages: Iterable[ExportedBatch]) -> dict[str, Any]:
-    """Digests of all files, which are encoded together and not stored."""
-    sinks = {form: _Digest() for form in RUN_FILES.values()}
-    servers = run_export.write_batches(pages, sinks)
+def _describe_file(parts: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """A file as its parts, one after the other, which may be hashed in any order."""
     return {
-        name: {"sha256": sinks[form].sha256.hexdigest(), "bytes": sinks[form].size, "servers": servers}
-        for name, form in RUN_FILES.items()
+        "bytes": sum(part["bytes"] for part in parts),
+        "servers": sum(part["servers"] for part in parts),
+        "parts": [{"bytes": part["bytes"], "sha256": part["sha256"]} for part in parts],
     }
-
-
-class _Digest(io.BytesIO):
-    """A writer that keeps only digest and size."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.sha256 = hashlib.sha256()
-        self.size = 0
-
-    def write(self, data: Any, /) -> int:
-        self.sha256.update(data)
-        self.size += len(data)
-        return len(data)

@@ -18,16 +18,14 @@ from publish.views.public_servers import PublicServer, read_batch, split_batches
 _TIMES = ("as_of",)
 
 ReceiptFilter: TypeAlias = Callable[[Sequence[StoredScorecard]], Sequence[StoredScorecard]]
-BatchSummary: TypeAlias = Callable[[Sequence[PublicServer]], bytes]
 
 
 @dataclass(frozen=True, slots=True)
 class ExportedBatch:
-    """The encoded lines of a batch of servers, one part for each form, and the summary of the batch."""
+    """The encoded lines of a batch of servers, one part for each form."""
 
     servers: int
     parts: Sequence[bytes]
-    summary: bytes = b""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,10 +41,6 @@ WHOLE_RUN: Final = WorkerShare()
 
 def _keep_all(cards: Sequence[StoredScorecard]) -> Sequence[StoredScorecard]:
     return cards
-
-
-def _no_summary(_servers: Sequence[PublicServer]) -> bytes:
-    return b""
 
 
 def export_run(
@@ -79,16 +73,12 @@ def export_batches(
     *,
     keep: ReceiptFilter = _keep_all,
     share: WorkerShare = WHOLE_RUN,
-    summarize: BatchSummary = _no_summary,
 ) -> Iterator[ExportedBatch]:
-    """Encode a run in several forms at once, batch by batch; raise UnknownRun.
-
-    `summarize` encodes a summary of each batch.
-    """
+    """Encode a run in several forms at once, batch by batch; raise UnknownRun."""
     stored = store.find_run(run_id)
     if stored is None:
         raise UnknownRun(f"expected the id of a stored run, found {run_id!r}; `hallmark runs` lists them")
-    return _encode_batches(store, stored, forms, keep, share=share, summarize=summarize)
+    return _encode_batches(store, stored, forms, keep, share)
 
 
 def write_batches(batches: Iterable[ExportedBatch], sinks: Mapping[FileForm, IO[bytes]]) -> int:
@@ -108,15 +98,13 @@ def _encode_batches(
     stored: RunRow,
     forms: Sequence[FileForm],
     keep: ReceiptFilter,
-    *,
     share: WorkerShare,
-    summarize: BatchSummary,
 ) -> Iterator[ExportedBatch]:
     for batch in islice(split_batches(store.list_planned_servers(stored.run.id)), share.number, None, share.of):
-        servers = list(read_batch(store, stored.run.id, batch, stored.published_at))
+        servers = read_batch(store, stored.run.id, batch, stored.published_at)
         lines = [_lines(stored.run, server, keep(server.cards), forms) for server in servers]
         parts = [b"".join(parts) for parts in zip(*lines, strict=True)] or [b""] * len(forms)
-        yield ExportedBatch(len(lines), parts, summarize(servers))
+        yield ExportedBatch(len(lines), parts)
 
 
 def _lines(run: Run, server: PublicServer, cards: Sequence[StoredScorecard], forms: Sequence[FileForm]) -> list[bytes]:

@@ -23,7 +23,7 @@ def stored(card: Scorecard) -> StoredScorecard:
     )
 
 
-def fill(store: Store, dossiers: Sequence[Dossier], run: Run = samples.RUN) -> None:
+def fill(store: Store, dossiers: Sequence[Dossier], run: Run = samples.RUN, *, publish: bool = True) -> None:
     """Put dossiers and their hand-made receipts into a store, as a finished run would."""
     store.add_run(run)
     refs = [ref for dossier in dossiers if (ref := (dossier.server, _ref(dossier)))]
@@ -34,7 +34,8 @@ def fill(store: Store, dossiers: Sequence[Dossier], run: Run = samples.RUN) -> N
     store.put_records(run.id, records, done=ids, at=run.as_of)
     cards = [stored(card) for dossier in dossiers for card in samples.cards(dossier)]
     store.put_scorecards(run.id, cards, done=ids, at=run.as_of)
-    store.set_run_state(run.id, RunState.PUBLISHED, run.as_of)
+    if publish:
+        store.set_run_state(run.id, RunState.PUBLISHED, run.as_of)
 
 
 def _ref(dossier: Dossier) -> ServerRef:

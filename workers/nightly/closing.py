@@ -5,45 +5,80 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import math
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from evidence.model import Trigger
 from evidence.store import IllegalRunChange, RunAction, RunEvent, RunProgress, RunRow, RunState, Stage
-from workers import pipeline
+from workers import pipeline, schedule
+from workers.concurrency import Halt
 from workers.context import Context
 from workers.nightly.withholding import find_withholding_reason
+from workers.publication import run_parts
+
+if TYPE_CHECKING:
+    from workers.coordination.broker import TaskQueues
 
 SYSTEM_ACTOR: Final = "hallmark"
 """The actor of automatic actions in the events of a run."""
 
 
-async def publish_run(ctx: Context, run_id: str) -> None:
+async def publish_run(ctx: Context, run_id: str, halt: Halt | None = None, queues: TaskQueues | None = None) -> None:
     """Score the remaining servers and publish the run, or withhold it when too much failed because of us.
 
-    Past its deadline the run is published incomplete, or abandoned when nothing was scored.
+    Past its deadline the run is published incomplete, or abandoned when nothing was scored. A publication that was
+    begun is continued. Workers that take tasks from `queues` write parts of it.
     """
     row = await asyncio.to_thread(ctx.store.find_run, run_id)
     if row is None or row.state is not RunState.PLANNED:
         return
-    late = await asyncio.to_thread(is_past_deadline, ctx, row)
-    progress = await _finished(ctx, row)
+    is_begun = (await asyncio.to_thread(ctx.store.publication.read_progress, run_id)).parts > 0
+    late = is_begun or await asyncio.to_thread(is_past_deadline, ctx, row)
+    if not is_begun and not await _may_be_published(ctx, row, late=late, halt=halt or Halt()):
+        return
+    await pipeline.begin_publication(ctx, row.run, late=late)
+    if queues is not None:
+        await asyncio.to_thread(share_parts, ctx, run_id, queues)
+    await pipeline.publish(ctx, row.run, late=late, halt=halt)
+
+
+async def publish_parts(ctx: Context, run_id: str, halt: Halt) -> None:
+    """Write parts of a run that another worker publishes."""
+    row = await asyncio.to_thread(ctx.store.find_run, run_id)
+    if row is not None and row.state is RunState.PLANNED:
+        await run_parts.write_parts(ctx, row.run, halt)
+
+
+def share_parts(ctx: Context, run_id: str, queues: TaskQueues) -> None:
+    """Ask other workers to write parts of a run: all but the one that its publisher writes."""
+    wanted = min(ctx.settings.shards, ctx.store.publication.read_progress(run_id).waiting - 1)
+    for _ in range(wanted - queues.waiting(schedule.TASK_QUEUES[schedule.PUBLISH_PARTS])):
+        queues.issue(schedule.PUBLISH_PARTS, run_id)
+
+
+async def _may_be_published(ctx: Context, row: RunRow, *, late: bool, halt: Halt) -> bool:
+    """Score the remaining servers of a run; False when it was abandoned or withheld, or `halt` was set before."""
+    run_id = row.run.id
+    progress = await _finished(ctx, row, halt)
+    if halt.is_set():
+        return False
     if late and not progress.done[Stage.SCORE]:
         ctx.log.error("run_abandoned", run=run_id)
         why = "nothing was scored before its deadline"
         await asyncio.to_thread(ctx.store.set_run_state, run_id, RunState.ABANDONED, ctx.clock.wall(), why)
-        return
+        return False
     if row.run.trigger is Trigger.NIGHTLY and (
         why := await asyncio.to_thread(read_withholding_reason, ctx, run_id, progress)
     ):
         await asyncio.to_thread(_withhold, ctx, run_id, why)
-        return
-    await pipeline.publish(ctx, row.run, late=late)
+        return False
+    return True
 
 
 async def force_publish(ctx: Context, row: RunRow, by: RunEvent) -> None:
     """Publish a run as it is, by decision of an operator; raise NotPublishable when nothing is scored."""
-    await _finished(ctx, row)
-    await pipeline.publish(ctx, row.run, by=by)
+    await _finished(ctx, row, Halt())
+    if not await pipeline.publish(ctx, row.run, by=by):
+        raise IllegalRunChange(f"run {row.run.id} was changed while it was published: `hallmark night show` says how")
 
 
 def read_withholding_reason(ctx: Context, run_id: str, progress: RunProgress) -> str:
@@ -74,7 +109,7 @@ def is_past_deadline(ctx: Context, row: RunRow) -> bool:
     return ctx.store.read_database_time(ctx.clock.wall()) - since > ctx.settings.run_deadline
 
 
-async def _finished(ctx: Context, row: RunRow) -> RunProgress:
+async def _finished(ctx: Context, row: RunRow, halt: Halt) -> RunProgress:
     """Record postponed servers, score the remaining ones, and return the progress of the run."""
     await pipeline.record_pending_retries(ctx, row.run)
     unscored = await asyncio.to_thread(ctx.store.list_pending_servers, row.run.id, Stage.SCORE)
@@ -82,7 +117,7 @@ async def _finished(ctx: Context, row: RunRow) -> RunProgress:
     suspects = set(
         await asyncio.to_thread(ctx.store.list_crash_suspects, row.run.id, Stage.SCORE, ctx.clock.wall(), tries=1)
     )
-    await pipeline.score(ctx, row.run, [server for server in unscored if server not in suspects])
+    await pipeline.score(ctx, row.run, [server for server in unscored if server not in suspects], halt=halt)
     return await asyncio.to_thread(ctx.store.read_progress, row.run.id)
 
 

@@ -68,12 +68,8 @@ async def sample_availability(ctx: Context, task_lock: TaskLock, stopping: IsSto
     async with task_lock("sample-availability") as mine:
         if not mine:
             return
-        async with open_halt(stopping) as halt:
-            ending = asyncio.get_running_loop().call_later(ctx.settings.shard_time.total_seconds(), halt.set)
-            try:
-                await availability_samples.sample_due_servers(ctx, halt=halt)
-            finally:
-                ending.cancel()
+        async with open_halt(stopping, ctx.settings.shard_time) as halt:
+            await availability_samples.sample_due_servers(ctx, halt=halt)
 
 
 async def issue_due_tasks(ctx: Context, open_queues: OpenQueues, *, forward: bool) -> None:
@@ -104,8 +100,9 @@ def _sweep_run(ctx: Context, row: RunRow, queues: TaskQueues) -> None:
     if row.state is RunState.DISCOVERING:
         if _is_new(ctx, run_id):
             _fill(ctx, queues, schedule.PLAN_RUN, run_id, 1)
-    elif closing.is_closing_due(ctx, row):
+    elif ctx.store.publication.read_progress(run_id).parts or closing.is_closing_due(ctx, row):
         _fill(ctx, queues, schedule.PUBLISH_RUN, run_id, 1)
+        closing.share_parts(ctx, run_id, queues)
     else:
         expired_leases.release_expired_leases(ctx, run_id)
         for stage, number in ctx.store.count_due_servers(run_id, ctx.clock.wall()).items():

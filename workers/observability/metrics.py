@@ -93,6 +93,10 @@ METRICS: Final[Mapping[str, MetricDeclaration]] = {
     "hallmark_run_leases": MetricDeclaration("Open servers with a lease, held or expired.", ("stage", "state")),
     "hallmark_run_retries": MetricDeclaration("Failed attempts so far.", ("stage",)),
     "hallmark_run_failing": MetricDeclaration("Open servers with a failed attempt that are due.", ("stage",)),
+    "hallmark_run_publication_parts": MetricDeclaration(
+        "Parts of the current run that are written (done) or not (waiting); none unless it is being published.",
+        ("state",),
+    ),
     "hallmark_run_outcomes": MetricDeclaration(
         "Records by kind and outcome: observed, or the reason of absence.", ("kind", "outcome")
     ),
@@ -185,6 +189,8 @@ def _shown_run(shown: RunStatistics, status: SystemStatus) -> Iterator[Sample]:
         yield "hallmark_stage_seconds_left", (name,), stage.seconds_left if row.state.is_working else 0.0
         if stage.eta is not None:
             yield "hallmark_run_eta_seconds", (name,), stage.eta
+    yield "hallmark_run_publication_parts", ("done",), shown.publication.done
+    yield "hallmark_run_publication_parts", ("waiting",), shown.publication.waiting
     for (kind, outcome), number in sorted(shown.outcomes.items()):
         yield "hallmark_run_outcomes", (kind, outcome), number
     if shown.own_failure_share is not None:

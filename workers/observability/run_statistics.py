@@ -16,7 +16,16 @@ from sqlalchemy.engine import make_url
 from sqlalchemy.sql import ColumnElement
 
 from evidence.model import Trigger
-from evidence.store import NotMigrated, RegistryWalk, RunRow, RunState, Stage, Store, StoreUnavailable
+from evidence.store import (
+    NotMigrated,
+    PublicationProgress,
+    RegistryWalk,
+    RunRow,
+    RunState,
+    Stage,
+    Store,
+    StoreUnavailable,
+)
 from evidence.store.database import Database
 from evidence.store.leases.leasing import NEVER_DUE
 from evidence.store.runs.record_counts import count_records
@@ -70,11 +79,15 @@ class StageStatistics:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunStatistics:
-    """One run in detail. `outcomes` counts records by kind and by `observed` or the reason of absence."""
+    """One run in detail. `outcomes` counts records by kind and by `observed` or the reason of absence.
+
+    `publication` has no parts while the run is not being published.
+    """
 
     row: RunRow
     stages: tuple[StageStatistics, ...]
     outcomes: Mapping[tuple[str, str], int]
+    publication: PublicationProgress = field(default_factory=PublicationProgress)
 
     @property
     def carried(self) -> int:
@@ -167,7 +180,8 @@ class StoreStatisticsReader:
             key = connection.execute(select(RUN.c.key).where(RUN.c.id == row.run.id)).scalar_one()
             stages = _stages(connection, key, row, now)
             outcomes = self._outcomes(connection, key, row, now)
-        return RunStatistics(row=row, stages=stages, outcomes=outcomes)
+        publication = self._store.publication.read_progress(row.run.id)
+        return RunStatistics(row=row, stages=stages, outcomes=outcomes, publication=publication)
 
     def _outcomes(self, connection: Connection, key: int, row: RunRow, now: datetime) -> Mapping[tuple[str, str], int]:
         """Counts of records, cached for _OUTCOMES_EVERY, or for ever when the run is finished."""

@@ -208,7 +208,7 @@ class Settings(
     )
     stop_grace: float = Field(default=3.0, ge=0, description="Seconds for servers in flight after Ctrl-C.")
     publish_processes: int = Field(
-        default=2, ge=1, le=64, description="Processes that write a run's files, one per 2,000 servers at most."
+        default=2, ge=1, le=64, description="Processes that export a run's files, one per 2,000 servers at most."
     )
     log_level: Literal["debug", "info", "warning", "error"] = Field(
         default="info", description="Least severe logged event."

@@ -21,7 +21,7 @@ from evidence.store.runs.operator_actions import read_database_time
 from evidence.store.sql.bulk_insert import split_batches
 from evidence.store.sql.key_sets import KEYS, matches_any
 from evidence.store.sql.row_keys import find_known_server_keys, find_run_key, find_server_ids, find_server_keys
-from evidence.store.tables.core import IS_LEASED_OUT, RELEASED_LEASE, RUN, RUN_ITEM, SERVER
+from evidence.store.tables.core import IS_LEASED_OUT, PUBLICATION_PART, RELEASED_LEASE, RUN, RUN_ITEM, SERVER
 from evidence.store.values import COLLECT_STAGES, LeaseTokens, RunState, Stage
 
 ALWAYS_DUE: Final = datetime(1970, 1, 1, tzinfo=UTC)
@@ -45,6 +45,10 @@ _TOKENS: Final = (
     .with_for_update(of=RUN_ITEM)
 )
 
+_IS_BEING_PUBLISHED: Final = (
+    select(PUBLICATION_PART.c.number).where(PUBLICATION_PART.c.run_key == RUN.c.key).correlate(RUN).exists()
+)
+
 MAX_TRIES: Final = 3
 """How often an item is leased without a result, or its scoring fails, before it is no longer leased."""
 
@@ -63,11 +67,11 @@ def lease_servers(
     """Lease for `ttl` up to `limit` open servers that were leased `tried` times without a result.
 
     Returns the tokens of the leases, sorted by server. The earliest `not_before` comes first. The score stage leases
-    collected servers whose scoring failed less than MAX_TRIES times. A run that is paused, withheld or over leases
-    none.
+    collected servers whose scoring failed less than MAX_TRIES times. A run that is paused, withheld, over or being
+    published leases none.
     """
     key, moment = find_run_key(connection, run_id), read_database_time(connection, now)
-    if connection.scalar(select(RUN.c.state).where(RUN.c.key == key)) != RunState.PLANNED:
+    if connection.scalar(select(RUN.c.state).where(RUN.c.key == key, ~_IS_BEING_PUBLISHED)) != RunState.PLANNED:
         return {}
     free = and_(_is_due(key, stage, moment), RUN_ITEM.c.leases == tried, _is_not_of(worker))
     # In the order of `ix_run_item_waiting`, so that it ends with the last one that is taken, however many wait.

@@ -1,18 +1,17 @@
 """Writes an edition of the listing index in batches, each a short transaction, under a key that is not read yet.
 
-The last transaction marks the edition complete and drops editions that are no longer read. An edition is shown as soon
-as its run is published. A killed process leaves an incomplete edition, which is never shown and which a later one
-drops; of two processes that publish at once, each writes a whole edition.
+Several processes may write parts of one edition: each part has its own places. The last transaction marks the edition
+complete and drops editions that are no longer read. An edition is shown as soon as its run is published. A killed
+process leaves an incomplete edition, which is never shown and which a later one drops.
 """
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, Final
 
-from sqlalchemy import Connection, delete, func, insert, literal, select, text, union, update
+from sqlalchemy import Column, ColumnElement, Connection, delete, func, insert, literal, select, text, union, update
 
 from evidence.store.database import Database
 from evidence.store.listing.facet_bits import add_bits
@@ -33,7 +32,7 @@ from evidence.store.listing.server_packing import FilterGroup, FilterGroups, fil
 from evidence.store.listing.values import ListedServer
 from evidence.store.listing.word_search import add_words, drop_words
 from evidence.store.sql import bulk_insert
-from evidence.store.sql.json_columns import to_json
+from evidence.store.sql.json_columns import from_json, to_json
 from evidence.store.sql.row_keys import find_run_key, find_server_keys
 from evidence.store.tables.core import RUN, RUN_ITEM
 from evidence.store.tables.evidence import SCORING
@@ -52,8 +51,23 @@ _SERVER_COLUMNS: Final = ("edition", "place", "server_key", "name", "seen", "kin
 _ORDER_COLUMNS: Final = ("edition", "sort", "place", "rank", "kind", "facets", "grade", "score")
 
 
-class EditionSuperseded(Exception):
-    """Another process has completed a newer edition and dropped the one that is being written."""
+@dataclass
+class EditionNumbers:
+    """The numbers of the filter groups, facets and rubric versions of an edition; they only grow."""
+
+    kinds: dict[FilterGroup, int]
+    facets: dict[str, int]
+    rubrics: dict[tuple[str, int], int]
+
+    @property
+    def size(self) -> int:
+        return len(self.kinds) + len(self.facets) + len(self.rubrics)
+
+    def add(self, listed: ListedServer) -> None:
+        self.kinds.setdefault(filter_group_of(listed), len(self.kinds))
+        add_bits(self.facets, listed.facets)
+        for score in listed.scores:
+            self.rubrics.setdefault((score.rubric, score.version), FIRST_RUBRIC + len(self.rubrics))
 
 
 class EditionWriter:
@@ -64,11 +78,10 @@ class EditionWriter:
 
     def __init__(self, database: Database, run: str) -> None:
         self._database = database
-        self._counts = EditionCounts()
         self._waiting: list[ListedServer] = []
-        self._superseded = False
+        self._written = 0
         with database.writing() as connection:
-            self._edition = _begin(connection, run)
+            self._edition = begin_edition(connection, find_run_key(connection, run))
 
     def add(self, listed: ListedServer) -> None:
         self._waiting.append(listed)
@@ -78,87 +91,68 @@ class EditionWriter:
     def finish(self, front: bytes) -> None:
         """Complete the edition; `front` is a JSON object with the dashboard's numbers."""
         self._flush()
-        self._write_unless_superseded(
-            lambda connection: _complete(connection, self._edition, self._counts, front), exclusive=True
-        )
+        complete_edition(self._database, self._edition, front)
 
     def _flush(self) -> None:
         batch, self._waiting = self._waiting, []
-        if batch:
-            self._write_unless_superseded(lambda connection: _write(connection, self._edition, batch, self._counts))
-
-    def _write_unless_superseded(self, write: Callable[[Connection], None], *, exclusive: bool = False) -> None:
-        if self._superseded:
-            return
-        try:
-            with self._database.writing() as connection:
-                if exclusive:
-                    # Before the edition is locked: a process that holds the lock may be waiting to drop it.
-                    _lock_completion(connection)
-                _hold(connection, self._edition)
-                write(connection)
-        except EditionSuperseded:
-            self._superseded = True
+        numbers = number_servers(self._database, self._edition, batch)
+        with self._database.writing() as connection:
+            write_servers(connection, self._edition, self._written, batch, numbers)
+        self._written += len(batch)
 
 
-@dataclass
-class EditionCounts:
-    """Counts of an edition while it is written; their size does not grow with the number of servers."""
-
-    servers: int = 0
-    kinds: dict[FilterGroup, int] = field(default_factory=dict)
-    alike: Counter[int] = field(default_factory=Counter)
-    facets: dict[str, int] = field(default_factory=dict)
-    rubrics: dict[tuple[str, int], int] = field(default_factory=dict)
-    scored: Counter[int] = field(default_factory=Counter)
-
-    def kind(self, listed: ListedServer) -> int:
-        """Count a server in its filter group; the number of the group."""
-        number = self.kinds.setdefault(filter_group_of(listed), len(self.kinds))
-        self.alike[number] += 1
-        return number
-
-    def sort(self, rubric: str, version: int) -> int:
-        """Count a score of a rubric version; the number of its order."""
-        number = self.rubrics.setdefault((rubric, version), FIRST_RUBRIC + len(self.rubrics))
-        self.scored[number] += 1
-        return number
-
-
-def _begin(connection: Connection, run: str) -> int:
-    values = {"run_key": find_run_key(connection, run), "ready": False, "servers": 0}
+def begin_edition(connection: Connection, run_key: int) -> int:
+    """Begin an edition; its key."""
+    values = {"run_key": run_key, "ready": False, "servers": 0}
     texts = {"rubrics": "[]", "kinds": "[]", "facets": "[]", "front": b""}
     made = connection.execute(insert(LISTING_EDITION).values(values | texts).returning(LISTING_EDITION.c.key))
     return int(made.scalar_one())
 
 
-def _hold(connection: Connection, edition: int) -> None:
-    """Lock an edition against being dropped in this transaction; raise EditionSuperseded when it was dropped."""
-    held = (
-        select(LISTING_EDITION.c.key).where(LISTING_EDITION.c.key == edition).with_for_update(read=True, key_share=True)
-    )
-    if connection.execute(held).first() is None:
-        raise EditionSuperseded
+def number_servers(database: Database, edition: int, batch: Sequence[ListedServer]) -> EditionNumbers:
+    """The numbers of an edition with those that these servers need, which are added in a short transaction.
+
+    Several processes may write parts of an edition: a number that one has added is the same for all.
+    """
+    edited = LISTING_EDITION.c
+    with database.writing() as connection:
+        query = select(edited.kinds, edited.facets, edited.rubrics).where(edited.key == edition)
+        row = connection.execute(query.with_for_update(key_share=True)).first()
+        numbers = _numbers_of("[]", "[]", "[]") if row is None else _numbers_of(*row)
+        known = numbers.size
+        for listed in batch:
+            numbers.add(listed)
+        if row is not None and numbers.size > known:
+            kinds = FilterGroups(tuple((kind, 0) for kind in numbers.kinds))
+            values = {
+                "kinds": kinds.to_json(),
+                "facets": to_json(list(numbers.facets)),
+                "rubrics": to_json(list(numbers.rubrics)),
+            }
+            connection.execute(update(LISTING_EDITION).where(edited.key == edition).values(values))
+    return numbers
 
 
-def _write(connection: Connection, edition: int, batch: Sequence[ListedServer], counts: EditionCounts) -> None:
+def write_servers(
+    connection: Connection, edition: int, first: int, batch: Sequence[ListedServer], numbers: EditionNumbers
+) -> None:
+    """Write servers, in the order of their ids, from a place on; nothing if the edition was dropped meanwhile."""
+    if not batch or not _is_held(connection, edition):
+        return
     keys = find_server_keys(connection, [listed.server.id for listed in batch])
     servers: list[bulk_insert.Row] = []
     orders: list[bulk_insert.Row] = []
     words: list[tuple[int, ServerWords]] = []
-    for listed in batch:
-        place, kind = counts.servers, counts.kind(listed)
-        facets = add_bits(counts.facets, listed.facets)
-        counts.servers += 1
-        server = listed.server
+    for place, listed in enumerate(batch, first):
+        server, kind = listed.server, numbers.kinds[filter_group_of(listed)]
+        facets, key = add_bits(numbers.facets, listed.facets), keys[server.id]
         name = server.name[:_NAME].casefold()[:_NAME]
-        key = keys[server.id]
         servers.append((edition, place, key, name, listed.as_of, kind, facets, pack_server(listed)))
         orders.append((edition, BY_DATE, place, rank_date(listed.as_of), kind, facets, None, None))
         orders.append((edition, BY_ADDITION, place, rank_addition(key), kind, facets, None, None))
         for score in listed.scores:
             points = None if score.score is None else score_to_integer(score.score)
-            sort = counts.sort(score.rubric, score.version)
+            sort = numbers.rubrics[score.rubric, score.version]
             orders.append((edition, sort, place, rank_score(score), kind, facets, score.grade, points))
         words.append(
             (
@@ -171,26 +165,51 @@ def _write(connection: Connection, edition: int, batch: Sequence[ListedServer], 
     add_words(connection, edition, words)
 
 
+def complete_edition(database: Database, edition: int, front: bytes) -> None:
+    """Complete an edition, unless it was completed or dropped; `front` is JSON with the dashboard's numbers."""
+    with database.writing() as connection:
+        # Before the edition is locked: a process that holds the lock may be waiting to drop it.
+        _lock_completion(connection)
+        is_ready = select(LISTING_EDITION.c.ready).where(LISTING_EDITION.c.key == edition)
+        if _is_held(connection, edition) and not connection.scalar(is_ready):
+            _complete(connection, edition, front)
+
+
+def _numbers_of(kinds: str, facets: str, rubrics: str) -> EditionNumbers:
+    groups = (kind for kind, _ in FilterGroups.from_json(kinds).counted)
+    versions = ((rubric, version) for rubric, version in from_json(rubrics))
+    return EditionNumbers(
+        kinds={kind: number for number, kind in enumerate(groups)},
+        facets={facet: number for number, facet in enumerate(from_json(facets))},
+        rubrics={name: number for number, name in enumerate(versions, FIRST_RUBRIC)},
+    )
+
+
+def _is_held(connection: Connection, edition: int) -> bool:
+    """Lock an edition against being dropped in this transaction; False when a newer one has replaced it."""
+    held = (
+        select(LISTING_EDITION.c.key).where(LISTING_EDITION.c.key == edition).with_for_update(read=True, key_share=True)
+    )
+    return connection.execute(held).first() is not None
+
+
 def _lock_completion(connection: Connection) -> None:
     if connection.dialect.name == "postgresql":
         connection.execute(text("SELECT pg_advisory_xact_lock(:lock)"), {"lock": _COMPLETION})
 
 
-def _complete(connection: Connection, edition: int, counts: EditionCounts, front: bytes) -> None:
+def _complete(connection: Connection, edition: int, front: bytes) -> None:
+    head = connection.execute(select(LISTING_EDITION).where(LISTING_EDITION.c.key == edition)).one()
+    alike = _count_rows(connection, LISTING_SERVER.c.kind, LISTING_SERVER.c.edition == edition)
+    scored = _count_rows(connection, LISTING_ORDER.c.sort, LISTING_ORDER.c.edition == edition)
+    servers, numbers = sum(alike.values()), _numbers_of(head.kinds, head.facets, head.rubrics)
     _order_by_name(connection, edition)
-    for sort in counts.rubrics.values():
-        if counts.scored[sort] < counts.servers:
+    for sort in numbers.rubrics.values():
+        if scored.get(sort, 0) < servers:
             _order_the_rest(connection, edition, sort)
     _withhold(connection, edition)
-    kinds = FilterGroups(tuple((kind, counts.alike[number]) for kind, number in counts.kinds.items()))
-    values = {
-        "ready": True,
-        "servers": counts.servers,
-        "rubrics": to_json(list(counts.rubrics)),
-        "kinds": kinds.to_json(),
-        "facets": to_json(list(counts.facets)),
-        "front": front,
-    }
+    kinds = FilterGroups(tuple((kind, alike.get(number, 0)) for kind, number in numbers.kinds.items()))
+    values = {"ready": True, "servers": servers, "kinds": kinds.to_json(), "front": front}
     before = find_published_edition_key(connection)
     connection.execute(update(LISTING_EDITION).where(LISTING_EDITION.c.key == edition).values(values))
     after = find_published_edition_key(connection)
@@ -200,6 +219,10 @@ def _complete(connection: Connection, edition: int, counts: EditionCounts, front
         # Otherwise the planner assumes that the new edition is empty until autovacuum runs.
         for name in (*(table.name for table in _ROWS), "listing_text"):
             connection.execute(text(f"ANALYZE {name}"))
+
+
+def _count_rows(connection: Connection, by: Column[int], which: ColumnElement[bool]) -> dict[int, int]:
+    return dict(connection.execute(select(by, func.count()).where(which).group_by(by)).all())
 
 
 def _order_by_name(connection: Connection, edition: int) -> None:

@@ -42,7 +42,7 @@ def apply_run_action(connection: Connection, run_id: str, event: RunEvent) -> Ru
         to = RunState.DISCOVERING
     allowed = before.state in _AFTER.get(event.what, frozenset(RunState))
     if event.what in _LEADS_TO and not (allowed and set_run_state(connection, run_id, to, event.at, event.note)):
-        raise IllegalRunChange(_refusal(run_id, before.state, event.what))
+        raise IllegalRunChange(describe_refusal(run_id, before.state, event.what))
     _put_event(connection, key, event)
     if to.is_final:
         held = (RUN_ITEM.c.run_key == key, RUN_ITEM.c.leased_by.is_not(None))
@@ -68,7 +68,7 @@ def publish_run(connection: Connection, run_id: str, manifest: bytes, at: dateti
     row = find_run(connection, run_id)
     if not set_run_state(connection, run_id, RunState.PUBLISHED, at, by.note if by else ""):
         if by is not None and row is not None:
-            raise IllegalRunChange(_refusal(run_id, row.state, by.what))
+            raise IllegalRunChange(describe_refusal(run_id, row.state, by.what))
         return False
     put_snapshot(connection, run_id, manifest, at)
     if by is not None:
@@ -89,7 +89,8 @@ def _put_event(connection: Connection, run: int, event: RunEvent) -> None:
     connection.execute(insert(RUN_EVENT).values(row))
 
 
-def _refusal(run_id: str, state: RunState, what: RunAction) -> str:
+def describe_refusal(run_id: str, state: RunState, what: RunAction) -> str:
+    """Why an action is not possible in a state, and what an operator can do."""
     hints = {
         RunState.PAUSED: "it is paused: resume or cancel it",
         RunState.WITHHELD: "it is withheld: `hallmark night show` says why; resume it, publish it anyway or cancel it",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from datetime import datetime
 
-from sqlalchemy import Connection, Row, bindparam, func, literal, select, update
+from sqlalchemy import Connection, Row, bindparam, delete, func, literal, select, update
 
 from evidence.canonical import Json
 from evidence.model import Run, Trigger
@@ -13,7 +13,7 @@ from evidence.store.errors import UnknownRun
 from evidence.store.sql.bulk_insert import insert_rows
 from evidence.store.sql.json_columns import from_json, object_from_json, to_json
 from evidence.store.sql.row_keys import find_run_key
-from evidence.store.tables.core import RUN, SNAPSHOT
+from evidence.store.tables.core import PUBLICATION_PART, RUN, SNAPSHOT
 from evidence.store.values import FINAL_STATES, RunRow, RunState
 
 _COLUMNS = ("id", "trigger", "as_of", "pins", "options", "state")
@@ -55,7 +55,8 @@ def list_unfinished_runs(connection: Connection, trigger: Trigger) -> list[RunRo
 def set_run_state(connection: Connection, run_id: str, state: RunState, at: datetime, note: str = "") -> bool:
     """Move a run to a state that may follow its own; return whether it was moved. Raise UnknownRun.
 
-    A task that is delivered twice or late therefore neither reopens a published run nor resumes a paused one.
+    A task that is delivered twice or late therefore neither reopens a published run nor resumes a paused one. The parts
+    of a publication that was begun in the old state are dropped.
     """
     values: dict[str, object] = {"state": state.value, "note": note or None}
     if state is RunState.PLANNED:
@@ -66,6 +67,10 @@ def set_run_state(connection: Connection, run_id: str, state: RunState, at: date
     changed = connection.execute(update(RUN).where(RUN.c.id == run_id, RUN.c.state.in_(before)).values(values))
     if not changed.rowcount and find_run(connection, run_id) is None:
         raise UnknownRun(f"no run {run_id} in this store")
+    if changed.rowcount:
+        connection.execute(
+            delete(PUBLICATION_PART).where(PUBLICATION_PART.c.run_key == find_run_key(connection, run_id))
+        )
     return bool(changed.rowcount)
 
 

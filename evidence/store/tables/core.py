@@ -284,6 +284,27 @@ class SnapshotTable(TableBase, table=True):
     at: datetime = Field(sa_column=Column(TimestampColumn, nullable=False))
 
 
+class PublicationPartTable(TableBase, table=True):
+    """A part of a run that is being published; dropped when the run changes its state.
+
+    `servers` is JSON of the keys of its servers in the order of their ids, `first` the place of the first of them in
+    the edition of the listing index. A part with `counts` is done.
+    """
+
+    __tablename__ = "publication_part"
+
+    run_key: int = Field(sa_column=Column(ForeignKey("run.key"), primary_key=True, autoincrement=False))
+    number: int = Field(sa_column=Column(Integer, primary_key=True, autoincrement=False))
+    edition: int = Field(sa_column=Column(Integer, nullable=False))
+    first: int = Field(sa_column=Column(Integer, nullable=False))
+    servers: bytes = Field(sa_column=Column(LargeBinary, nullable=False))
+    token: int = Field(default=0, sa_column=Column(Integer, nullable=False, server_default="0"))
+    leased_until: datetime | None = Field(default=None, sa_column=Column(TimestampColumn))
+    counts: bytes | None = Field(default=None, sa_column=Column(LargeBinary))
+
+    __table_args__: ClassVar[Any] = {"sqlite_with_rowid": False}
+
+
 METADATA = BLOB.metadata
 SERVER = get_table(ServerTable)
 SERVER_REF = get_table(ServerRefTable)
@@ -297,6 +318,7 @@ FINDING = get_table(FindingTable)
 DISCLOSURE = get_table(DisclosureTable)
 APPROVAL = get_table(ApprovalTable)
 SNAPSHOT = get_table(SnapshotTable)
+PUBLICATION_PART = get_table(PublicationPartTable)
 RUN_EVENT = get_table(RunEventTable)
 RETEST = get_table(RetestTable)
 FULL_PROBE = get_table(FullProbeTable)

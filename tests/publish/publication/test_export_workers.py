@@ -33,21 +33,11 @@ def url(tmp_path: Path) -> str:
     return f"sqlite:///{tmp_path}/0.db"
 
 
-@pytest.mark.soak  # the manifest has the digests of what is printed
 def test_several_processes_print_what_one_prints(store: Store, url: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(export_workers, "SERVERS_PER_WORKER", 20)
     alone = list(run_export.export_batches(store, samples.RUN.id, FORMS))
     assert len(alone) == 3
     assert list(RunExporter(url, 2).export(store, samples.RUN.id, FORMS)) == alone
-
-
-def test_a_manifest_does_not_tell_how_many_processes_made_it(
-    store: Store, url: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    alone = manifest.make_manifest(store, samples.RUN.id)
-    assert json.loads(alone)["files"]["servers.jsonl"]["servers"] == SERVERS + 1
-    monkeypatch.setattr(export_workers, "SERVERS_PER_WORKER", 20)
-    assert manifest.make_manifest(store, samples.RUN.id, RunExporter(url, 2).export) == alone
 
 
 def test_a_small_run_needs_no_process(store: Store) -> None:

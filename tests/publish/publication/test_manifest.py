@@ -3,8 +3,9 @@ from __future__ import annotations
 import hashlib
 import io
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -14,6 +15,15 @@ from publish.publication import manifest as snapshot
 from publish.publication import run_export
 from publish.publication.run_export import ExportedBatch
 from tests.publish import samples
+
+
+def check_file(data: bytes, described: Mapping[str, Any]) -> None:
+    """The file consists of the parts that the manifest describes, and of nothing else."""
+    assert described["bytes"] == len(data)
+    for part in described["parts"]:
+        assert hashlib.sha256(data[: part["bytes"]]).hexdigest() == part["sha256"]
+        data = data[part["bytes"] :]
+    assert data == b""
 
 
 def test_the_manifest_names_digests_that_the_files_have(make_store: Callable[..., Store]) -> None:
@@ -26,8 +36,7 @@ def test_the_manifest_names_digests_that_the_files_have(make_store: Callable[...
     for name, form in snapshot.RUN_FILES.items():
         out = io.BytesIO()
         run_export.export_run(store, samples.RUN.id, out, format=form.format, comparable=form.comparable)
-        assert manifest["files"][name]["sha256"] == hashlib.sha256(out.getvalue()).hexdigest()
-        assert manifest["files"][name]["bytes"] == len(out.getvalue())
+        check_file(out.getvalue(), manifest["files"][name])
 
 
 def test_the_manifest_is_the_same_twice(make_store: Callable[..., Store]) -> None:
@@ -45,8 +54,7 @@ def test_all_files_are_written_at_once_and_are_those_of_the_manifest(
     snapshot.write_run_files(store, samples.RUN.id, tmp_path / "after")
     manifest = json.loads((tmp_path / "after" / snapshot.MANIFEST).read_bytes())
     for name, file in manifest["files"].items():
-        data = (tmp_path / "after" / name).read_bytes()
-        assert (file["sha256"], file["bytes"]) == (hashlib.sha256(data).hexdigest(), len(data))
+        check_file((tmp_path / "after" / name).read_bytes(), file)
 
 
 def test_no_file_appears_before_all_are_complete(make_store: Callable[..., Store], tmp_path: Path) -> None:

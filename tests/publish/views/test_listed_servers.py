@@ -15,10 +15,9 @@ from evidence.store import ListingQuery, Store
 from publish.badges import requirements
 from publish.badges.evidence_agreement import is_sound_receipt
 from publish.disclosure import WITHHELD, ReviewedFindings, private_rule_ids, redact_receipt
-from publish.publication import export_workers, listing_writer
-from publish.publication import manifest as snapshot
-from publish.publication.export_workers import RunExporter
-from publish.views.listed_servers import make_listing_row
+from publish.publication import listing_writer
+from publish.publication.server_tallies import ServerTallies
+from publish.views.listed_servers import count_server, make_listing_row
 from publish.views.public_servers import PublicServer, read_public_servers
 from scoring import receipt
 from scoring.results.scorecard import Scorecard
@@ -86,18 +85,6 @@ def test_the_front_counts_what_the_receipts_say(store: Store) -> None:
     assert sum(one["servers"] for one in dashboard["ecosystems"]) == dashboard["servers"]
 
 
-def test_several_processes_put_in_the_lists_what_one_does(
-    store: Store, tmp_path: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    listing_writer.write_listing(store, samples.RUN)
-    alone = (front(store), store.listing.read_page(ListingQuery(), limit=200).servers)
-    monkeypatch.setattr(export_workers, "SERVERS_PER_WORKER", 20)
-    by = RunExporter(f"sqlite:///{tmp_path}/0.db", 2, listing=True)
-    manifest = snapshot.make_manifest(store, samples.RUN.id, listing_writer.export_and_list(samples.RUN, by.export))
-    assert manifest == snapshot.make_manifest(store, samples.RUN.id)
-    assert (front(store), store.listing.read_page(ListingQuery(), limit=200).servers) == alone
-
-
 def test_the_front_repeats_no_words_of_servers_beside_their_names(make_store: MakeStore) -> None:
     hostile = samples.hostile_dossier()
     hostile = replace(hostile, server=replace(hostile.server, seen_in=("starter",)))
@@ -118,10 +105,13 @@ def test_the_lists_say_the_same_whatever_is_decided_about_findings() -> None:
     summaries = []
     for reviewed in (ReviewedFindings(), ReviewedFindings(disclosed=disclosed), ReviewedFindings(dismissed=disclosed)):
         shown = [stored(redact_receipt(card, reviewed)) for card in cards]
-        summaries.append(listing_writer.summarize_batch([PublicServer(poisoned(), shown)], "run"))
+        one = count_server(PublicServer(poisoned(), shown), "run")
+        tallies = ServerTallies()
+        tallies.receipts.add(one.newest)
+        summaries.append(f"{one.listed} {tallies.as_json()}")
     assert summaries[0] == summaries[1] == summaries[2]
-    assert not any(rule.encode() in summaries[1] for rule in private_rule_ids())
-    assert WITHHELD.encode() not in summaries[0]
+    assert not any(rule in summaries[1] for rule in private_rule_ids())
+    assert WITHHELD not in summaries[0]
 
 
 def test_movers_are_those_whose_score_differs_from_the_run_before(make_store: MakeStore) -> None:

@@ -12,7 +12,7 @@ from prometheus_client.parser import text_string_to_metric_families
 from pydantic import SecretStr
 
 from evidence.model import Run, Trigger
-from evidence.store import RunRow, RunState, Stage
+from evidence.store import PublicationProgress, RunRow, RunState, Stage
 from tests.workers import world
 from workers.coordination.broker_statistics import BrokerStatistics, QueueStatistics
 from workers.coordination.shared_github_quota import TokenQuota
@@ -49,6 +49,7 @@ NIGHT = RunStatistics(
     row=ROW,
     stages=(COLLECT, replace(COLLECT, stage=Stage.SCORE, done=0, rate=None)),
     outcomes={("listing", OBSERVED_LABEL): 30, ("listing", "unreachable"): 8, ("listing", "collector_error"): 2},
+    publication=PublicationProgress(parts=5, done=2),
 )
 STANDING = StoreStatistics(shown=NIGHT, has_due=True, unfinished=(ROW,), published=BEFORE, nightly=BEFORE, size=12_345)
 WAITING = BrokerStatistics(
@@ -100,6 +101,8 @@ def test_a_running_night_has_metrics() -> None:
     assert value(series, "hallmark_run_leases", "collect", "held") == 5
     assert value(series, "hallmark_run_leases", "collect", "expired") == 2
     assert value(series, "hallmark_run_retries", "collect") == 7
+    assert value(series, "hallmark_run_publication_parts", "done") == 2
+    assert value(series, "hallmark_run_publication_parts", "waiting") == 3
     assert value(series, "hallmark_run_outcomes", "listing", "unreachable") == 8
     assert value(series, "hallmark_run_own_failure_share") == 0.05
     assert value(series, "hallmark_run_age_seconds") == 3600

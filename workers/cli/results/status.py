@@ -138,6 +138,7 @@ def _night_document(shown: RunStatistics) -> dict[str, Any]:
         "run": shown.row.run.id,
         "carried": shown.carried,
         "outage": shown.outage or None,
+        "publication": asdict(shown.publication),
         "stages": [
             {
                 "stage": stage.stage.value,
@@ -202,6 +203,8 @@ def _standing_page(store: StoreStatistics, status: SystemStatus) -> Iterator[Ren
         yield _stages(store.shown)
         if store.shown.carried:
             yield clean_text(f"carried  {store.shown.carried} servers keep their last evidence in this run")
+        if (publication := store.shown.publication).parts:
+            yield clean_text(f"publication  {publication.done} of {publication.parts} parts are written")
         if store.shown.outcomes:
             yield ""
             yield _outcomes(store.shown)

@@ -22,7 +22,7 @@ from evidence.store.migrations.building import (
 )
 
 # Lower numbers were those of migrations before this one, which made other tables.
-revision = "0017"
+revision = "0018"
 down_revision = None
 branch_labels = None
 depends_on = None
@@ -134,6 +134,18 @@ def _make_runs() -> None:
         *moments("at"),
         primary=("run_key",),
         foreign={"run_key": "run"},
+    )
+    table(
+        "publication_part",
+        *integers("run_key", "number", autoincrement=False),
+        *integers("edition", "first"),
+        *binaries("servers"),
+        *integers("token", server_default="0"),
+        *moments("leased_until", nullable=True),
+        *binaries("counts", nullable=True),
+        primary=("run_key", "number"),
+        foreign={"run_key": "run"},
+        rowid=False,
     )
     table(
         "walk",

@@ -1,0 +1,109 @@
+"""However many parts a run is published in, and whichever are repeated, what is published is the same."""
+
+from __future__ import annotations
+
+import io
+import json
+import shutil
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, closing
+from dataclasses import replace
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+import pytest
+
+from evidence.model import Dossier, Run
+from evidence.store import ListedServer, ListingQuery, Store, open_store
+from publish.publication import manifest as snapshot
+from publish.publication import part_writer, run_export
+from publish.publication.part_writer import PartWriter, join_parts
+from tests.publish import samples
+from tests.publish.filled_stores import fill
+from tests.publish.publication.test_manifest import check_file
+
+SERVERS = 20
+LATER = replace(samples.RUN, id=f"{samples.RUN.id}-later")
+MakeStore = Callable[[Sequence[Dossier]], Store]
+
+
+@pytest.fixture
+def make_store(tmp_path: Path, sqlite_template: Path) -> Iterator[MakeStore]:
+    """Makes stores with a run that is not published yet."""
+    with ExitStack() as opened:
+
+        def make(dossiers: Sequence[Dossier]) -> Store:
+            copied = shutil.copy(sqlite_template, tmp_path / f"{uuid4()}.db")
+            store = opened.enter_context(closing(open_store(f"sqlite:///{copied}")))
+            fill(store, dossiers, publish=False)
+            return store
+
+        yield make
+
+
+def dossiers() -> list[Dossier]:
+    return [*samples.dossiers(SERVERS), samples.hostile_dossier(), samples.unsandboxed_dossier()]
+
+
+def write_parts(store: Store, size: int, *, repeat: bool = False, run: Run = samples.RUN) -> bytes:
+    """The manifest of a run that was published in parts of this size."""
+    store.publication.begin(run.id, size)
+    ttl, moment = timedelta(minutes=3), samples.AS_OF
+    while (part := store.publication.lease(run.id, ttl=ttl, now=moment)) is not None:
+        if repeat:
+            moment += ttl  # the lease has expired, and another worker writes the part
+            again = store.publication.lease(run.id, ttl=ttl, now=moment)
+            assert again is not None
+            assert PartWriter(store, run).write(again)
+        assert PartWriter(store, run).write(part) is not repeat
+    written = join_parts(store, run)
+    made = snapshot.make_manifest(store, run.id, written.digests)
+    store.publication.complete_listing(run.id, written.front)
+    assert store.publish_run(run.id, made, run.as_of)
+    return made
+
+
+def published(store: Store, run: Run = samples.RUN) -> tuple[Any, Any, tuple[ListedServer, ...]]:
+    """The exported files, the numbers of the dashboard and the listed servers."""
+    files = {}
+    for name, form in part_writer.RUN_FILES.items():
+        out = io.BytesIO()
+        run_export.export_run(store, run.id, out, format=form.format, comparable=form.comparable)
+        files[name] = out.getvalue()
+    page = store.listing.read_page(ListingQuery(sort="name"), limit=200)
+    return files, store.listing.read_dashboard(run.id), page.servers
+
+
+@pytest.mark.parametrize(("size", "repeat"), [(7, False), (1, False), (7, True)])
+def test_many_parts_publish_what_one_part_does(make_store: MakeStore, size: int, *, repeat: bool) -> None:
+    whole, divided = make_store(dossiers()), make_store(dossiers())
+    single, several = (json.loads(write_parts(one, of, repeat=repeat)) for one, of in ((whole, 100), (divided, size)))
+    assert published(divided) == published(whole)
+    assert [len(single["files"][name]["parts"]) for name in part_writer.RUN_FILES] == [1, 1, 1]
+    for name, data in published(divided)[0].items():
+        check_file(data, several["files"][name])
+        check_file(data, single["files"][name])
+        assert several["files"][name]["servers"] == SERVERS + 1
+    assert {**several, "files": {}} == {**single, "files": {}}
+
+
+def test_score_changes_are_those_of_all_parts(make_store: MakeStore) -> None:
+    found = []
+    for size in (100, 3):
+        store = make_store(samples.dossiers(SERVERS))
+        write_parts(store, size)
+        fill(store, samples.dossiers(SERVERS)[1:], LATER, publish=False)
+        write_parts(store, size, run=LATER)
+        found.append(published(store, LATER)[1])
+    assert found[0] == found[1]
+    assert found[0][1]["movers"]["gone"] == 1
+
+
+def test_a_manifest_is_the_same_when_the_run_is_read_again(
+    make_store: MakeStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(part_writer, "PART_SIZE", 6)
+    store = make_store(dossiers())
+    assert write_parts(store, 6) == snapshot.make_manifest(store, samples.RUN.id)

@@ -1,0 +1,55 @@
+"""Publishes a run in parts, which any number of workers take, one after the other (docs/decisions/0028)."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Final
+
+from evidence.model import Run
+from evidence.store import RunEvent
+from publish.publication import manifest
+from publish.publication.part_writer import PartWriter, join_parts
+from workers.concurrency import Halt
+from workers.context import Context
+
+_POLL_SECONDS: Final = 0.5
+
+
+async def write_parts(ctx: Context, run: Run, halt: Halt) -> None:
+    """Write parts of a run until no free part is left or `halt` is set."""
+    writer = await asyncio.to_thread(PartWriter, ctx.store, run)
+    while not halt.is_set():
+        part = await asyncio.to_thread(
+            ctx.store.publication.lease, run.id, ttl=ctx.settings.lease_ttl, now=ctx.clock.wall()
+        )
+        if part is None:
+            return
+        if not await asyncio.to_thread(writer.write, part):
+            ctx.log.warning("results_of_lost_leases_refused", run=run.id, part=part.number)
+
+
+async def write_all_parts(ctx: Context, run: Run, halt: Halt) -> bool:
+    """Write parts, and wait for those that others write, until all are done; False if `halt` was set before.
+
+    False also when the run has changed its state meanwhile, which drops its parts.
+    """
+    while not halt.is_set():
+        await write_parts(ctx, run, halt)
+        progress = await asyncio.to_thread(ctx.store.publication.read_progress, run.id)
+        if progress.is_done or not progress.parts:
+            return progress.is_done
+        await asyncio.sleep(_POLL_SECONDS)
+    return False
+
+
+def publish_parts(ctx: Context, run: Run, by: RunEvent | None) -> bool:
+    """Join the finished parts and mark the run published; False if it was stopped or published meanwhile.
+
+    Raise IllegalRunChange when an operator (`by`) publishes a run that was.
+    """
+    progress, written = ctx.store.publication.read_progress(run.id), join_parts(ctx.store, run)
+    if not 0 < progress.parts == len(written.digests):
+        return False
+    made = manifest.make_manifest(ctx.store, run.id, written.digests)
+    ctx.store.publication.complete_listing(run.id, written.front)
+    return ctx.store.publish_run(run.id, made, ctx.clock.wall(), by)
