@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from functools import cache
 from typing import Final, TypeAlias
+
+import orjson
 
 from evidence.canonical import Json, canonical_json
 from evidence.kinds import listing
@@ -165,11 +166,9 @@ def redact_receipt_body(
 
     `decoded` is the same receipt, if the caller has decoded it.
     """
-    if decoded is None:
-        body = _with_public_digests(body)
-        if not may_name_private(body):
-            return body
-        decoded = receipt.decode_stored_scorecard(body)
+    if decoded is None and not may_name_private(body):
+        return remove_private_digests(body)
+    decoded = decoded or receipt.decode_stored_scorecard(body)
     return receipt.encode_scorecard(redact_receipt(decoded, reviewed))
 
 
@@ -371,13 +370,13 @@ def _hide_gate(component: ComponentScore) -> ComponentScore:
     )
 
 
-def _with_public_digests(body: bytes) -> bytes:
+def remove_private_digests(body: bytes) -> bytes:
     """The encoded receipt without digests of evidence that is not public. Within a text, quotes would be escaped."""
     start = body.find(_EVIDENCE + b"{") + len(_EVIDENCE)
     if start < len(_EVIDENCE):
         return body
     end = body.index(b"}", start) + 1
-    digests: dict[str, Json] = json.loads(body[start:end])
+    digests: dict[str, Json] = orjson.loads(body[start:end])
     public_digests = {kind: digest for kind, digest in digests.items() if kind in PUBLIC_KINDS}
     return body if len(public_digests) == len(digests) else body[:start] + canonical_json(public_digests) + body[end:]
 

@@ -21,6 +21,7 @@ from scoring import receipt
 FileFormat: TypeAlias = Literal["jsonl", "csv"]
 
 _LINES: Final = "lines"
+_PARTS: Final = ("lines", "dimensions", "evidence")
 _ESCAPED_ELSEWHERE: Final = b"\x7f"
 """The one ASCII character that the dataset escapes and a receipt does not."""
 
@@ -141,8 +142,26 @@ class _Sheet:
         around = _json(describe_server(self._dossier))
         texts: set[str] = set()
         for card in self._values:
-            _gather(card, texts)
+            _gather_receipt(card, texts)
         return scrub_body(around) == around and are_free_of_secrets(texts)
+
+
+def _gather_receipt(card: Mapping[str, Any], texts: set[str]) -> None:
+    """Add every text of a receipt that may quote a server. Most others are numbers, which the parts repeat."""
+    for name, value in card.items():
+        if name not in _PARTS:
+            _gather(value, texts, name)
+    for dimension in card["dimensions"]:
+        for part in (dimension, *dimension["components"]):
+            if not isinstance(part["result"], str):
+                _gather(part["result"], texts)
+            _gather_lines(part["lines"], texts)
+    _gather_lines(card["lines"], texts)
+
+
+def _gather_lines(lines: Sequence[Mapping[str, Any]], texts: set[str]) -> None:
+    for line in lines:
+        texts |= {line["why"], line["at"]}
 
 
 def _gather(value: Any, texts: set[str], name: str = "") -> None:

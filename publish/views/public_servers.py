@@ -15,11 +15,13 @@ from evidence.store.listing.server_flags import ServerFlags
 from publish.disclosure import (
     NOT_REVIEWED,
     PublicRecords,
+    ReviewedFindings,
     disclose_dossier,
     find_suspect_places,
     may_name_private,
     redact_receipt,
     redact_receipt_body,
+    remove_private_digests,
 )
 from publish.findings.identity import DECIDED_STATES, find_private_findings, match_reviews
 from publish.formats.run_files import decode_receipts
@@ -123,11 +125,16 @@ def _public(
         rows = [row for row in rows if row.finding.id in here and row.state is FindingState.PUBLIC_DISCLOSED]
     changed = [(dossier.records[kind], record) for kind, record in shown.records.items()]
     public = [
-        replace(card, body=cite_public_digests(redact_receipt_body(card.body, reviewed, whole), changed))
+        replace(card, body=cite_public_digests(_public_body(card.body, reviewed, whole), changed))
         for card, whole in zip(ordered, decoded, strict=True)
     ]
     suspect = frozenset(place for card in receipts for place in find_suspect_places(card))
     return PublicServer(dossier.with_records(shown.records), public, tuple(rows), suspect)
+
+
+def _public_body(body: bytes, reviewed: ReviewedFindings, decoded: Scorecard | None) -> bytes:
+    """The public form of an encoded receipt, which was decoded if it may name something private."""
+    return remove_private_digests(body) if decoded is None else redact_receipt_body(body, reviewed, decoded)
 
 
 def _decided(store: Store, servers: Sequence[ServerId], until: datetime | None) -> Mapping[ServerId, list[FindingRow]]:
