@@ -388,7 +388,9 @@ async def _score_chunk(
     servers = chunk if leases is None else list(tokens)
     judged = await asyncio.to_thread(scorecards.score_servers, ctx.store, run, servers)
     done = [server for server in servers if server not in judged.errors]
-    await asyncio.to_thread(finding_disclosure.record_findings, ctx.store, run.id, judged.cards, tokens)
+    await asyncio.to_thread(
+        finding_disclosure.record_findings, ctx.store, run.id, judged.cards, tokens, dossiers=judged.dossiers
+    )
     lost = await asyncio.to_thread(
         ctx.store.put_scorecards, run.id, judged.cards, done=done, at=ctx.clock.wall(), tokens=tokens
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Final
 
@@ -15,9 +15,11 @@ from evidence.kinds.secrets import SecretLocation, Secrets
 from evidence.model import Absent, Dossier
 from evidence.store import DetectedFinding, FindingRow, FindingState
 from publish.disclosure import ReviewedFindings, find_private_lines, private_rule_ids
+from scoring import receipt
 from scoring.engine.rule import discover_rules
 from scoring.results.outcome import Severity
 from scoring.results.scorecard import Line, Scorecard
+from scoring.results.verdict import CAP
 from scoring.scopes import handout_texts
 
 ID_PREFIX: Final = "fnd_"
@@ -34,11 +36,18 @@ def find_private_findings(dossier: Dossier, cards: Iterable[Scorecard]) -> tuple
     A line without a known rule (a folded one) is no finding and stays withheld. Findings
     of the operator's own alerts and remarks that cost nothing are left out.
     """
+    return identify_findings(dossier, (line for card in cards for line in find_private_lines(card)))
+
+
+def decode_private_lines(body: bytes) -> Iterator[Line]:
+    """The private lines of an encoded receipt that name their rule, as all lines of findings do."""
+    return (line for line in receipt.decode_lines(body, private_rule_ids()) if not line.cites.startswith(CAP))
+
+
+def identify_findings(dossier: Dossier, lines: Iterable[Line]) -> tuple[DetectedFinding, ...]:
+    """The findings behind private lines, each once, in the order of the lines."""
     seen = _Seen(dossier)
-    found = {
-        one.id: one for card in cards for line in find_private_lines(card) if (one := seen.identify(line)) is not None
-    }
-    return tuple(found.values())
+    return tuple({one.id: one for line in lines if (one := seen.identify(line)) is not None}.values())
 
 
 def match_reviews(dossier: Dossier, cards: Iterable[Scorecard], rows: Sequence[FindingRow]) -> ReviewedFindings:
@@ -125,15 +134,10 @@ class _Seen:
 
     @cached_property
     def _texts(self) -> Mapping[str, str]:
-        body = self._body(listing.KIND)
-        if not body:
-            return {}
-        try:
-            found: dict[str, list[str]] = {}
-            for place, _, text in list_shown_texts(Listing.parse(body)):
-                found.setdefault(place, []).append(text)
-        except NotJson:
-            return {}
+        seen = self._dossier.parsed(listing.KIND, Listing.parse)
+        found: dict[str, list[str]] = {}
+        for place, _, text in list_shown_texts(seen) if seen else ():
+            found.setdefault(place, []).append(text)
         return {place: "\0".join(parts) for place, parts in found.items()}
 
     @cached_property

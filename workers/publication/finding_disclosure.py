@@ -8,12 +8,11 @@ from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import Final
 
-from evidence.model import ServerId
+from evidence.model import Dossier, ServerId
 from evidence.store import Disclosure, FindingRow, FindingState, LeaseTokens, Store, StoredScorecard
 from publish.disclosure import may_name_private
-from publish.findings.identity import find_private_findings
-from scoring import receipt
-from scoring.results.scorecard import Scorecard
+from publish.findings.identity import decode_private_lines, identify_findings
+from scoring.results.scorecard import Line
 
 _ROOT: Final = 0
 
@@ -23,23 +22,29 @@ class DisclosureNotAllowed(Exception):
 
 
 def record_findings(
-    store: Store, run_id: str, cards: Sequence[StoredScorecard], tokens: LeaseTokens | None = None
+    store: Store,
+    run_id: str,
+    cards: Sequence[StoredScorecard],
+    tokens: LeaseTokens | None = None,
+    *,
+    dossiers: Sequence[Dossier] = (),
 ) -> int:
     """Store the private findings behind the receipts of a batch, new ones in private triage; return how many are new.
 
     Call it before the receipts are stored, so that it is repeated after a crash. Only receipts that may name something
-    private are decoded, and only dossiers of their servers are read. Those of servers whose lease for scoring
-    (`tokens`) was lost are not stored.
+    private are decoded, and of their servers only `dossiers` that the caller does not have are read. Findings of
+    servers whose lease for scoring (`tokens`) was lost are not stored.
     """
-    private: dict[ServerId, list[Scorecard]] = {}
+    private: dict[ServerId, list[Line]] = {}
     for card in cards:
         if may_name_private(card.body):
-            private.setdefault(card.server, []).append(receipt.decode_stored_scorecard(card.body))
-    if not private:
-        return 0
-    dossiers = store.read_dossiers(run_id, sorted(private))
-    found = [one for dossier in dossiers for one in find_private_findings(dossier, private[dossier.server.id])]
-    return store.put_findings(found, dossiers[0].as_of, run_id=run_id, tokens=tokens) if found else 0
+            private.setdefault(card.server, []).extend(decode_private_lines(card.body))
+    known = [dossier for dossier in dossiers if dossier.server.id in private]
+    missing = private.keys() - {dossier.server.id for dossier in known}
+    known += store.read_dossiers(run_id, sorted(missing)) if missing else ()
+    known.sort(key=lambda dossier: dossier.server.id)
+    found = [one for dossier in known for one in identify_findings(dossier, private[dossier.server.id])]
+    return store.put_findings(found, known[0].as_of, run_id=run_id, tokens=tokens) if found else 0
 
 
 def triage_finding(row: FindingRow, *, at: datetime, who: str, note: str) -> Disclosure:

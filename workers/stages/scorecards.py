@@ -34,11 +34,14 @@ from workers.runs import pins
 
 @dataclass(frozen=True, slots=True)
 class ScoredBatch:
-    """The scorecards of a batch, the exceptions of servers without any, and for how many servers they were reused."""
+    """The scorecards of a batch, the exceptions of servers without any, for how many servers they were reused, and the
+    dossiers that were read.
+    """
 
     cards: Sequence[StoredScorecard]
     errors: Mapping[ServerId, Exception]
     looked_up: int
+    dossiers: Sequence[Dossier] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,15 +63,18 @@ def score_servers(store: Store, run: Run, servers: Sequence[ServerId]) -> Scored
     known = {server: found.copies for server, found in reusable.items()}
     made: list[StoredScorecard] = []
     errors: dict[ServerId, Exception] = {}
+    read: list[Dossier] = []
     for names, ids in _still_to_make(known, servers).items():
         rubrics = [rubric for rubric in catalogue.list_rubrics() if rubric.name in names]
         is_all = len(rubrics) == len(catalogue.list_rubrics())
         judge = partial(_revise_or_score, reusable=reusable, rubrics=None if is_all else rubrics)
-        cards, raised = _judge_in_thread(store.read_dossiers(run.id, ids), judge)
+        dossiers = store.read_dossiers(run.id, ids)
+        cards, raised = _judge_in_thread(dossiers, judge)
+        read += dossiers
         made += cards
         errors |= raised
     copied = [card for server, found in known.items() if server not in errors for card in found]
-    return ScoredBatch([*made, *copied], errors, len(known))
+    return ScoredBatch([*made, *copied], errors, len(known), read)
 
 
 def find_reusable(store: Store, run: Run, servers: Sequence[ServerId]) -> dict[ServerId, Reusable]:

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from evidence.store import FindingState, RunRow, Store, open_store
+from publish.findings.identity import find_private_findings
 from tests.publish import samples
 from tests.publish.filled_stores import fill, stored
 from tests.publish.findings.test_identity import INJECTION, cards, server
@@ -50,6 +51,15 @@ def test_receipts_that_name_nothing_private_read_no_evidence(store: Store, monke
 
     monkeypatch.setattr(Store, "read_dossiers", refuse)
     assert finding_disclosure.record_findings(store, samples.RUN.id, store.read_scorecards(samples.RUN.id)) == 0
+
+
+def test_dossiers_that_the_caller_has_are_not_read_again(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    dossiers = store.read_dossiers(samples.RUN.id, [POISONED.server.id])
+    monkeypatch.setattr(Store, "read_dossiers", lambda *_: pytest.fail("a dossier was read"))
+    made = [stored(card) for card in cards(POISONED)]
+    assert finding_disclosure.record_findings(store, samples.RUN.id, made, dossiers=dossiers) > 0
+    found = {one.id for one in find_private_findings(POISONED, cards(POISONED))}
+    assert {row.finding.id for row in store.read_findings()} == found
 
 
 def test_an_unchanged_server_is_the_same_finding_on_the_next_night(store: Store) -> None:
