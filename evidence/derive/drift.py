@@ -16,9 +16,9 @@ from evidence.derive.escalation import find_escalations
 from evidence.derive.listing_outline import Outline, digest_entries, escape_place, outline_listing
 from evidence.derive.listing_scan import scan_listing_cached
 from evidence.kinds import listing
-from evidence.kinds.drift import ALARMING, KIND, Approved, ApprovedTool, Change, ChangeType, Drift
+from evidence.kinds.drift import ALARMING, KIND, LISTING, Approved, ApprovedTool, Change, ChangeType, Drift
 from evidence.kinds.listing import Listing
-from evidence.model import Absent, Dossier, Observed, ServerId
+from evidence.model import Absent, Dossier, Observed, Record, ServerId
 from evidence.patterns.poisoning import Confidence
 
 ApprovalCheck: TypeAlias = Callable[[ServerId, str], bool]
@@ -27,16 +27,27 @@ ApprovalCheck: TypeAlias = Callable[[ServerId, str], bool]
 Values: TypeAlias = Callable[[], Outline | None]
 """Parses the last listing; called only when something changed."""
 
+_DIGITS: Final = 16
+
 MAX_CHANGES: Final = 2_000
 """Changes that the body lists. The alarm considers all of them."""
 
 
 @dataclass(frozen=True, slots=True)
+class DerivedDrift:
+    """The content of a drift record. `is_clean`: the listing was scanned for it, and the scan found nothing."""
+
+    content: Observed | Absent
+    is_clean: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class _Signals:
-    """Poisoning patterns by place, and the (place, pattern) pairs with high confidence."""
+    """Poisoning patterns by place, the (place, pattern) pairs with high confidence, and whether nothing was found."""
 
     at: Mapping[str, tuple[str, ...]]
     certain: frozenset[tuple[str, str]]
+    is_clean: bool
 
 
 def no_approval(_server: ServerId, _digest: str) -> bool:
@@ -45,7 +56,7 @@ def no_approval(_server: ServerId, _digest: str) -> bool:
 
 def derive_drift(
     found: Dossier, earlier: Dossier, approved: ApprovalCheck = no_approval, *, same_version: bool = False
-) -> Observed | Absent:
+) -> DerivedDrift:
     """The drift of the listing in `found` since the baseline in `earlier`.
 
     Without a listing the earlier drift record stays valid, so that the baseline outlives a run in which the server was
@@ -54,11 +65,11 @@ def derive_drift(
     """
     content, known = found.read(listing.KIND), earlier.read(KIND)
     if isinstance(content, Absent):
-        return known if isinstance(known, Observed) else content
+        return DerivedDrift(known if isinstance(known, Observed) else content)
+    if same_version and is_of_listing(earlier.records.get(KIND), content.digest) and _is_settled(known):
+        return DerivedDrift(known)
     seen = Listing.parse(content.body)
     now = outline_listing(seen)
-    if same_version and earlier.read(listing.KIND).digest == content.digest and _is_settled(known, now):
-        return known
     signals = _signals(seen, now)
     before = _baseline(known, earlier)
     tonight = _merged(now, signals, before)
@@ -66,16 +77,24 @@ def derive_drift(
         before = tonight
     changes, alarm = _changes(before, tonight, now, signals, cache(partial(_values, earlier)))
     kept = before if alarm else tonight
-    return Observed(canonical_json(_body(kept, tonight, changes, alarm=alarm, complete=_is_complete(now))))
+    body = _body(kept, tonight, changes, alarm=alarm, complete=_is_complete(now))
+    return DerivedDrift(Observed(canonical_json(body)), signals.is_clean)
 
 
-def _is_settled(known: Observed | Absent, now: Outline) -> bool:
-    """Whether an earlier record is of this listing and has no changes: comparing once more would give the same."""
-    if isinstance(known, Absent):
-        return False
-    last = Drift.parse(known.body)
-    is_settled = last.complete and not last.changes
-    return is_settled and last.approved.tools == now.tools and last.listing == digest_entries(now.digests)
+def shorten_digest(digest: str) -> str:
+    """The beginning of a listing's digest, as records of drift name it."""
+    return digest[:_DIGITS]
+
+
+def is_of_listing(record: Record | None, digest: str) -> bool:
+    """Whether a record of drift was made of the listing with this digest."""
+    return record is not None and record.observation.get(LISTING) == shorten_digest(digest)
+
+
+def _is_settled(known: Observed | Absent) -> bool:
+    """Whether an earlier record has no changes: comparing the same listing once more would give the same."""
+    last = None if isinstance(known, Absent) else Drift.parse(known.body)
+    return last is not None and last.complete and not last.changes
 
 
 def _baseline(known: Observed | Absent, earlier: Dossier) -> Approved | None:
@@ -98,14 +117,16 @@ def _values(earlier: Dossier) -> Outline | None:
 def _signals(seen: Listing, now: Outline) -> _Signals:
     found: dict[str, set[str]] = {}
     certain: set[tuple[str, str]] = set()
-    for hit in scan_listing_cached(seen):
+    hits = scan_listing_cached(seen)
+    for hit in hits:
         if hit.confidence is Confidence.LOW:
             continue
         at = _entry(escape_place(hit.at), now)
         found.setdefault(at, set()).add(hit.pattern)
         if hit.is_grave:
             certain.add((at, hit.pattern))
-    return _Signals({at: tuple(sorted(patterns)) for at, patterns in sorted(found.items())}, frozenset(certain))
+    by_place = {at: tuple(sorted(patterns)) for at, patterns in sorted(found.items())}
+    return _Signals(by_place, frozenset(certain), is_clean=not hits)
 
 
 def _entry(at: str, now: Outline) -> str:

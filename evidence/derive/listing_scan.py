@@ -27,6 +27,12 @@ def scan_listing_cached(listing: Listing) -> tuple[Hit, ...]:
     return known[0]
 
 
+def note_clean_listing(listing: Listing) -> None:
+    """Cache that the scan of a listing, made elsewhere by the same code, found nothing."""
+    if (digest := _digest(listing)) and not (known := _known(digest)):
+        known.append(())
+
+
 @lru_cache(CACHE_SIZE)
 def _known(_digest: str) -> list[tuple[Hit, ...]]:
     """The cached hits of a listing in a list of one element; an empty list before the first scan."""

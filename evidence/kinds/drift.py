@@ -36,6 +36,12 @@ KIND: Final = "drift"
 SCHEMA: Final = 1
 TRAITS: Final = Traits(private=True, chained=True)
 
+LISTING: Final = "listing"
+"""Member of the observation: the beginning of the digest of the listing that the record was made of."""
+
+CLEAN: Final = "clean"
+"""Member of the observation, True when the scan of that listing, made for this record, found nothing."""
+
 
 class ChangeType(StrEnum):
     """The type of a change at a place."""

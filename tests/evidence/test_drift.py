@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import random
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
 import pytest
 
-from evidence.derive.drift import ApprovalCheck, derive_drift
-from evidence.kinds.drift import ChangeType, Drift, Escalation
+from evidence.derive.drift import ApprovalCheck, derive_drift, shorten_digest
+from evidence.kinds.drift import KIND, LISTING, ChangeType, Drift, Escalation
 from evidence.model import Absent, Dossier, Observed, Reason, Record, Server
 
 SERVER = Server(ref="https://notes.example/mcp", name="notes")
@@ -57,9 +58,12 @@ def nights(*contents: Observed | Absent, approve: bool = False) -> Drift:
     for place, each in enumerate(contents):
         last, found = place == len(contents) - 1, dossier(listing=each)
         approved: ApprovalCheck = lambda _server, _digest, last=last: approve and last  # type: ignore[misc]  # noqa: E731
-        content = derive_drift(found, earlier, approved)
-        assert derive_drift(found, earlier, approved, same_version=True) == content
+        content = derive_drift(found, earlier, approved).content
+        assert derive_drift(found, earlier, approved, same_version=True).content == content
         earlier = dossier(listing=each, drift=content)
+        made_of = {LISTING: shorten_digest(each.digest)}
+        records = {**earlier.records, KIND: replace(earlier.records[KIND], observation=made_of)}
+        earlier = replace(earlier, records=records)
     assert isinstance(content, Observed)
     return Drift.parse(content.body)
 
@@ -150,7 +154,7 @@ def test_the_baseline_outlives_a_night_without_a_listing() -> None:
     down = Absent(Reason.UNREACHABLE, "refused")
     bad = listing(changed(READ, description=POISON))
     assert nights(listing(READ), down, bad).alarm
-    assert derive_drift(dossier(listing=down), dossier()) == down
+    assert derive_drift(dossier(listing=down), dossier()).content == down
 
 
 def test_a_walk_that_was_cut_short_removes_nothing_and_forgets_nothing() -> None:
@@ -177,10 +181,10 @@ def test_a_record_is_bounded_and_alarms_come_first(monkeypatch: pytest.MonkeyPat
 
 def test_the_same_nights_give_the_same_bytes_in_any_order() -> None:
     tools = [READ, MAIL, *({"name": f"t{at}", "description": f"Tool {at}."} for at in range(20))]
-    expected = derive_drift(dossier(listing=listing(*tools)), dossier())
+    expected = derive_drift(dossier(listing=listing(*tools)), dossier()).content
     for seed in range(5):
         shuffled = random.Random(seed).sample(tools, len(tools))
-        assert derive_drift(dossier(listing=listing(*shuffled)), dossier()) == expected
+        assert derive_drift(dossier(listing=listing(*shuffled)), dossier()).content == expected
 
 
 @pytest.mark.parametrize(

@@ -74,7 +74,7 @@ def _derived(dossier: Dossier) -> Dossier:
         collector="drift",
         collector_version=1,
         observed_at=dossier.as_of,
-        content=derive_drift(dossier, before),
+        content=derive_drift(dossier, before).content,
     )
     return replace(dossier, records={**dossier.records, drift.KIND: record})
 

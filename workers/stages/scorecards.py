@@ -13,6 +13,10 @@ from datetime import datetime
 from decimal import Decimal
 from functools import partial
 
+from evidence.derive.drift import is_of_listing
+from evidence.derive.listing_scan import note_clean_listing
+from evidence.kinds import drift, listing
+from evidence.kinds.listing import Listing
 from evidence.model import Dossier, Run, ServerId
 from evidence.store import CorruptBlob, Store, StoredScorecard
 from scoring.engine import catalogue
@@ -60,6 +64,7 @@ def score_servers(store: Store, run: Run, servers: Sequence[ServerId]) -> Scored
     If any rubric fails, the server gets no scorecard at all.
     """
     reusable = find_reusable(store, run, servers)
+    trusted = _is_code_known(run)
     known = {server: found.copies for server, found in reusable.items()}
     made: list[StoredScorecard] = []
     errors: dict[ServerId, Exception] = {}
@@ -69,6 +74,8 @@ def score_servers(store: Store, run: Run, servers: Sequence[ServerId]) -> Scored
         is_all = len(rubrics) == len(catalogue.list_rubrics())
         judge = partial(_revise_or_score, reusable=reusable, rubrics=None if is_all else rubrics)
         dossiers = store.read_dossiers(run.id, ids)
+        if trusted:
+            _note_clean_listings(dossiers)
         cards, raised = _judge_in_thread(dossiers, judge)
         read += dossiers
         made += cards
@@ -83,7 +90,7 @@ def find_reusable(store: Store, run: Run, servers: Sequence[ServerId]) -> dict[S
     Copies are of undated rubrics that read no changed kind. Only complete sets are reused, and only when commit and
     source of the code are known. A server whose scorecard cannot be read is scored again.
     """
-    if pins.UNKNOWN in {run.pins.get("commit", pins.UNKNOWN), run.pins.get("source", pins.UNKNOWN)}:
+    if not _is_code_known(run):
         return {}
     by_run: dict[str, dict[ServerId, frozenset[str]]] = {}
     for server, change in store.read_changes(run.id, servers).items():
@@ -95,6 +102,22 @@ def find_reusable(store: Store, run: Run, servers: Sequence[ServerId]) -> dict[S
         for server, found in _by_server(store, earlier, list(changed)).items()
         if (reusable := _reuse(found, changed[server], run.as_of, evidence[server]))
     }
+
+
+def _is_code_known(run: Run) -> bool:
+    """Whether the pins of a run name the code, so that equal pins mean equal code."""
+    return pins.UNKNOWN not in {run.pins.get("commit", pins.UNKNOWN), run.pins.get("source", pins.UNKNOWN)}
+
+
+def _note_clean_listings(dossiers: Sequence[Dossier]) -> None:
+    """Spare rules the scan of listings that the collecting process, with the same code, scanned and found clean."""
+    for dossier in dossiers:
+        record = dossier.records.get(drift.KIND)
+        if record is None or record.observation.get(drift.CLEAN) is not True:
+            continue
+        seen = dossier.parsed(listing.KIND, Listing.parse)
+        if seen is not None and is_of_listing(record, dossier.read(listing.KIND).digest):
+            note_clean_listing(seen)
 
 
 def _still_to_make(

@@ -12,6 +12,10 @@ from pathlib import Path
 
 import pytest
 
+from crawler.collectors.drift import DriftDeriver
+from evidence.derive import listing_scan, poisoning
+from evidence.derive.poisoning import Hit
+from evidence.kinds.listing import Listing
 from evidence.model import Absent, Dossier, Observed, Reason, Run, Trigger
 from evidence.store import Stage, Store, StoredScorecard, open_store
 from scoring.engine import catalogue
@@ -277,3 +281,26 @@ def test_a_second_night_of_the_pipeline_scores_nothing_anew(tmp_path: Path, monk
 
     monkeypatch.setattr(scorecards, "score_dossier", counting)
     asyncio.run(main())
+
+
+@pytest.mark.parametrize(("known", "scans"), [({}, 0), ({"commit": "unknown"}, 1)])
+def test_a_listing_that_the_collecting_process_found_clean_is_scanned_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, known: dict[str, str], scans: int
+) -> None:
+    run, found = night(1, **known), DOSSIERS[0]
+    (drifted,) = DriftDeriver().derive(found, Dossier(server=found.server, as_of=found.as_of), run.as_of)
+    opened = _opened(tmp_path)
+    collected(opened, run, [found])
+    opened.put_records(run.id, [drifted], at=run.as_of)
+    scanned: list[Listing] = []
+
+    def scan(seen: Listing) -> tuple[Hit, ...]:
+        scanned.append(seen)
+        return poisoning.scan_listing(seen)
+
+    monkeypatch.setattr(listing_scan, "scan_listing", scan)
+    listing_scan._known.cache_clear()
+    made = scorecards.score_servers(opened, run, [found.server.id]).cards
+    assert len(scanned) == scans
+    listing_scan._known.cache_clear()
+    assert in_order(made) == in_order(anew(run, opened.read_dossiers(run.id, [found.server.id])))

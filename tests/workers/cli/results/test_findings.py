@@ -190,7 +190,7 @@ def changed(shelf: Store) -> str:
         before, records={**before.records, listing.KIND: replace(before.records[listing.KIND], content=said)}
     )
     record = replace(
-        before.records[listing.KIND], kind=drift.KIND, schema=drift.SCHEMA, content=derive_drift(after, before)
+        before.records[listing.KIND], kind=drift.KIND, schema=drift.SCHEMA, content=derive_drift(after, before).content
     )
     later = replace(samples.RUN, id=f"{samples.RUN.id}-later", as_of=samples.AS_OF + timedelta(days=1))
     fill(shelf, [replace(after, as_of=later.as_of, records={**after.records, drift.KIND: record})], later)
@@ -211,8 +211,8 @@ def test_a_changed_listing_is_approved_with_a_reason_and_stays_approved(
     assert (approval.who, approval.note) == ("ana", "a quotation in the manual")
     (dossier,) = shelf.read_dossiers(f"{samples.RUN.id}-later", [changed])
     earlier = Dossier(server=dossier.server, as_of=dossier.as_of, records=dossier.records)
-    assert parse_drift(derive_drift(dossier, earlier, no_approval)).alarm
-    approved = parse_drift(derive_drift(dossier, earlier, read_approvals(shelf)))
+    assert parse_drift(derive_drift(dossier, earlier, no_approval).content).alarm
+    approved = parse_drift(derive_drift(dossier, earlier, read_approvals(shelf)).content)
     assert (approved.alarm, approved.baseline) == (False, approval.listing)
 
     hallmark("findings", "approve", changed, "--note", "again", *BY)
