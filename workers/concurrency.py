@@ -13,8 +13,9 @@ Result = TypeVar("Result")
 
 Halt: TypeAlias = asyncio.Event
 
-# A group is written when it is full, or this long after its first result: a kill loses no more than that.
-_LINGER_SECONDS = 0.5
+# A group is written when it is full, or this long after its first result: a kill loses no more than that. A write costs
+# more for its transaction than for one server.
+_LINGER_SECONDS = 2.0
 
 
 def without_key(_: object) -> None:
