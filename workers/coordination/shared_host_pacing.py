@@ -35,7 +35,11 @@ return redis.call('del', KEYS[1])
 def open_shared_pool(url: str) -> BlockingConnectionPool:
     """A bounded pool of connections with timeouts, for all state that probes share."""
     return BlockingConnectionPool.from_url(
-        url, max_connections=_CONNECTIONS, socket_timeout=_SILENCE_SECONDS, socket_connect_timeout=_SILENCE_SECONDS
+        url,
+        max_connections=_CONNECTIONS,
+        socket_timeout=_SILENCE_SECONDS,
+        socket_connect_timeout=_SILENCE_SECONDS,
+        driver_info=None,  # else each connection reads and sends the version of its library
     )
 
 
