@@ -26,7 +26,7 @@ from workers.opt_outs import load_opt_outs
 from workers.progress import NoDisplay, StageCounter
 from workers.publication import finding_disclosure, listing_index, run_parts
 from workers.runs import identifiers, pins
-from workers.runs.options import RunOptions, select_servers
+from workers.runs.options import RunOptions
 from workers.stages import planning, quota_retries, retries, routing, scorecards, server_collection
 from workers.stages.approved_listings import read_approvals
 from workers.stages.collect_inputs import CollectInput, CollectInputReader
@@ -62,8 +62,8 @@ async def discover(
     """Walk the registries of the run's options and plan the chosen servers; do nothing when the run is planned.
 
     The failure of a registry is recorded in its walk and does not stop the others; its servers known from earlier walks
-    are planned. `halt` stops the walks between two pages. Nothing is planned when `halt` was set or no server was
-    found; the next call continues.
+    are planned. `halt` stops between two pages or two parts of the plan. The next call continues, also after a kill,
+    and no registry is walked again once a part is planned. Nothing is planned when no server was found.
     """
     pins.check_pins(run, ctx.pins)
     stored = await asyncio.to_thread(ctx.store.find_run, run.id)
@@ -73,11 +73,13 @@ async def discover(
     if stored.state is not RunState.DISCOVERING:
         return await read_registry_progress(ctx, run, options.registries)
     halt = halt or Halt()
-    walked = await walk_registries(ctx, run, options.registries, halt, counter or _silent_counter(ctx))
-    servers = await asyncio.to_thread(ctx.store.list_active_servers, [walk.registry for walk in walked])
-    chosen = select_servers(servers, options)
-    if chosen and not halt.is_set():
-        await asyncio.to_thread(planning.plan_servers, ctx, run, chosen)
+    if stored.plan_position is None:
+        walked = await walk_registries(ctx, run, options.registries, halt, counter or _silent_counter(ctx))
+    else:
+        walked = await read_registry_progress(ctx, run, options.registries)
+    planner = planning.Planner(ctx, run, options, [walk.registry for walk in walked])
+    while not halt.is_set() and await asyncio.to_thread(planner.plan_part):
+        pass
     return walked
 
 

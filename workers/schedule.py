@@ -80,7 +80,7 @@ SWEEP_ENTRY: Final = "sweep"
 _ABOUT_A_RUN: Final = {PLAN_RUN, PUBLISH_RUN, PUBLISH_PARTS, *SHARD_TASKS.values()}
 _STAGES: Final = {task: stage for stage, task in SHARD_TASKS.items()}
 
-LONG_TASKS: Final = (PLAN_RUN, PUBLISH_RUN, REFRESH_ADVISORIES, COMPACT_RUNS, EXPORT_DATASETS)
+LONG_TASKS: Final = (PUBLISH_RUN, REFRESH_ADVISORIES, COMPACT_RUNS, EXPORT_DATASETS)
 """Tasks that work on a whole run, on all runs or on all advisories."""
 
 

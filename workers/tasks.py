@@ -67,10 +67,10 @@ def _task(name: str, **options: Any) -> Callable[[TaskBody], TaskBody]:
 def plan_run(known: str = "") -> None:
     """Create the nightly run that is due and plan the runs of this version; only plan them when asked for a `known`."""
 
-    async def plan(ctx: Context, _: TaskSignals) -> None:
+    async def plan(ctx: Context, task: TaskSignals) -> None:
         if not known:
             await steps.forward_planning(ctx, _open_queues)
-        await steps.plan_due_runs(ctx, make_task_lock(worker_settings()), only_known=bool(known))
+        await steps.plan_due_runs(ctx, make_task_lock(worker_settings()), task.stopping, only_known=bool(known))
 
     _do(plan, migrate=True)
 

@@ -30,7 +30,7 @@ from evidence.store.runs.retests import Retests
 from evidence.store.scores import scorecards
 from evidence.store.servers import lookup, registry_walks
 from evidence.store.transactions import DatabaseAccess, read_method, write_method
-from evidence.store.values import Disclosure, FindingRow, Stage
+from evidence.store.values import Disclosure, FindingRow, PlanPosition, Stage
 
 
 def open_store(url: str) -> Store:
@@ -76,7 +76,7 @@ class Store(DatabaseAccess):
 
     # Registries
     find_walk = read_method(registry_walks.find_walk)
-    list_failed_walks = read_method(registry_walks.list_failed_walks)
+    list_walks = read_method(registry_walks.list_walks)
     put_registry_page = write_method(registry_walks.put_registry_page)
     record_walk_failure = write_method(registry_walks.record_walk_failure)
     mark_unseen_deleted = write_method(registry_walks.mark_unseen_deleted)
@@ -86,6 +86,7 @@ class Store(DatabaseAccess):
     # Servers
     find_servers = read_method(lookup.find_servers)
     list_active_servers = read_method(lookup.list_active_servers)
+    list_servers_by_host = read_method(lookup.list_servers_by_host)
     search_servers = read_method(lookup.search_servers)
     find_refs = read_method(lookup.find_refs)
 
@@ -117,16 +118,23 @@ class Store(DatabaseAccess):
         first: Mapping[ServerId, Stage] = progress.NO_STAGES,
         starts: Mapping[ServerId, datetime] = progress.NO_START_TIMES,
         carried: Collection[ServerId] = frozenset(),
-    ) -> None:
-        """Fix the servers of a run and move it to `planned`; a planned run keeps its plan.
+        before: PlanPosition | None = None,
+        after: PlanPosition | None = None,
+        last: bool = True,
+    ) -> bool:
+        """Add a part to the plan of a run, which is `after` it; the `last` part moves the run to `planned`.
 
         Where a fleet collects in parts, `first` names the part that a server begins with and `starts` its earliest
         time. `carried` servers are collected at once: their last evidence, whatever its age, becomes this run's.
+        False, and nothing is changed, when the run is not at the position `before`, or is planned or stopped.
         """
         with self._database.writing() as connection:
             chosen = set(carried)
-            if progress.plan_run(connection, run_id, servers, at, first=first, starts=starts, carried=chosen):
-                host_schedule.carry_evidence_forward(connection, run_id, sorted(chosen), at)
+            if not progress.move_plan(connection, run_id, at, before=before, after=after, last=last):
+                return False
+            progress.add_items(connection, run_id, servers, first=first, starts=starts, carried=chosen)
+            host_schedule.carry_evidence_forward(connection, run_id, sorted(chosen), at)
+            return True
 
     def release_expired_leases(
         self, run_id: str, now: datetime, *, gone: Collection[str] = (), most: int = 1_000
@@ -152,6 +160,7 @@ class Store(DatabaseAccess):
     count_due_servers = read_method(leasing.count_due_servers)
     record_failure = write_method(progress.record_failure)
     list_failures = read_method(progress.list_failures)
+    count_open_servers = read_method(progress.count_open_servers)
     read_progress = read_method(progress.read_progress)
     read_last_collection_times = read_method(host_schedule.read_last_collection_times)
     list_carried_servers = read_method(host_schedule.list_carried_servers)

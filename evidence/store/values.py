@@ -105,8 +105,25 @@ COLLECT_STAGES: Final = (Stage.PROBE, Stage.SANDBOX, Stage.GITHUB, Stage.SCAN)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class PlanPosition:
+    """How far the planning of a run is: past all hosts before `host`, and past the servers of `host` up to a key.
+
+    Start times count from `began`. `planned` and `carried` are the numbers of servers so far.
+    """
+
+    began: datetime
+    host: str = ""
+    server: int = 0
+    planned: int = 0
+    carried: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class RunRow:
-    """A run and its state; `note` is the reason of the state, where it needs one."""
+    """A run and its state; `note` is the reason of the state, where it needs one.
+
+    `plan_position` is None until the first servers are planned, and stays after the last.
+    """
 
     run: Run
     state: RunState
@@ -114,6 +131,7 @@ class RunRow:
     planned_at: datetime | None = None
     published_at: datetime | None = None
     note: str = ""
+    plan_position: PlanPosition | None = None
 
     @property
     def is_partial(self) -> bool:
@@ -123,7 +141,7 @@ class RunRow:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RegistryWalk:
-    """The progress of the walk over one registry. `cursor` resumes after the last stored page."""
+    """The progress of the walk over one registry. `cursor` resumes after the last stored page, which came `at`."""
 
     registry: str
     cursor: str | None = None
@@ -132,6 +150,7 @@ class RegistryWalk:
     invalid: int = 0
     done: bool = False
     error: str | None = None
+    at: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -116,8 +116,9 @@ def test_a_night_started_by_hand_is_planned_by_the_next_sweep(tmp_path: Path) ->
             await steps.plan_due_runs(ctx, _my_turn)
             _act(ctx, RunAction.CANCELLED)
             run = pipeline.start_run(ctx, Trigger.NIGHTLY, RunOptions(registries=("first",)))
-            assert await _swept(ctx) == [], "one that beat made is planned when beat asks again"
             at = ctx.clock.wall()
+            ctx.store.record_walk_failure(run.id, "first", "HTTP 500", at)
+            assert await _swept(ctx) == [], "a registry that failed is asked again when beat asks"
             ctx.store.apply_run_action(run.id, RunEvent(at=at, who="operator", what=RunAction.STARTED))
             assert await _swept(ctx) == [schedule.PLAN_RUN]
             await steps.plan_due_runs(ctx, _my_turn)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, TypeAlias
 
 from evidence.model import Trigger
@@ -25,17 +26,20 @@ from workers.stages import availability_samples
 if TYPE_CHECKING:
     from workers.coordination.broker import TaskLock, TaskQueues
 
+_NEVER = datetime.min.replace(tzinfo=UTC)
 _STARTS = frozenset({RunAction.STARTED, RunAction.RESUMED})
 
 OpenQueues: TypeAlias = "Callable[[str], TaskQueues]"
 """Opens the queues of the workers of a version, which is the digest of their pins."""
 
 
-async def plan_due_runs(ctx: Context, task_lock: TaskLock, *, only_known: bool = False) -> None:
+async def plan_due_runs(
+    ctx: Context, task_lock: TaskLock, stopping: IsStopping = never_stops, *, only_known: bool = False
+) -> None:
     """Create the nightly run that is due; discover and plan it and the other runs of this version without a plan.
 
-    Runs that are planned, paused, or in work at another worker are skipped. With `only_known` no run is created, which
-    is left to the version of beat.
+    Ends when the task's time is over; the next task continues. Runs that are planned, paused, or in work at another
+    worker are skipped. With `only_known` no run is created, which is left to the version of beat.
     """
     run_id = schedule.make_nightly_run_id(schedule.find_due_slot(ctx.settings, ctx.clock.now()))
     own, others = await asyncio.to_thread(_list_working_runs, ctx)
@@ -44,14 +48,15 @@ async def plan_due_runs(ctx: Context, task_lock: TaskLock, *, only_known: bool =
         waiting.append(run_id)
         for row in (*own, *others):
             ctx.log.warning("nights_overlap", run=run_id, other=row.run.id, action=OVERLAP_ACTION)
-    for each in waiting:
-        async with task_lock(f"plan:{each}") as mine:
-            if not mine:
-                continue
-            with bind_log_context(run=each):
-                options = RunOptions(registries=ctx.settings.registry_names)
-                run = await asyncio.to_thread(pipeline.start_run, ctx, Trigger.NIGHTLY, options, run_id=each)
-                await pipeline.discover(ctx, run)
+    async with open_halt(stopping, ctx.settings.shard_time) as halt:
+        for each in waiting:
+            async with task_lock(f"plan:{each}") as mine:
+                if not mine:
+                    continue
+                with bind_log_context(run=each):
+                    options = RunOptions(registries=ctx.settings.registry_names)
+                    run = await asyncio.to_thread(pipeline.start_run, ctx, Trigger.NIGHTLY, options, run_id=each)
+                    await pipeline.discover(ctx, run, halt=halt)
 
 
 async def forward_planning(ctx: Context, open_queues: OpenQueues) -> None:
@@ -98,7 +103,7 @@ def _sweep_run(ctx: Context, row: RunRow, queues: TaskQueues) -> None:
     """Issue a task to plan, to collect and score, or to end a run, as is due."""
     run_id = row.run.id
     if row.state is RunState.DISCOVERING:
-        if _is_new(ctx, run_id):
+        if _is_planning_due(ctx, row):
             _fill(ctx, queues, schedule.PLAN_RUN, run_id, 1)
     elif ctx.store.publication.read_progress(run_id).parts or closing.is_closing_due(ctx, row):
         _fill(ctx, queues, schedule.PUBLISH_RUN, run_id, 1)
@@ -109,10 +114,17 @@ def _sweep_run(ctx: Context, row: RunRow, queues: TaskQueues) -> None:
             _fill(ctx, queues, schedule.SHARD_TASKS[stage], run_id, number)
 
 
-def _is_new(ctx: Context, run_id: str) -> bool:
-    """True for a run that was started or resumed by hand since beat last issued PLAN_RUN, which covers all others."""
-    since = ctx.clock.wall() - ctx.settings.plan_every
-    return any(event.at > since for event in ctx.store.read_run_events(run_id) if event.what in _STARTS)
+def _is_planning_due(ctx: Context, row: RunRow) -> bool:
+    """True for a run whose walks or plan have begun and not ended, and for one just started or resumed by hand.
+
+    The others wait for a registry that failed, or for servers: for them beat issues PLAN_RUN less often.
+    """
+    walks = ctx.store.list_walks(row.run.id)
+    if row.plan_position is not None or not walks or any(not walk.done and walk.error is None for walk in walks):
+        return True
+    ended = [walk.at for walk in walks if walk.done and walk.at] if all(walk.done for walk in walks) else []
+    events = [event.at for event in ctx.store.read_run_events(row.run.id) if event.what in _STARTS]
+    return max((*ended, *events), default=_NEVER) > ctx.clock.wall() - ctx.settings.plan_every
 
 
 def _fill(ctx: Context, queues: TaskQueues, task: str, run_id: str, due: int) -> None:

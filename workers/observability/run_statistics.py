@@ -170,7 +170,8 @@ class StoreStatisticsReader:
             failed_walks={
                 row.run.id: walks
                 for row in unfinished
-                if row.run.trigger is Trigger.NIGHTLY and (walks := self._store.list_failed_walks(row.run.id))
+                if row.run.trigger is Trigger.NIGHTLY
+                and (walks := [walk for walk in self._store.list_walks(row.run.id) if walk.error])
             },
         )
 

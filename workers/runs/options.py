@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
@@ -35,15 +35,10 @@ class RunOptions:
             limit=limit if isinstance(limit, int) else None,
         )
 
-
-def select_servers(servers: Sequence[Server], options: RunOptions) -> list[Server]:
-    """The servers to plan, sorted by id: the same servers and options always give the same plan."""
-    wanted = [server for server in servers if not options.only or _is_wanted(server, options.only)]
-    return sorted(wanted, key=lambda server: server.id)[: options.limit]
-
-
-def _is_wanted(server: Server, patterns: Sequence[str]) -> bool:
-    return any(fnmatchcase(text, pattern) for pattern in patterns for text in (server.id, server.ref, server.name))
+    def is_wanted(self, server: Server) -> bool:
+        """Whether `only` names a server; True for all servers without it."""
+        texts = (server.id, server.ref, server.name)
+        return not self.only or any(fnmatchcase(text, pattern) for pattern in self.only for text in texts)
 
 
 def _texts(value: Json) -> tuple[str, ...]:

@@ -30,9 +30,7 @@ class FleetSettings(NightlySettings):
         description="A task leases no more servers after this long. It is killed when it has not ended "
         "`collector_timeout` later.",
     )
-    long_task_time: Duration = Field(
-        default=timedelta(minutes=45), description="Limit for planning or publishing a run."
-    )
+    long_task_time: Duration = Field(default=timedelta(minutes=45), description="Limit for publishing a run.")
     visibility_timeout: Duration = Field(
         default=timedelta(hours=1),
         description="When Redis gives an unacknowledged task to another worker; longer than any task.",

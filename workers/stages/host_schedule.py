@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from ipaddress import ip_address
 from typing import Final, TypeAlias
-from urllib.parse import urlsplit
 
 from evidence.canonical import sha256
 from evidence.model import Server, ServerId
+from evidence.store.servers.hosts import find_host
 
 MEAN_LATENCY: Final = 0.3
 """Average seconds to an answer (docs/scale.md)."""
@@ -71,30 +71,32 @@ def schedule_servers(run_id: str, servers: Sequence[Server], read_last: ReadLast
     carried: set[ServerId] = set()
     offsets: dict[ServerId, timedelta] = {}
     for host, queue in _by_host(servers).items():
-        scheduled = _select_due(queue, read_last, pace.room(host) if host else len(queue))
-        carried.update(set(queue) - set(scheduled))
-        first = _chance(run_id, host) * pace.spread if host else timedelta(0)
-        step = pace.step(host) if host else timedelta(0)
-        for place, server in enumerate(sorted(scheduled, key=lambda one: _chance(run_id, one))):
-            offsets[server] = first + place * step + (_chance(run_id, server) - 1) * _SECOND
+        of_host = schedule_host(run_id, host, queue, read_last, pace)
+        carried |= of_host.carried
+        offsets |= of_host.offsets
     return HostSchedule(frozenset(carried), offsets)
+
+
+def schedule_host(
+    run_id: str, host: str, queue: Sequence[ServerId], read_last: ReadLastProbed, pace: HostPace
+) -> HostSchedule:
+    """Schedule all servers of one host; servers without a remote have the host "" and wait for no other."""
+    scheduled = _select_due(queue, read_last, pace.room(host) if host else len(queue))
+    first = _chance(run_id, host) * pace.spread if host else timedelta(0)
+    step = pace.step(host) if host else timedelta(0)
+    ordered = sorted(scheduled, key=lambda one: _chance(run_id, one))
+    offsets = {
+        server: first + place * step + (_chance(run_id, server) - 1) * _SECOND for place, server in enumerate(ordered)
+    }
+    return HostSchedule(frozenset(queue) - offsets.keys(), offsets)
 
 
 def _by_host(servers: Sequence[Server]) -> dict[str, list[ServerId]]:
     """Servers by the host of their first remote; servers without a remote have the key ""."""
     found: dict[str, list[ServerId]] = {}
     for server in servers:
-        found.setdefault(next(_hosts(server), ""), []).append(server.id)
+        found.setdefault(find_host(server), []).append(server.id)
     return found
-
-
-def _hosts(server: Server) -> Iterator[str]:
-    for target in server.targets:
-        if target.type.is_remote:
-            try:
-                yield urlsplit(target.identifier).hostname or ""
-            except ValueError:
-                yield ""
 
 
 def _select_due(queue: Sequence[ServerId], read_last: ReadLastProbed, room: int) -> Sequence[ServerId]:

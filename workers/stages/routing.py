@@ -10,12 +10,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
-from urllib.parse import urlsplit
 
 from crawler.collector import Collector, Deriver, Follower, Scarce, Source
 from crawler.sandbox.box_slots import count_box_slots
 from evidence.model import Dossier, Server
 from evidence.store import Stage
+from evidence.store.servers.hosts import find_host
 from workers.settings.environment import Settings
 
 FIRST_STAGES: Final = frozenset({Stage.PROBE, Stage.SANDBOX})
@@ -88,13 +88,7 @@ def max_concurrent_servers(settings: Settings, stage: Stage) -> int:
 
 def find_probed_host(server: Server) -> str | None:
     """The host of a server's first remote; None when there is none."""
-    for target in server.targets:
-        if target.type.is_remote:
-            try:
-                return urlsplit(target.identifier).hostname
-            except ValueError:
-                return None
-    return None
+    return find_host(server) or None
 
 
 def _part(follower: Follower) -> Stage:

@@ -12,12 +12,12 @@ from evidence.model import ServerId
 from evidence.store.errors import UnknownServer
 from evidence.store.leases.leasing import ALWAYS_DUE, NEVER_DUE, find_lost_leases, item_is_open
 from evidence.store.runs.record_counts import count_records
-from evidence.store.runs.run_states import set_run_state
+from evidence.store.runs.run_states import plan_position_from_json, plan_position_to_json, set_run_state
 from evidence.store.sql.bulk_insert import insert_rows, split_batches
 from evidence.store.sql.row_keys import find_known_server_keys, find_run_key, find_server_keys
 from evidence.store.tables.core import DROPPED_ITEM, RELEASED_LEASE, RUN, RUN_ITEM, SERVER
 from evidence.store.tables.evidence import SCORING
-from evidence.store.values import COLLECT_STAGES, LeaseTokens, RunProgress, RunState, Stage, StageFailure
+from evidence.store.values import COLLECT_STAGES, LeaseTokens, PlanPosition, RunProgress, RunState, Stage, StageFailure
 
 _COLUMNS = ("run_key", "stage", "server_key", "attempts", "not_before")
 _PLANNED = (*_COLUMNS, "carried")
@@ -27,21 +27,37 @@ NO_STAGES: Mapping[ServerId, Stage] = {}
 NO_START_TIMES: Mapping[ServerId, datetime] = {}
 
 
-def plan_run(
+def move_plan(
+    connection: Connection,
+    run_id: str,
+    at: datetime,
+    *,
+    before: PlanPosition | None,
+    after: PlanPosition | None,
+    last: bool,
+) -> bool:
+    """Move the plan of a run from one position to another; False, and nothing is changed, see `Store.plan_run`."""
+    columns = (RUN.c.key, RUN.c.state, RUN.c.plan_position)
+    query = select(*columns).where(RUN.c.key == find_run_key(connection, run_id)).with_for_update()
+    key, state, position = connection.execute(query).one()
+    if state != RunState.DISCOVERING or plan_position_from_json(position) != before:
+        return False
+    stored = {"plan_position": None if after is None else plan_position_to_json(after)}
+    connection.execute(update(RUN).where(RUN.c.key == key).values(stored))
+    return not last or set_run_state(connection, run_id, RunState.PLANNED, at)
+
+
+def add_items(
     connection: Connection,
     run_id: str,
     servers: Sequence[ServerId],
-    at: datetime,
     *,
     first: Mapping[ServerId, Stage],
     starts: Mapping[ServerId, datetime],
     carried: Collection[ServerId],
-) -> bool:
-    """Fix the servers of a run, see `Store.plan_run`; False when the run has a plan already."""
-    query = select(RUN.c.key, RUN.c.state).where(RUN.c.key == find_run_key(connection, run_id)).with_for_update()
-    key, state = connection.execute(query).one()
-    if state != RunState.DISCOVERING:
-        return False
+) -> None:
+    """Add the items of servers to a run, see `Store.plan_run`; items that it has stay as they are."""
+    key = find_run_key(connection, run_id)
     rows: list[tuple[object, ...]] = []
     for server, number in find_server_keys(connection, servers).items():
         start, is_carried = starts.get(server, ALWAYS_DUE), server in carried
@@ -50,7 +66,6 @@ def plan_run(
         if server in first and not is_carried:
             rows.append((key, first[server].value, number, 0, start, False))
     insert_rows(connection, RUN_ITEM, _PLANNED, rows, unique=_UNIQUE)
-    return set_run_state(connection, run_id, RunState.PLANNED, at)
 
 
 def list_planned_servers(connection: Connection, run_id: str) -> list[ServerId]:
@@ -107,6 +122,13 @@ def record_failure(
     if attempts is None:
         raise UnknownServer(f"server {server} is not planned in run {run_id}")
     return attempts
+
+
+def count_open_servers(connection: Connection, run_id: str, stage: Stage, most: int) -> int:
+    """The number of servers that are due in a run and have not passed a stage, counted up to `most`."""
+    is_open = (item_is_open(find_run_key(connection, run_id), stage), RUN_ITEM.c.carried.is_(False))
+    few = select(RUN_ITEM.c.server_key).where(*is_open).limit(most).subquery()
+    return connection.scalar(select(func.count()).select_from(few)) or 0
 
 
 def list_failures(connection: Connection, run_id: str) -> list[StageFailure]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
+from dataclasses import asdict
 from datetime import datetime
 
 from sqlalchemy import Connection, Row, bindparam, delete, func, literal, select, update
@@ -14,7 +15,7 @@ from evidence.store.sql.bulk_insert import insert_rows
 from evidence.store.sql.json_columns import from_json, object_from_json, to_json
 from evidence.store.sql.row_keys import find_run_key
 from evidence.store.tables.core import PUBLICATION_PART, RUN, SNAPSHOT
-from evidence.store.values import FINAL_STATES, RunRow, RunState
+from evidence.store.values import FINAL_STATES, PlanPosition, RunRow, RunState
 
 _COLUMNS = ("id", "trigger", "as_of", "pins", "options", "state")
 _BY_ID = select(RUN).where(RUN.c.id == bindparam("id"))
@@ -97,4 +98,16 @@ def run_from_row(row: Row[tuple[object, ...]]) -> RunRow:
         planned_at=row.planned_at,
         published_at=row.published_at,
         note=row.note or "",
+        plan_position=plan_position_from_json(row.plan_position),
     )
+
+
+def plan_position_to_json(position: PlanPosition) -> str:
+    return to_json(asdict(position) | {"began": position.began.isoformat()})
+
+
+def plan_position_from_json(stored: str | None) -> PlanPosition | None:
+    if stored is None:
+        return None
+    members = object_from_json(stored)
+    return PlanPosition(**{**members, "began": datetime.fromisoformat(str(members["began"]))})  # type: ignore[arg-type]

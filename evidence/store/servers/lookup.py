@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from sqlalchemy import ColumnElement, Connection, Row, func, literal, or_, select
+from sqlalchemy import ColumnElement, Connection, Row, func, literal, or_, select, tuple_
 
 from evidence.model import Server, ServerId, ServerRef, Status, server_id
 from evidence.store.blobs import read_blobs
@@ -30,13 +30,30 @@ def find_servers_by_key(connection: Connection, ids: Sequence[ServerId]) -> dict
     return found
 
 
-def list_active_servers(connection: Connection, registries: Sequence[str] | None = None) -> list[Server]:
-    """Servers with an entry that is not deleted (an invalid entry counts), in these registries or in any, by id."""
-    refs = select(SERVER_REF.c.server_key).where(SERVER_REF.c.status != Status.DELETED.value)
-    if registries is not None:
-        refs = refs.where(SERVER_REF.c.registry.in_(registries))
-    query = select(SERVER).where(SERVER.c.key.in_(refs)).order_by(SERVER.c.id)
+def list_active_servers(
+    connection: Connection, registries: Sequence[str] | None = None, *, after: ServerId = "", limit: int | None = None
+) -> list[Server]:
+    """Servers with an entry that is not deleted (an invalid entry counts), in these registries or in any, by id.
+
+    Only those with ids above `after`, and of these the first `limit`.
+    """
+    query = select(SERVER).where(_is_active(registries), SERVER.c.id > after).order_by(SERVER.c.id).limit(limit)
     return [server_from_row(row) for row in connection.execute(query)]
+
+
+def list_servers_by_host(
+    connection: Connection, registries: Sequence[str], host: str, after: int, *, limit: int, alone: bool = False
+) -> list[tuple[int, Server]]:
+    """The first `limit` active servers of registries after a place in the order of host and key, with their keys.
+
+    With `alone` only those of `host`.
+    """
+    place = (SERVER.c.host, SERVER.c.key)
+    following = tuple_(*place) > tuple_(literal(host, SERVER.c.host.type), literal(after))
+    query = select(SERVER).where(following, _is_active(registries)).order_by(*place).limit(limit)
+    if alone:
+        query = query.where(SERVER.c.host == host)
+    return [(row.key, server_from_row(row)) for row in connection.execute(query)]
 
 
 def search_servers(connection: Connection, text: str, limit: int = 20) -> list[Server]:
@@ -61,6 +78,13 @@ def find_refs(connection: Connection, servers: Sequence[ServerId]) -> dict[Serve
     for refs in found.values():
         refs.sort(key=lambda ref: (ref.registry, ref.name))
     return found
+
+
+def _is_active(registries: Sequence[str] | None) -> ColumnElement[bool]:
+    refs = select(SERVER_REF.c.server_key).where(SERVER_REF.c.status != Status.DELETED.value)
+    if registries is not None:
+        refs = refs.where(SERVER_REF.c.registry.in_(registries))
+    return SERVER.c.key.in_(refs)
 
 
 def _contains(connection: Connection, column: ColumnElement[str], text: str) -> ColumnElement[bool]:

@@ -12,13 +12,14 @@ from sqlalchemy import Connection, select, update
 from evidence.model import Observed, Server, ServerRef, Status
 from evidence.store.blobs import put_blobs
 from evidence.store.errors import StoreError
+from evidence.store.servers.hosts import find_host
 from evidence.store.sql.bulk_insert import insert_rows, split_batches
 from evidence.store.sql.json_columns import targets_to_json, to_json
 from evidence.store.sql.row_keys import find_run_key, find_server_keys
 from evidence.store.tables.core import SERVER, SERVER_REF, WALK, WATERMARK
 from evidence.store.values import RegistryWalk
 
-_SERVER = ("id", "ref", "name", "targets", "repository", "seen_in")
+_SERVER = ("id", "ref", "name", "targets", "repository", "seen_in", "host")
 _REF = (
     "registry",
     "name_digest",
@@ -42,14 +43,14 @@ def find_walk(connection: Connection, run_id: str, registry: str) -> RegistryWal
     row = connection.execute(query).one_or_none()
     if row is None:
         return RegistryWalk(registry=registry)
-    return RegistryWalk(**{name: getattr(row, name) for name in _WALK[1:-1]})
+    return RegistryWalk(**{name: getattr(row, name) for name in _WALK[1:]})
 
 
-def list_failed_walks(connection: Connection, run_id: str) -> list[RegistryWalk]:
-    """The walks of a run that stopped with an error and have not continued since."""
-    query = select(WALK).where(WALK.c.run_key == find_run_key(connection, run_id), WALK.c.error.is_not(None))
+def list_walks(connection: Connection, run_id: str) -> list[RegistryWalk]:
+    """The walks of a run that have begun, by registry."""
+    query = select(WALK).where(WALK.c.run_key == find_run_key(connection, run_id))
     rows = connection.execute(query.order_by(WALK.c.registry))
-    return [RegistryWalk(**{name: getattr(row, name) for name in _WALK[1:-1]}) for row in rows]
+    return [RegistryWalk(**{name: getattr(row, name) for name in _WALK[1:]}) for row in rows]
 
 
 def put_registry_page(
@@ -107,7 +108,15 @@ def set_watermark(connection: Connection, registry: str, at: datetime) -> None:
 
 def _put_servers(connection: Connection, servers: Sequence[Server]) -> None:
     rows = [
-        (one.id, one.ref, one.name, targets_to_json(one.targets), one.repository, to_json(list(one.seen_in)))
+        (
+            one.id,
+            one.ref,
+            one.name,
+            targets_to_json(one.targets),
+            one.repository,
+            to_json(list(one.seen_in)),
+            find_host(one),
+        )
         for one in servers
     ]
     insert_rows(connection, SERVER, _SERVER, rows, unique=["id"], update=_SERVER[2:])

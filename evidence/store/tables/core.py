@@ -33,7 +33,7 @@ from evidence.store.tables.evidence import BLOB
 
 
 class ServerTable(TableBase, table=True):
-    """One server; `targets` and `seen_in` are ASCII JSON."""
+    """One server; `targets` and `seen_in` are ASCII JSON, runs are planned by `host`."""
 
     __tablename__ = "server"
 
@@ -44,9 +44,10 @@ class ServerTable(TableBase, table=True):
     targets: str = Field(sa_column=Column(TextColumn, nullable=False))
     repository: str | None = Field(sa_column=Column(TextColumn))
     seen_in: str = Field(sa_column=Column(TextColumn, nullable=False))
+    host: str = Field(sa_column=Column(TextColumn, nullable=False))
 
     # A b-tree of PostgreSQL refuses names above 2.7 KB, which a hostile registry may send.
-    __table_args__ = (Index("ix_server_name", "name", postgresql_using="hash"),)
+    __table_args__ = (Index("ix_server_name", "name", postgresql_using="hash"), Index("ix_server_host", "host", "key"))
 
 
 class ServerRefTable(TableBase, table=True):
@@ -75,7 +76,10 @@ class ServerRefTable(TableBase, table=True):
 
 
 class RunTable(TableBase, table=True):
-    """One run; `pins` and `options` are ASCII JSON, `note` is the reason of its state where it needs one."""
+    """One run; `note` is the reason of its state where it needs one, `plan_position` how far planning is.
+
+    `pins`, `options` and `plan_position` are ASCII JSON.
+    """
 
     __tablename__ = "run"
 
@@ -89,6 +93,7 @@ class RunTable(TableBase, table=True):
     planned_at: datetime | None = Field(sa_column=Column(TimestampColumn))
     published_at: datetime | None = Field(sa_column=Column(TimestampColumn))
     note: str | None = Field(default=None, sa_column=Column(TextColumn))
+    plan_position: str | None = Field(default=None, sa_column=Column(TextColumn))
 
 
 class RunEventTable(TableBase, table=True):

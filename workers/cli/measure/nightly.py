@@ -8,7 +8,7 @@ import typer
 
 from evidence.kinds import listing
 from evidence.model import Trigger
-from evidence.store import RunAction, RunEvent, RunRow, RunState, Store
+from evidence.store import RegistryWalk, RunAction, RunEvent, RunRow, RunState, Store
 from publish.views.runs import OWN_FAILURES
 from workers import pipeline
 from workers.cli import operator
@@ -113,7 +113,7 @@ def list_nights(limit: Limit = 20, as_json: AsJson = False) -> None:
     """List nightly runs, newest first, with their states and the reasons."""
     with open_read_store() as store:
         runs = store.list_runs(limit, triggers=_NIGHTS)
-        nights = [(row, store.read_progress(row.run.id), store.list_failed_walks(row.run.id)) for row in runs]
+        nights = [(row, store.read_progress(row.run.id), _list_failed_walks(store, row)) for row in runs]
         if as_json:
             for night in nights:
                 print_json(make_nightly_row(*night))
@@ -239,6 +239,10 @@ def _act(run: str | None, what: RunAction, reason: str, by: str, *, as_json: boo
     with open_read_store() as store:
         row = _night(store, run)
         _print_state(store.apply_run_action(row.run.id, _event(what, who, reason)), as_json=as_json, done=done)
+
+
+def _list_failed_walks(store: Store, row: RunRow) -> list[RegistryWalk]:
+    return [walk for walk in store.list_walks(row.run.id) if walk.error]
 
 
 def _night(store: Store, name: str | None, *, finished: bool = False) -> RunRow:

@@ -59,10 +59,11 @@ def _make_servers() -> None:
         "server",
         *texts("id", "ref", "name", "targets"),
         *texts("repository", nullable=True),
-        *texts("seen_in"),
+        *texts("seen_in", "host"),
         unique=(("id",),),
     )
     index("server", "name", name="ix_server_name", using="hash")
+    index("server", "host", "key", name="ix_server_host")
     table("watermark", *texts("registry"), *moments("at"), primary=("registry",))
     table(
         "server_ref",
@@ -90,7 +91,7 @@ def _make_runs() -> None:
         *moments("as_of"),
         *texts("pins", "options", "state"),
         *moments("planned_at", "published_at", nullable=True),
-        *texts("note", nullable=True),
+        *texts("note", "plan_position", nullable=True),
         unique=(("id",),),
     )
     table("run_event", *integers("run_key"), *moments("at"), *texts("who", "what", "note"), foreign={"run_key": "run"})

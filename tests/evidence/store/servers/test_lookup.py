@@ -6,8 +6,9 @@ from dataclasses import replace
 
 import pytest
 
-from evidence.model import Server, Status
+from evidence.model import Server, Status, Target, TargetType
 from evidence.store import Store
+from evidence.store.servers.hosts import find_host
 from tests.evidence.store.build import AS_OF, ref, run, server
 
 RUN = "20261121-1"
@@ -48,6 +49,47 @@ def test_server_is_active_while_one_registry_still_lists_it(store: Store) -> Non
     assert store.list_active_servers(["official"]) == []
     assert store.list_active_servers(["starter", "docker"]) == [server(1)]
     assert store.list_active_servers([]) == []
+
+
+@pytest.mark.parametrize(
+    ("address", "host"),
+    [
+        ("https://A.example:8443/mcp", "a.example"),
+        ("https://[::1]/mcp", "::1"),
+        ("https://[broken/mcp", ""),
+        ("mcp", ""),
+        (f"https://{'a' * 253}/mcp", "a" * 253),
+        (f"https://{'a' * 254}/mcp", ""),
+    ],
+)
+def test_the_host_of_a_server_is_that_of_its_first_remote(address: str, host: str) -> None:
+    package = Target(type=TargetType.NPM, identifier="weather")
+    first, second = (Target(type=TargetType.STREAMABLE_HTTP, identifier=one) for one in (address, "https://b.example"))
+    assert find_host(Server(ref="a", name="a", targets=(package, first, second))) == host
+    assert find_host(Server(ref="npm:weather", name="a", targets=(package,))) == ""
+
+
+def test_servers_are_read_page_by_page_in_the_order_of_hosts(store: Store) -> None:
+    hosts = ["b.example", "", "a.example", "b.example", "a.example", "", "hostile\x00\ud800.example"]
+    servers = [
+        replace(
+            server(number),
+            targets=(Target(type=TargetType.STREAMABLE_HTTP, identifier=f"https://{host}/mcp" if host else ""),),
+        )
+        for number, host in enumerate(hosts)
+    ]
+    put(store, *servers)
+    put(store, replace(servers[0], ref="npm:gone", name="gone"), status=Status.DELETED)
+    found, host, key = [], "", 0
+    while page := store.list_servers_by_host(["starter"], host, key, limit=2):
+        found += [one for _, one in page]
+        (key, last) = page[-1]
+        host = find_host(last)
+    assert sorted(found, key=lambda one: one.id) == sorted(servers, key=lambda one: one.id)
+    assert [find_host(one) for one in found] == sorted(find_host(one) for one in servers)
+    alone = store.list_servers_by_host(["starter"], "a.example", 0, limit=9, alone=True)
+    assert {one.id for _, one in alone} == {servers[2].id, servers[4].id}
+    assert store.list_servers_by_host(["official"], "", 0, limit=9) == []
 
 
 @pytest.mark.parametrize("status", [Status.INVALID, Status.DEPRECATED])

@@ -29,7 +29,7 @@ def test_page_advances_the_walk(store: Store) -> None:
         RUN, "official", [(two, ref(two, "official", Status.INVALID))], cursor=None, done=True, at=LATER
     )
     assert store.find_walk(RUN, "official") == RegistryWalk(
-        registry="official", cursor=None, pages=2, entries=2, invalid=1, done=True
+        registry="official", cursor=None, pages=2, entries=2, invalid=1, done=True, at=LATER
     )
     assert store.find_walk(RUN, "starter") == RegistryWalk(registry="starter")
 
@@ -57,7 +57,7 @@ def test_page_that_is_stored_again_changes_nothing(store: Store) -> None:
     for cursor, done in (("c1", False), ("c1", False), (None, True), (None, True)):
         store.put_registry_page(RUN, "starter", page, cursor=cursor, done=done, at=AS_OF)
     assert store.find_walk(RUN, "starter") == RegistryWalk(
-        registry="starter", cursor=None, pages=2, entries=6, done=True
+        registry="starter", cursor=None, pages=2, entries=6, done=True, at=AS_OF
     )
     assert len(store.list_active_servers()) == 3
     assert all(len(refs) == 1 for refs in store.find_refs([one.id for one, _ in page]).values())
@@ -79,14 +79,14 @@ def test_two_references_with_one_id_are_refused(store: Store, url: str) -> None:
 def test_empty_page_ends_a_walk(store: Store) -> None:
     store.add_run(run())
     store.put_registry_page(RUN, "starter", [], cursor=None, done=True, at=AS_OF)
-    assert store.find_walk(RUN, "starter") == RegistryWalk(registry="starter", pages=1, done=True)
+    assert store.find_walk(RUN, "starter") == RegistryWalk(registry="starter", pages=1, done=True, at=AS_OF)
 
 
 def test_failed_walk_keeps_its_place_and_the_next_page_clears_the_error(store: Store) -> None:
     store.add_run(run())
     store.put_registry_page(RUN, "starter", [(server(1), ref(server(1)))], cursor="c1", done=False, at=AS_OF)
     store.record_walk_failure(RUN, "starter", "HTTP 500", LATER)
-    failed = RegistryWalk(registry="starter", cursor="c1", pages=1, entries=1, error="HTTP 500")
+    failed = RegistryWalk(registry="starter", cursor="c1", pages=1, entries=1, error="HTTP 500", at=LATER)
     assert store.find_walk(RUN, "starter") == failed
     store.put_registry_page(RUN, "starter", [], cursor=None, done=True, at=LATER)
     assert store.find_walk(RUN, "starter") == replace(failed, cursor=None, pages=2, done=True, error=None)
