@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 SYSTEM_ACTOR: Final = "hallmark"
 """The actor of automatic actions in the events of a run."""
 
+_MUCH: Final = 2 * (1 - pipeline.PUBLISHABLE_SHARE)
+"""A share of the planned servers that is above the share of the due ones which may be missing."""
+
 
 async def publish_run(ctx: Context, run_id: str, halt: Halt | None = None, queues: TaskQueues | None = None) -> None:
     """Score the remaining servers and publish the run, or withhold it when too much failed because of us.
@@ -90,6 +93,8 @@ def is_closing_due(ctx: Context, row: RunRow) -> bool:
     """True when a planned run should end: past its deadline, nothing left to do, or 99 % scored for `tail_wait`."""
     if is_past_deadline(ctx, row):
         return True
+    if _has_much_left(ctx, row):
+        return False
     progress = ctx.store.read_progress(row.run.id)
     collected = progress.done.get(Stage.COLLECT, 0)
     if collected == progress.planned and not ctx.store.count_held_items(row.run.id):
@@ -98,6 +103,17 @@ def is_closing_due(ctx: Context, row: RunRow) -> bool:
         return False
     at = ctx.store.find_progress_time(row.run.id, math.ceil(pipeline.PUBLISHABLE_SHARE * progress.scheduled_count))
     return at is not None and ctx.store.read_database_time(ctx.clock.wall()) - at > ctx.settings.tail_wait
+
+
+def _has_much_left(ctx: Context, row: RunRow) -> bool:
+    """True when so many servers are open that a run cannot end: it costs less than to count all of them."""
+    if row.plan_position is None:
+        return False
+    many = math.floor(_MUCH * row.plan_position.planned)
+    if ctx.store.count_open_servers(row.run.id, Stage.SCORE, many + 1) <= many:
+        return False
+    is_collecting = ctx.store.count_open_servers(row.run.id, Stage.COLLECT, 1) > 0
+    return is_collecting or bool(ctx.store.count_due_servers(row.run.id, ctx.clock.wall(), most=1))
 
 
 def is_past_deadline(ctx: Context, row: RunRow) -> bool:

@@ -195,6 +195,43 @@ def test_a_night_at_99_percent_waits_for_the_rest_so_long_and_no_longer(tmp_path
     asyncio.run(main())
 
 
+def test_the_servers_of_a_run_are_not_all_counted_while_many_are_open(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def main() -> None:
+        async with _night(tmp_path, 100) as ctx:
+            run = pipeline.start_run(ctx, Trigger.NIGHTLY, RunOptions(registries=("first",)), run_id=RUN)
+            await pipeline.discover(ctx, run)
+            ids = ctx.store.list_planned_servers(RUN)
+            counted: list[str] = []
+            monkeypatch.setattr(type(ctx.store), "read_progress", lambda _self, run_id: counted.append(run_id))
+            await pipeline.collect(ctx, run, ids[:60])
+            assert not closing.is_closing_due(ctx, _row(ctx))
+            await pipeline.collect(ctx, run, ids)
+            await pipeline.score(ctx, run, ids[:97])
+            assert not closing.is_closing_due(ctx, _row(ctx)), "three wait to be scored"
+            assert counted == []
+
+    asyncio.run(main())
+
+
+def test_a_run_ends_when_nothing_is_left_to_do_however_many_could_not_be_scored(tmp_path: Path) -> None:
+    async def main() -> None:
+        async with _night(tmp_path, 20) as ctx:
+            run = pipeline.start_run(ctx, Trigger.NIGHTLY, RunOptions(registries=("first",)), run_id=RUN)
+            await pipeline.discover(ctx, run)
+            ids = ctx.store.list_planned_servers(RUN)
+            await pipeline.collect(ctx, run, ids)
+            await pipeline.score(ctx, run, ids[:10])
+            for server in ids[10:]:
+                for _ in range(3):
+                    assert not closing.is_closing_due(ctx, _row(ctx))
+                    ctx.store.record_failure(RUN, server, Stage.SCORE, "KeyError: 'a'")
+            assert closing.is_closing_due(ctx, _row(ctx))
+
+    asyncio.run(main())
+
+
 def test_carried_servers_neither_hold_a_night_up_nor_make_it_publishable(tmp_path: Path) -> None:
     async def main() -> None:
         async with _night(tmp_path, 10) as ctx:
