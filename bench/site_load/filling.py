@@ -12,11 +12,12 @@ from __future__ import annotations
 import json
 import random
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from itertools import accumulate
-from typing import Final
+from typing import Final, TypeAlias
 
 import psycopg
 from sqlalchemy import Connection, text
@@ -45,11 +46,19 @@ TOOLS: Final = 12
 TOOL_WORDS: Final = 18
 """Words of the purpose, tools, and words of each tool; about what recorded servers have."""
 
+DESCRIPTIONS: Final = 5_000
+"""Different purposes with tools; more servers share them."""
+
+Step: TypeAlias = Callable[[str, int], AbstractContextManager[None]]
+
 _FACETS: Final = (("open", "credentials"), ("yes", "no"), ("yes", "no"))
 _PAGE: Final = 1_000
 _REASONS: Final = (Reason.OAUTH_REQUIRED, Reason.OAUTH_REQUIRED, Reason.NOT_MCP, Reason.UNREACHABLE, Reason.TIMEOUT)
 _KINDS: Final = (TargetType.STREAMABLE_HTTP, TargetType.STREAMABLE_HTTP, TargetType.NPM, TargetType.PYPI)
 _SYLLABLES: Final = ("ba", "do", "ki", "lu", "mer", "no", "pa", "ri", "sto", "tan", "ve", "xi", "zo", "hub", "flow")
+CROWD: Final = 20
+"""Of the remotes, one in so many is at one host."""
+
 COMMON: Final = ("mcp", "server", "api", "tools", "search", "data", "agent", "docs", "cloud", "mail")
 
 
@@ -62,8 +71,29 @@ class Filled:
     runs: Sequence[str]
 
 
+@dataclass(frozen=True)
+class StoredNights:
+    """What `list_nights` lists: the servers, and the runs in which each has the results of a model."""
+
+    filled: Filled
+    models: Sequence[Dossier]
+    servers: Sequence[Server]
+    nights: Sequence[Run]
+
+
+def _unmeasured(_name: str, _servers: int) -> AbstractContextManager[None]:
+    return nullcontext()
+
+
 def fill(store: Store, database: Database, servers: int, runs: int) -> Filled:
     """Store the servers in the given number of published runs, and write the listing index of the last run."""
+    stored = store_nights(store, database, servers, runs, _unmeasured)
+    list_nights(store, database, stored, _unmeasured)
+    return stored.filled
+
+
+def store_nights(store: Store, database: Database, servers: int, runs: int, step: Step) -> StoredNights:
+    """Store the servers in the given number of published runs; `step` is a context for each measured part."""
     models = _models()
     _store_models(store, models)
     words = _words(random.Random(1))
@@ -74,23 +104,30 @@ def fill(store: Store, database: Database, servers: int, runs: int) -> Filled:
     ]
     for run in nights:
         store.add_run(run)
-    for start in range(0, servers, _PAGE):
-        page = [(server, _ref(server)) for server in made[start : start + _PAGE]]
-        store.put_registry_page(nights[-1].id, "official", page, cursor=None, done=False, at=FIRST)
+    with step("register", servers):
+        for start in range(0, servers, _PAGE):
+            page = [(server, _ref(server)) for server in made[start : start + _PAGE]]
+            store.put_registry_page(nights[-1].id, "official", page, cursor=None, done=False, at=FIRST)
     for number, run in enumerate(nights):
         with database.writing() as connection:
             _copy_night(connection, run.id, number, plan=number >= runs - 2)
         store.set_run_state(run.id, RunState.PLANNED, run.as_of)
         store.publish_run(run.id, b'{"files": {}}', run.as_of + timedelta(hours=4))
+    filled = Filled([server.id for server in made], words, [run.id for run in nights])
+    return StoredNights(filled, models, made, nights)
+
+
+def list_nights(store: Store, database: Database, stored: StoredNights, step: Step) -> None:
+    """Write the listing index of the newest two runs."""
+    models = stored.models
     with database.reading() as connection:
         keys = find_known_server_keys(connection, [one.server.id for one in models])
     public = [
         count_server(PublicServer(one, score_dossier(one)), "")
         for one in sorted(models, key=lambda one: keys[one.server.id])
     ]
-    for number, run in list(enumerate(nights))[-2:]:
-        _post(store, database, run, number, (made, public))
-    return Filled([server.id for server in made], words, [run.id for run in nights])
+    for number, run in list(enumerate(stored.nights))[-2:]:
+        _post(store, database, run, number, (stored.servers, public), step)
 
 
 def vacuum(url: str) -> None:
@@ -130,6 +167,13 @@ def _store_models(store: Store, models: Sequence[Dossier]) -> None:
     store.set_run_state(run.id, RunState.CANCELLED, FIRST)
 
 
+@dataclass(frozen=True)
+class _Description:
+    purpose: str
+    tool_texts: tuple[str, ...]
+    categories: tuple[str, ...]
+
+
 class _Texts:
     """Makes texts of the words of the recorded servers."""
 
@@ -142,10 +186,13 @@ class _Texts:
     def make(self, words: int) -> str:
         return " ".join(self._dice.choices(self._words, cum_weights=self._sums, k=words))
 
-    def make_facets(self, known: ServerFacets, purpose: str, tool_texts: Sequence[str]) -> ServerFacets:
-        """The categories of the texts, and access, effect and advisories by chance."""
+    def describe(self) -> _Description:
+        purpose, tool_texts = self.make(PURPOSE_WORDS), tuple(self.make(TOOL_WORDS) for _ in range(TOOLS))
+        return _Description(purpose, tool_texts, find_categories((), purpose, tool_texts))
+
+    def make_facets(self, known: ServerFacets, categories: tuple[str, ...]) -> ServerFacets:
+        """These categories, and access, effect and advisories by chance."""
         access, read_only, advisories = (self._dice.choice(("", *pair)) for pair in _FACETS)
-        categories = find_categories((), purpose, tool_texts)
         return replace(known, categories=categories, access=access, read_only=read_only, advisories=advisories)
 
 
@@ -160,7 +207,8 @@ def _servers(count: int, words: Sequence[str], dice: random.Random) -> Iterator[
     for number in range(count):
         kind, owner, what = dice.choice(_KINDS), dice.choice(rare), dice.choice(rare)
         name = f"io.github.{owner}/{what}-{dice.choice(COMMON)}-{number}"
-        ref = f"https://{what}{number}.{owner}.example/mcp" if kind.is_remote else f"{kind.value}:{what}-{number}"
+        host = "crowded.example" if number % CROWD == 0 else f"{what}{number}.{owner}.example"
+        ref = f"https://{host}/{number}/mcp" if kind.is_remote else f"{kind.value}:{what}-{number}"
         identifier = ref if kind.is_remote else f"{what}-{number}"
         target = Target(type=kind, identifier=identifier)
         repository = f"https://github.com/{owner}/{what}-{number}"
@@ -208,31 +256,40 @@ def _copy_night(connection: Connection, run: str, number: int, *, plan: bool) ->
 
 
 def _post(
-    store: Store, database: Database, run: Run, number: int, made: tuple[Sequence[Server], Sequence[CountedServer]]
+    store: Store,
+    database: Database,
+    run: Run,
+    number: int,
+    made: tuple[Sequence[Server], Sequence[CountedServer]],
+    step: Step,
 ) -> None:
     """Write the listing index of a run from the published form of each server's model of that night."""
     servers, models = made
     with database.reading() as connection:
         keys = find_known_server_keys(connection, [server.id for server in servers])
     texts = _Texts(random.Random(number))
+    described = [texts.describe() for _ in range(min(len(servers), DESCRIPTIONS))]
     counter, tallies, posting = ServerCounter(store, run), ServerTallies(), store.listing.write_edition(run.id)
     for model in models:
         tallies.receipts.add(model.newest)
-    for server in servers:
-        key = keys[server.id]
-        model = models[(key + (7 if number >= key % 50 else 0)) % MODELS]
-        purpose, tool_texts = texts.make(PURPOSE_WORDS), tuple(texts.make(TOOL_WORDS) for _ in range(TOOLS))
-        row = replace(
-            model.listed,
-            server=server,
-            run=run.id,
-            as_of=run.as_of,
-            ecosystem=find_ecosystem(server),
-            registries=server.seen_in,
-            purpose=purpose,
-            tool_texts=tool_texts,
-            facets=texts.make_facets(model.listed.facets, purpose, tool_texts),
-        )
-        tallies.merge(counter.count([CountedServer(row, ())]).as_json())
-        posting.add(row)
-    posting.finish(json.dumps(make_dashboard(store, run, tallies)).encode())
+    with step("list", len(servers)):
+        for start in range(0, len(servers), _PAGE):
+            rows = []
+            for place, server in enumerate(servers[start : start + _PAGE], start):
+                key, about = keys[server.id], described[place % len(described)]
+                model = models[(key + (7 if number >= key % 50 else 0)) % MODELS]
+                row = replace(
+                    model.listed,
+                    server=server,
+                    run=run.id,
+                    as_of=run.as_of,
+                    ecosystem=find_ecosystem(server),
+                    registries=server.seen_in,
+                    purpose=about.purpose,
+                    tool_texts=about.tool_texts,
+                    facets=texts.make_facets(model.listed.facets, about.categories),
+                )
+                rows.append(row)
+                posting.add(row)
+            tallies.merge(counter.count([CountedServer(row, ()) for row in rows]).as_json())
+        posting.finish(json.dumps(make_dashboard(store, run, tallies)).encode())

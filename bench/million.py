@@ -1,0 +1,271 @@
+"""The cost of a night per server as the registry grows: `python -m bench.million [--servers 3000 30000 300000]`.
+
+A real PostgreSQL holds so many made-up servers with the records, receipts and listing index of one published night;
+bodies are those of fifty models, so bytes are without new bodies (`bench.history` has them). One server in forty is at
+one host, whose window lets half of them take part. Measured are the next night's walk over unchanged entries, its whole
+plan, leases, results and scores of `--sample` servers, a sweep, the publication of a run of `--sample` servers beside
+the others, pages of the list, and the export of the first `--sample` servers of the whole night.
+Milliseconds per server (of pages and sweeps: each) are CPU of this process, CPU of PostgreSQL, and the clock's.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import os
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from datetime import timedelta
+from pathlib import Path
+from typing import Any, Final
+
+import psycopg
+
+from bench.publication import copy_of, ref_of
+from bench.simulation.metering import Meter
+from bench.site_load.filling import COMMON, FIRST, MODELS, Filled, list_nights, store_nights, vacuum
+from evidence.model import Dossier, Run, Trigger
+from evidence.store import ListingQuery, Stage, Store, StoredScorecard
+from evidence.store.database import Database
+from publish.publication import run_export
+from publish.publication.manifest import RUN_FILES
+from tests.dossiers import captures
+from tests.servers.postgres import PostgresServer, postgres_server
+from tests.workers.world import World, context
+from workers import pipeline
+from workers.context import Context
+from workers.nightly import closing
+from workers.retention import drop_done_items
+from workers.runs.options import RunOptions
+from workers.stages import planning
+from workers.stages.scorecards import score_dossier
+
+TTL: Final = timedelta(minutes=30)
+CHUNK: Final = 200
+SHARE_OF_HOST: Final = 80
+"""One server in so many is a due server of the crowded host."""
+
+_SECONDS_A_SERVER: Final = 8.0 * (0.6 + 0.3)
+_PUBLISHED: Final = "night-000"
+_PAGES: Final = 200
+
+_COPY: Final = """
+INSERT INTO {table} (run_key, server_key, shape_key, {columns})
+SELECT run.key, old.server_key, old.shape_key, {old} FROM run
+JOIN run_item item ON item.run_key = run.key AND item.stage = 'collect'
+JOIN run earlier ON earlier.id = 'night-000'
+JOIN {table} old ON old.run_key = earlier.key AND old.server_key = item.server_key
+WHERE run.id = %s
+"""
+_COPIED: Final = {"record_set": ("blobs", "notes"), "scoring": ("blobs", "receipts")}
+
+
+@dataclass
+class Measured:
+    """Figures of one number of servers, by step."""
+
+    database: PostgresServer
+    found: dict[str, Any] = field(default_factory=dict)
+
+    @contextmanager
+    def step(self, name: str, count: int) -> Iterator[None]:
+        """Milliseconds for each of `count` servers."""
+        meter = Meter({"database": [self.database.pid]})
+        meter.sample()
+        before, own, began = meter.seconds["database"], time.process_time(), time.perf_counter()
+        yield
+        wall, mine = time.perf_counter() - began, time.process_time() - own
+        meter.sample()
+        seconds = {"own": mine, "database": meter.seconds["database"] - before, "wall": wall}
+        self.found[name] = {part: round(1000 * value / max(1, count), 3) for part, value in seconds.items()}
+        print(f"  {name}: {json.dumps(self.found[name])}", flush=True)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--servers", type=int, nargs="+", default=[3_000, 30_000, 300_000])
+    parser.add_argument("--sample", type=int, default=2_000, help="servers of the steps that are not done for all")
+    parser.add_argument("--json", type=Path)
+    options = parser.parse_args()
+    found = {}
+    for number in options.servers:
+        print(f"{number} servers", flush=True)
+        with postgres_server(durable=True) as database, tempfile.TemporaryDirectory() as home:
+            found[number] = asyncio.run(_measure(database, Path(home), number, min(number, options.sample)))
+    if options.json:
+        options.json.write_text(json.dumps(found, indent=1) + "\n")
+
+
+async def _measure(server: PostgresServer, home: Path, number: int, sample: int) -> dict[str, Any]:
+    measured, url = Measured(server), server.create_database()
+    window = timedelta(seconds=number / SHARE_OF_HOST * _SECONDS_A_SERVER)
+    async with context(home, World([]), database_url=url, host_window=window, publish_processes=1) as ctx:
+        database = Database(url)
+        stored = store_nights(ctx.store, database, number, 1, measured.step)
+        drop_done_items(ctx.store, _PUBLISHED)
+        vacuum(url)
+        night = _start(ctx, "night-002", RunOptions(registries=("official",)))
+        _walk(ctx.store, night, stored.filled, measured, sample)
+        _plan(ctx, night, measured, number)
+        _work(ctx, night, measured, sample)
+        _sweep(ctx, night, measured)
+        with measured.step("export", sample):
+            _export(ctx.store, sample)
+        list_nights(ctx.store, database, stored, measured.step)
+        vacuum(url)
+        _read_pages(ctx.store, stored.filled, measured)
+        measured.found["bytes"] = _sizes(url, number)
+        print(f"  bytes: {json.dumps(measured.found['bytes'])}", flush=True)
+        await _publish(ctx, url, measured, sample)
+        database.close()
+    return measured.found
+
+
+def _start(ctx: Context, name: str, options: RunOptions) -> Run:
+    return pipeline.start_run(ctx, Trigger.NIGHTLY, options, run_id=name)
+
+
+def _walk(store: Store, run: Run, filled: Filled, measured: Measured, sample: int) -> None:
+    servers = store.find_servers(filled.servers[:sample])
+    with measured.step("walk", len(servers)):
+        for start in range(0, len(servers), 100):
+            page = [(one, replace(ref_of(one), registry="official")) for one in servers[start : start + 100]]
+            store.put_registry_page(run.id, "official", page, cursor=str(start), done=False, at=FIRST)
+
+
+def _plan(ctx: Context, run: Run, measured: Measured, number: int) -> None:
+    planner, parts, more = planning.Planner(ctx, run, RunOptions(registries=("official",)), ["official"]), [], True
+    with measured.step("plan", number):
+        while more:
+            began = time.perf_counter()
+            more = planner.plan_part()
+            parts.append(time.perf_counter() - began)
+    progress = ctx.store.read_progress(run.id)
+    assert progress.planned == number + MODELS
+    figures = {"parts": len(parts), "longest part, s": round(max(parts), 2), "carried": progress.carried}
+    measured.found["plan"] |= figures
+    print(f"  plan: {json.dumps(figures)}", flush=True)
+
+
+def _work(ctx: Context, run: Run, measured: Measured, sample: int) -> None:
+    """Lease, pass on and score some servers of a whole night."""
+    store, leased = ctx.store, dict[str, int]()
+    with measured.step("lease", sample):
+        while len(leased) < sample and (more := _lease(store, run, Stage.PROBE)):
+            leased |= more
+    models = [(dossier, score_dossier(dossier)) for dossier in list(captures().values())[:20]]
+    made = _make_results(store, list(leased), models)
+    with measured.step("pass on", len(made)):
+        for some in _chunks(made):
+            records = [record for dossier, _ in some for record in dossier.records.values()]
+            done = [dossier.server.id for dossier, _ in some]
+            tokens = {server: leased[server] for server in done}
+            store.put_records(run.id, records, done=done, at=FIRST, stage=Stage.PROBE, onward={}, tokens=tokens)
+    scoring: dict[str, int] = {}
+    with measured.step("lease to score", len(made)):
+        while more := _lease(store, run, Stage.SCORE):
+            scoring |= more
+    with measured.step("store receipts", len(made)):
+        for some in _chunks([one for one in made if one[0].server.id in scoring]):
+            done = [dossier.server.id for dossier, _ in some]
+            cards = [card for _, each in some for card in each]
+            store.put_scorecards(run.id, cards, done=done, at=FIRST, tokens={one: scoring[one] for one in done})
+
+
+def _lease(store: Store, run: Run, stage: Stage) -> dict[str, int]:
+    return store.lease_servers(run.id, stage, f"worker-{os.getpid()}", limit=CHUNK, ttl=TTL, now=FIRST)
+
+
+def _make_results(
+    store: Store, servers: Sequence[str], models: Sequence[tuple[Dossier, Sequence[StoredScorecard]]]
+) -> list[tuple[Dossier, list[StoredScorecard]]]:
+    made = []
+    for place, server in enumerate(store.find_servers(servers)):
+        dossier, cards = copy_of(*models[place % len(models)], place)
+        records = {kind: replace(record, server=server.id) for kind, record in dossier.records.items()}
+        before, after = dossier.server.id.encode(), server.id.encode()
+        renamed = [replace(card, server=server.id, body=card.body.replace(before, after)) for card in cards]
+        made.append((replace(dossier, server=server, records=records), renamed))
+    return made
+
+
+def _chunks(made: Sequence[Any]) -> Iterator[Sequence[Any]]:
+    for start in range(0, len(made), CHUNK):
+        yield made[start : start + CHUNK]
+
+
+def _sweep(ctx: Context, run: Run, measured: Measured) -> None:
+    row = ctx.store.find_run(run.id)
+    assert row is not None
+    with measured.step("sweep", 5):
+        for _ in range(5):
+            assert not closing.is_closing_due(ctx, row)
+            ctx.store.release_expired_leases(run.id, FIRST)
+            ctx.store.count_due_servers(run.id, FIRST)
+
+
+def _read_pages(store: Store, filled: Filled, measured: Measured) -> None:
+    deep: str | None = None
+    for _ in range(min(20, len(filled.servers) // 400)):
+        deep = store.listing.read_page(ListingQuery(), deep, 200).after or deep
+    rare = filled.words[len(COMMON) + 5]
+    questions: dict[str, Callable[[], object]] = {
+        "first page": lambda: store.listing.read_page(ListingQuery()),
+        "deep page": lambda: store.listing.read_page(ListingQuery(), deep),
+        "search, rare word": lambda: store.listing.read_page(ListingQuery(text=rare)),
+        "search, common word": lambda: store.listing.read_page(ListingQuery(text="mcp")),
+        "search, relevance": lambda: store.listing.read_page(ListingQuery(text="github mcp", sort="relevance")),
+    }
+    for name, ask in questions.items():
+        ask()
+        times = _PAGES if "search" not in name else 20
+        with measured.step(name, times):
+            for _ in range(times):
+                ask()
+
+
+def _export(store: Store, sample: int) -> None:
+    left = sample
+    for batch in run_export.export_batches(store, _PUBLISHED, list(RUN_FILES.values())):
+        left -= batch.servers
+        if left <= 0:
+            return
+
+
+async def _publish(ctx: Context, url: str, measured: Measured, sample: int) -> None:
+    """A run of some of the servers, with the results of the published night."""
+    options = RunOptions(registries=("official",), limit=sample)
+    run = _start(ctx, "night-003", options)
+    planner = planning.Planner(ctx, run, options, ["official"])
+    while planner.plan_part():
+        pass
+    with psycopg.connect(url.replace("+psycopg", ""), autocommit=True) as connection:
+        for table, columns in _COPIED.items():
+            old = ", ".join(f"old.{column}" for column in columns)
+            connection.execute(_COPY.format(table=table, columns=", ".join(columns), old=old).encode(), [run.id])
+        done = "UPDATE run_item SET done_at = now() WHERE run_key = (SELECT key FROM run WHERE id = %s)"
+        connection.execute(done.encode(), [run.id])
+    vacuum(url)
+    with measured.step("publish", sample):
+        await pipeline.publish(ctx, run, late=True)
+    row = ctx.store.find_run(run.id)
+    assert row is not None
+    assert row.published_at is not None
+
+
+def _sizes(url: str, number: int) -> dict[str, int]:
+    """Bytes per server: the largest tables with their indexes, and all."""
+    with psycopg.connect(url.replace("+psycopg", ""), autocommit=True) as connection:
+        query = "SELECT relname::text, pg_total_relation_size(relid) FROM pg_stat_user_tables ORDER BY 2 DESC LIMIT 9"
+        tables = {str(name): int(size) // number for name, size in connection.execute(query).fetchall()}
+        whole = connection.execute("SELECT pg_database_size(current_database())").fetchone()
+        assert whole is not None
+        return tables | {"all": int(whole[0]) // number}
+
+
+if __name__ == "__main__":
+    main()
