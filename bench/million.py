@@ -3,8 +3,8 @@
 A real PostgreSQL holds so many made-up servers with the records, receipts and listing index of one published night;
 bodies are those of fifty models, so bytes are without new bodies (`bench.history` has them). One server in forty is at
 one host, whose window lets half of them take part. Measured are the next night's walk over unchanged entries, its whole
-plan, leases, results and scores of `--sample` servers, a sweep, the publication of a run of `--sample` servers beside
-the others, pages of the list, and the export of the first `--sample` servers of the whole night.
+plan, leases, results and scores of `--sample` servers, a sweep, the export of the first `--sample` servers of
+the published night, its listing index, pages of the list, and the publication of a run of `--sample` servers beside it.
 Milliseconds per server (of pages and sweeps: each) are CPU of this process, CPU of PostgreSQL, and the clock's.
 """
 
@@ -113,8 +113,7 @@ async def _measure(server: PostgresServer, home: Path, number: int, sample: int)
         _plan(ctx, night, measured, number)
         _work(ctx, night, measured, sample)
         _sweep(ctx, night, measured)
-        with measured.step("export", sample):
-            _export(ctx.store, sample)
+        _export(ctx.store, measured, number, sample)
         list_nights(ctx.store, database, stored, measured.step)
         vacuum(url)
         _read_pages(ctx.store, stored.filled, measured)
@@ -228,12 +227,16 @@ def _read_pages(store: Store, filled: Filled, measured: Measured) -> None:
                 ask()
 
 
-def _export(store: Store, sample: int) -> None:
+def _export(store: Store, measured: Measured, number: int, sample: int) -> None:
+    """Some servers of a whole night, and apart from them what the export reads of all before the first."""
+    with measured.step("begin to export", number):
+        store.list_planned_servers(_PUBLISHED)
     left = sample
-    for batch in run_export.export_batches(store, _PUBLISHED, list(RUN_FILES.values())):
-        left -= batch.servers
-        if left <= 0:
-            return
+    with measured.step("export", sample):
+        for batch in run_export.export_batches(store, _PUBLISHED, list(RUN_FILES.values())):
+            left -= batch.servers
+            if left <= 0:
+                return
 
 
 async def _publish(ctx: Context, url: str, measured: Measured, sample: int) -> None:
