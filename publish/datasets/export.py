@@ -17,13 +17,14 @@ from publish.datasets.differences.changelog import render_changelog
 from publish.datasets.format.methodology import describe_methodology, methodology_version
 from publish.datasets.format.table_files import FileDigest, TableFiles
 from publish.datasets.format.tables import TABLES
-from publish.datasets.rows.export_workers import RowExporter, SourceCounts
+from publish.datasets.rows.export_workers import RowExporter
 from publish.datasets.snapshot import manifest as manifests
 from publish.datasets.snapshot import metadata
 from publish.datasets.snapshot.archive import archive_name, digest_path, write_archive
 from publish.datasets.snapshot.manifest import CHECKSUMS, MANIFEST, SIGNATURE, Manifest
 from publish.datasets.snapshot.minisign import Signer
 from publish.datasets.snapshot.reader import open_snapshot
+from publish.datasets.snapshot.source_counts import SourceCounts
 
 CHANGELOG: Final = "CHANGELOG.md"
 ONE_PROCESS: Final = RowExporter()
@@ -82,7 +83,7 @@ def export_snapshot(store: Store, order: ExportOrder, folder: Path, exporter: Ro
         made = manifests.add_files(made, written)
         data = manifests.encode_manifest(made)
         written[MANIFEST] = _write(partial / MANIFEST, data)
-        _write(partial / CHECKSUMS, render_checksums(written))
+        _write(partial / CHECKSUMS, manifests.render_checksums(written))
         if order.signer is not None:
             _write(partial / SIGNATURE, order.signer.sign(data, trusted=make_trusted_comment(made)))
         if order.archive:
@@ -102,11 +103,6 @@ def export_archive(store: Store, order: ExportOrder, path: Path, exporter: RowEx
         digest_path(partial).replace(digest_path(path))
         partial.replace(path)
     return manifest
-
-
-def render_checksums(written: dict[str, FileDigest]) -> bytes:
-    """The lines that `sha256sum -c` reads."""
-    return "".join(f"{one.sha256}  {name}\n" for name, one in sorted(written.items())).encode()
 
 
 def make_trusted_comment(manifest: Manifest) -> str:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import csv
 import gzip
 import hashlib
 import io
-from collections.abc import Callable, Sequence
+import os
+import re
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
@@ -25,6 +26,8 @@ GROUP_BYTES: Final = 32 * 2**20
 
 _LEVEL: Final = 6
 _ZSTD: Final = 3
+_LINE: Final = orjson.OPT_APPEND_NEWLINE
+_QUOTED: Final = re.compile(r'[",\r\n]')
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,41 +50,53 @@ class EncodedBlock:
 
 
 def encode_block(table: Table, rows: Sequence[Row], *, comparable: bool, lines: bool = True) -> EncodedBlock:
-    """Encode rows for the files of their table; without `lines`, the JSON Lines are left empty."""
+    """Encode rows for the files of their table; without `lines`, the JSON Lines are left empty.
+
+    Raise pa.ArrowInvalid for a value that does not fit its column.
+    """
     columns = table.shown(comparable=comparable)
-    shown = [{column.name: row[column.name] for column in columns} for row in rows]
+    values = [[row[column.name] for row in rows] for column in columns]
     return EncodedBlock(
         rows=len(rows),
-        jsonl=b"".join(orjson.dumps(row) + b"\n" for row in shown) if lines else b"",
-        csv=b"" if table.bulky else encode_csv(columns, shown),
-        batch=encode_batch(table, shown, comparable=comparable),
+        jsonl=encode_lines(table, columns, rows) if lines else b"",
+        csv=b"" if table.bulky else encode_csv(columns, values),
+        batch=pa.RecordBatch.from_arrays(
+            [_array(column, some) for column, some in zip(columns, values, strict=True)],
+            schema=table.arrow(comparable=comparable),
+        ),
     )
 
 
-def encode_csv(columns: Sequence[Column], rows: Sequence[Row]) -> bytes:
-    """Rows as CSV without a header line; cells are safe for spreadsheets."""
-    text = io.StringIO()
-    csv.writer(text, lineterminator="\n").writerows(zip(*(_cells(column, rows) for column in columns), strict=True))
-    return text.getvalue().encode("utf-8", "backslashreplace")
+def encode_lines(table: Table, columns: Sequence[Column], rows: Sequence[Row]) -> bytes:
+    """The columns of rows as JSON Lines."""
+    if len(columns) < len(table.columns):
+        rows = [{column.name: row[column.name] for column in columns} for row in rows]
+    return b"".join([orjson.dumps(row, option=_LINE) for row in rows])
 
 
-def _cells(column: Column, rows: Sequence[Row]) -> list[str]:
+def encode_csv(columns: Sequence[Column], values: Sequence[Sequence[Any]]) -> bytes:
+    """The values of columns as CSV without a header line; cells are safe for spreadsheets."""
+    cells = (_cells(column, some) for column, some in zip(columns, values, strict=True))
+    text = "".join(f"{line}\n" for line in map(",".join, zip(*cells, strict=True)))
+    return text.encode("utf-8", "backslashreplace")
+
+
+def _cells(column: Column, values: Sequence[Any]) -> Iterator[str]:
     """The cells of a column. Most values are repeated, so each is written once."""
-    values, cell = [row[column.name] for row in rows], column.cell
+    cell = column.cell
     if column.type is Type.TEXTS:
-        return [cell(value) for value in values]
-    written = {value: cell(value) for value in set(values)}
-    return [written[value] for value in values]
+        return (_quote(cell(value)) for value in values)
+    written = {value: _quote(cell(value)) for value in set(values)}
+    return map(written.__getitem__, values)
 
 
-def encode_batch(table: Table, rows: Sequence[Row], *, comparable: bool) -> pa.RecordBatch:
-    """Rows as a record batch; raise pa.ArrowInvalid for a value that does not fit its column."""
-    arrays = [_array(column, rows) for column in table.shown(comparable=comparable)]
-    return pa.RecordBatch.from_arrays(arrays, schema=table.arrow(comparable=comparable))
+def _quote(cell: str) -> str:
+    """A cell as RFC 4180 wants it."""
+    return '"' + cell.replace('"', '""') + '"' if _QUOTED.search(cell) else cell
 
 
-def _array(column: Column, rows: Sequence[Row]) -> pa.Array:
-    values, kind = [row[column.name] for row in rows], column.arrow.type
+def _array(column: Column, values: Sequence[Any]) -> pa.Array:
+    kind = column.arrow.type
     if column.type is Type.DECIMAL:
         rounded = {value: None if value is None else round_text(value, column.places) for value in set(values)}
         values = [rounded[value] for value in values]
@@ -117,6 +132,15 @@ class DigestWriter(io.RawIOBase):
 
     def written(self, rows: int | None = None) -> FileDigest:
         return FileDigest(self._sha256.hexdigest(), self._size, rows)
+
+
+def digest_parquet(table: Table, block: EncodedBlock, *, comparable: bool) -> FileDigest:
+    """The digest of the Parquet file with these rows alone, which is not kept."""
+    with DigestWriter(Path(os.devnull)) as sink:
+        writer = _Parquet(sink, table.arrow(comparable=comparable))
+        writer.write(block)
+        writer.finish()
+        return sink.written(block.rows)
 
 
 class TableFiles:

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from datetime import datetime
+from dataclasses import dataclass
 from itertools import islice
 from typing import IO, Any
 
@@ -16,40 +14,10 @@ from publish.datasets.format.methodology import is_current_code
 from publish.datasets.format.table_files import EncodedBlock, encode_block
 from publish.datasets.format.tables import SERVERS, TABLES
 from publish.datasets.rows.server_rows import make_server_rows
+from publish.datasets.snapshot.source_counts import KindCounts, SourceCounts
 from publish.publication.export_workers import SERVERS_PER_WORKER, read_worker_pages, write_pages
 from publish.views.public_servers import BATCH_SIZE, PublicServer, read_public_servers
 from scoring.engine.assess import assess_dossier
-
-
-@dataclass(slots=True)
-class KindCounts:
-    """Number of records of one kind of evidence, and the period in which they were observed."""
-
-    observed: int = 0
-    absent: int = 0
-    first: datetime | None = None
-    last: datetime | None = None
-
-    def add(self, other: KindCounts) -> None:
-        """Add the counts of another batch."""
-        self.observed += other.observed
-        self.absent += other.absent
-        self.first = min((at for at in (self.first, other.first) if at), default=None)
-        self.last = max((at for at in (self.last, other.last) if at), default=None)
-
-
-@dataclass(slots=True)
-class SourceCounts:
-    """Sources of a snapshot: record counts by kind and server counts by registry."""
-
-    kinds: dict[str, KindCounts] = field(default_factory=dict)
-    registries: Counter[str] = field(default_factory=Counter)
-
-    def add(self, other: SourceCounts) -> None:
-        """Add the counts of another batch."""
-        for kind, source in other.kinds.items():
-            self.kinds.setdefault(kind, KindCounts()).add(source)
-        self.registries += other.registries
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,7 @@ from typing import Any
 from evidence.canonical import canonical_json
 from evidence.model import Absent, Reason, ServerId
 from publish.datasets.format.columns import Row
+from publish.datasets.format.tables import RUN
 from publish.disclosure import private_rule_ids
 from scoring.engine import catalogue
 from scoring.engine.assessment import Assessment, Question
@@ -17,8 +18,8 @@ from scoring.engine.walk import Pages
 from scoring.results.outcome import NotMeasured, Outcome
 
 
-def make_outcome_rows(server: ServerId, assessment: Assessment) -> Iterator[Row]:
-    """The outcomes for one server. A rule has no row if the evidence that it reads is absent.
+def make_outcome_rows(server: ServerId, run: str, assessment: Assessment) -> Iterator[Row]:
+    """The outcomes for one server in a run. A rule has no row if the evidence that it reads is absent.
 
     A question over other pages than all has a row only if its outcome differs.
     """
@@ -26,8 +27,8 @@ def make_outcome_rows(server: ServerId, assessment: Assessment) -> Iterator[Row]
     for question, reads, params in list_public_questions():
         outcome = assessment.outcomes[question]
         if _is_shown(question, outcome, reads in absent, assessment):
-            pages = question.pages.value
-            yield {"server": server, "rule": question.rule, "params": params, "pages": pages, **_answer(outcome)}
+            key = {"server": server, RUN: run, "rule": question.rule, "params": params, "pages": question.pages.value}
+            yield {**key, **_answer(outcome)}
 
 
 @cache

@@ -6,7 +6,7 @@ import base64
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from decimal import Context, Decimal
-from typing import Any, Final, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from evidence.canonical import canonical_json
 from evidence.derive.secret_scrubbing import are_free_of_secrets, scrub_text
@@ -24,15 +24,18 @@ from publish.datasets.format.tables import (
     SERVERS,
     TABLES,
     TABLES_BY_NAME,
+    Table,
 )
 from publish.datasets.rows.evidence_bodies import PublishedBody, publish_bodies
 from publish.datasets.rows.rule_outcomes import make_outcome_rows
 from publish.formats.csv_columns import PROJECT_COLUMNS
-from publish.views.public_servers import PublicServer
 from publish.views.server_summary import estimate_listed_tokens, find_ecosystem, summarize_server
 from scoring.engine.assessment import Assessment
 from scoring.results.outcome import NotMeasured
 from scoring.results.scorecard import ComponentScore, DimensionScore, Line, Scorecard
+
+if TYPE_CHECKING:  # it imports the store, which verification does not need
+    from publish.views.public_servers import PublicServer
 
 ServerRows: TypeAlias = Mapping[str, Sequence[Row]]
 """The rows of one server by table."""
@@ -53,35 +56,41 @@ def make_server_rows(published: PublicServer, assessment: Assessment | None, run
     out = publish_bodies(published.dossier.records)
     cited = {published.dossier.records[kind].digest: body.digest for kind, body in out.items()}
     server = published.dossier.server
+    ecosystem = find_ecosystem(server)
     sheet = {
-        SERVERS.name: [make_server_row(published.dossier)],
-        **make_receipt_rows(published.scorecards, cited),
-        OUTCOMES.name: list(make_outcome_rows(server.id, assessment)) if assessment else [],
+        SERVERS.name: [_repeat(SERVERS, make_server_row(published.dossier), {RUN: run, ECOSYSTEM: ecosystem})],
+        **make_receipt_rows(published.scorecards, run, ecosystem, cited),
+        OUTCOMES.name: list(make_outcome_rows(server.id, run, assessment)) if assessment else [],
         EVIDENCE.name: [_evidence(record, out[kind]) for kind, record in sorted(published.dossier.records.items())],
     }
     return {
-        **mask_secrets(_repeat(sheet, {RUN: run, ECOSYSTEM: find_ecosystem(server)})),
+        **mask_secrets(sheet),
         BODIES.name: [_body(server, kind, body) for kind, body in out.items() if body.content is not None],
     }
 
 
-def make_receipt_rows(cards: Iterable[Scorecard], cited: Mapping[str, str] | None = None) -> dict[str, list[Row]]:
+def make_receipt_rows(
+    cards: Iterable[Scorecard], run: str, ecosystem: str, cited: Mapping[str, str] | None = None
+) -> dict[str, list[Row]]:
     """The rows of receipts: `scorecards`, `dimension_scores` and `lines`. `cited` renames digests of evidence."""
     found: dict[str, list[Row]] = {SCORECARDS.name: [], DIMENSIONS.name: [], LINES.name: []}
     for card in cards:
-        key = {"server": card.server, "rubric": card.rubric, "version": card.version}
-        found[SCORECARDS.name].append({**key, **_scorecard(card)})
-        found[DIMENSIONS.name] += [{**key, **row} for row in _parts(card)]
-        found[LINES.name] += [{**key, **row} for row in _lines(card, cited or {})]
+        key = {"server": card.server, RUN: run, "rubric": card.rubric, "version": card.version}
+        found[SCORECARDS.name].append({**key, ECOSYSTEM: ecosystem, **_scorecard(card)})
+        found[DIMENSIONS.name] += _parts({**key, ECOSYSTEM: ecosystem}, card)
+        found[LINES.name] += _lines(key, card, cited or {})
     return found
 
 
 def format_decimal(value: Decimal) -> str:
     """A number as a string with at most MAX_DECIMALS decimals, without an exponent."""
+    text = format(value, "f")
+    if len(text) - text.find(".") <= MAX_DECIMALS + 1:
+        return text
     exponent = value.as_tuple().exponent
     if isinstance(exponent, int) and exponent < -MAX_DECIMALS:
-        value = value.quantize(_LAST, context=_WIDE).normalize(_WIDE)
-    return format(value, "f")
+        return format(value.quantize(_LAST, context=_WIDE).normalize(_WIDE), "f")
+    return text
 
 
 def mask_secrets(sheet: dict[str, list[Row]]) -> dict[str, list[Row]]:
@@ -117,10 +126,10 @@ def make_server_row(dossier: Dossier) -> Row:
     }
 
 
-def _repeat(sheet: dict[str, list[Row]], values: Mapping[str, str]) -> dict[str, list[Row]]:
-    """The rows with the values of the run and of the server that their tables repeat."""
-    repeated = {name: {column: values[column] for column in TABLES_BY_NAME[name].repeated} for name in sheet}
-    return {name: [{**row, **repeated[name]} for row in rows] for name, rows in sheet.items()}
+def _repeat(table: Table, row: Row, values: Mapping[str, str]) -> Row:
+    """The row in the order of its table, with values of the run and of the server."""
+    whole = {**row, **values}
+    return {column.name: whole[column.name] for column in table.columns}
 
 
 def _scorecard(card: Scorecard) -> dict[str, Any]:
@@ -137,9 +146,10 @@ def _scorecard(card: Scorecard) -> dict[str, Any]:
     }
 
 
-def _parts(card: Scorecard) -> Iterator[dict[str, Any]]:
+def _parts(key: Row, card: Scorecard) -> Iterator[Row]:
     for dimension in card.dimensions:
         yield {
+            **key,
             **_part(dimension, dimension.name, None),
             "status": dimension.status,
             "checked": None,
@@ -148,6 +158,7 @@ def _parts(card: Scorecard) -> Iterator[dict[str, Any]]:
         }
         for part in dimension.components:
             yield {
+                **key,
                 **_part(part, dimension.name, part.name),
                 "status": "not_testable" if isinstance(part.result, NotMeasured) else "measured",
                 "checked": part.checked,
@@ -156,7 +167,7 @@ def _parts(card: Scorecard) -> Iterator[dict[str, Any]]:
             }
 
 
-def _part(part: DimensionScore | ComponentScore, dimension: str, component: str | None) -> dict[str, Any]:
+def _part(part: DimensionScore | ComponentScore, dimension: str, component: str | None) -> Row:
     return {
         "dimension": dimension,
         "component": component,
@@ -166,21 +177,19 @@ def _part(part: DimensionScore | ComponentScore, dimension: str, component: str 
     }
 
 
-def _lines(card: Scorecard, cited: Mapping[str, str]) -> Iterator[dict[str, Any]]:
-    yield from _place(None, None, card.lines, cited)
+def _lines(key: Row, card: Scorecard, cited: Mapping[str, str]) -> Iterator[Row]:
+    yield from _place({**key, "dimension": None, "component": None}, card.lines, cited)
     for dimension in card.dimensions:
-        yield from _place(dimension.name, None, dimension.lines, cited)
+        place = {**key, "dimension": dimension.name, "component": None}
+        yield from _place(place, dimension.lines, cited)
         for part in dimension.components:
-            yield from _place(dimension.name, part.name, part.lines, cited)
+            yield from _place({**place, "component": part.name}, part.lines, cited)
 
 
-def _place(
-    dimension: str | None, component: str | None, lines: Sequence[Line], cited: Mapping[str, str]
-) -> Iterator[dict[str, Any]]:
+def _place(place: Row, lines: Sequence[Line], cited: Mapping[str, str]) -> Iterator[Row]:
     for position, line in enumerate(lines):
         yield {
-            "dimension": dimension,
-            "component": component,
+            **place,
             "position": position,
             "cites": line.cites,
             "points": format_decimal(line.points),

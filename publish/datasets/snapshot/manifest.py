@@ -14,7 +14,7 @@ from publish.datasets.format.methodology import is_current_code
 from publish.datasets.format.table_files import FileDigest
 from publish.datasets.format.tables import OUTCOMES, TABLES
 from publish.datasets.rows.evidence_bodies import LICENCES
-from publish.datasets.rows.export_workers import SourceCounts
+from publish.datasets.snapshot.source_counts import SourceCounts
 
 SCHEMA: Final = "2.0.0"
 """Version of tables, columns and files: major if readers break, minor for additions, else patch."""
@@ -138,6 +138,11 @@ def encode_manifest(manifest: Manifest) -> bytes:
         "files": {file.name: _file(file) for file in manifest.files},
     }
     return json.dumps(document, sort_keys=True, indent=2).encode() + b"\n"
+
+
+def render_checksums(written: Mapping[str, FileDigest]) -> bytes:
+    """The lines that `sha256sum -c` reads."""
+    return "".join(f"{one.sha256}  {name}\n" for name, one in sorted(written.items())).encode()
 
 
 def decode_manifest(data: bytes) -> Manifest:

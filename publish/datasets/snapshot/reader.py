@@ -195,22 +195,41 @@ class RowParser:
 
     def parse(self, line: bytes) -> Row:
         """The row in a line; raise UnreadableFile."""
-        name = table_file_name(self._table, JSONL)
+        return self.parse_all([line])[0]
+
+    def parse_all(self, lines: Sequence[bytes]) -> list[Row]:
+        """The rows in lines, whose types are checked column by column; raise UnreadableFile."""
+        rows = [self._load(line) for line in lines]
+        for column, plain in zip(self._columns, self._plain, strict=True):
+            values = [row[column.name] for row in rows]
+            if not plain.issuperset(map(type, values)):
+                self._check(column, rows)
+        return rows
+
+    def _load(self, line: bytes) -> Row:
         try:
-            row = orjson.loads(line)
+            row: Row = orjson.loads(line)
         except orjson.JSONDecodeError as error:
-            raise UnreadableFile(name, f"a row in JSON expected: {error}") from error
+            raise UnreadableFile(self._file, f"a row in JSON expected: {error}") from error
         if not isinstance(row, dict) or list(row) != self._names:
             found = ", ".join(row)[:200] if isinstance(row, dict) else type(row).__name__
-            raise UnreadableFile(name, f"the columns of {self._table.name} expected in their order, found {found}")
-        for column, plain, value in zip(self._columns, self._plain, row.values(), strict=True):
-            if type(value) not in plain and not _fits(column, value):
-                what = f"{column.type.value}{' or null' if column.nullable else ''}"
-                found = str(value)[:80]
-                raise UnreadableFile(
-                    name, f"{what} expected in `{column.name}` of {str(row['server'])[:40]}, found {found!r}"
-                )
+            raise UnreadableFile(
+                self._file, f"the columns of {self._table.name} expected in their order, found {found}"
+            )
         return row
+
+    def _check(self, column: Column, rows: Sequence[Row]) -> None:
+        for row in rows:
+            if not _fits(column, row[column.name]):
+                what = f"{column.type.value}{' or null' if column.nullable else ''}"
+                found = str(row[column.name])[:80]
+                raise UnreadableFile(
+                    self._file, f"{what} expected in `{column.name}` of {str(row['server'])[:40]}, found {found!r}"
+                )
+
+    @property
+    def _file(self) -> str:
+        return table_file_name(self._table, JSONL)
 
 
 def _plain_types(column: Column) -> frozenset[type]:

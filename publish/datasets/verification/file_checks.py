@@ -8,12 +8,11 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final
 
-from publish.datasets.export import render_checksums
 from publish.datasets.format.methodology import describe_methodology, is_current_code, methodology_version
 from publish.datasets.format.table_files import FileDigest
 from publish.datasets.format.tables import TABLES, table_file_name
 from publish.datasets.snapshot.archive import DIGEST, archive_name, parse_digest
-from publish.datasets.snapshot.manifest import CHECKSUMS, MANIFEST, METHODOLOGY, SIGNATURE
+from publish.datasets.snapshot.manifest import CHECKSUMS, MANIFEST, METHODOLOGY, SIGNATURE, render_checksums
 from publish.datasets.snapshot.minisign import (
     MAX_FILE_BYTES,
     BadSignature,

@@ -14,7 +14,6 @@ from typing import Final
 
 from evidence.kinds import access, listing, source
 from evidence.model import Observed, Reason
-from publish.datasets.rows.server_rows import make_receipt_rows, mask_secrets
 from publish.datasets.verification.dossiers import RebuiltDossier
 from publish.datasets.verification.published_parts import build_dimension, read_component, read_line
 from publish.datasets.verification.receipt_matching import (
@@ -23,7 +22,7 @@ from publish.datasets.verification.receipt_matching import (
     Place,
     ReceiptRows,
     find_first_difference,
-    group_receipts,
+    render_receipts,
 )
 from publish.datasets.verification.receipt_sums import find_wrong_sum
 from publish.disclosure import WITHHELD, ReviewedFindings, redact_receipt
@@ -124,7 +123,7 @@ class VerdictSplicer:
         card = self.method.assemble(replace(parts, dimensions=dimensions), assumed)
         lines = self._with_published_words(card.lines, published)
         public = redact_receipt(replace(card, lines=lines), self.reviewed)
-        return group_receipts(mask_secrets(make_receipt_rows([public])))[0]
+        return render_receipts([public], published)[0]
 
     def _with_published_words(self, lines: Sequence[Line], published: ReceiptRows) -> tuple[Line, ...]:
         """The lines, where caps by a private finding that was disclosed have the published words and place."""

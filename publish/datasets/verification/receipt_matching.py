@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any, Final, TypeAlias
 
 from publish.datasets.format.columns import Row
-from publish.datasets.format.tables import DIMENSIONS, LINES, SCORECARDS
+from publish.datasets.format.tables import DIMENSIONS, ECOSYSTEM, LINES, RUN, SCORECARDS
+from publish.datasets.rows.server_rows import make_receipt_rows, mask_secrets
 from publish.disclosure import WITHHELD
+from scoring.results.scorecard import Scorecard
 
 Place: TypeAlias = tuple[str | None, str | None]
 """Dimension and component of a line; both None for lines of the whole receipt."""
@@ -18,7 +20,7 @@ Mismatch: TypeAlias = tuple[str, Any, Any]
 """Where two receipts differ, what was expected and what was found."""
 
 WHOLE_RECEIPT: Final[Place] = (None, None)
-_KEY: Final = frozenset({"server", "rubric", "version", "as_of"})
+_KEY: Final = frozenset({"server", RUN, "rubric", "version", ECOSYSTEM, "as_of"})
 _OF_LINE: Final = ("cites", "points", "why", "rule", "at", "severity", "evidence", "checked")
 
 
@@ -60,8 +62,16 @@ def group_receipts(rows: Mapping[str, Sequence[Row]]) -> list[ReceiptRows]:
     ]
 
 
+def render_receipts(cards: Iterable[Scorecard], published: ReceiptRows) -> list[ReceiptRows]:
+    """Public receipts of one server as this code publishes them, with the run and ecosystem of a published one."""
+    rows = make_receipt_rows(cards, published.card[RUN], published.card[ECOSYSTEM])
+    return group_receipts(mask_secrets(rows))
+
+
 def find_first_difference(mine: ReceiptRows, published: ReceiptRows) -> Mismatch | None:
     """The first difference of two receipts: results first, then parts, then lines."""
+    if mine == published:
+        return None
     return next(find_differences(mine, published), None)
 
 

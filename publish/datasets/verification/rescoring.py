@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
@@ -22,12 +22,18 @@ from publish.datasets.format.tables import (
     table_file_name,
 )
 from publish.datasets.rows.rule_outcomes import list_public_questions, make_outcome_rows
-from publish.datasets.rows.server_rows import make_receipt_rows, make_server_row, mask_secrets
+from publish.datasets.rows.server_rows import make_server_row, mask_secrets
 from publish.datasets.verification.dossiers import RebuiltDossier, rebuild_dossier
 from publish.datasets.verification.partial_receipts import splice_receipt
 from publish.datasets.verification.partial_verdicts import VerdictSplicer
 from publish.datasets.verification.problems import Problem, ProblemKind, show_value
-from publish.datasets.verification.receipt_matching import Mismatch, ReceiptRows, find_first_difference, group_receipts
+from publish.datasets.verification.receipt_matching import (
+    Mismatch,
+    ReceiptRows,
+    find_first_difference,
+    group_receipts,
+    render_receipts,
+)
 from publish.datasets.verification.receipt_sums import find_wrong_sum
 from publish.disclosure import ReviewedFindings, private_rule_ids, redact_receipt
 from publish.views.server_summary import find_ecosystem
@@ -92,24 +98,25 @@ class ServerVerifier:
         judged.problems += _wrong_server(rows, rebuilt)
         known = {rubric.name: rubric for rubric in catalogue.list_rubrics()}
         assessment = assess_dossier(rebuilt.dossier)
-        judged.problems += _wrong_outcomes(rows, rebuilt, assessment)
+        judged.problems += _wrong_outcomes(rows, rebuilt, assessment, self.run)
+        recomputed = _recompute([(known[one.name], one) for one in published if one.name in known], assessment)
         for receipt in published:
-            rubric = known.get(receipt.name)
-            if rubric is None:
+            if (mine := recomputed.get(receipt.name)) is None:
                 self._add_up(receipt, ReceiptVerdict.OTHER_CODE, judged)
             else:
-                self._recompute(receipt, rubric, rebuilt, assessment, judged)
+                self._compare(receipt, known[receipt.name], rebuilt, assessment, judged, mine=mine)
         return judged
 
-    def _recompute(
+    def _compare(
         self,
         receipt: ReceiptRows,
         rubric: Rubric,
         rebuilt: RebuiltDossier,
         assessment: Assessment,
         judged: ServerVerdicts,
+        *,
+        mine: ReceiptRows,
     ) -> None:
-        mine = _recompute(rubric, assessment, receipt)
         wrong = find_first_difference(mine, receipt)
         if wrong is None:
             judged.verdicts[receipt.name, ReceiptVerdict.RECOMPUTED] += 1
@@ -168,10 +175,15 @@ class ServerVerifier:
             judged.problems.append(_differs(receipt, *wrong))
 
 
-def _recompute(rubric: Rubric, assessment: Assessment, published: ReceiptRows) -> ReceiptRows:
-    """The receipt as this code computes and publishes it. Disclosed findings are known from the published lines."""
-    card = redact_receipt(rubric.score(assessment), _read_reviews(published))
-    return group_receipts(mask_secrets(make_receipt_rows([card])))[0]
+def _recompute(wanted: Iterable[tuple[Rubric, ReceiptRows]], assessment: Assessment) -> dict[str, ReceiptRows]:
+    """Receipts by name as this code computes and publishes them, each for a rubric and the receipt that is published.
+
+    Disclosed findings are known from the published lines. The texts of all are searched for secrets together.
+    """
+    pairs = {published.name: (rubric, published) for rubric, published in wanted}
+    cards = [redact_receipt(rubric.score(assessment), _read_reviews(one)) for rubric, one in pairs.values()]
+    some = next((published for _, published in pairs.values()), None)
+    return {receipt.name: receipt for receipt in render_receipts(cards, some)} if some else {}
 
 
 def _read_reviews(published: ReceiptRows) -> ReviewedFindings:
@@ -195,7 +207,8 @@ def _is_consistent(published: ReceiptRows, rubric: Rubric, lacking: Sequence[Que
             walks=assessment.walks,
             versions=assessment.versions,
         )
-        if find_first_difference(_recompute(rubric, guessed, published), published) is None:
+        mine = _recompute([(rubric, published)], guessed)[published.name]
+        if find_first_difference(mine, published) is None:
             return True
     return False
 
@@ -249,30 +262,38 @@ def _wrong_server(rows: Mapping[str, Sequence[Row]], rebuilt: RebuiltDossier) ->
 
 
 def _wrong_outcomes(
-    rows: Mapping[str, Sequence[Row]], rebuilt: RebuiltDossier, assessment: Assessment
+    rows: Mapping[str, Sequence[Row]], rebuilt: RebuiltDossier, assessment: Assessment, run: str
 ) -> Iterator[Problem]:
     """Differences in the table of rule outcomes: values where the evidence is public, missing rows elsewhere too."""
-    lacking = {question.rule for question in assessment.outcomes if rebuilt.lacks(question)}
     server = rows[SERVERS.name][0]["server"]
-    made = mask_secrets({OUTCOMES.name: list(make_outcome_rows(server, assessment))})[OUTCOMES.name]
+    made = mask_secrets({OUTCOMES.name: list(make_outcome_rows(server, run, assessment))})[OUTCOMES.name]
+    if made != rows.get(OUTCOMES.name, ()):
+        lacking = {question.rule for question in assessment.outcomes if rebuilt.lacks(question)}
+        yield from _list_wrong_outcomes(server, made, rows.get(OUTCOMES.name, ()), lacking)
+    answered = {row["rule"] for row in rows.get(OUTCOMES.name, ())}
+    asked = (one for one, reads, _ in list_public_questions() if reads in rebuilt.missing and one.pages is Pages.ALL)
+    observed = {question.rule for question in asked}
+    for rule in sorted(observed - answered):
+        yield _of_table(OUTCOMES, server, rule, ("a row", None), ProblemKind.SCORE)
+
+
+def _list_wrong_outcomes(
+    server: str, made: Sequence[Row], published: Sequence[Row], lacking: Collection[str]
+) -> Iterator[Problem]:
+    """Outcomes that differ from those of this code, of rules whose evidence is public."""
     mine, found = (
         {
             (row["rule"], row["params"], row["pages"]): {name: value for name, value in row.items() if name != RUN}
             for row in some
             if row["rule"] not in lacking
         }
-        for some in (made, rows.get(OUTCOMES.name, ()))
+        for some in (made, published)
     )
     for key in sorted(mine.keys() | found.keys()):
         one, other = mine.get(key), found.get(key)
         if one != other:
             words = (_answer(one), _answer(other))
             yield _of_table(OUTCOMES, server, " ".join(key), words, ProblemKind.SCORE)
-    answered = {row["rule"] for row in rows.get(OUTCOMES.name, ())}
-    asked = (one for one, reads, _ in list_public_questions() if reads in rebuilt.missing and one.pages is Pages.ALL)
-    observed = {question.rule for question in asked}
-    for rule in sorted(observed - answered):
-        yield _of_table(OUTCOMES, server, rule, ("a row", None), ProblemKind.SCORE)
 
 
 def _answer(row: Row | None) -> str | None:

@@ -14,10 +14,9 @@ from typing import Any
 from evidence.kinds import access
 from evidence.model import Dossier, Reason, Run, ServerRef, Status
 from evidence.store import RunState, Store
-from publish.datasets.export import CHECKSUMS, render_checksums
 from publish.datasets.format.table_files import FileDigest, TableFiles, encode_block
 from publish.datasets.format.tables import TABLES_BY_NAME
-from publish.datasets.snapshot.manifest import MANIFEST
+from publish.datasets.snapshot.manifest import CHECKSUMS, MANIFEST, render_checksums
 from publish.datasets.snapshot.reader import open_snapshot
 from scoring.engine import catalogue
 from scoring.engine.assess import assess_dossier
