@@ -22,13 +22,18 @@ from publish.datasets.snapshot.reader import Lines, OpenedSnapshot, RowParser, U
 from publish.datasets.verification import confined_processes
 from publish.datasets.verification.file_checks import check_files, check_methodology, check_signature
 from publish.datasets.verification.format_equality import OtherFormats
-from publish.datasets.verification.parquet_rows import find_unreadable_tables
+from publish.datasets.verification.parquet_rows import find_unreadable_tables, is_parquet_of
 from publish.datasets.verification.problems import Problem, ProblemKind, show_value
 from publish.datasets.verification.rescoring import ServerVerdicts, ServerVerifier
 
 CHUNK: Final = 25
 CHUNK_BYTES: Final = 32 * 2**20
 """Maximum servers, and bytes of their rows, in one chunk for a process."""
+
+SMALL_SET: Final = 50
+SMALL_BYTES: Final = 16 * 2**20
+"""Maximum servers, and bytes of their rows, of a set that is judged in this process: parsed, they stay far below the
+memory that a process for untrusted input may have. They are one block of an export."""
 
 MAX_HELD_BYTES: Final = 512 * 2**20
 """Maximum bytes of rows that wait for verification."""
@@ -37,6 +42,7 @@ MAX_PROBLEMS: Final = 10_000
 """Maximum number of problems in a report; further ones are counted."""
 
 ServerChunk: TypeAlias = Sequence[tuple[str, Mapping[str, Lines]]]
+ChunkResult: TypeAlias = tuple[ServerVerdicts, dict[str, EncodedBlock]]
 
 
 @dataclass(slots=True)
@@ -69,7 +75,8 @@ def verify_snapshot(
     """Verify a snapshot from its folder alone; raise NotASnapshot without a manifest.
 
     All problems are in the report, also if a table cannot be read to its end. `on_progress` gets the number of servers
-    of each chunk. Input is parsed by `processes` with limited memory; 0 parses trusted input in this process.
+    of each chunk. Input is parsed by `processes` with limited memory, a small set without faults in its rows in this
+    process; 0 parses trusted input in this process.
     """
     opened = open_snapshot(folder)
     report = VerificationReport(opened.manifest)
@@ -95,7 +102,7 @@ def verify_snapshot(
     return report
 
 
-def verify_chunk(manifest: Manifest, chunk: ServerChunk) -> tuple[ServerVerdicts, dict[str, EncodedBlock]]:
+def verify_chunk(manifest: Manifest, chunk: ServerChunk) -> ChunkResult:
     """Verify some servers; return their rows as they must stand in the other files. Runs in a worker process."""
     judged = ServerVerdicts()
     rows: dict[str, list[Mapping[str, object]]] = {table.name: [] for table in TABLES}
@@ -103,7 +110,7 @@ def verify_chunk(manifest: Manifest, chunk: ServerChunk) -> tuple[ServerVerdicts
     verifier = ServerVerifier(run, manifest.as_of, ours) if manifest.as_of else None
     parsers = {table.name: RowParser(table, comparable=manifest.comparable) for table in TABLES}
     for _, lines in chunk:
-        found = {name: [parsers[name].parse(line) for line in some] for name, some in lines.items()}
+        found = {name: parsers[name].parse_all(some) for name, some in lines.items()}
         for name, some in found.items():
             rows[name] += some
         judged.add(verifier.judge(found) if verifier else ServerVerdicts(1))
@@ -123,9 +130,11 @@ def _judge_all(
 ) -> None:
     manifest = opened.manifest
     rows = dict.fromkeys(TABLES_BY_NAME, 0)
+    small = _judge_small_set(opened) if processes else None
     with ExitStack() as stack:
-        formats = stack.enter_context(OtherFormats(opened, _unproven(opened) if processes else {}))
-        for judged, blocks in _judged(opened, processes, stack):
+        unproven = _find_unproven(opened, small[1] if small else {}) if processes else {}
+        formats = stack.enter_context(OtherFormats(opened, unproven))
+        for judged, blocks in [small] if small else _judged(_chunks(opened), opened.manifest, processes, stack):
             _keep(report, judged)
             for name, block in blocks.items():
                 rows[name] += block.rows
@@ -151,8 +160,33 @@ def _judge_all(
         )
 
 
-def _unproven(opened: OpenedSnapshot) -> Mapping[str, str]:
-    return find_unreadable_tables(opened.folder, TABLES, comparable=opened.manifest.comparable)
+def _judge_small_set(opened: OpenedSnapshot) -> ChunkResult | None:
+    """The result for all servers of a small set; None for larger ones, and where a row cannot be read or judged."""
+    chunk: list[tuple[str, Mapping[str, Lines]]] = []
+    size = 0
+    try:
+        for some, more in _chunks(opened):
+            chunk += some
+            size += more
+            if len(chunk) > SMALL_SET or size > SMALL_BYTES:
+                return None
+        with ExitStack() as stack:
+            return next(_judged(iter([(chunk, size)] if chunk else ()), opened.manifest, 0, stack), None)
+    except UnreadableFile:
+        return None
+
+
+def _find_unproven(opened: OpenedSnapshot, blocks: Mapping[str, EncodedBlock]) -> Mapping[str, str]:
+    """The tables whose Parquet file must not be read. A file that is what we write for its rows needs no proof."""
+    comparable = opened.manifest.comparable
+    proven = {
+        name
+        for name, block in blocks.items()
+        if is_parquet_of(opened.folder, TABLES_BY_NAME[name], block, comparable=comparable)
+    }
+    return find_unreadable_tables(
+        opened.folder, [table for table in TABLES if table.name not in proven], comparable=comparable
+    )
 
 
 def _keep(report: VerificationReport, judged: ServerVerdicts) -> None:
@@ -163,15 +197,15 @@ def _keep(report: VerificationReport, judged: ServerVerdicts) -> None:
 
 
 def _judged(
-    opened: OpenedSnapshot, processes: int, stack: ExitStack
-) -> Iterator[tuple[ServerVerdicts, dict[str, EncodedBlock]]]:
+    chunks: Iterator[tuple[ServerChunk, int]], manifest: Manifest, processes: int, stack: ExitStack
+) -> Iterator[ChunkResult]:
     """The results of all chunks in order, with a limited number of chunks in progress."""
     pool = stack.enter_context(confined_processes.start_confined_workers(processes))
-    waiting: deque[tuple[Future[tuple[ServerVerdicts, dict[str, EncodedBlock]]], int, str]] = deque()
+    waiting: deque[tuple[Future[ChunkResult], int, str]] = deque()
     held = 0
     try:
-        for chunk, size in _chunks(opened):
-            waiting.append((pool.submit(verify_chunk, opened.manifest, chunk), size, _span(chunk)))
+        for chunk, size in chunks:
+            waiting.append((pool.submit(verify_chunk, manifest, chunk), size, _span(chunk)))
             held += size
             while len(waiting) > 2 * max(processes, 1) or held > MAX_HELD_BYTES:
                 future, done, span = waiting.popleft()
@@ -185,9 +219,7 @@ def _judged(
             future.cancel()
 
 
-def _result(
-    future: Future[tuple[ServerVerdicts, dict[str, EncodedBlock]]], span: str
-) -> tuple[ServerVerdicts, dict[str, EncodedBlock]]:
+def _result(future: Future[ChunkResult], span: str) -> ChunkResult:
     """The result of a chunk; raise UnreadableFile if judging it failed."""
     error = future.exception()
     if error is None:

@@ -34,3 +34,13 @@ def test_modules_in_the_current_folder_are_not_loaded(tmp_path: Path) -> None:
         timeout=120,
     )
     assert (done.stdout, done.stderr) == ("7\n", "")
+
+
+def test_verification_imports_no_database() -> None:
+    """Its import takes longer than judging a small set."""
+    code = (
+        "import sys, publish.datasets.verification.verify\n"
+        "print([name for name in ('sqlalchemy', 'sqlmodel', 'pydantic') if name in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "[]\n"

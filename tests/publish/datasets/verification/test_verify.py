@@ -9,7 +9,9 @@ import os
 import re
 import shutil
 from collections.abc import Callable
+from concurrent.futures import Executor
 from dataclasses import replace
+from decimal import Decimal
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -405,6 +407,56 @@ def test_a_file_that_is_no_parquet_is_named(snapshot: Path) -> None:
     nights.write(snapshot, "servers.parquet", b"PAR1" + b"\xff" * 100 + b"PAR1")
     found = {(problem.fault, problem.file) for problem in verify(snapshot).problems}
     assert (ProblemKind.UNREADABLE, "servers.parquet") in found
+
+
+class ProcessStarted(Exception):
+    """A process was started."""
+
+
+@pytest.fixture
+def no_processes(monkeypatch: pytest.MonkeyPatch) -> None:
+    start = confined_processes.start_confined_workers
+
+    def refuse(processes: int) -> Executor:
+        if processes:
+            raise ProcessStarted
+        return start(processes)
+
+    monkeypatch.setattr(confined_processes, "start_confined_workers", refuse)
+
+
+@pytest.mark.usefixtures("no_processes")
+def test_a_small_set_is_judged_without_other_processes(written: Path) -> None:
+    assert verify(written, processes=2).problems == []
+    assert verify(written, processes=2).judged == verify(written).judged
+
+
+@pytest.mark.usefixtures("no_processes")
+def test_a_parquet_file_that_we_did_not_write_is_never_read_by_the_process_that_verifies(snapshot: Path) -> None:
+    table = pq.read_table(snapshot / "servers.parquet")
+    with (snapshot / "servers.parquet").open("wb") as file:
+        pq.write_table(table, file, compression="none")
+    with pytest.raises(ProcessStarted):
+        verify(snapshot, processes=2)
+
+
+@pytest.mark.usefixtures("no_processes")
+def test_larger_sets_are_judged_by_confined_processes(written: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(verifying, "SMALL_BYTES", 1_000)
+    with pytest.raises(ProcessStarted):
+        verify(written, processes=2)
+
+
+@pytest.mark.usefixtures("no_processes")
+def test_a_forged_score_of_a_small_set_is_found_in_this_process(snapshot: Path) -> None:
+    wanted = measured(snapshot, "lint")
+
+    def change(row: dict[str, Any]) -> None:
+        if row == wanted:
+            row["score"] = str(Decimal(row["score"]) + 1)
+
+    nights.forge(snapshot, "scorecards", change)
+    assert only(verify(snapshot, processes=2), ProblemKind.SCORE).server == wanted["server"]
 
 
 @pytest.mark.soak
