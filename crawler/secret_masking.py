@@ -11,16 +11,23 @@ from evidence.derive.secret_scrubbing import scrub_text
 TAIL: Final = 2048
 _MASK: Final = "[removed]"
 
-_WHAT: Final = "api[_-]?key|token|secret|passw(?:or)?d|passphrase|credential|authorization|cookie"
-_MISSING: Final = "not|required|missing|empty|undefined|unset|null|none|needed|invalid|expired|set"
+_WHAT: Final = "api[_-]?key|(?<!tik)token(?!iz)|secret|passw(?:or)?d|passphrase|credential|authorization|cookie"
+# Words after which a message says something about a secret, and does not show it.
+_PROSE: Final = (
+    r"not|no|none|null|undefined|unset|set|required|needed|missing|empty|invalid|expired|expected|field|input|value|type"
+    r"|your|the|an?|is|was|are|were|must|should|could|cannot|can't|failed|unable|please|environment|env|variable|file"
+    r"|\[Errno|invalid_[a-z]{3,20}|(?-i:E[A-Z]{4,12})|(?:bearer|basic) (?:auth[a-z]*|token)|(?<=okens[:=] )\d{1,7}"
+)
+_UNSAID: Final = rf"(?!(?:{_PROSE})[,.;:)'\"\]]{{0,3}}(?:\s|$)|<[\w -]{{1,40}}>)"
+_SCHEME: Final = r"(?:auth[a-z]*|tokens?|schemes?|challenges?|headers?|credentials?)(?![\w.~+/=-])"
 _MASKED: Final = (
     (re.compile(r"(?i)([a-z][a-z0-9+.-]{0,20}://)[^\s/@]{1,400}@"), rf"\1{_MASK}@"),
-    (re.compile(r"(?i)\b(bearer|basic)\s+[\w.~+/=-]{8,}"), rf"\1 {_MASK}"),
+    (re.compile(rf"(?i)\b(bearer|basic)\s+(?!{_SCHEME})[\w.~+/=-]{{8,}}"), rf"\1 {_MASK}"),
     # `token=x`, `"api-key": "x"`, `password is x`; not `TOKEN is required`
     (
         re.compile(
             rf"(?i)([\w.-]{{0,40}}(?:{_WHAT})[\w.-]{{0,40}}"
-            rf"[\"']?\s*(?:=|:|\bis\b(?!\s+(?:{_MISSING})\b))\s*)(?:bearer\s+|basic\s+)?"
+            rf"[\"']?(?:=|\s*(?::|=|\bis\b)\s*(?!\s)){_UNSAID})(?:bearer\s+|basic\s+)?"
             r"(\"[^\"]{0,400}\"|'[^']{0,400}'|[^\s,;\"']+)"
         ),
         rf"\1{_MASK}",
@@ -50,7 +57,7 @@ _END_OF_KEY: Final = re.compile(
 _WORD: Final = re.compile(r"(?<![A-Za-z0-9_-])[A-Za-z0-9_-]{16,}(?![A-Za-z0-9_-])")
 _RANDOM_FROM: Final = 16  # letters
 _LONG: Final = 24
-_SYLLABLE: Final = re.compile(r"(?:[A-Za-z]{1,14}\d{0,2}|\d{1,4}|)")
+_SYLLABLE: Final = re.compile(r"(?:[A-Za-z]{1,14}\d{0,2}|[A-Za-z][a-z]{1,13}(?:[A-Z][a-z]{1,13}){0,9}\d{0,2}|\d{1,4}|)")
 _MIN_RUN_LENGTH: Final = 3.5  # characters of one class in a row, on average: fewer is no language
 
 

@@ -15,6 +15,8 @@ from tests.durations import cpu_below
         "PGPASSWORD='hunter2'", "Authorization: Bearer hunter2hunter2", "using Bearer hunter2hunter2", "postgres://joe:hunter2@db.example/x",
         "key hunter2abcdefghijklmnopqrstuvwxyz", "GITHUB_TOKEN=hunter2", "client_secret=hunter2",
         "invalid token hunter2", "Incorrect API key provided: hunter2.", "wrong password 'hunter2'",
+        "password: a!hunter2", "password: not-hunter2", "secret: the.hunter2", "Authorization: Basic hunter2",
+        "PASSWORD=hunter2 set",
     ],
 )  # fmt: skip
 def test_a_secret_is_masked(text: str) -> None:
@@ -49,6 +51,20 @@ def test_a_secret_without_a_label_is_masked(secret: str, around: str) -> None:
         "Cannot find module 'better-sqlite3-multiple-ciphers'",
         "ModelContextProtocolServerConfigurationError in StreamableHTTPServerTransport",
         "ERR_DLOPEN_FAILED: environment_variable_not_found_at_start",
+        "Error: GITHUB_TOKEN: environment variable not set",
+        "Error: API token: required.",
+        "api_key: Field required [type=missing, input_value={}, input_type=dict]",
+        "credentials: no file found at ~/.config/gcloud",
+        "google.auth.exceptions.DefaultCredentialsError: Your default credentials were not found.",
+        "failed to read token: ENOENT: no such file or directory, open '/root/token.json'",
+        "Failed to load credentials: [Errno 2] No such file or directory: 'credentials.json'",
+        "Error loading OAuth credentials: invalid_grant",
+        "Usage: server --api-key=<key> --token <your token>",
+        "Bearer authentication required",
+        "max_tokens: 4096",
+        "tokenizer: could not load 'cl100k_base'",
+        "createCredentialsFromEnvironmentVariables2 is not a function",
+        "Error: MY_API_KEY=undefined",
     ],
 )
 def test_ordinary_words_are_kept(text: str) -> None:
