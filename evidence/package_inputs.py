@@ -23,8 +23,8 @@ class PackageInput:
     """One declared input without a value (the `Input` of a server.json).
 
     `name` is the name of the variable, option or positional argument. `at` is the number of the target's known
-    arguments before it. `hint` is an example, the name of a value, or a description. With a `form` such as
-    `https://{region}.example.com` the value is that text with its `variables` filled in.
+    arguments before it. `hint` is the name of a value, or a description; `example` is a declared example. With a `form`
+    such as `https://{region}.example.com` the value is that text with its `variables` filled in.
     """
 
     place: InputPlace
@@ -32,6 +32,7 @@ class PackageInput:
     at: int = 0
     format: str = ""
     hint: str = ""
+    example: str = ""
     choices: tuple[str, ...] = ()
     required: bool = False
     secret: bool = False
@@ -46,6 +47,7 @@ class PackageInput:
             "at": self.at,
             "format": self.format,
             "hint": self.hint,
+            "example": self.example,
             "choices": list(self.choices),
             "required": self.required,
             "secret": self.secret,
@@ -63,6 +65,7 @@ class PackageInput:
             at=count_or_zero(row.get("at")),
             format=text_or_empty(row.get("format")),
             hint=text_or_empty(row.get("hint")),
+            example=text_or_empty(row.get("example")),
             choices=tuple(text_or_empty(choice) for choice in array_or_empty(row.get("choices"))),
             required=row.get("required") is True,
             secret=row.get("secret") is True,

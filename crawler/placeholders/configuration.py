@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
+from crawler.placeholders.accepted_values import find_accepted_for, find_accepted_values
 from crawler.placeholders.missing_inputs import find_named_inputs
 from crawler.placeholders.values import PlaceholderKind, make_placeholder
 from evidence.canonical import Json
@@ -51,6 +52,7 @@ class Configured:
 
 
 _LONGEST_NAME: Final = 80
+_FREE: Final = frozenset({PlaceholderKind.TEXT, PlaceholderKind.CHOICE, PlaceholderKind.REGION})
 
 
 def configure_target(target: Target, named: Sequence[PackageInput] = ()) -> Configured:
@@ -58,10 +60,11 @@ def configure_target(target: Target, named: Sequence[PackageInput] = ()) -> Conf
 
     A named input that is also declared is provided as declared; an input with a declared value keeps it. Deterministic.
     """
-    asked = list(_chosen(target, named))[:MAX_PLACEHOLDERS]
+    asked = _chosen(target, named)
     values = [make_placeholder(each, target.identifier) for each in asked]
+    declared = {_key(each) for each in target.inputs}
     given = tuple(
-        GivenInput(each.place, each.name, kind, declared=each in target.inputs)
+        GivenInput(each.place, each.name, kind, declared=_key(each) in declared)
         for each, (kind, _) in zip(asked, values, strict=True)
     )
     texts = [(each, value) for each, (_, value) in zip(asked, values, strict=True)]
@@ -81,15 +84,32 @@ def find_still_missing_inputs(target: Target, given: Sequence[GivenInput], outpu
     return new or [each for each in target.inputs if (each.place, each.name) not in keys]
 
 
-def _chosen(target: Target, named: Iterable[PackageInput]) -> Iterable[PackageInput]:
+def find_refused_inputs(target: Target, named: Sequence[PackageInput], output: str) -> Sequence[PackageInput]:
+    """The inputs whose placeholders an output refuses while it enumerates what is accepted, with that as choices."""
+    asked = [(each, make_placeholder(each, target.identifier)) for each in _chosen(target, named)]
+    refused = {each: find_accepted_for(output, each.name, value) for each, (_, value) in asked}
+    free = [(each, value) for each, (kind, value) in asked if kind in _FREE]
+    if not any(refused.values()) and len(free) == 1:
+        [(each, value)] = free
+        values = find_accepted_values(output)
+        refused = {} if value in values else {each: values}
+    return [replace(each, choices=values) for each, values in refused.items() if values]
+
+
+def with_inputs(named: Sequence[PackageInput], further: Sequence[PackageInput]) -> Sequence[PackageInput]:
+    """Both together; of an input in both, the further one."""
+    return tuple({_key(each): each for each in (*named, *further)}.values())
+
+
+def _chosen(target: Target, named: Iterable[PackageInput]) -> Sequence[PackageInput]:
     known = {(InputPlace.ENVIRONMENT, name) for name, _ in target.environment}
     known |= {(InputPlace.OPTION, word) for word in target.arguments}
     wanted = [each for each in named if (each.place, each.name) not in known]
-    keys = {_key(each) for each in wanted}
-    declared = [each for each in target.inputs if each.required or _key(each) in keys]
-    yield from declared
+    choices = {_key(each): each.choices for each in wanted}
+    declared = [each for each in target.inputs if each.required or _key(each) in choices]
     seen = {_key(each) for each in declared}
-    yield from (each for each in wanted if _key(each) not in seen)
+    given = [replace(each, choices=choices.get(_key(each)) or each.choices) for each in declared]
+    return [*given, *(each for each in wanted if _key(each) not in seen)][:MAX_PLACEHOLDERS]
 
 
 def _key(asked: PackageInput) -> tuple[InputPlace, str]:
@@ -104,13 +124,14 @@ def _environment(target: Target, texts: Iterable[tuple[PackageInput, str]]) -> t
 def _arguments(target: Target, texts: Sequence[tuple[PackageInput, str]]) -> tuple[str, ...]:
     """The known words with declared inputs at their declared places and named ones at the end, options first."""
     words: list[str] = []
-    declared = [(each, value) for each, value in texts if each in target.inputs]
+    known = {_key(each) for each in target.inputs}
+    declared = [(each, value) for each, value in texts if _key(each) in known]
     for position in range(len(target.arguments) + 1):
         for each, value in declared:
             if each.at == position:
                 words += _words(each, value)
         words += target.arguments[position : position + 1]
-    named = [(each, value) for each, value in texts if each not in target.inputs]
+    named = [(each, value) for each, value in texts if _key(each) not in known]
     for place in (InputPlace.OPTION, InputPlace.WORD):
         for each, value in named:
             if each.place is place:

@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Final
 
+from crawler.placeholders.accepted_values import find_stated_value
 from crawler.placeholders.input_kinds import PlaceholderKind, choose_kind, normalise_input_name
 from crawler.placeholders.secret_formats import ZERO_UUID, make_secret_placeholder
 from evidence.package_inputs import PackageInput
@@ -28,6 +29,18 @@ _PLAIN: Final[Mapping[PlaceholderKind, str]] = {
     PlaceholderKind.UUID: ZERO_UUID,
     PlaceholderKind.REGION: "us-east-1",
 }
+_WITH_EXAMPLE: Final = frozenset(
+    {
+        PlaceholderKind.TEXT,
+        PlaceholderKind.NUMBER,
+        PlaceholderKind.DATE,
+        PlaceholderKind.REGION,
+        PlaceholderKind.UUID,
+        PlaceholderKind.EMAIL,
+    }
+)
+"""Kinds of which a declared example is given: it reaches no host and opens no file."""
+
 _DATABASES: Final = (
     ("MONGO", f"mongodb://{HOST}:27017/{TEXT}"),
     ("REDIS", f"redis://{HOST}:6379/0"),
@@ -68,6 +81,8 @@ def make_placeholder(asked: PackageInput, package: str = "") -> tuple[Placeholde
 
 
 def _value(kind: PlaceholderKind, asked: PackageInput, package: str) -> str:
+    if asked.example and kind in _WITH_EXAMPLE and not asked.secret:
+        return asked.example
     name, source = normalise_input_name(asked.name), normalise_input_name(package)
     made: Mapping[PlaceholderKind, Callable[[], str]] = {
         PlaceholderKind.CHOICE: lambda: asked.choices[0],
@@ -75,7 +90,7 @@ def _value(kind: PlaceholderKind, asked: PackageInput, package: str) -> str:
         PlaceholderKind.SECRET: lambda: make_secret_placeholder(name, source, asked.hint),
         PlaceholderKind.DATABASE: lambda: _database(f"{name} {asked.hint.upper()}", source),
         PlaceholderKind.FILE: lambda: f"{FOLDER}/{TEXT}.{_first(_ENDINGS, name) or 'txt'}",
-        PlaceholderKind.TEXT: lambda: _text(name, source),
+        PlaceholderKind.TEXT: lambda: _text(name, source, asked.hint),
     }
     return made[kind]() if kind in made else _PLAIN[kind]
 
@@ -92,9 +107,9 @@ def _database(name: str, package: str) -> str:
     return _first(_DATABASES, name) or _first(_DATABASES, package) or _POSTGRES
 
 
-def _text(name: str, package: str) -> str:
+def _text(name: str, package: str, hint: str) -> str:
     known = make_secret_placeholder(name, package, "") if re.search(r"SLACK_(?:TEAM_ID|CHANNEL)", name) else ""
-    return known or _first(_WORDS, name) or TEXT
+    return known or _first(_WORDS, name) or find_stated_value(hint) or TEXT
 
 
 def _first(table: tuple[tuple[str, str], ...], name: str) -> str:

@@ -129,6 +129,7 @@ def _input(item: Mapping[str, Json], place: InputPlace, name: str, *, at: int = 
         at=at,
         format=(first_text(item, "format") or "")[:40],
         hint=_hint(item),
+        example=_example(item),
         choices=_choices(item),
         required=bool(item.get("isRequired") or item.get("is_required") or (declared and "value" in item)),
         secret=_is_secret(item),
@@ -148,6 +149,13 @@ def _hint(item: Mapping[str, Json]) -> str:
         stated,
     )
     return "\n".join(part[:MAX_HINT] for part in (*hints, first_text(item, "description")) if part)[:MAX_HINT]
+
+
+def _example(item: Mapping[str, Json]) -> str:
+    """A declared example that is no placeholder for the reader's own value; empty for a secret."""
+    stated = "" if _is_secret(item) else first_text(item, "placeholder", "example") or ""
+    unusable = len(stated) > MAX_HINT or _SAMPLE.search(stated) or _UNSENDABLE.search(stated)
+    return "" if unusable else stated
 
 
 def _choices(item: Mapping[str, Json]) -> tuple[str, ...]:
