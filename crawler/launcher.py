@@ -13,10 +13,16 @@ from evidence.model import Absent, Target
 
 @dataclass(frozen=True, slots=True)
 class ProcessExit:
-    """The end of a started server: exit code (negative: signal; None: killed by us) and the tail of its stderr."""
+    """The end of a started server: exit code (negative: signal; None: killed by us) and the tail of its stderr.
+
+    `limit`: the limit of the sandbox at which we killed it, for example `memory limit of 1024 MiB`. `ports`: the TCP
+    ports on which it listened when we killed it, where the sandbox sees them.
+    """
 
     code: int | None
     stderr: str
+    limit: str = ""
+    ports: tuple[int, ...] = ()
 
 
 class LaunchedServer(Protocol):

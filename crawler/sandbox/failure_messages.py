@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from crawler.launcher import ProcessExit
 from crawler.secret_masking import mask_secrets
@@ -21,7 +21,23 @@ _MISSES_BINARY = re.compile(
     re.IGNORECASE,
 )
 _ANSI = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
-_ERROR = re.compile(r"(?:\w+\.)*\w*(?:Error|Exception)\b|error\b|fatal\b|\"message\":", re.IGNORECASE)
+_ERROR = re.compile(
+    r"(?:\w+\.)*\w*(?:Error|Exception)\b|(?-i:(?:[a-z_]\w*\.)+[A-Z]\w+:)|error\b|fatal\b|\"message\":", re.IGNORECASE
+)
+_FRAMING = " \t|│┃║+*/\\✗✖❌✘×>-─╭╮╰╯"
+# Lines that only say where something happened.
+_PLACES = (
+    r"at .{1,400}:\d+:\d+\)?(?: \{)?$",
+    r"at (?:async |new )?[\w.$<>]{1,100}(?: \[as \w{1,80}\])?(?: \((?:<anonymous>|native|index \d+)\))?(?: \{)?$",
+    r"File \".{1,400}\", line \d+",
+    r"(?:file://|node:|/)\S{1,300}:\d+(?: in .{1,80})?$",
+    r"(?:Node\.js|Bun) v\d|Require stack:|Traceback \(most recent|During handling of|The above exception",
+    r"(?:code|errno|syscall|requireStack|hostname|path|url|cause): ['\"\[{\d-]",
+    r"[/\w.@-]{1,300}\.(?:py|[cm]?[jt]s)$",
+)
+_PLACE = re.compile("|".join(_PLACES))
+_QUOTES_CODE = re.compile(r"File \"|node:|file://|/\S{1,300}:\d+$")
+"""Places after which the line of code is quoted."""
 # Text that differs between starts: identifiers, dates, times, addresses, ports, process ids, durations.
 _VOLATILE = (
     (re.compile(r"https?://[^\s'\"<>)]+"), "<url>"),
@@ -41,6 +57,7 @@ _VOLATILE = (
     (re.compile(r"\b\d{10,}(?:\.\d+)?\b"), "<id>"),
 )
 MAX_MESSAGE_LENGTH = 300
+_LONGEST_LINE = 1000
 
 
 def describe_install_failure(output: str) -> Absent:
@@ -72,12 +89,28 @@ def describe_start_failure(facts: Mapping[str, Json], end: ProcessExit) -> Absen
 
 
 def find_last_error_line(stderr: str) -> str:
-    """The most informative line of stderr: the last one with an error, otherwise the last one with words."""
-    lines = [line for line in map(str.strip, _ANSI.sub("", stderr).splitlines()) if line]
-    errors = [line for line in lines if _ERROR.match(line, 0, MAX_MESSAGE_LENGTH)]
+    """The last line of stderr that says something: one with an error, otherwise one that is no frame of a stack.
+
+    Empty when nothing but places in the code was written.
+    """
+    lines = [line for line in (each.strip(_FRAMING) for each in _ANSI.sub("", stderr).splitlines()) if line]
     ours = [line for line in lines if line.startswith("sandbox: ")]
-    worded = [line for line in lines if re.search(r"[^\W\d_]{2}", line)]
-    return stabilise_line((ours or errors or worded or lines or [""])[-1])
+    telling = list(_list_telling_lines(lines))
+    errors = [line for line in telling if _ERROR.match(line, 0, MAX_MESSAGE_LENGTH)]
+    worded = [line for line in errors if " " in line]
+    return stabilise_line((ours or worded or errors or telling or [""])[-1])
+
+
+def _list_telling_lines(lines: Iterable[str]) -> Iterator[str]:
+    """The lines with words that are neither a place in the code nor the code that is quoted below it."""
+    quoted = False
+    for line in lines:
+        if _PLACE.match(line, 0, _LONGEST_LINE):
+            quoted = bool(_QUOTES_CODE.match(line, 0, _LONGEST_LINE))
+        elif re.search(r"[^\W\d_]{2}", line) and not quoted:
+            yield line
+        else:
+            quoted = False
 
 
 def strip_colour_codes(text: str) -> str:

@@ -12,6 +12,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 
 from crawler.launcher import ProcessExit
+from crawler.sandbox.boxes.listening_ports import list_listening_ports
 from crawler.sandbox.kernel.limits import MIB, Limits
 from crawler.sandbox.kernel.resource_usage import find_exceeded_limit
 from evidence.canonical import Json
@@ -161,6 +162,7 @@ class ContainedProcess:
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(_exited(self._process), GRACE)
         alive = self._process.poll() is None
+        ports = list_listening_ports(self._init.pid) if alive and self._init else ()
         _kill(self._process, self._init)
         if not alive and self._stopped_for is None and await self._has_starved():
             self._stopped_for = f"memory limit of {self._limits.memory // MIB} MiB"
@@ -178,7 +180,7 @@ class ContainedProcess:
                 stream.close()
         while self._after_stop:
             await self._after_stop.pop(0)()
-        return ProcessExit(code, self._stderr_tail())
+        return ProcessExit(code, self._stderr_tail(), self._stopped_for or "", ports)
 
     async def _has_starved(self) -> bool:
         return self._starved is not None and self._starved()

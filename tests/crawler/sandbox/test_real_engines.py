@@ -230,7 +230,10 @@ def running(text: str) -> list[str]:
     [
         ("import os, signal; os.kill(os.getpid(), signal.SIGSEGV); print('lived')", ProcessExit(-11, "")),
         ("import sys; print('so be it', file=sys.stderr); sys.exit(3)", ProcessExit(3, "so be it\n")),
-        ("x = bytearray(200 << 20)", ProcessExit(None, "sandbox: stopped at the memory limit of 64 MiB")),
+        (
+            "x = bytearray(200 << 20)",
+            ProcessExit(None, "sandbox: stopped at the memory limit of 64 MiB", "memory limit of 64 MiB"),
+        ),
     ],
 )
 def test_how_a_server_ended_is_what_it_did(

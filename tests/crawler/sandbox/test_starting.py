@@ -233,6 +233,51 @@ def test_last_words_of_a_list_of_issues_are_a_message_and_no_bracket() -> None:
     assert find_last_error_line("what a pity\n]\n") == "what a pity"
 
 
+NODE_STACK = """file:///app/x/index.js:14
+    throw new Failure('no');
+          ^
+
+Failure: The mode is unknown
+    at file:///app/x/index.js:14:11
+    at async Promise.all (index 0) {
+  code: 'E_X',
+}
+
+Node.js v24.19.0
+"""
+PYTHON_STACK = """Traceback (most recent call last):
+  File "/app/bin/x", line 6, in <module>
+    sys.exit(main())
+             ^^^^^^
+x.errors.Stop: no cluster
+"""
+PYTHON_GROUP = """  | ExceptionGroup: unhandled errors (1 sub-exception)
+  +-+------- 1 ------
+    |   File "/app/a.py", line 3
+    |     x()
+    | KeyError: 'HOME_ASSISTANT'
+    +---------
+"""
+
+
+@pytest.mark.parametrize(
+    ("said", "words"),
+    [
+        (NODE_STACK, "Failure: The mode is unknown"),
+        (PYTHON_STACK, "x.errors.Stop: no cluster"),
+        (PYTHON_GROUP, "KeyError: 'HOME_ASSISTANT'"),
+        ("    at main (/app/x.js:1:2)\n    at async run (/app/y.js:3:4)\n", ""),
+    ],
+)
+def test_last_words_are_a_message_and_no_place_in_the_code(said: str, words: str) -> None:
+    assert find_last_error_line(said) == words
+
+
+def test_a_failure_that_leaves_only_places_in_the_code_is_its_exit_code() -> None:
+    found = describe_start_failure({}, ProcessExit(1, "    at main (/app/x.js:1:2)\n"))
+    assert found == Absent(Reason.START_FAILED, "exit code 1")
+
+
 def test_last_words_name_no_thread() -> None:
     assert find_last_error_line("Error: in thread 140234511234") == find_last_error_line(
         "Error: in thread 139999123456"

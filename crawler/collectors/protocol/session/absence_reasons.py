@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from crawler.http.failures import BudgetSpent, Malformed
+from crawler.http.failures import BudgetSpent, Malformed, TimedOut
 from crawler.launcher import ProcessExit
 from crawler.mcp.transcript import Reply, Transcript
 from crawler.sandbox import failure_messages
@@ -56,6 +56,7 @@ _REACHES_NO_HOST: Final = re.compile(
     re.IGNORECASE,
 )
 _HOSTS: Final = 3
+_FIRST_EPHEMERAL_PORT: Final = 32768
 _LINES: Final = 400
 _MANUAL: Final = re.compile(r"\s{0,20}-{1,2}[A-Za-z]")  # a line of a help text
 _ERROR: Final = re.compile(r"\W{0,8}(?:\w{1,40})?(?:error|exception|fatal)\b", re.IGNORECASE)
@@ -64,11 +65,22 @@ _HAS_NO_ROOM: Final = re.compile(
     r"|I/O failure when writing",
     re.IGNORECASE,
 )
+_HAS_NO_MEMORY: Final = re.compile(
+    r"heap out of memory|\bMemoryError\b|\bENOMEM\b|cannot allocate memory|\bbad_alloc\b", re.IGNORECASE
+)
 _NEEDS_NETWORK: Final = "it needs the network to start"
 _CONTAINMENT_CAUSES: Final = (
-    (_NEEDS_NETWORK, _REACHES_NO_HOST),
     ("it needs more room for files than the sandbox gives", _HAS_NO_ROOM),
+    ("it needs more memory than the sandbox gives", _HAS_NO_MEMORY),
+    (_NEEDS_NETWORK, _REACHES_NO_HOST),
 )
+_LIMITS: Final = (
+    ("time", Reason.TIMEOUT),
+    ("output", Reason.START_FAILED),
+    ("stderr", Reason.START_FAILED),
+    ("", Reason.SANDBOX_RESTRICTED),
+)
+"""The reason for a process that we ended, by the first word of the limit."""
 _VARIABLE: Final = re.compile(r"\b[A-Z][A-Z0-9]*_[A-Z0-9_]*[A-Z0-9]\b")
 _CREDENTIAL_VARIABLE: Final = re.compile(r"KEY|TOKEN|SECRET|PASS|PAT\b|CRED|AUTH|ACCOUNT|USER|URL|URI|HOST|DSN|_ID\b")
 
@@ -117,6 +129,10 @@ def explain_exit(
     if reply.answer:
         return explain_reply(reply, asked)
     text = (ended.stderr if ended else "") + "\n" + noise.decode("utf-8", "replace")
+    if ended and ended.limit:
+        return explain_limit(ended.limit)
+    if ended and ended.ports and isinstance(reply.failure, TimedOut):
+        return Absent(Reason.TRANSPORT_UNSUPPORTED, f"no answer to {asked}: {_describe_ports(ended.ports)}")
     if reply.failure and reply.failure.reason is Reason.UNREACHABLE:
         if missing := find_credentials_request(text):
             return Absent(Reason.CREDENTIALS_REQUIRED, missing)
@@ -143,6 +159,18 @@ def find_credentials_request(text: str) -> str | None:
     if _REFUSES_CREDENTIALS.search(searched):
         return _quoted("the server refuses its credentials", searched, _REFUSES_CREDENTIALS)
     return None
+
+
+def _describe_ports(ports: Sequence[int]) -> str:
+    """Where a process listens. The kernel chooses other ports than the stated ones anew on each start."""
+    fixed = [str(port) for port in ports if port < _FIRST_EPHEMERAL_PORT]
+    return f"it listens on port {', '.join(fixed[:_HOSTS]) or '<port>'} instead of stdio"
+
+
+def explain_limit(limit: str) -> Absent:
+    """Why a process did not open that we ended at a limit of the sandbox."""
+    reason = next(reason for word, reason in _LIMITS if limit.startswith(word))
+    return Absent(reason, f"the sandbox stopped it at the {limit}")
 
 
 def explain_containment(absent: Absent, text: str) -> Absent:

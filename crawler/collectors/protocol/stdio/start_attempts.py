@@ -14,6 +14,7 @@ from typing import Final
 from crawler.collectors.protocol.probes.probe import ProbeDependencies, ProbeOptions, ProbeResult
 from crawler.collectors.protocol.session.absence_reasons import (
     describe_needed_hosts,
+    explain_limit,
     find_containment_cause,
     find_credentials_request,
     is_network_cause,
@@ -21,7 +22,13 @@ from crawler.collectors.protocol.session.absence_reasons import (
 from crawler.collectors.protocol.stdio.recording_launcher import RecordingLauncher
 from crawler.collectors.protocol.stdio.stdio_probe import StdioProbe
 from crawler.launcher import Launcher
-from crawler.placeholders import Configured, configure_target, find_still_missing_inputs
+from crawler.placeholders import (
+    Configured,
+    configure_target,
+    find_refused_inputs,
+    find_still_missing_inputs,
+    with_inputs,
+)
 from crawler.secret_masking import mask_secrets
 from evidence.canonical import Json
 from evidence.json_members import object_or_empty, objects_in
@@ -34,10 +41,20 @@ MAX_FURTHER_STARTS: Final = 3
 """Starts with inputs that a server named. Each must name a new one, since many servers check them one by one."""
 
 _NAMED: Final = "named"
+_NAMES: Final = 4
+_LONGEST_NAME: Final = 80
 _UNANSWERED: Final = (Reason.UNREACHABLE.value, Reason.TIMEOUT.value)
 _ANSWERED: Final = frozenset({Reason.OAUTH_REQUIRED, Reason.NOT_MCP})
 _REFUSED: Final = frozenset(
-    {Reason.START_FAILED, Reason.CREDENTIALS_REQUIRED, Reason.OAUTH_REQUIRED, Reason.NOT_MCP, Reason.TIMEOUT}
+    {
+        Reason.START_FAILED,
+        Reason.CREDENTIALS_REQUIRED,
+        Reason.OAUTH_REQUIRED,
+        Reason.NOT_MCP,
+        Reason.TIMEOUT,
+        Reason.SANDBOX_RESTRICTED,
+        Reason.TRANSPORT_UNSUPPORTED,
+    }
 )
 
 
@@ -45,7 +62,7 @@ _REFUSED: Final = frozenset(
 class StartAttempt:
     """One start with some placeholders, and its result. `output` is what the server wrote beside its answers.
 
-    `hosts` are those that its processes tried to reach, in vain.
+    `hosts` are those that its processes tried to reach, in vain; `limit` is that at which the sandbox ended the first.
     """
 
     configured: Configured
@@ -54,6 +71,7 @@ class StartAttempt:
     output: str
     runtime: str
     hosts: Sequence[str] = ()
+    limit: str = ""
 
     @property
     def opened(self) -> bool:
@@ -70,10 +88,12 @@ class StartAttempt:
 
         The output of a process that was stopped may be incomplete. For a process that was silent too long, or did not
         send its list, the contacted hosts therefore count as well. A process that ended by itself, or answered, has
-        written all that it had to.
+        written all that it had to. A process that we ended at a limit ended for nothing else.
         """
         if _reason(self) in _ANSWERED:
             return None
+        if self.limit:
+            return explain_limit(self.limit)
         stopped = _reason(self) is Reason.TIMEOUT or self.ended_early
         if output := find_containment_cause(self.output):
             return describe_needed_hosts(self.hosts) or output if is_network_cause(output) else output
@@ -120,12 +140,10 @@ class StartAttempts:
         """The result of the first start that opens, else the reason why none does."""
         first = last = await self._attempt(target, find_inputs_named_before(self._earlier))
         for _ in range(MAX_FURTHER_STARTS):
-            missing = (
-                find_still_missing_inputs(target, last.configured.given, last.output) if last.may_need_more else ()
-            )
-            if not missing:
+            further = _find_further_inputs(target, last) if last.may_need_more else ()
+            if not further:
                 break
-            last = await self._attempt(target, (*last.named, *missing))
+            last = await self._attempt(target, with_inputs(last.named, further))
         if last.ended_early and last.refused:
             again = await self._start(last.configured, last.named)
             last = again if again.opened else last
@@ -148,7 +166,15 @@ class StartAttempts:
             output=probe.output,
             runtime=probe.runtime or "",
             hosts=recorder.contacted_hosts(),
+            limit=probe.limit,
         )
+
+
+def _find_further_inputs(target: Target, last: StartAttempt) -> Sequence[PackageInput]:
+    """The inputs of the next start: those with a value that the output accepts, else those that it misses."""
+    return find_refused_inputs(target, last.named, last.output) or find_still_missing_inputs(
+        target, last.configured.given, last.output
+    )
 
 
 def find_inputs_named_before(earlier: Dossier | None) -> Sequence[PackageInput]:
@@ -161,17 +187,39 @@ def find_inputs_named_before(earlier: Dossier | None) -> Sequence[PackageInput]:
 
 
 def choose_probe_result(first: StartAttempt, last: StartAttempt) -> ProbeResult:
-    """The result of the last start. If none opened, the reason of the start with the fewest placeholders."""
+    """The result of the last start, which had the declared inputs. If none opened, the reason why it did not."""
     if not last.refused:
         return last.probed
-    words = find_credentials_request(first.output) or find_credentials_request(last.output)
-    containment = last.containment or first.containment
-    if words and (first.needs_credentials or not containment):
-        return _without_findings(last.probed, Absent(Reason.CREDENTIALS_REQUIRED, words))
+    words = _find_credentials_words(first, last)
+    why = Absent(Reason.CREDENTIALS_REQUIRED, words) if words else last.containment or first.containment
+    if why is None:
+        return first.probed if first.opened else _name_placeholders(first, last)
+    silent = isinstance(last.probed.listing, Absent) and not words
+    return replace(last.probed, listing=why) if silent else _without_findings(last.probed, why)
+
+
+def _find_credentials_words(first: StartAttempt, last: StartAttempt) -> str | None:
+    """What the server says about credentials, if they are what it lacks.
+
+    The start with the declared inputs decides. A server that demands credentials before anything else, and is cut off
+    from the network once it has made-up ones, checks them there.
+    """
+    containment = last.containment
     if containment is None:
-        return first.probed
-    silent = isinstance(first.probed.listing, Absent)
-    return replace(first.probed, listing=containment) if silent else _without_findings(first.probed, containment)
+        return find_credentials_request(last.output)
+    if last.limit or not first.needs_credentials:
+        return None
+    words = find_credentials_request(first.output)
+    return f"{words}; with a placeholder {containment.detail}" if words and first is not last else words
+
+
+def _name_placeholders(first: StartAttempt, last: StartAttempt) -> ProbeResult:
+    """The last result; a failure that only placeholders cause names them."""
+    why, given = last.probed.listing, [each.name for each in last.configured.given]
+    if not isinstance(why, Absent) or why == first.probed.listing or not given:
+        return last.probed
+    names = ", ".join(name[:_LONGEST_NAME] for name in given[:_NAMES])
+    return replace(last.probed, listing=Absent(why.reason, f"with placeholders for {names}: {why.detail}"))
 
 
 def _without_findings(probed: ProbeResult, why: Absent) -> ProbeResult:

@@ -31,7 +31,8 @@ class StdioProbe(Probe):
     again.
 
     After `run`, `output` is what its first process wrote beside its answers and in the errors that it answered on
-    opening and listing; `runtime` is the sandbox that contained it, if it started.
+    opening and listing; `runtime` is the sandbox that contained it, if it started; `limit` is the limit at which the
+    sandbox ended it.
     """
 
     def __init__(
@@ -42,7 +43,7 @@ class StdioProbe(Probe):
         self._earlier = earlier
         self._opened: Opened | None = None
         self._is_asked = False
-        self.output = ""
+        self.output = self.limit = ""
         self.runtime: str | None = None
 
     async def run(self, target: Target) -> ProbeResult:
@@ -80,7 +81,7 @@ class StdioProbe(Probe):
         """Keep how the first process ended, and everything that it wrote without being asked."""
         written = b"\n".join(channel.noise)
         if channel.exit is not None:
-            self.notes["exit"] = channel.exit.code
+            self.notes["exit"], self.limit = channel.exit.code, channel.exit.limit
             self.notes["stderr"] = mask_tail(channel.exit.stderr)
             written = b"\n".join((channel.exit.stderr.encode("utf-8", "replace"), written))
         refusal = content.reply.answer.message if isinstance(content, OpeningRefused) and content.reply.answer else ""

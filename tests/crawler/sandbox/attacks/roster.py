@@ -27,6 +27,7 @@ class Alone:
 
 
 ENDED, LATE, LARGE = (Reason.START_FAILED,), (Reason.TIMEOUT,), (Reason.TOO_LARGE,)
+RESTRICTED = (Reason.SANDBOX_RESTRICTED,)
 FEW = smaller(processes=40, memory=256 * MIB)
 ALONE = {
     "attack_closed_streams": Alone(reasons=LATE, patience=1.5),
@@ -41,12 +42,14 @@ ALONE = {
     "attack_held_streams": Alone(reasons=ENDED, says="exit code 0"),
     "attack_kernel_memory": Alone(called=True, says="stopped at the"),  # so many sockets, or a group's memory
     "attack_kill_everyone": Alone(reasons=ENDED, says="signal 9"),
-    "attack_memory_bomb": Alone(reasons=ENDED, says="memory limit", limits=FEW),
+    "attack_memory_bomb": Alone(reasons=RESTRICTED, says="memory limit", limits=FEW),
     "attack_memory_of_many": Alone(called=True, says="memory limit", limits=FEW),
     "attack_page_tables": Alone(called=True, says="memory limit", limits=FEW),
     "attack_respawner": Alone(limits=FEW),
     "attack_silence": Alone(reasons=LATE, patience=1.0),
-    "attack_spin": Alone(reasons=ENDED, limits=smaller(cpu_seconds=1, seconds=4)),  # on a busy machine, the latter
+    "attack_spin": Alone(
+        reasons=(*ENDED, *LATE), limits=smaller(cpu_seconds=1, seconds=4)
+    ),  # on a busy machine, the latter
     "attack_stand_in": Alone(),
     "attack_standstill": Alone(reasons=LATE, patience=1.5),
     "attack_stderr_flood": Alone(reasons=ENDED, says="stderr limit", limits=smaller(errors=4 * MIB)),
@@ -57,7 +60,7 @@ ALONE = {
     "attack_time_bomb": Alone(called=True, patience=1.5, limits=FEW),
     "attack_zombies": Alone(called=True, limits=FEW),
     "attack-node-flood": Alone(reasons=ENDED, says="output limit", limits=smaller(output=4 * MIB)),
-    "attack-node-memory": Alone(reasons=ENDED, says="memory limit", limits=smaller(memory=256 * MIB)),
+    "attack-node-memory": Alone(reasons=RESTRICTED, says="memory limit", limits=smaller(memory=256 * MIB)),
     "attack-node-survivors": Alone(called=True),
     # Node gives up when it gets no more threads, sooner or later.
     "attack-node-workers": Alone(reasons=(*LATE, *ENDED), patience=3.0, limits=smaller(processes=40)),

@@ -6,6 +6,7 @@ import asyncio
 import os
 import sys
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 
@@ -140,7 +141,6 @@ def test_an_optional_input_is_given_only_where_the_server_refuses_without(tmp_pa
     ("checks", "words"),
     [
         ("want('CHAT_TOKEN', 'real')", "CHAT_TOKEN: CHAT_TOKEN environment variable is required"),
-        ("want('CHAT_TOKEN')\nsys.exit('boom')", "CHAT_TOKEN: CHAT_TOKEN environment variable is required"),
         ("sys.exit('Invalid API key sk-' + 'a1' * 24)", "Invalid API key sk-<id>"),
         ("print('Error: CHAT_TOKEN is not set', file=sys.stderr)\ntools = []", "Error: CHAT_TOKEN is not set"),
     ],
@@ -172,6 +172,53 @@ def test_a_server_that_fails_whatever_it_gets_has_failed(tmp_path: Path) -> None
     records, _ = visit(tmp_path, "raise RuntimeError('boom')", variable("CHAT_TOKEN"))
     assert absence(records).reason is Reason.START_FAILED
     assert "boom" in absence(records).detail
+
+
+def test_a_failure_with_the_declared_inputs_is_the_reason_and_not_the_words_of_a_start_without(tmp_path: Path) -> None:
+    records, _ = visit(tmp_path, "want('CHAT_TOKEN')\nsys.exit('boom')", variable("CHAT_TOKEN"))
+    assert absence(records).reason is Reason.START_FAILED
+    assert absence(records).detail.startswith("with placeholders for CHAT_TOKEN: ")
+    assert absence(records).detail.endswith(": boom")
+
+
+ACCEPTS = """
+want('CHAT_TOKEN')
+if os.environ.get('CHAT_ENVIRONMENT') not in ('production', 'sandbox'):
+    sys.exit('Error: accepted environments are: production, sandbox')
+"""
+
+
+def test_a_value_that_a_refusal_enumerates_is_tried_and_remembered(tmp_path: Path) -> None:
+    inputs = variable("CHAT_TOKEN"), variable("CHAT_ENVIRONMENT")
+    records, launcher = visit(tmp_path, ACCEPTS, *inputs)
+    assert names(listing(records[listing_kind.KIND]).tools.items) == ["get_note"]
+    assert [dict(target.environment)["CHAT_ENVIRONMENT"] for target in launcher.given][:2] == ["example", "sandbox"]
+    assert starts_until_open(launcher) == 2
+    _, launcher = visit(tmp_path, ACCEPTS, *inputs, earlier=records)
+    assert starts_until_open(launcher) == 1
+
+
+def test_a_server_that_refuses_every_value_that_it_names_is_started_a_few_times(tmp_path: Path) -> None:
+    checks = "said = os.environ.get('CHAT_MODE')\nsys.exit(f'Unknown mode; valid modes: not-{said}, no')"
+    records, launcher = visit(tmp_path, checks, variable("CHAT_MODE"))
+    assert absence(records).reason is Reason.START_FAILED
+    assert starts_until_open(launcher) <= 5
+
+
+@pytest.mark.parametrize("limit", ["memory limit of 40 MiB", "limit of 2048 temporary files"])
+def test_a_server_that_we_ended_at_a_limit_is_recorded_as_that_whatever_it_looked_up(
+    broken_off: Observed, limit: str
+) -> None:
+    ended = replace(attempt(broken_off, "getaddrinfo ENOTFOUND", "notes.example"), limit=limit)
+    asked = attempt(Reason.CREDENTIALS_REQUIRED, "CHAT_TOKEN environment variable is required")
+    why = Absent(Reason.SANDBOX_RESTRICTED, f"the sandbox stopped it at the {limit}")
+    assert {choose_probe_result(first, ended).listing for first in (ended, asked)} == {why}
+
+
+def test_a_server_that_we_ended_late_had_no_time(broken_off: Observed) -> None:
+    ended = replace(attempt(broken_off, "", "notes.example"), limit="time limit of 6 seconds")
+    why = choose_probe_result(ended, ended).listing
+    assert why == Absent(Reason.TIMEOUT, "the sandbox stopped it at the time limit of 6 seconds")
 
 
 def test_a_server_that_needs_the_network_is_stopped_by_our_sandbox(tmp_path: Path) -> None:
@@ -245,7 +292,8 @@ def test_who_asks_for_credentials_before_anything_else_wants_them_however_a_made
     words = "CHAT_TOKEN environment variable is required"
     ask_without_credentials = attempt(Reason.CREDENTIALS_REQUIRED, words)
     found = {choose_probe_result(ask_without_credentials, way).listing for way in ways_to_fail(broken_off)}
-    assert found == {Absent(Reason.CREDENTIALS_REQUIRED, f"the server asks for CHAT_TOKEN: {words}")}
+    asked = f"the server asks for CHAT_TOKEN: {words}; with a placeholder {CUT_OFF.detail}"
+    assert found == {Absent(Reason.CREDENTIALS_REQUIRED, asked)}
 
 
 def test_who_only_mentions_credentials_and_waits_for_a_host_is_cut_off(broken_off: Observed) -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from crawler.collectors.protocol import ProbeLimits
 from crawler.collectors.protocol.session.absence_reasons import explain_exit
-from crawler.http.failures import Unreachable
+from crawler.http.failures import TimedOut, Unreachable
 from crawler.launcher import Launcher, ProcessExit
 from crawler.mcp.transcript import Exchange, Reply
 from evidence.kinds.listing import End
@@ -107,6 +107,27 @@ def test_a_package_that_misses_what_its_install_script_builds_says_so() -> None:
 
     assert explain_exit(ended, facts, b"", gone, "initialize").reason is Reason.INSTALL_SCRIPTS_REQUIRED
     assert explain_exit(ended, {}, b"", gone, "initialize").reason is Reason.START_FAILED
+
+
+@pytest.mark.parametrize(
+    ("ports", "words"),
+    [((8000,), "it listens on port 8000 instead of stdio"), ((43811,), "it listens on port <port> instead of stdio")],
+)
+def test_a_server_that_listens_on_a_port_and_never_answers_on_stdio_says_so(ports: tuple[int, ...], words: str) -> None:
+    silent = Exchange(
+        transport="stdio", method="initialize", request=b"", began=0.0, seconds=0.0, failure=TimedOut("no answer")
+    )
+    found = explain_exit(ProcessExit(None, "ready", ports=ports), {}, b"", Reply(silent), "initialize")
+    assert found == Absent(Reason.TRANSPORT_UNSUPPORTED, f"no answer to initialize: {words}")
+    assert explain_exit(ProcessExit(None, "ready"), {}, b"", Reply(silent), "initialize").reason is Reason.TIMEOUT
+
+
+def test_a_server_that_we_ended_at_a_limit_says_so() -> None:
+    failure = Unreachable("ended before answering")
+    gone = Reply(Exchange(transport="stdio", method="initialize", request=b"", began=0.0, seconds=0.0, failure=failure))
+    ended = ProcessExit(None, "API_KEY is required", "memory limit of 40 MiB")
+    found = explain_exit(ended, {}, b"", gone, "initialize")
+    assert found == Absent(Reason.SANDBOX_RESTRICTED, "the sandbox stopped it at the memory limit of 40 MiB")
 
 
 def test_a_start_that_fails_is_recorded_as_the_launcher_says() -> None:
