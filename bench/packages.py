@@ -178,7 +178,7 @@ async def prepared(box: Sandbox, target: Target) -> tuple[float, Any]:
     try:
         found = await box.prepare(target)
     except SandboxError as error:
-        found = Absent(Reason.SANDBOX_RESTRICTED, str(error))
+        found = Absent(Reason.NO_SANDBOX, str(error))
     return round(time.perf_counter() - began, 2), found
 
 

@@ -23,6 +23,7 @@ class Reason(StrEnum):
     OAUTH_REQUIRED = "oauth_required"
     PAYMENT_REQUIRED = "payment_required"
     SANDBOX_RESTRICTED = "sandbox_restricted"
+    NO_SANDBOX = "no_sandbox"
     TRANSPORT_UNSUPPORTED = "transport_unsupported"
     WRITE_ONLY = "write_only"
     UNREACHABLE = "unreachable"
@@ -32,6 +33,7 @@ class Reason(StrEnum):
     NOT_MCP = "not_mcp"
     NO_REPOSITORY = "no_repository"
     NO_PACKAGE = "no_package"
+    NO_VERSION = "no_version"
     TOO_LARGE = "too_large"
     OPTED_OUT = "opted_out"
     CREDENTIALS_REQUIRED = "credentials_required"
@@ -53,6 +55,7 @@ _REASON_WORDS: Final = {
     Reason.OAUTH_REQUIRED: "the server asks for an OAuth token",
     Reason.PAYMENT_REQUIRED: "the server asks for a payment",
     Reason.SANDBOX_RESTRICTED: "the sandbox does not give what the server needs",
+    Reason.NO_SANDBOX: "this machine has no sandbox",
     Reason.TRANSPORT_UNSUPPORTED: "the transport is not supported",
     Reason.WRITE_ONLY: "everything that the server offers changes something",
     Reason.UNREACHABLE: "the connection failed",
@@ -62,6 +65,7 @@ _REASON_WORDS: Final = {
     Reason.NOT_MCP: "the answer is not one of MCP",
     Reason.NO_REPOSITORY: "there is no repository to read",
     Reason.NO_PACKAGE: "there is no package to read",
+    Reason.NO_VERSION: "the package has no such version",
     Reason.TOO_LARGE: "the answer is larger than the limits",
     Reason.OPTED_OUT: "the maintainer asked not to be measured",
     Reason.CREDENTIALS_REQUIRED: "the server asks for credentials",

@@ -66,8 +66,8 @@ def describe_install_failure(output: str) -> Absent:
     start = max(flat.rfind("error:"), flat.find("╰─▶"), 0)
     text = stabilise_line(flat[start:].replace("error:", "").replace("╰─▶", ""))
     text = text or "the installer failed without a word"
-    if _MISSING_PACKAGE.search(flat):
-        return Absent(Reason.NO_PACKAGE, text)
+    if _MISSING_PACKAGE.search(flat):  # the index has the package itself: it was asked before
+        return Absent(Reason.INSTALL_FAILED, f"it depends on what the index does not have: {text}"[:MAX_MESSAGE_LENGTH])
     if _WRONG_RUNTIME.search(flat):
         return Absent(Reason.RUNTIME_UNSUPPORTED, text)
     if _NO_WHEEL.search(flat):

@@ -43,6 +43,9 @@ from evidence.model import Absent, Reason, Target, TargetType
 RESOLUTION_TTL = timedelta(hours=24)
 STRICT_GUARD = AddressGuard()
 PACKAGES = frozenset({TargetType.NPM, TargetType.PYPI})
+DECLARED = "declared"
+_NO_VERSION = ""
+"""Stands for the newest version in the refusal of a version that the index does not have."""
 MAX_INSTALLATIONS = 2  # a package is installed again if its files were changed
 _FILES_CHANGING = Absent(
     Reason.SANDBOX_RESTRICTED, "installed files change while they are used; who else writes to the cache?"
@@ -98,18 +101,28 @@ class Sandbox:
             try:
                 found = await self._launch(target, held)
             except SandboxError as error:
-                return Absent(Reason.SANDBOX_RESTRICTED, str(error))
+                return Absent(Reason.NO_SANDBOX, str(error))
             if isinstance(found, ContainedProcess):
                 found.after_stop(held.pop_all().aclose)
             return found
 
     async def prepare(self, target: Target) -> ResolvedInstallation | Absent:
-        """The installed package of a target, from the cache if possible; raises SandboxError."""
+        """The installed package of a target, from the cache if possible; raises SandboxError.
+
+        The newest version takes the place of a declared one that the index does not have.
+        """
         if target.type not in PACKAGES:
             return Absent(Reason.RUNTIME_UNSUPPORTED, f"the sandbox installs no {target.type.value} packages")
         wanted = package_spec.parse_package_spec(target)
         if isinstance(wanted, Absent):
             return wanted
+        found = await self._prepare(wanted)
+        if wanted.version is None or not isinstance(found, Absent) or found.reason is not Reason.NO_VERSION:
+            return found
+        newest = await self._prepare(replace(wanted, version=None))
+        return found if isinstance(newest, Absent) else replace(newest, declared=wanted.version)
+
+    async def _prepare(self, wanted: package_spec.PackageSpec) -> ResolvedInstallation | Absent:
         async with user_ids.hold_lock(self.known.lock_path(wanted)):
             found = self.known.find_installation(wanted)
             if found and self.known.is_fresh(wanted, found, self.now()):
@@ -124,7 +137,7 @@ class Sandbox:
             try:
                 found = await self._hold_verified(target, held)
             except SandboxError as error:
-                return Absent(Reason.SANDBOX_RESTRICTED, str(error))
+                return Absent(Reason.NO_SANDBOX, str(error))
             if isinstance(found, Absent):
                 return found
             tree = self.installer.store.tree(found.layer)
@@ -164,12 +177,16 @@ class Sandbox:
     async def _resolve(
         self, wanted: package_spec.PackageSpec, found: ResolvedInstallation | None
     ) -> ResolvedInstallation | Absent:
+        if gone := self.known.find_refusal(wanted, _NO_VERSION, self.now()):
+            return gone
         index = await self._index(wanted.ecosystem)
         async with index_queries.open_index_client(self.installer.bundle) as http:
             answer = await _ask(index, wanted, http)
-        if isinstance(answer, Absent):
-            return answer
         known, now = self.known, self.now()
+        if isinstance(answer, Absent):
+            if answer.reason is Reason.NO_VERSION:
+                known.store_refusal(wanted, _NO_VERSION, answer, now)
+            return answer
         if found and found.newest == answer.newest:
             return known.renew(wanted, found, now)
         if not wanted.pinned and (same := known.find_installation(wanted.with_version(answer.newest))):
@@ -241,6 +258,7 @@ class Sandbox:
             "install_scripts_blocked": list(found.blocked_scripts),
             "engines": found.engines,
             **({"python": found.python or self.others.pythons.own.version} if target.type is TargetType.PYPI else {}),
+            **({DECLARED: found.declared} if found.declared else {}),
             **notes,
         }
         installer = await self._installer(found)
@@ -304,7 +322,7 @@ async def open_sandbox(
     guard: AddressGuard = STRICT_GUARD,
     progress: Callable[[str], None] = lambda _: None,
 ) -> Sandbox | Absent:
-    """A sandbox with the cache `cache_dir`, built if needed; Absent(sandbox_restricted) explains a failure.
+    """A sandbox with the cache `cache_dir`, built if needed; Absent(no_sandbox) explains a failure.
 
     `environ`: the environment with the user's package indexes and certificates; servers do not get it. `slots`: how
     many targets all processes with this cache install or run at the same time. `runtime`: one of
@@ -315,18 +333,18 @@ async def open_sandbox(
     cache_dir = await asyncio.to_thread(cache_dir.resolve)
     chosen = await asyncio.to_thread(choose_runtime, runtime, partial(check_runtime, environ=environ))
     if not isinstance(chosen, str):
-        return Absent(Reason.SANDBOX_RESTRICTED, f"{chosen.why}; {chosen.fix}")
+        return Absent(Reason.NO_SANDBOX, f"{chosen.why}; {chosen.fix}")
     try:
         await asyncio.to_thread(claim_cache, cache_dir)
         root = await rootfs.build_rootfs(cache_dir, progress, environ=environ)
         contained_by = await open_runtime(chosen, cache_dir, root.root, environ)
         if endpoints != NO_ENDPOINTS:
             if not isinstance(contained_by, Bubblewrap):
-                return Absent(Reason.SANDBOX_RESTRICTED, f"{chosen} opens no way to the network; bubblewrap does")
+                return Absent(Reason.NO_SANDBOX, f"{chosen} opens no way to the network; bubblewrap does")
             contained_by = RelayedBubblewrap(endpoints)
         bundle = host.find_certificate_bundle(environ)
     except SandboxError as error:
-        return Absent(Reason.SANDBOX_RESTRICTED, str(error))
+        return Absent(Reason.NO_SANDBOX, str(error))
     await asyncio.to_thread(remove_abandoned, cache_dir, now())
     interpreters = await asyncio.to_thread(pythons.find_interpreters, environ, python)
     others = Installers(cache_dir, environ, progress, interpreters)

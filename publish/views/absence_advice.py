@@ -33,13 +33,18 @@ _ADVICE: Final = {
         "Let `initialize` and the list requests through without payment; they cost you little and show what you sell.",
     ),
     Reason.SANDBOX_RESTRICTED: Advice(
-        "our sandbox is not available or does not provide what the server needs to start, such as the network.",
-        "Nothing is wrong with that. To be measured, start and list without network or large files. For the "
-        "operator of Hallmark: `hallmark doctor` lists what a sandbox lacks.",
+        "our sandbox does not provide what the server needs to start, such as the network.",
+        "Nothing is wrong with that. To be measured, start and list without network, large files or much memory.",
+        ours=True,
+    ),
+    Reason.NO_SANDBOX: Advice(
+        "this installation of Hallmark has no sandbox to start packages in.",
+        "There is nothing for the maintainer of the server to do. For the operator of Hallmark: `hallmark doctor` "
+        "lists what the sandbox lacks.",
         ours=True,
     ),
     Reason.TRANSPORT_UNSUPPORTED: Advice(
-        "the registry names a transport that this probe does not support.",
+        "the registry names a transport that this probe does not support, or stdio for a package that listens on a port.",
         "Offer streamable HTTP, or a package that uses stdio, and name it in the registry entry.",
     ),
     Reason.WRITE_ONLY: Advice(
@@ -74,6 +79,10 @@ _ADVICE: Final = {
     Reason.NO_PACKAGE: Advice(
         "the named package does not exist in its registry, or the entry names neither a package nor a remote.",
         "Add `packages` or `remotes` to the registry entry, with the exact name and a published version.",
+    ),
+    Reason.NO_VERSION: Advice(
+        "the package exists in its registry, but not in the version that the entry names.",
+        "Publish the declared version, or name one in the entry that the registry has.",
     ),
     Reason.TOO_LARGE: Advice(
         "an answer was larger than the probe reads.",

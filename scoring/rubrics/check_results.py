@@ -34,8 +34,8 @@ class CheckResult:
 
 
 def has_package(_: Criterion, missing: NotMeasured) -> bool:
-    """False for a server without a package."""
-    return missing.reason != Reason.NO_PACKAGE
+    """False for a server without a package, or without the version that it declares."""
+    return missing.reason not in {Reason.NO_PACKAGE, Reason.NO_VERSION}
 
 
 def evaluate_check(check: Check, assessment: Assessment, *, has_subject: HasSubject = has_package) -> CheckResult:

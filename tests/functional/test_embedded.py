@@ -33,7 +33,7 @@ def test_the_fleet_is_seen_as_it_is_and_a_second_run_exports_the_same(
         listed = facts["planned"] - sum(count for (kind, _), count in absent.items() if kind == listing.KIND)
         assert listed > REMOTES / 2
         reasons = {reason for kind, reason in absent if kind == listing.KIND}
-        assert {"oauth_required", "not_mcp", "sandbox_restricted", "invalid_registration"} <= reasons
+        assert {"oauth_required", "not_mcp", "no_sandbox", "invalid_registration"} <= reasons
         assert "collector_error" not in reasons
         assert {reason for kind, reason in absent if kind == registration.KIND} == {"invalid_registration"}
     again = embedded.finish()

@@ -84,13 +84,13 @@ def prepare_sandbox(settings: Settings, queues: Sequence[str]) -> str:
     if not _STARTS_PACKAGES.intersection(queues):
         return "not needed by these queues"
     if settings.sandbox == "off":
-        return "switched off by HALLMARK_SANDBOX: every package will be sandbox_restricted"
+        return "switched off by HALLMARK_SANDBOX: every package will be no_sandbox"
     environ = read_tool_environment()
     chosen = sandbox.choose_runtime(settings.sandbox_runtime, partial(sandbox.check_runtime, environ=environ))
     if not isinstance(chosen, str):
         raise NotReady(
             f"expected a sandbox for packages, found none: {chosen.why}. {chosen.fix}. Or set HALLMARK_SANDBOX=off: "
-            "then every package is recorded as sandbox_restricted"
+            "then every package is recorded as no_sandbox"
         )
     try:
         asyncio.run(sandbox.build_rootfs(settings.cache, lambda _step: None, environ=environ))

@@ -189,7 +189,7 @@ class Settings(
     )
     in_flight: int = Field(default=200, ge=1, le=4000, description="Servers probed at the same time per process.")
     sandbox: Literal["auto", "off"] = Field(
-        default="auto", description="`off` starts no package; each is `sandbox_restricted`."
+        default="auto", description="`off` starts no package; each is `no_sandbox`."
     )
     sandbox_slots: int = Field(
         default=0,

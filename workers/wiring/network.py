@@ -266,7 +266,7 @@ class _Packages:
 
     async def _open(self) -> Sandbox | Absent:
         if self._settings.sandbox == "off":
-            return Absent(Reason.SANDBOX_RESTRICTED, "switched off by HALLMARK_SANDBOX")
+            return Absent(Reason.NO_SANDBOX, "switched off by HALLMARK_SANDBOX")
         from crawler.sandbox import open_sandbox  # noqa: PLC0415
         from crawler.sandbox.boxes.egress_relay import NO_ENDPOINTS  # noqa: PLC0415
         from workers.wiring.package_cache import evict_unused_packages  # noqa: PLC0415

@@ -71,7 +71,8 @@ def _unknown(name: str, declared: str | None) -> PackageResult:
 
 
 def _no_file(name: str, declared: str | None) -> Absent:
-    return Absent(Reason.NO_PACKAGE, f"the npm index has no file of {name}{f' {declared}' if declared else ''}")
+    reason = Reason.NO_VERSION if declared else Reason.NO_PACKAGE
+    return Absent(reason, f"the npm index has no file of {name}{f' {declared}' if declared else ''}")
 
 
 def missing_package_body(ecosystem: str, name: str, declared: str | None) -> dict[str, Json]:

@@ -63,7 +63,7 @@ async def _found(probe: PackageProbe, base: str, project: python_metadata.Python
     provenance = await _provenance(probe, project)
     body = await asyncio.to_thread(python_metadata.python_body, project, info, people, provenance)
     archive = python_metadata.find_python_archive(project) or Absent(
-        Reason.NO_PACKAGE,
+        Reason.NO_VERSION if project.declared else Reason.NO_PACKAGE,
         f"the Python index has no file of {project.name}{f' {project.declared}' if project.declared else ''}",
     )
     return PackageResult(body, archive)

@@ -134,7 +134,7 @@ class ProtocolCollector:
         if target.type not in _RUNNABLE:
             return ProbeResult(listing=Absent(Reason.RUNTIME_UNSUPPORTED, f"{target.type} packages are not run yet"))
         if self._launcher is None:
-            return ProbeResult(listing=Absent(Reason.SANDBOX_RESTRICTED, "no sandbox is available here"))
+            return ProbeResult(listing=Absent(Reason.NO_SANDBOX, "no sandbox is available here"))
         from crawler.collectors.protocol.stdio.start_attempts import StartAttempts  # noqa: PLC0415  only for packages
 
         recorder = RecordingLauncher(self._launcher)

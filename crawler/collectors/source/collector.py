@@ -39,7 +39,8 @@ TOO_LARGE: Final = "too_large"
 
 _OWN_FAILURES: Final = frozenset(
     {Reason.RATE_LIMITED, Reason.TIMEOUT, Reason.UNREACHABLE, Reason.TLS_ERROR, Reason.NOT_COLLECTED,
-     Reason.COLLECTOR_ERROR, Reason.COLLECTOR_OFFLINE, Reason.QUARANTINED, Reason.SANDBOX_RESTRICTED}
+     Reason.COLLECTOR_ERROR, Reason.COLLECTOR_OFFLINE, Reason.QUARANTINED, Reason.SANDBOX_RESTRICTED,
+     Reason.NO_SANDBOX}
 )  # fmt: skip
 """Reasons that are failures of ours: the earlier content then stands for some days."""
 

@@ -16,7 +16,14 @@ REFUSAL_TTL = timedelta(hours=1)
 """A probe starts a server several times; a failed installation is not repeated within this time."""
 
 _CACHED_REASONS = frozenset(
-    {Reason.INSTALL_FAILED, Reason.NO_PACKAGE, Reason.RUNTIME_UNSUPPORTED, Reason.TOO_LARGE, Reason.TIMEOUT}
+    {
+        Reason.INSTALL_FAILED,
+        Reason.NO_PACKAGE,
+        Reason.NO_VERSION,
+        Reason.RUNTIME_UNSUPPORTED,
+        Reason.TOO_LARGE,
+        Reason.TIMEOUT,
+    }
 )
 
 
@@ -24,7 +31,8 @@ _CACHED_REASONS = frozenset(
 class ResolvedInstallation:
     """The installation of a request. `newest`: the newest version in the index at the time `checked_at`.
 
-    `python`: the version of the interpreter for which it was installed, empty for our own.
+    `python`: the version of the interpreter for which it was installed, empty for our own. `declared`: the requested
+    version, if the index has it no more and the newest one was installed in its place.
     """
 
     name: str
@@ -36,6 +44,7 @@ class ResolvedInstallation:
     engines: str | None
     checked_at: str
     python: str = ""
+    declared: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +115,7 @@ def _installed(entry: Mapping[str, object]) -> ResolvedInstallation | None:
         found = ResolvedInstallation(**entry)  # type: ignore[arg-type]  # checked below: the file may be damaged
     except TypeError:
         return None
-    texts = (found.name, found.version, found.newest, found.layer, found.checked_at, found.python)
+    texts = (found.name, found.version, found.newest, found.layer, found.checked_at, found.python, found.declared)
     if not all(isinstance(text, str) for text in texts) or not isinstance(found.commands, dict):
         return None
     return found if all(_is_command(argv) for argv in found.commands.values()) else None

@@ -73,11 +73,7 @@ async def query_npm_index(
     base = index.find_url(name)
     found = await _json(http, f"{base}{quote(name, safe='@')}/{quote(version or 'latest')}")
     if isinstance(found, Absent):
-        return (
-            Absent(found.reason, _describe_missing("npm", name, version))
-            if found.reason is Reason.NO_PACKAGE
-            else found
-        )
+        return await _explain_missing_npm(base, name, version, http) if found.reason is Reason.NO_PACKAGE else found
     dist = found.get("dist")
     tarball = dist.get("tarball") if isinstance(dist, dict) else None
     newest = found.get("version")
@@ -101,10 +97,10 @@ async def query_python_indexes(
         known = {filename: v for filename in found if (v := _parse_version(filename)) is not None}
         asked = [v for v in known.values() if version and (v == Version(version) or v.public == version)]
         if version and not asked:
-            return Absent(Reason.NO_PACKAGE, _describe_missing("Python", name, version))
+            return Absent(Reason.NO_VERSION, _describe_missing("Python", name, version))
         standing = sorted({v for filename, v in known.items() if not found[filename].withdrawn})
         if not version and not standing:
-            return Absent(Reason.NO_PACKAGE, f"the Python index has no version of {name} that was not withdrawn")
+            return Absent(Reason.NO_VERSION, f"the Python index has no version of {name} that was not withdrawn")
         final = [v for v in standing if not v.is_prerelease] or standing
         newest = str(final[-1]) if final else ""
         if not any(file.checked for file in found.values()):
@@ -116,6 +112,17 @@ async def query_python_indexes(
             requires_python=_requirement(found[filename] for filename, v in sorted(known.items()) if v == chosen),
         )
     return failure or Absent(Reason.NO_PACKAGE, _describe_missing("Python", name, None))
+
+
+async def _explain_missing_npm(base: str, name: str, version: str | None, http: httpx.AsyncClient) -> Absent:
+    """Whether the npm index lacks the package or only the version."""
+    if version is not None:
+        found = await _json(http, f"{base}{quote(name, safe='@')}/latest")
+        if not isinstance(found, Absent):
+            return Absent(Reason.NO_VERSION, _describe_missing("npm", name, version))
+        if found.reason is not Reason.NO_PACKAGE:
+            return found
+    return Absent(Reason.NO_PACKAGE, _describe_missing("npm", name, None))
 
 
 async def find_python_file(index: PythonIndex, name: str, filename: str, http: httpx.AsyncClient) -> str | Absent:

@@ -39,7 +39,7 @@ def test_a_cache_of_another_user_is_not_used(cache: Path, part: str) -> None:
     os.chown(folder, 64321, 64321)
     found = asyncio.run(open_sandbox(cache, environ={}, now=lambda: NOON))
     assert isinstance(found, Absent)
-    assert found.reason is Reason.SANDBOX_RESTRICTED
+    assert found.reason is Reason.NO_SANDBOX
     assert "belongs to user 64321" in found.detail
     assert "HALLMARK_CACHE" in found.detail
 

@@ -144,7 +144,7 @@ def test_a_layer_that_we_cannot_look_at_stays_for_those_who_run_from_it(
     box = opened()
     _, facts = asyncio.run(start(box, NPM))
     monkeypatch.setattr(trees, "metadata_digest", busy)
-    absent = Absent(Reason.SANDBOX_RESTRICTED, "installed files cannot be read: Too many open files")
+    absent = Absent(Reason.NO_SANDBOX, "installed files cannot be read: Too many open files")
     assert asyncio.run(box.launch(NPM)) == absent
     assert asyncio.run(box.installed(NPM)) == absent
     monkeypatch.undo()
@@ -210,7 +210,7 @@ def test_a_withdrawn_version_is_for_those_who_name_it(opened: Callable[[], Sandb
     index.add_wheel("server", "1.0.0", yanked=True)
     box = opened()
     absent = refused(box, PYPI)
-    assert absent == Absent(Reason.NO_PACKAGE, "the Python index has no version of server that was not withdrawn")
+    assert absent == Absent(Reason.NO_VERSION, "the Python index has no version of server that was not withdrawn")
     found = asyncio.run(box.prepare(replace(PYPI, version="1.0.0")))
     assert not isinstance(found, Absent)
     assert found.version == "1.0.0"

@@ -192,7 +192,7 @@ def test_same_resolution_is_the_same_layer(cache: Path, index: IndexServer, tmp_
 
 
 @pytest.mark.parametrize(
-    "target", some([npm("nowhere"), pypi("server", "9.9.9"), pypi("nowhere"), npm("server", "9.9.9")], 2)
+    "target", some([npm("nowhere"), pypi("nowhere", "9.9.9"), pypi("nowhere"), npm("nowhere", "9.9.9")], 2)
 )
 def test_unknown_package_is_no_package(cache: Path, index: IndexServer, tmp_path: Path, target: Target) -> None:
     index.add_npm("server")
@@ -202,13 +202,41 @@ def test_unknown_package_is_no_package(cache: Path, index: IndexServer, tmp_path
     assert target.identifier in absent.detail
 
 
+@pytest.mark.parametrize("target", [npm("server", "9.9.9"), pypi("server", "9.9.9")])
+def test_the_newest_version_takes_the_place_of_one_that_is_gone(
+    cache: Path, index: IndexServer, tmp_path: Path, target: Target
+) -> None:
+    index.add_npm("server", "1.2.0")
+    index.add_wheel("server", "1.2.0")
+    [(said, launched)] = scenario(cache, index, tmp_path, target)
+    assert said["name"] == "server"
+    assert (launched.facts["version"], launched.facts["declared"]) == ("1.2.0", "9.9.9")
+    index.asked.clear()
+    scenario(cache, index, tmp_path, target)
+    assert index.asked == []
+
+
+@pytest.mark.parametrize("ecosystem", ["npm", "pypi"])
+def test_a_version_that_is_gone_is_no_version_where_the_newest_does_not_install(
+    cache: Path, index: IndexServer, tmp_path: Path, ecosystem: str
+) -> None:
+    index.add_npm("server", manifest={"dependencies": {"nowhere": "^1.0.0"}})
+    index.add_wheel("server", requires=("nowhere",))
+    target = npm("server", "9.9.9") if ecosystem == "npm" else pypi("server", "9.9.9")
+    absent = outcome(cache, index, tmp_path, target)
+    assert absent.reason is Reason.NO_VERSION
+    assert "server 9.9.9" in absent.detail
+
+
 @pytest.mark.soak
 @pytest.mark.parametrize("ecosystem", ["npm", "pypi"])
-def test_unknown_dependency_is_no_package(cache: Path, index: IndexServer, tmp_path: Path, ecosystem: str) -> None:
+def test_an_unknown_dependency_cannot_be_installed(
+    cache: Path, index: IndexServer, tmp_path: Path, ecosystem: str
+) -> None:
     index.add_npm("server", manifest={"dependencies": {"nowhere": "^1.0.0"}})
     index.add_wheel("server", requires=("nowhere",))
     absent = outcome(cache, index, tmp_path, npm("server") if ecosystem == "npm" else pypi("server"))
-    assert absent.reason is Reason.NO_PACKAGE
+    assert absent.reason is Reason.INSTALL_FAILED
     assert "nowhere" in absent.detail
     assert "127.0.0.1" not in absent.detail
 

@@ -105,7 +105,7 @@ def test_nothing_starts_where_nothing_contains(monkeypatch: pytest.MonkeyPatch, 
     monkeypatch.setattr("crawler.sandbox.availability.PATHS", "/nonexistent")
     opened = asyncio.run(open_sandbox(tmp_path, environ={}, now=lambda: NOON, runtime=wanted))
     assert isinstance(opened, Absent)
-    assert opened.reason is Reason.SANDBOX_RESTRICTED
+    assert opened.reason is Reason.NO_SANDBOX
     assert "install" in opened.detail
 
 

@@ -305,9 +305,9 @@ def test_a_host_without_ldd_has_no_sandbox(monkeypatch: pytest.MonkeyPatch) -> N
 @pytest.mark.parametrize(
     ("said", "reason"),
     [
-        ("error: GET https://registry.npm.example/x - 404", Reason.NO_PACKAGE),
-        ('error: No version matching "9" found for specifier "x" (but package exists)', Reason.NO_PACKAGE),
-        ("× No solution found\n╰─▶ Because x was not found in the package registry", Reason.NO_PACKAGE),
+        ("error: GET https://registry.npm.example/x - 404", Reason.INSTALL_FAILED),
+        ('error: No version matching "9" found for specifier "x" (but package exists)', Reason.INSTALL_FAILED),
+        ("× No solution found\n╰─▶ Because x was not found in the package registry", Reason.INSTALL_FAILED),
         ("╰─▶ Because the current Python version (3.11) does not satisfy Python>=3.99", Reason.RUNTIME_UNSUPPORTED),
         ("╰─▶ Because x==1 has no usable wheels and building from source is disabled", Reason.INSTALL_FAILED),
         ("", Reason.INSTALL_FAILED),

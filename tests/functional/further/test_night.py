@@ -121,7 +121,7 @@ def test_a_package_without_a_repository_is_read_from_its_archive(
     assert night.body(server, dependencies.KIND)["lockfile"] is True
     assert night.body(server, secrets.KIND)["findings"] == []
     assert night.body(server, advisories.KIND)["groups"] == []
-    assert night.absence(server, "listing").reason is Reason.SANDBOX_RESTRICTED
+    assert night.absence(server, "listing").reason is Reason.NO_SANDBOX
 
 
 @pytest.mark.parametrize(

@@ -52,7 +52,7 @@ def test_a_missing_sandbox_is_refused_unless_it_is_switched_off(monkeypatch: pyt
     with pytest.raises(preflight.NotReady, match=r"no user namespaces\. allow them\. Or set HALLMARK_SANDBOX=off"):
         preflight.prepare_sandbox(Settings(), schedule.QUEUES)
     assert preflight.prepare_sandbox(Settings(), ["probe"]) == "not needed by these queues"
-    assert "sandbox_restricted" in preflight.prepare_sandbox(Settings(sandbox="off"), schedule.QUEUES)
+    assert "no_sandbox" in preflight.prepare_sandbox(Settings(sandbox="off"), schedule.QUEUES)
 
 
 def test_a_port_that_is_in_use_is_refused_with_the_option_that_changes_it() -> None:

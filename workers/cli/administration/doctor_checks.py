@@ -112,7 +112,7 @@ def _database(settings: Settings) -> Check:
 def _sandbox(settings: Settings) -> Iterator[Check]:
     """The runtime for packages and commands, the engine for images, and what other runtimes lack."""
     found = sandbox.check_runtimes(read_tool_environment())
-    needed_for = "servers that are packages; without it they are recorded as sandbox_restricted"
+    needed_for = "servers that are packages; without it they are recorded as no_sandbox"
     chosen = sandbox.choose_runtime(settings.sandbox_runtime, found.__getitem__)
     if settings.sandbox == "off":
         yield Check("sandbox", CheckStatus.OPTIONAL, "switched off", needed_for, "unset HALLMARK_SANDBOX")

@@ -81,7 +81,7 @@ def test_what_the_index_does_not_have_has_no_archive(index: PackageIndex, bench:
     index.add_project("empty")
     found = bench.archive(target)
     assert isinstance(found, Absent)
-    assert found.reason is Reason.NO_PACKAGE
+    assert found.reason is (Reason.NO_VERSION if target.version else Reason.NO_PACKAGE)
     assert target.identifier in found.detail
 
 

@@ -143,8 +143,8 @@ def test_a_start_that_fails_is_recorded_as_the_launcher_says() -> None:
 @pytest.mark.parametrize(
     ("kind", "launcher", "reason"),
     [
-        (TargetType.NPM, None, Reason.SANDBOX_RESTRICTED),
-        (TargetType.OCI, None, Reason.SANDBOX_RESTRICTED),
+        (TargetType.NPM, None, Reason.NO_SANDBOX),
+        (TargetType.OCI, None, Reason.NO_SANDBOX),
         (TargetType.CARGO, PipeLauncher(), Reason.RUNTIME_UNSUPPORTED),
     ],
 )
