@@ -114,6 +114,7 @@ class Target:
     `identifier` is the URL of a remote, the name of a package, or the working directory of a command.
     `arguments` follow the package's own entry point (or are the command itself); `environment` holds declared,
     non-secret values; `headers` are declared literal headers of a remote. `inputs` are declared without a value.
+    `as_of_release`: the dependencies of a package are those of its release date; only set while a probe starts it.
     """
 
     type: TargetType
@@ -123,6 +124,7 @@ class Target:
     environment: tuple[tuple[str, str], ...] = ()
     headers: tuple[tuple[str, str], ...] = ()
     inputs: tuple[PackageInput, ...] = ()
+    as_of_release: bool = False
 
 
 class Status(StrEnum):

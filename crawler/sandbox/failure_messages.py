@@ -20,6 +20,11 @@ _MISSES_BINARY = re.compile(
     r"\.node\b|bindings file|prebuil[dt]|postinstall|install script|ERR_DLOPEN_FAILED|reinstall|native module",
     re.IGNORECASE,
 )
+_CODE_FAILURE = re.compile(
+    r"\b(?:ModuleNotFound|Import|Attribute|Type|Name|Pydantic\w{0,40})Error\b|Cannot find (?:module|package)"
+    r"|\bERR_(?:MODULE_NOT_FOUND|PACKAGE_PATH_NOT_EXPORTED|REQUIRE_ESM|UNSUPPORTED_DIR_IMPORT)\b"
+    r"|does not provide an export named"
+)
 _ANSI = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 _ERROR = re.compile(
     r"(?:\w+\.)*\w*(?:Error|Exception)\b|(?-i:(?:[a-z_]\w*\.)+[A-Z]\w+:)|error\b|fatal\b|\"message\":", re.IGNORECASE
@@ -73,6 +78,11 @@ def describe_install_failure(output: str) -> Absent:
     if _NO_WHEEL.search(flat):
         return Absent(Reason.INSTALL_FAILED, f"no wheel to install: {text}"[:MAX_MESSAGE_LENGTH])
     return Absent(Reason.INSTALL_FAILED, text)
+
+
+def fails_in_code(output: str) -> bool:
+    """Whether a process ended because its code does not fit what it was installed with."""
+    return _CODE_FAILURE.search(output) is not None
 
 
 def describe_start_failure(facts: Mapping[str, Json], end: ProcessExit) -> Absent:

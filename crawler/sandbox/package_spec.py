@@ -5,11 +5,14 @@ from __future__ import annotations
 import hashlib
 import re
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
 
 from packaging.utils import canonicalize_name
 from packaging.version import InvalidVersion, Version
 
 from evidence.model import Absent, Reason, Target, TargetType
+
+RELEASE = "release"
 
 _NPM_NAME = re.compile(r"(?:@[a-z0-9~_.-]+/)?[A-Za-z0-9~_.-]+")
 _NPM_VERSION = re.compile(r"v?\d[0-9A-Za-z.+-]*")
@@ -19,12 +22,16 @@ _PYPI_NAME = re.compile(r"([A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?)(\[[A-Za-z
 
 @dataclass(frozen=True, slots=True)
 class PackageSpec:
-    """A package to install. `version`: exact, or a tag of the npm index; None: the newest."""
+    """A package to install. `version`: exact, or a tag of the npm index; None: the newest.
+
+    `as_of`: the release date as of which the dependencies are resolved; RELEASE while it is not known, empty for today.
+    """
 
     ecosystem: TargetType
     name: str
     version: str | None
     extras: str = ""
+    as_of: str = ""
 
     @property
     def pinned(self) -> bool:
@@ -38,7 +45,10 @@ class PackageSpec:
     def text(self) -> str:
         """`npm:NAME@VERSION` or `pypi:NAME==VERSION`."""
         mark = "@" if self.ecosystem is TargetType.NPM else "=="
-        return f"{self.ecosystem.value}:{self.name}{self.extras}{f'{mark}{self.version}' if self.version else ''}"
+        dated = f" as of {self.as_of}" if self.as_of else ""
+        return (
+            f"{self.ecosystem.value}:{self.name}{self.extras}{f'{mark}{self.version}' if self.version else ''}{dated}"
+        )
 
     @property
     def key(self) -> str:
@@ -48,7 +58,20 @@ class PackageSpec:
 
 def parse_package_spec(target: Target) -> PackageSpec | Absent:
     """The package of a target. URLs, paths and version ranges are refused, since installers would follow them."""
-    return _npm(target) if target.type is TargetType.NPM else _pypi(target)
+    found = _npm(target) if target.type is TargetType.NPM else _pypi(target)
+    return replace(found, as_of=RELEASE) if isinstance(found, PackageSpec) and target.as_of_release else found
+
+
+def compute_cutoff(released: str) -> datetime:
+    """The moment before which dependencies count that were there when a version was released on that date.
+
+    A day is left for the files of the version itself. Without a date the cutoff is never reached.
+    """
+    try:
+        day = datetime.fromisoformat(released).replace(tzinfo=UTC)
+    except ValueError:
+        return datetime.max.replace(tzinfo=UTC)
+    return day + timedelta(days=2)
 
 
 def _npm(target: Target) -> PackageSpec | Absent:

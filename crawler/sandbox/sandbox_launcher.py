@@ -11,14 +11,12 @@ from functools import partial
 from pathlib import Path
 from typing import TypeAlias
 
-import httpx
-
 from crawler.http.address_guard import AddressGuard
 from crawler.http.deadlines import pause_deadline
 from crawler.launcher import LaunchedServer
 from crawler.sandbox import package_spec, user_command
 from crawler.sandbox.box_slots import BoxSlots
-from crawler.sandbox.boxes.box import Bind, Box
+from crawler.sandbox.boxes.box import Bind, Box, can_be_passed
 from crawler.sandbox.boxes.egress_relay import NO_ENDPOINTS, AllowedEndpoints
 from crawler.sandbox.boxes.process_tree import ContainedProcess
 from crawler.sandbox.boxes.relay_listener import RelayedBubblewrap
@@ -44,6 +42,7 @@ RESOLUTION_TTL = timedelta(hours=24)
 STRICT_GUARD = AddressGuard()
 PACKAGES = frozenset({TargetType.NPM, TargetType.PYPI})
 DECLARED = "declared"
+DEPENDENCIES_OF = "dependencies_of"
 _NO_VERSION = ""
 """Stands for the newest version in the refusal of a version that the index does not have."""
 MAX_INSTALLATIONS = 2  # a package is installed again if its files were changed
@@ -177,15 +176,10 @@ class Sandbox:
     async def _resolve(
         self, wanted: package_spec.PackageSpec, found: ResolvedInstallation | None
     ) -> ResolvedInstallation | Absent:
-        if gone := self.known.find_refusal(wanted, _NO_VERSION, self.now()):
-            return gone
-        index = await self._index(wanted.ecosystem)
-        async with index_queries.open_index_client(self.installer.bundle) as http:
-            answer = await _ask(index, wanted, http)
         known, now = self.known, self.now()
+        index = await self._index(wanted.ecosystem)
+        answer = known.find_refusal(wanted, _NO_VERSION, now) or await self._ask(index, wanted)
         if isinstance(answer, Absent):
-            if answer.reason is Reason.NO_VERSION:
-                known.store_refusal(wanted, _NO_VERSION, answer, now)
             return answer
         if found and found.newest == answer.newest:
             return known.renew(wanted, found, now)
@@ -193,16 +187,29 @@ class Sandbox:
             return known.renew(wanted, replace(same, newest=answer.newest), now)
         if refusal := known.find_refusal(wanted, answer.newest, now):
             return refusal
+        dated = replace(wanted, as_of=answer.released) if wanted.as_of else wanted
         result = await self.others.install(
-            self.installer, wanted, answer, index, endpoints=_allowed(index, answer), now=now
+            self.installer, dated, answer, index, endpoints=_allowed(index, answer), now=now
         )
         if isinstance(result, Absent):
             known.store_refusal(wanted, answer.newest, result, now)
             return result
-        installed = _installed(wanted, answer, result, now)
+        installed = _installed(dated, answer, result, now)
         for request in {wanted, wanted.with_version(installed.version)}:
             known.store_installation(request, installed)
         return installed
+
+    async def _ask(self, index: _Index, wanted: package_spec.PackageSpec) -> index_queries.IndexAnswer | Absent:
+        """What the index says about the package now; that it lacks the version is remembered for an hour."""
+        async with index_queries.open_index_client(self.installer.bundle) as http:
+            answer = await index_queries.query_index(index, wanted, http)
+        if isinstance(answer, Absent) and answer.reason is Reason.NO_VERSION:
+            self.known.store_refusal(wanted, _NO_VERSION, answer, self.now())
+        if isinstance(answer, Absent) or not wanted.as_of:
+            return answer
+        if package_spec.compute_cutoff(answer.released) > self.now():
+            return Absent(Reason.NOT_COLLECTED, "the index does not say that the version was released before today")
+        return answer
 
     async def _installer(self, found: ResolvedInstallation) -> Installer:
         return await self.others.get_installer(found.python, self.installer)
@@ -259,6 +266,7 @@ class Sandbox:
             "engines": found.engines,
             **({"python": found.python or self.others.pythons.own.version} if target.type is TargetType.PYPI else {}),
             **({DECLARED: found.declared} if found.declared else {}),
+            **({DEPENDENCIES_OF: found.as_of} if found.as_of else {}),
             **notes,
         }
         installer = await self._installer(found)
@@ -269,7 +277,7 @@ class Sandbox:
         self, target: Target, held: contextlib.AsyncExitStack, engine: ImageEngine
     ) -> ContainedProcess | Absent:
         environment = dict(target.environment)
-        if not _can_be_passed(target.arguments, environment):
+        if not can_be_passed(target.arguments, environment):
             return _INVALID_ARGUMENT
         images = await engine.images(self.contained_by)
         if isinstance(images, Absent):
@@ -294,7 +302,7 @@ class Sandbox:
         root: Path | None = None,
     ) -> ContainedProcess | Absent:
         folder = user_command.PROJECT if any(bind.place == user_command.PROJECT for bind in binds) else "/tmp"  # noqa: S108
-        if not _can_be_passed(argv, environment):
+        if not can_be_passed(argv, environment):
             return _INVALID_ARGUMENT
         box = Box(
             root=root or self.rootfs.root,
@@ -368,22 +376,6 @@ async def _stop_on_flaw(
     return flaw
 
 
-def _can_be_passed(argv: Sequence[str], environment: Mapping[str, str]) -> bool:
-    return not any("\0" in text for text in (*argv, *environment, *environment.values())) and all(
-        name and "=" not in name for name in environment
-    )
-
-
-async def _ask(
-    index: _Index,
-    wanted: package_spec.PackageSpec,
-    http: httpx.AsyncClient,
-) -> index_queries.IndexAnswer | Absent:
-    if isinstance(index, package_indexes.NpmIndex):
-        return await index_queries.query_npm_index(index, wanted.name, wanted.version, http)
-    return await index_queries.query_python_indexes(index, wanted.name, wanted.version, http)
-
-
 def _allowed(index: _Index, answer: index_queries.IndexAnswer) -> AllowedEndpoints:
     own = frozenset(endpoint for url in index.urls if (endpoint := package_indexes.parse_endpoint(url)))
     return AllowedEndpoints(own, frozenset(answer.endpoints) - own)
@@ -402,4 +394,5 @@ def _installed(
         engines=found.engines,
         checked_at=now.isoformat(),
         python=found.python,
+        as_of=wanted.as_of,
     )

@@ -5,9 +5,14 @@ Body, schema 1 (UTF-8 JSON; every `RESULT` and `ERROR` is spliced in byte for by
     {"target": {"type": TARGET_TYPE, "identifier": STRING, "version": STRING | null},
      "transport": "streamable-http" | "sse" | "stdio", "era": "legacy" | "modern", "protocolVersion": STRING | null,
      "sandbox": STRING,            its runtime: one of CONTAINING, "" for a remote, or "none" or another uncontained one
+     "installed": {"version": STRING, "declared": STRING, "dependenciesOf": DATE},   only if not as declared, see below
      "opening": RESULT,            of `initialize` (legacy) or `server/discover` (modern)
      "lists": {"tools" | "resources" | "resourceTemplates" | "prompts":
          {"declared": BOOL, "end": END, "error": ERROR | STRING | null, "pages": [RESULT, ...]}}}
+
+`installed` is there for a package that does not start as it is declared: `declared` is the version that the index no
+longer has, in whose place `version` was started; `dependenciesOf` is the release date of the package whose dependencies
+it was started with, because it fails with those of today.
 
 END is how the walk over the pages ended; see `End`.
 """
@@ -132,6 +137,11 @@ class Listing:
     def sandbox(self) -> str:
         """The runtime that contained the server; `none` for an uncontained run; empty for a remote."""
         return text_or_empty(self.body.get("sandbox"))
+
+    @property
+    def installed(self) -> Mapping[str, Json]:
+        """What was started of a package that does not start as it is declared; else empty."""
+        return object_or_empty(self.body.get("installed"))
 
     @property
     def opening(self) -> Mapping[str, Json]:

@@ -44,7 +44,7 @@ _ADVICE: Final = {
         ours=True,
     ),
     Reason.TRANSPORT_UNSUPPORTED: Advice(
-        "the registry names a transport that this probe does not support, or stdio for a package that listens on a port.",
+        "the registry names a transport that this probe does not support, or stdio for what listens on a port.",
         "Offer streamable HTTP, or a package that uses stdio, and name it in the registry entry.",
     ),
     Reason.WRITE_ONLY: Advice(

@@ -59,8 +59,15 @@ def build_prompt_arg(**members: Any) -> base.PromptArg:
     )[0]
 
 
-def build_server(*, tools: int = 1, resources: int = 0, prompts: int = 0, **opening: Any) -> base.Server:
-    """A server; keywords are members of its `initialize` result."""
+def build_server(
+    *,
+    tools: int = 1,
+    resources: int = 0,
+    prompts: int = 0,
+    installed: Mapping[str, Json] | None = None,
+    **opening: Any,
+) -> base.Server:
+    """A server; further keywords are members of its `initialize` result."""
     defaults = {
         "protocolVersion": "2025-11-25",
         "capabilities": {"tools": {}},
@@ -68,6 +75,8 @@ def build_server(*, tools: int = 1, resources: int = 0, prompts: int = 0, **open
     }
     body: dict[str, Json] = {"opening": _members({**defaults, **opening}), "era": "legacy", "transport": "stdio"}
     body["protocolVersion"] = opening.get("protocolVersion", "2025-11-25")
+    if installed:
+        body["installed"] = installed
     return base.Server(at="server", listing=Listing(body), tools=tools, resources=resources, prompts=prompts)
 
 

@@ -169,6 +169,10 @@ def _unaudited(assessment: Assessment) -> str | None:
     return "dependencies that were not compared with advisories"
 
 
+def _broken_install(assessment: Assessment) -> Finding | None:
+    return _first_finding(assessment, "package-needs-old-dependencies")
+
+
 def _archived(assessment: Assessment) -> Finding | None:
     return _first_finding(assessment, "repository-archived")
 
@@ -254,6 +258,13 @@ GATES: Final = (
         "server-fell-over",
         lifted_by="a server that keeps serving new clients",
         harm=True,
+    ),
+    _gate(
+        "broken_install",
+        "D",
+        _broken_install,
+        "package-needs-old-dependencies",
+        lifted_by="a package that starts with the dependencies of today",
     ),
     _gate("unrecorded", "D", _unrecorded, lifted_by="answers that can be recorded"),
     _gate("critical_advisory", "C", _critical, "dependency-critical", lifted_by="an upgrade of the dependency"),

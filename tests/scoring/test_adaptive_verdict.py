@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from decimal import Decimal
 
 import pytest
 
-from evidence.model import Absent, Dossier, Reason
+from evidence.canonical import canonical_json
+from evidence.kinds import listing
+from evidence.kinds.listing import Listing
+from evidence.model import Absent, Dossier, Observed, Reason
 from scoring import receipt
 from scoring.engine.assess import assess_dossier
 from scoring.results.outcome import NotMeasured
@@ -87,3 +91,16 @@ def test_below_the_published_coverage_there_is_no_score() -> None:
 def test_the_weights_of_components_add_up_to_those_of_their_dimensions() -> None:
     for dimension in ADAPTIVE_2.dimensions:
         assert sum(component.weight for component in dimension.components) == dimension.weight, dimension.name
+
+
+def test_a_package_that_todays_dependencies_break_is_no_clean_install() -> None:
+    found = captures()["mcp-server-time"]
+    record = found.records[listing.KIND]
+    assert isinstance(record.content, Observed)
+    dated = {**Listing.parse(record.content.body).body, "installed": {"version": "1", "dependenciesOf": "2025-10-03"}}
+    broken = replace(record, content=Observed(canonical_json(dated)))
+    card = scored(replace(found, records={**found.records, listing.KIND: broken}))
+    [cap] = [line for line in card.lines if line.cites == "cap.broken_install"]
+    assert "starts only with dependencies of 2025-10-03; an install today fails" in cap.why
+    assert rank(card) <= GRADES.index("D")
+    assert not [line for line in scored(found).lines if line.cites == "cap.broken_install"]

@@ -101,3 +101,10 @@ def _devices(shared_memory: int, scratch: Scratch | None) -> list[str]:
     options += ["--dir", "/dev/shm"]  # noqa: S108
     options += _memory("/dev/shm", shared_memory, scratch.shm if scratch else None)  # noqa: S108
     return [*options, "--remount-ro", "/dev"]
+
+
+def can_be_passed(argv: Sequence[str], environment: Mapping[str, str]) -> bool:
+    """Whether the kernel takes these arguments and variables."""
+    return not any("\0" in text for text in (*argv, *environment, *environment.values())) and all(
+        name and "=" not in name for name in environment
+    )

@@ -25,7 +25,7 @@ from crawler.sandbox.kernel.limits import INSTALL, MIB, Limits
 from crawler.sandbox.kernel.user_ids import Identity, hold_lock, installer_identity
 from crawler.sandbox.layers import layers, trees
 from crawler.sandbox.layers.eviction import LOCK
-from crawler.sandbox.package_spec import PackageSpec
+from crawler.sandbox.package_spec import PackageSpec, compute_cutoff
 from crawler.sandbox.toolchain.package_indexes import NpmIndex, PythonIndex
 from crawler.sandbox.toolchain.rootfs import Rootfs
 from evidence.model import Absent, Reason
@@ -86,7 +86,7 @@ class Installer:
         """Install `spec` as a new layer; Absent explains a failure. `newest`: the version of an unpinned request."""
         try:
             async with self._workshop() as work:
-                command = await asyncio.to_thread(_prepare, work / "out", spec, newest, index)
+                command = await asyncio.to_thread(_prepare, work / "out", spec, newest, index, now)
                 output = await self._run(command, work, endpoints)
                 if isinstance(output, Absent):
                     return output
@@ -235,7 +235,8 @@ def _open_workshop(cache_dir: Path, identity: Identity) -> Path:
     return work
 
 
-def _prepare(out: Path, spec: PackageSpec, newest: str, index: NpmIndex | PythonIndex) -> list[str]:
+def _prepare(out: Path, spec: PackageSpec, newest: str, index: NpmIndex | PythonIndex, now: datetime) -> list[str]:
+    cutoff = compute_cutoff(spec.as_of) if spec.as_of else None
     if isinstance(index, NpmIndex):
         manifest = {"name": "layer", "private": True, "dependencies": {spec.name: newest}}
         _write_readable(out / "package.json", json.dumps(manifest))
@@ -243,14 +244,16 @@ def _prepare(out: Path, spec: PackageSpec, newest: str, index: NpmIndex | Python
         _write_readable(
             out / "bunfig.toml", f"[install]\nregistry = {json.dumps(index.url)}\n[install.scopes]\n{scopes}"
         )
-        return ["/opt/tools/bun", "install", "--ignore-scripts", "--no-progress", "--backend=copyfile"]
+        age = [f"--minimum-release-age={int((now - cutoff).total_seconds())}"] if cutoff else []
+        return ["/opt/tools/bun", "install", "--ignore-scripts", "--no-progress", "--backend=copyfile", *age]
     wanted = f"{spec.name}{spec.extras}{f'=={spec.version}' if spec.version else ''}"
     extra = [option for url in index.extra for option in ("--index", url)]
+    before = ["--exclude-newer", cutoff.isoformat()] if cutoff else []
     return [
         "/opt/tools/uv", "pip", "install", "--no-config", "--only-binary", ":all:", "--python", "/usr/bin/python3",
         "--no-python-downloads", "--target", "/app", "--link-mode", "copy", "--compile-bytecode", "--no-progress",
         "--refresh-package", spec.name,
-        "--color", "never", "--default-index", index.url, *extra, "--", wanted,
+        "--color", "never", "--default-index", index.url, *extra, *before, "--", wanted,
     ]  # fmt: skip
 
 

@@ -32,7 +32,8 @@ class ResolvedInstallation:
     """The installation of a request. `newest`: the newest version in the index at the time `checked_at`.
 
     `python`: the version of the interpreter for which it was installed, empty for our own. `declared`: the requested
-    version, if the index has it no more and the newest one was installed in its place.
+    version, if the index has it no more and the newest one was installed in its place. `as_of`: the release date as of
+    which the dependencies were resolved, empty for today's.
     """
 
     name: str
@@ -45,6 +46,7 @@ class ResolvedInstallation:
     checked_at: str
     python: str = ""
     declared: str = ""
+    as_of: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +117,16 @@ def _installed(entry: Mapping[str, object]) -> ResolvedInstallation | None:
         found = ResolvedInstallation(**entry)  # type: ignore[arg-type]  # checked below: the file may be damaged
     except TypeError:
         return None
-    texts = (found.name, found.version, found.newest, found.layer, found.checked_at, found.python, found.declared)
+    texts = (
+        found.name,
+        found.version,
+        found.newest,
+        found.layer,
+        found.checked_at,
+        found.python,
+        found.declared,
+        found.as_of,
+    )
     if not all(isinstance(text, str) for text in texts) or not isinstance(found.commands, dict):
         return None
     return found if all(_is_command(argv) for argv in found.commands.values()) else None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import ssl
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from html.parser import HTMLParser
 from pathlib import Path
 from urllib.parse import quote, urljoin
@@ -21,6 +21,7 @@ from packaging.utils import (
 from packaging.version import Version
 
 from crawler.sandbox.errors import SandboxError
+from crawler.sandbox.package_spec import PackageSpec
 from crawler.sandbox.toolchain.package_indexes import Endpoint, NpmIndex, PythonIndex, parse_endpoint
 from evidence.model import Absent, Reason
 
@@ -35,13 +36,15 @@ _UNSERVED = frozenset({401, 403, 407, 408, 429})  # with 5xx: the index does not
 class IndexAnswer:
     """The index's data on a package: `newest` is the version for an unpinned request, `endpoints` serve its files.
 
-    `requires_python`: the Requires-Python of the requested version (PEP 345), or None.
+    `requires_python`: the Requires-Python of the requested version (PEP 345), or None. `released`: the date of the
+    requested version as YYYY-MM-DD; empty if it is unknown or was not asked for.
     """
 
     newest: str
     endpoints: tuple[Endpoint, ...]
     tarball: str | None = None
     requires_python: str | None = None
+    released: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,12 +52,14 @@ class _File:
     """A file of a Python package. `checked`: the index provides a digest, which uv verifies.
 
     `withdrawn`: yanked (PEP 592), for requests of exactly this version only. `python`: its Requires-Python.
+    `uploaded`: the time of its upload (PEP 700).
     """
 
     url: str
     checked: bool
     withdrawn: bool
     python: str | None = None
+    uploaded: str = ""
 
 
 def open_index_client(bundle: Path) -> httpx.AsyncClient:
@@ -64,6 +69,16 @@ def open_index_client(bundle: Path) -> httpx.AsyncClient:
     return httpx.AsyncClient(
         verify=context, trust_env=False, follow_redirects=True, max_redirects=3, timeout=INDEX_TIMEOUT, headers=headers
     )
+
+
+async def query_index(
+    index: NpmIndex | PythonIndex, wanted: PackageSpec, http: httpx.AsyncClient
+) -> IndexAnswer | Absent:
+    """Query an index of either kind for a package; with its release date, if the package is wanted as of that."""
+    if isinstance(index, NpmIndex):
+        answer = await query_npm_index(index, wanted.name, wanted.version, http)
+        return await _add_npm_release(index, wanted.name, answer, http) if wanted.as_of else answer
+    return await query_python_indexes(index, wanted.name, wanted.version, http)
 
 
 async def query_npm_index(
@@ -110,8 +125,23 @@ async def query_python_indexes(
             newest,
             _endpoints([*index.urls, *(urljoin(page, file.url) for file in found.values())]),
             requires_python=_requirement(found[filename] for filename, v in sorted(known.items()) if v == chosen),
+            released=min((found[filename].uploaded[:10] for filename, v in known.items() if v == chosen), default=""),
         )
     return failure or Absent(Reason.NO_PACKAGE, _describe_missing("Python", name, None))
+
+
+async def _add_npm_release(
+    index: NpmIndex, name: str, answer: IndexAnswer | Absent, http: httpx.AsyncClient
+) -> IndexAnswer | Absent:
+    """The answer with the release date of its version, which only the document of all versions has."""
+    if isinstance(answer, Absent):
+        return answer
+    found = await _json(http, f"{index.find_url(name)}{quote(name, safe='@')}")
+    if isinstance(found, Absent):
+        return found
+    times = found.get("time")
+    released = times.get(answer.newest) if isinstance(times, dict) else None
+    return replace(answer, released=released[:10]) if isinstance(released, str) else answer
 
 
 async def _explain_missing_npm(base: str, name: str, version: str | None, http: httpx.AsyncClient) -> Absent:
@@ -186,7 +216,14 @@ def _file(row: Mapping[str, object]) -> _File:
     url = row["url"]
     if not isinstance(url, str):
         raise TypeError("a file has no address")
-    return _File(url, bool(row.get("hashes")), bool(row.get("yanked")), python if isinstance(python, str) else None)
+    uploaded = row.get("upload-time")
+    return _File(
+        url,
+        bool(row.get("hashes")),
+        bool(row.get("yanked")),
+        python if isinstance(python, str) else None,
+        uploaded if isinstance(uploaded, str) else "",
+    )
 
 
 def _links(page: str) -> Iterator[tuple[str, _File]]:

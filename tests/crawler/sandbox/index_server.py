@@ -37,6 +37,7 @@ class IndexServer:
     def __init__(self) -> None:
         self.asked: list[str] = []
         self.npm: dict[str, dict[str, dict[str, object]]] = {}
+        self.released: dict[str, dict[str, str]] = {}
         self.simple: dict[str, list[dict[str, object]]] = {}
         self.files: dict[str, bytes] = {}
         self.hanging: set[str] = set()
@@ -77,8 +78,10 @@ class IndexServer:
         *,
         manifest: Mapping[str, object] | None = None,
         files: Mapping[str, str] | None = None,
+        released: str = "2024-01-01",
     ) -> None:
         """Publish an npm package; by default one with a server named like it."""
+        self.released.setdefault(name, {})[version] = f"{released}T10:00:00.000Z"
         short = name.rsplit("/", 1)[-1]
         table = {"name": name, "version": version, "bin": {short: "server.js"}, **(manifest or {})}
         content = {"package.json": json.dumps(table), "server.js": NODE_SERVER % name, **(files or {})}
@@ -100,6 +103,7 @@ class IndexServer:
         tag: str = "py3-none-any",
         files: Mapping[str, str] | None = None,
         yanked: bool = False,
+        released: str = "2024-01-01",
     ) -> None:
         """Publish a wheel; by default one with a server named like it."""
         module = name.replace("-", "_")
@@ -107,7 +111,7 @@ class IndexServer:
         content = {f"{module}/__init__.py": PYTHON_SERVER.format(name=name, imports=imports), **(files or {})}
         wheel = make_wheel(name, version, content, scripts or {name: f"{module}:main"}, requires, python, tag)
         self._add_file(name, f"{module}-{version}-{tag}.whl", wheel, python)
-        self.simple[name][-1]["yanked"] = yanked
+        self.simple[name][-1] |= {"yanked": yanked, "upload-time": f"{released}T10:00:00Z"}
 
     def add_sdist(self, name: str, version: str = "1.0") -> None:
         """Publish a source distribution only."""
@@ -143,7 +147,12 @@ class IndexServer:
     def _npm_answer(self, rest: str) -> tuple[str, bytes] | None:
         if rest in self.npm:
             versions = self.npm[rest]
-            page = {"name": rest, "dist-tags": {"latest": list(versions)[-1]}, "versions": versions}
+            page = {
+                "name": rest,
+                "dist-tags": {"latest": list(versions)[-1]},
+                "versions": versions,
+                "time": self.released[rest],
+            }
             return "application/json", json.dumps(page).encode()
         name, _, version = rest.rpartition("/")
         versions = self.npm.get(name, {})

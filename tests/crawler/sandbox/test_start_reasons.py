@@ -11,7 +11,8 @@ from crawler.collectors.protocol.session.dialogue import ProbeLimits
 from crawler.sandbox import Limits
 from crawler.sandbox.kernel.limits import MIB
 from evidence.kinds import listing as listing_kind
-from evidence.model import Absent, Reason, Record, Target, TargetType
+from evidence.kinds.listing import Listing
+from evidence.model import Absent, Observed, Reason, Record, Target, TargetType
 from tests.crawler.collectors.protocol.probing import collector, records_of
 from tests.crawler.sandbox.driving import sandbox
 from tests.crawler.sandbox.index_server import IndexServer
@@ -34,6 +35,46 @@ def main():
     held = bytearray(120 << 20)
     time.sleep(300)
 """
+
+
+PYTHON_ANSWERS = """
+import json, sys
+from notes_helper import listen
+
+def main():
+    for line in sys.stdin:
+        asked = json.loads(line)
+        if "id" in asked:
+            result = {"tools": [{"name": "get_note", "inputSchema": {"type": "object"}}]}
+            if asked["method"] == "initialize":
+                result = {"protocolVersion": "2025-06-18", "capabilities": {"tools": {}},
+                          "serverInfo": {"name": "notes", "version": "1"}}
+            print(json.dumps({"jsonrpc": "2.0", "id": asked["id"], "result": result}), flush=True)
+"""
+NODE_ANSWERS = """#!/usr/bin/env node
+require("notes-helper/listen.js");
+require("readline").createInterface({input: process.stdin}).on("line", (line) => {
+  const asked = JSON.parse(line);
+  if (asked.id === undefined) return;
+  const opened = {protocolVersion: "2025-06-18", capabilities: {tools: {}}, serverInfo: {name: "notes", version: "1"}};
+  const listed = {tools: [{name: "get_note", inputSchema: {type: "object"}}]};
+  const result = asked.method === "initialize" ? opened : listed;
+  console.log(JSON.stringify({jsonrpc: "2.0", id: asked.id, result}));
+});
+"""
+
+
+def publish_broken_by_a_newer_dependency(index: IndexServer) -> None:
+    """`notes` 1.0.0 of March 2025 starts with its dependency of then, and not with that of 2026."""
+    helper = "notes-helper"
+    index.add_wheel(helper, "1.0.0", files={"notes_helper/__init__.py": "listen = 1\n"}, released="2025-01-10")
+    index.add_wheel(helper, "2.0.0", files={"notes_helper/__init__.py": ""}, released="2026-01-10")
+    files = {"notes/__init__.py": PYTHON_ANSWERS}
+    index.add_wheel("notes", "1.0.0", files=files, requires=(helper,), released="2025-03-05")
+    index.add_npm(helper, "1.0.0", files={"listen.js": ""}, released="2025-01-10")
+    index.add_npm(helper, "2.0.0", released="2026-01-10")
+    manifest = {"dependencies": {helper: ">=1"}}
+    index.add_npm("notes", "1.0.0", manifest=manifest, files={"server.js": NODE_ANSWERS}, released="2025-03-05")
 
 
 def visit(cache: Path, index: IndexServer, home: Path, target: Target, **options: object) -> Record:
@@ -60,3 +101,35 @@ def test_a_package_that_takes_too_much_memory_is_not_cut_off(cache: Path, index:
     index.add_wheel("notes", files={"notes/__init__.py": HOARDS})
     found = visit(cache, index, tmp_path, pypi("notes"), limits=Limits(memory=80 * MIB)).content
     assert found == Absent(Reason.SANDBOX_RESTRICTED, "the sandbox stopped it at the memory limit of 80 MiB")
+
+
+@pytest.mark.parametrize("kind", [TargetType.NPM, TargetType.PYPI])
+def test_a_package_that_a_newer_dependency_breaks_starts_with_those_of_its_release(
+    cache: Path, index: IndexServer, tmp_path: Path, kind: TargetType
+) -> None:
+    publish_broken_by_a_newer_dependency(index)
+    found = visit(cache, index, tmp_path, Target(type=kind, identifier="notes", version="1.0.0")).content
+    assert isinstance(found, Observed), found
+    listed = Listing.parse(found.body)
+    assert [tool.name for tool in listed.tools.items] == ["get_note"]
+    assert listed.installed == {"version": "1.0.0", "dependenciesOf": "2025-03-05"}
+
+
+def test_a_package_that_fails_with_all_dependencies_fails_with_those_of_today(
+    cache: Path, index: IndexServer, tmp_path: Path
+) -> None:
+    index.add_wheel("notes", files={"notes/__init__.py": "from nowhere import gone\n"})
+    found = visit(cache, index, tmp_path, pypi("notes")).content
+    assert isinstance(found, Absent)
+    assert (found.reason, "No module named 'nowhere'" in found.detail) == (Reason.START_FAILED, True)
+
+
+def test_a_listing_of_the_newest_version_names_the_declared_one(
+    cache: Path, index: IndexServer, tmp_path: Path
+) -> None:
+    index.add_npm("notes-helper", files={"listen.js": ""})
+    manifest = {"dependencies": {"notes-helper": ">=1"}}
+    index.add_npm("notes", "1.2.0", manifest=manifest, files={"server.js": NODE_ANSWERS})
+    found = visit(cache, index, tmp_path, Target(type=TargetType.NPM, identifier="notes", version="9.9.9")).content
+    assert isinstance(found, Observed), found
+    assert Listing.parse(found.body).installed == {"version": "1.2.0", "declared": "9.9.9"}

@@ -101,7 +101,7 @@ def test_bun_is_taken_only_with_its_pinned_digest(index: IndexServer) -> None:
 
 
 def test_bun_that_the_index_does_not_have_is_an_error(index: IndexServer) -> None:
-    with pytest.raises(SandboxError, match=r"the npm index has no @oven/bun-test 1\.0\.0"):
+    with pytest.raises(SandboxError, match=r"the npm index has no @oven/bun-test"):
         fetched(index, bun.BunPin("@oven/bun-test", "1.0.0", "sha512-x"))
 
 

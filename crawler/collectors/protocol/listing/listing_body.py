@@ -7,10 +7,17 @@ from collections.abc import Mapping
 from crawler.collectors.protocol.json_splicing import JsonText, Spliced, encode_json
 from crawler.collectors.protocol.listing.list_walker import ListResult
 from crawler.collectors.protocol.session.handshake import Opened
+from evidence.canonical import Json
 from evidence.model import Target
 
 
-def listing_body(target: Target, opened: Opened, sandbox: str, lists: Mapping[str, ListResult]) -> bytes:
+def listing_body(
+    target: Target,
+    opened: Opened,
+    sandbox: str,
+    lists: Mapping[str, ListResult],
+    installed: Mapping[str, Json] | None = None,
+) -> bytes:
     """The bytes of schema 1 (evidence/kinds/listing.py)."""
     about = {"type": target.type.value, "identifier": target.identifier, "version": target.version}
     return encode_json(
@@ -20,6 +27,7 @@ def listing_body(target: Target, opened: Opened, sandbox: str, lists: Mapping[st
             "era": opened.era.value,
             "protocolVersion": opened.version,
             "sandbox": sandbox,
+            **({"installed": installed} if installed else {}),
             "opening": JsonText(opened.answer.span),
             "lists": {name: _list(walk) for name, walk in lists.items()},
         }

@@ -176,7 +176,9 @@ class Probe:
     def access_requests(self) -> Sequence[AccessRequest]:
         return [request for dialogue in self.dialogues for request in dialogue.access_replies.values()]
 
-    async def read_lists(self, target: Target, opened: Opened, sandbox: str) -> Observed | Absent:
+    async def read_lists(
+        self, target: Target, opened: Opened, sandbox: str, installed: Mapping[str, Json] | None = None
+    ) -> Observed | Absent:
         """Read the lists of an opened server into a listing body, which stays within what `Listing` can parse."""
         if len(opened.answer.span) > self.limits.opening_bytes:
             return Absent(Reason.TOO_LARGE, f"an opening of more than {self.limits.opening_bytes} bytes")
@@ -190,7 +192,7 @@ class Probe:
         self.notes["session"] = session
         if opened.dialogue.oddities:
             self.notes["oddities"] = sorted(opened.dialogue.oddities)
-        return Observed(listing_body(target, opened, sandbox, self.lists))
+        return Observed(listing_body(target, opened, sandbox, self.lists, installed))
 
     async def try_tools(self, opened: Opened, policy: CallPolicy) -> None:
         """Call the listed tools that only read, as far as the policy allows, unless the server asked for fewer

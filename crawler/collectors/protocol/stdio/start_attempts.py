@@ -29,12 +29,13 @@ from crawler.placeholders import (
     find_still_missing_inputs,
     with_inputs,
 )
+from crawler.sandbox.failure_messages import fails_in_code
 from crawler.secret_masking import mask_secrets
 from evidence.canonical import Json
 from evidence.json_members import object_or_empty, objects_in
 from evidence.kinds import listing
 from evidence.kinds.listing import CONTAINING, LISTS, PLACEHOLDERS, End, Listing
-from evidence.model import Absent, Dossier, Observed, Reason, Target
+from evidence.model import Absent, Dossier, Observed, Reason, Target, TargetType
 from evidence.package_inputs import PackageInput
 
 MAX_FURTHER_STARTS: Final = 3
@@ -150,6 +151,9 @@ class StartAttempts:
         if last.refused and first.configured.given:
             first = await self._start(Configured(replace(target, inputs=()), ()), ())
             last = first if first.opened else last
+        if _is_broken_by_dependencies(last):
+            dated = await self._attempt(replace(target, as_of_release=True), last.named)
+            first, last = (dated, dated) if dated.opened else (first, last)
         return _add_placeholders_note(last, choose_probe_result(first, last))
 
     async def _attempt(self, target: Target, named: Sequence[PackageInput]) -> StartAttempt:
@@ -168,6 +172,13 @@ class StartAttempts:
             hosts=recorder.contacted_hosts(),
             limit=probe.limit,
         )
+
+
+def _is_broken_by_dependencies(last: StartAttempt) -> bool:
+    """Whether a package may start with the dependencies that it had when it was released."""
+    is_package = last.configured.target.type in {TargetType.NPM, TargetType.PYPI}
+    failed = _reason(last) is Reason.START_FAILED and last.refused and last.containment is None
+    return is_package and failed and fails_in_code(last.output)
 
 
 def _find_further_inputs(target: Target, last: StartAttempt) -> Sequence[PackageInput]:

@@ -5,6 +5,7 @@ Everything that needs a fresh start gets its own process: the other era, every f
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Final
 
 from crawler.collectors.protocol.probes.probe import Probe, ProbeDependencies, ProbeOptions, ProbeResult
@@ -21,8 +22,10 @@ from crawler.mcp.channel import Era
 from crawler.mcp.stdio import StdioChannel
 from crawler.mcp.transcript import Transcript
 from crawler.secret_masking import mask_tail
+from evidence.canonical import Json
 from evidence.model import Absent, Dossier, Observed, Reason, Target
 
+_INSTALLED: Final = {"declared": "declared", "dependenciesOf": "dependencies_of"}
 _OPENING_REQUESTS: Final = 3  # requests to open a process
 
 
@@ -131,7 +134,7 @@ class StdioProbe(Probe):
     ) -> Observed | Absent:
         self._opened = opened
         self.notes["eras"] = [opened.era.value]
-        content = await self.read_lists(target, opened, process.runtime)
+        content = await self.read_lists(target, opened, process.runtime, _installed_otherwise(process.facts))
         await self._try_reading_tools(opened, process, content, ProcessStart.from_launch(target, process.facts))
         is_spoiled = process.channel.ended or (self.tool_trials is not None and self.tool_trials.unanswered)
         if self.names is not None and not is_spoiled:
@@ -195,3 +198,9 @@ class StdioProbe(Probe):
         is_modern = self._opened is not None and self._opened.era is Era.MODERN
         opened = await (discover(dialogue, retry=False) if is_modern else initialize(dialogue, self.client_version))
         return opened if isinstance(opened, Opened) else None
+
+
+def _installed_otherwise(facts: Mapping[str, Json]) -> Mapping[str, Json]:
+    """What was started, if an installation as declared today would not start; else empty."""
+    kept = {name: facts[fact] for name, fact in _INSTALLED.items() if facts.get(fact)}
+    return {"version": facts.get("version"), **kept} if kept else {}
