@@ -228,13 +228,11 @@ def forget(tree: Path) -> int:
 def line(row: Row) -> str:
     """A row of the table."""
     outcome = f"{row.tools} tools" if row.tools is not None else f"`{row.reason}`: {shorten(row.detail)}"
-    times = (row.install_cold, row.start_cold)
     cells = [
         f"`{row.package}`",
         row.version or "–",
         "yes" if row.credentials else "",
         outcome,
-        *(f"{t:.2f}" if t is not None else "–" for t in times),
     ]
     return "| " + " | ".join(cells) + " |"
 
@@ -257,8 +255,8 @@ def table(rows: Sequence[Row]) -> str:
         [
             counted,
             "",
-            "| package | version | credentials | outcome | install, s | start, s |",
-            "|---|---|---|---|--:|--:|",
+            "| package | version | credentials | outcome |",
+            "|---|---|---|---|",
             *map(line, rows),
             "",
         ]
