@@ -212,16 +212,19 @@ def choose_probe_result(first: StartAttempt, last: StartAttempt) -> ProbeResult:
 def _find_credentials_words(first: StartAttempt, last: StartAttempt) -> str | None:
     """What the server says about credentials, if they are what it lacks.
 
-    The start with the declared inputs decides. A server that demands credentials before anything else, and is cut off
-    from the network once it has made-up ones, checks them there.
+    The start with the declared inputs decides. A server that demands credentials before anything else, and with made-up
+    ones is cut off from the network or answers with an error, checks them.
     """
-    containment = last.containment
-    if containment is None:
-        return find_credentials_request(last.output)
-    if last.limit or not first.needs_credentials:
-        return None
-    words = find_credentials_request(first.output)
-    return f"{words}; with a placeholder {containment.detail}" if words and first is not last else words
+    words = find_credentials_request(last.output) if last.containment is None else None
+    if words or last.limit or not first.needs_credentials:
+        return words
+    why = last.probed.listing if _reason(last) in _ANSWERED else last.containment
+    words = find_credentials_request(first.output) if isinstance(why, Absent) else None
+    return (
+        f"{words}; with a placeholder {why.detail}"
+        if words and isinstance(why, Absent) and first is not last
+        else words
+    )
 
 
 def _name_placeholders(first: StartAttempt, last: StartAttempt) -> ProbeResult:
