@@ -109,7 +109,7 @@ class StartAttempt:
 
     @property
     def needs_credentials(self) -> bool:
-        return _reason(self) is Reason.CREDENTIALS_REQUIRED
+        return _reason(self) in {Reason.CREDENTIALS_REQUIRED, Reason.OAUTH_REQUIRED}
 
     @property
     def refused(self) -> bool:

@@ -296,10 +296,11 @@ def test_who_asks_for_credentials_before_anything_else_wants_them_however_a_made
     assert found == {Absent(Reason.CREDENTIALS_REQUIRED, asked)}
 
 
-def test_who_asks_for_credentials_and_answers_made_up_ones_with_an_error_wants_them() -> None:
+@pytest.mark.parametrize("asks", [Reason.CREDENTIALS_REQUIRED, Reason.OAUTH_REQUIRED])
+def test_who_asks_for_credentials_and_answers_made_up_ones_with_an_error_wants_them(asks: Reason) -> None:
     words = "CHAT_TOKEN environment variable is required"
     answered = attempt(Absent(Reason.NOT_MCP, "JSON-RPC error -32000 to initialize"), "it did not work")
-    found = choose_probe_result(attempt(Reason.CREDENTIALS_REQUIRED, words), answered).listing
+    found = choose_probe_result(attempt(asks, words), answered).listing
     asked = f"the server asks for CHAT_TOKEN: {words}; with a placeholder JSON-RPC error -32000 to initialize"
     assert found == Absent(Reason.CREDENTIALS_REQUIRED, asked)
 
