@@ -227,7 +227,7 @@ def forget(tree: Path) -> int:
 
 def line(row: Row) -> str:
     """A row of the table."""
-    outcome = f"{row.tools} tools" if row.tools is not None else f"`{row.reason}`: {shorten(row.detail)}"
+    outcome = str(row.tools) if row.tools is not None else f"`{row.reason}`: {shorten(row.detail)}"
     cells = [
         f"`{row.package}`",
         row.version or "–",
@@ -255,7 +255,7 @@ def table(rows: Sequence[Row]) -> str:
         [
             counted,
             "",
-            "| package | version | credentials | outcome |",
+            "| package | version | credentials | tools, or why none |",
             "|---|---|---|---|",
             *map(line, rows),
             "",
