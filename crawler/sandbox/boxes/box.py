@@ -11,6 +11,8 @@ from crawler.sandbox.monitoring.decoys import HOME
 
 # Without /dev/zero: a shared mapping of it is memory that no resource limit counts.
 DEVICES = ("null", "random", "urandom")
+# Files of /proc that show the user's keys and the locks of other boxes: they are empty inside.
+HIDDEN = tuple(path for path in ("/proc/keys", "/proc/key-users", "/proc/locks") if Path(path).exists())
 WORK = "/tmp/work"  # noqa: S108 (an empty folder for servers that need a working directory)
 NAMESPACES = ("user", "ipc", "pid", "net", "uts", "cgroup")
 BASE_ENVIRONMENT: Mapping[str, str] = {
@@ -33,10 +35,14 @@ class Bind:
 
 @dataclass(frozen=True, slots=True)
 class Scratch:
-    """Paths of prepared memory file systems, which have a limit on inodes; bubblewrap's own do not."""
+    """Paths of prepared memory file systems, which have a limit on inodes; bubblewrap's own do not.
+
+    `devices`: the folder of the device nodes.
+    """
 
     tmp: str
     shm: str
+    devices: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,7 +77,10 @@ def bubblewrap_options(
     for name, value in {**BASE_ENVIRONMENT, **home, **box.environment}.items():
         options += ["--setenv", name, value]
     options += ["--ro-bind", places[box.root], "/", "--proc", "/proc"]
-    options += _devices(box.limits.shared_memory, scratch)
+    devices = scratch.devices if scratch else "/dev"
+    for path in HIDDEN:
+        options += ["--dev-bind", f"{devices}/null", path]
+    options += _devices(box.limits.shared_memory, scratch, devices)
     for bind in box.binds:
         options += ["--bind" if bind.writable else "--ro-bind", places[bind.source], bind.place]
     options += _memory("/tmp", box.limits.scratch, scratch.tmp if scratch else None)  # noqa: S108
@@ -91,10 +100,10 @@ def _memory(place: str, size: int, prepared: str | None) -> list[str]:
     return ["--bind", prepared, place] if prepared else ["--size", str(size), "--tmpfs", place]
 
 
-def _devices(shared_memory: int, scratch: Scratch | None) -> list[str]:
+def _devices(shared_memory: int, scratch: Scratch | None, devices: str) -> list[str]:
     options = ["--size", "65536", "--tmpfs", "/dev"]
     for name in DEVICES:
-        options += ["--dev-bind", f"/dev/{name}", f"/dev/{name}"]
+        options += ["--dev-bind", f"{devices}/{name}", f"/dev/{name}"]
     for number, name in enumerate(("stdin", "stdout", "stderr")):
         options += ["--symlink", f"/proc/self/fd/{number}", f"/dev/{name}"]
     options += ["--symlink", "/proc/self/fd", "/dev/fd"]

@@ -16,8 +16,8 @@ from functools import partial
 from pathlib import Path
 from typing import TypeAlias
 
-from crawler.sandbox.boxes import root_preparation
-from crawler.sandbox.boxes.box import Box, Descriptors, Scratch, bubblewrap_options, encode_options
+from crawler.sandbox.boxes import child_preparation
+from crawler.sandbox.boxes.box import Bind, Box, Descriptors, Scratch, bubblewrap_options, encode_options
 from crawler.sandbox.boxes.process_tree import ContainedProcess, InitProcess, read_available
 from crawler.sandbox.errors import SandboxError
 from crawler.sandbox.kernel import cgroup, seccomp_filter
@@ -77,7 +77,7 @@ async def start_in_box(
             monitor.start()
         init = await _wait_for_init(info, process)
         undo.callback(os.close, init.handle)
-        decoys = await write_decoys(init.pid, box.root, identity.uid) if handover is not None else None
+        decoys = await write_decoys(init.pid, identity.uid) if handover is not None else None
         observation = BoxObservation(monitor, decoys)
         undo.callback(observation.end)
         if group is not None:
@@ -110,16 +110,16 @@ def _spawn(
     binary = shutil.which("bwrap", path="/usr/bin:/bin:/usr/local/bin")
     if binary is None:
         raise SandboxError("bubblewrap is missing")
-    sources = [box.root, *(bind.source for bind in box.binds)]
+    binds = list({bind.source: bind for bind in (Bind(box.root, "/"), *box.binds)}.values())
     opened: list[int] = []
     try:
         filter_fd = _memory_file(seccomp_filter.filter_program(platform.machine()), opened)
         descriptors = Descriptors(seccomp=filter_fd, info=setup[0], gate=setup[1])
-        if identity.uid is None:
-            options = build_options(box, {source: str(source) for source in sources}, None, descriptors)
+        if identity.uid is None and not child_preparation.can_mount_as_user():
+            options = build_options(box, {bind.source: str(bind.source) for bind in binds}, None, descriptors)
         else:
-            stage = root_preparation.plan_stage(sources)
-            steps.append(root_preparation.make_child_preparation(stage, box.limits, identity.uid))
+            stage = child_preparation.plan_stage(binds, devices=identity.uid is not None)
+            steps.append(child_preparation.make_child_preparation(stage, box.limits, identity.uid))
             options = build_options(box, stage.places, stage.scratch, descriptors)
         steps.append(_end_with_parent(os.getpid()))
         if handover is not None:  # last, since it waits for a message of the parent

@@ -46,6 +46,14 @@ IOCTLS = (
 # PR_ SET/GET_PDEATHSIG, _DUMPABLE, _NAME, GET_SECCOMP, CAPBSET_READ, GET_SECUREBITS, SET/GET_TIMERSLACK,
 # _CHILD_SUBREAPER, _NO_NEW_PRIVS, _THP_DISABLE, CAP_AMBIENT, and SET_VMA with which V8 names its memory.
 PRCTLS = (1, 2, 3, 4, 15, 16, 21, 23, 27, 29, 30, 36, 37, 38, 39, 41, 42, 47, 0x53564D41)
+# F_DUPFD, _GETFD, _SETFD, _GETFL, _SETFL, _GETLK, _SETLK, _SETLKW, _SETOWN, _GETOWN, _SETSIG, _GETSIG, _SETOWN_EX,
+# _GETOWN_EX, OFD_GETLK, OFD_SETLK, OFD_SETLKW, GETLEASE, DUPFD_CLOEXEC, GETPIPE_SZ, GET_SEALS. Without F_SETLEASE and
+# F_NOTIFY, which delay and observe others who open a file, and F_SETPIPE_SZ, whose pages are counted per user.
+FCNTLS = (0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 15, 16, 36, 37, 38, 1025, 1030, 1032, 1034)
+# MADV_ NORMAL to DONTNEED, FREE, REMOVE, DONTFORK, DOFORK, HUGEPAGE to KEEPONFORK, POPULATE_*, DONTNEED_LOCKED, GUARD.
+# Not MERGEABLE, which shows what others have in memory, and COLD, PAGEOUT and COLLAPSE, which move pages of files.
+MADVICES = (0, 1, 2, 3, 4, 8, 9, 10, 11, 14, 15, 16, 17, 18, 19, 22, 23, 24, 102, 103)
+RWF_NOWAIT = 8  # fails where a file's page is not in memory, and so shows what others have read
 # At its value of 1 no crash reaches the host's own handler, which a pipe in core_pattern starts even at 0 (core(5)).
 CORE = 4
 SOL_SOCKET, SOL_TCP = 1, 6
@@ -93,6 +101,8 @@ def assemble_filter(machine: str) -> list[Instruction]:
     code += _when(JUMP_GREATER, syscalls.NEWEST_REVIEWED, return_errno(errno.ENOSYS))
     for call in syscalls.REPLACED:
         code += _on(call, machine, [return_errno(errno.ENOSYS)])
+    for call in syscalls.WITHOUT_EFFECT:
+        code += _on(call, machine, [return_errno(0)])
     for call, body in _restricted_calls():
         code += _on(call, machine, body)
     for low, high in find_ranges(call.number(machine) for call in syscalls.ALLOWED):
@@ -122,7 +132,11 @@ ALLOWED = Instruction(RETURN, ALLOW)
 
 def _restricted_calls() -> Iterator[tuple[syscalls.Syscall, list[Instruction]]]:
     denied = return_errno(errno.EPERM)
+    unknown = return_errno(errno.EINVAL)  # what kernels answer that do not have a command
     yield syscalls.CLONE, [*_any_bit(0, NEW_NAMESPACE, denied), ALLOWED]
+    yield syscalls.FCNTL, [*_none_of(1, FCNTLS, unknown), ALLOWED]
+    yield syscalls.MADVISE, [*_none_of(2, MADVICES, unknown), ALLOWED]
+    yield syscalls.PREADV2, [*_any_bit(5, RWF_NOWAIT, return_errno(errno.EOPNOTSUPP)), ALLOWED]
     mapping = [*_all_bits(3, SHARED_ANONYMOUS, return_errno(errno.ENOMEM)), *_any_bit(3, GROWS_DOWN, denied)]
     yield syscalls.MMAP, [*mapping, ALLOWED]
     yield syscalls.IOCTL, [*_none_of(1, IOCTLS, denied), ALLOWED]

@@ -23,6 +23,7 @@ def build_profile(machine: str) -> dict[str, Json]:
         raise seccomp_filter.UnsupportedMachineError(f"no system call table for {machine}; x86_64 and aarch64 have one")
     rules: list[Json] = [_rule(_names(syscalls.ALLOWED, machine))]
     rules.append(_rule(_names(syscalls.REPLACED, machine), refused=errno.ENOSYS))
+    rules.append(_rule(_names(syscalls.WITHOUT_EFFECT, machine), refused=0))
     for call, conditions in _restricted_calls():
         rules.append(_rule(_names([call], machine), conditions))
     return {
@@ -43,6 +44,11 @@ def _restricted_calls() -> Iterator[tuple[syscalls.Syscall, list[Json]]]:
     # Neither, shared, or anonymous: never both, and never growing down.
     for bits in (0, 1, seccomp_filter.SHARED_ANONYMOUS & ~1):
         yield syscalls.MMAP, [_masked(3, judged, bits)]
+    for command in seccomp_filter.FCNTLS:
+        yield syscalls.FCNTL, [_equal(1, command)]
+    for advice in seccomp_filter.MADVICES:
+        yield syscalls.MADVISE, [_equal(2, advice)]
+    yield syscalls.PREADV2, [_masked(5, seccomp_filter.RWF_NOWAIT, 0)]
     for command in seccomp_filter.IOCTLS:
         yield syscalls.IOCTL, [_equal(1, command)]
     for command in seccomp_filter.PRCTLS:

@@ -1,4 +1,4 @@
-"""Seccomp user notifications: a filter that holds some calls until we have read them; receiving and continuing calls.
+"""Seccomp user notifications: a filter that holds some calls until we have read them; receiving and answering calls.
 
 This filter cannot allow a call that the allow-list refuses: the kernel applies the strictest result of all filters.
 When we die, held calls fail, including `execve`: a box without supervisor cannot start anything.
@@ -38,6 +38,7 @@ MONITORED_CALLS: Final = (
     Syscall("openat", 257, 56),
     Syscall("open", 2, None),
     Syscall("creat", 85, None),
+    Syscall("setsid", 112, 157),
 )
 MIN_QUERY_BYTES, MAX_QUERY_BYTES = 17, 512  # bytes of a DNS query in a datagram
 
@@ -129,6 +130,12 @@ def continue_call(listener: int, notice: HeldCall) -> None:
     """Let a held call continue; no effect when its process has ended."""
     with contextlib.suppress(OSError):
         fcntl.ioctl(listener, ANSWER, _REPLY.pack(notice.number, 0, 0, CONTINUE))
+
+
+def refuse_call(listener: int, notice: HeldCall, number: int) -> None:
+    """Fail a held call with the errno `number`; no effect when its process has ended."""
+    with contextlib.suppress(OSError):
+        fcntl.ioctl(listener, ANSWER, _REPLY.pack(notice.number, 0, -number, 0))
 
 
 def _poll_events(listener: int, milliseconds: int) -> int:

@@ -28,7 +28,7 @@ class Syscall:
 # What Node, Python and native servers start and work with. Everything that is not here or judged below is refused.
 # Not here on purpose: namespaces and mounts, other processes' memory, BPF, keys, io_uring, memory that no limit counts
 # (System V and POSIX queues and segments, memfd, AIO), kernel timers without a descriptor, device nodes, extended
-# attributes, NUMA, Landlock and seccomp (they are for programs that contain others).
+# attributes, NUMA, Landlock and seccomp (they are for programs that contain others), which pages are in memory.
 ALLOWED: tuple[Syscall, ...] = (
     # Files, by descriptor or by name.
     Syscall("read", 0, 63),
@@ -45,7 +45,6 @@ ALLOWED: tuple[Syscall, ...] = (
     Syscall("writev", 20, 66),
     Syscall("preadv", 295, 69),
     Syscall("pwritev", 296, 70),
-    Syscall("preadv2", 327, 286),
     Syscall("pwritev2", 328, 287),
     Syscall("access", 21, None),
     Syscall("faccessat", 269, 48),
@@ -94,10 +93,7 @@ ALLOWED: tuple[Syscall, ...] = (
     Syscall("fsync", 74, 82),
     Syscall("fdatasync", 75, 83),
     Syscall("sync_file_range", 277, 84),
-    Syscall("sync", 162, 81),
-    Syscall("syncfs", 306, 267),
     Syscall("flock", 73, 32),
-    Syscall("fcntl", 72, 25),
     Syscall("dup", 32, 23),
     Syscall("dup2", 33, None),
     Syscall("dup3", 292, 24),
@@ -105,8 +101,6 @@ ALLOWED: tuple[Syscall, ...] = (
     Syscall("sendfile", 40, 71),
     Syscall("copy_file_range", 326, 285),
     Syscall("splice", 275, 76),
-    Syscall("fadvise64", 221, 223),
-    Syscall("readahead", 187, 213),
     Syscall("getxattr", 191, 8),
     Syscall("lgetxattr", 192, 9),
     Syscall("fgetxattr", 193, 10),
@@ -142,8 +136,6 @@ ALLOWED: tuple[Syscall, ...] = (
     Syscall("munmap", 11, 215),
     Syscall("mprotect", 10, 226),
     Syscall("mremap", 25, 216),
-    Syscall("madvise", 28, 233),
-    Syscall("mincore", 27, 232),
     Syscall("msync", 26, 227),
     Syscall("mlock", 149, 228),
     Syscall("mlock2", 325, 284),
@@ -259,9 +251,12 @@ ALLOWED: tuple[Syscall, ...] = (
 
 # Calls that are judged by an argument.
 CLONE = Syscall("clone", 56, 220)
+FCNTL = Syscall("fcntl", 72, 25)
 IOCTL = Syscall("ioctl", 16, 29)
+MADVISE = Syscall("madvise", 28, 233)
 MMAP = Syscall("mmap", 9, 222)
 PRCTL = Syscall("prctl", 157, 167)
+PREADV2 = Syscall("preadv2", 327, 286)
 PRLIMIT = Syscall("prlimit64", 302, 261)
 SETRLIMIT = Syscall("setrlimit", 160, 164)
 SETSOCKOPT = Syscall("setsockopt", 54, 208)
@@ -270,3 +265,12 @@ SOCKETPAIR = Syscall("socketpair", 53, 199)
 
 # Calls whose arguments lie in memory, where no filter sees them: libraries take "not implemented" as "use the old one".
 REPLACED: tuple[Syscall, ...] = (Syscall("clone3", 435, 435), Syscall("openat2", 437, 437))
+
+# Calls that report success and do nothing: they would flush the disks of the host, or change which pages of files that
+# all boxes read are in memory. No result depends on them.
+WITHOUT_EFFECT: tuple[Syscall, ...] = (
+    Syscall("fadvise64", 221, 223),
+    Syscall("readahead", 187, 213),
+    Syscall("sync", 162, 81),
+    Syscall("syncfs", 306, 267),
+)

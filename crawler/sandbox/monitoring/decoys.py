@@ -14,7 +14,7 @@ import os
 import struct
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from pathlib import Path, PurePosixPath
+from pathlib import PurePosixPath
 from typing import Final
 
 from crawler.sandbox.kernel.libc import load_libc
@@ -63,6 +63,7 @@ IN_MODIFY, IN_MOVED_FROM, IN_MOVED_TO, IN_CREATE, IN_DELETE, IN_OPEN = 0x2, 0x40
 IN_Q_OVERFLOW, IN_ISDIR = 0x4000, 0x40000000
 CHANGES: Final = IN_MODIFY | IN_MOVED_FROM | IN_MOVED_TO | IN_CREATE | IN_DELETE
 EVENT: Final = struct.Struct("<iIII")
+FOLDER: Final = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 MAX_WAIT: Final = 2.0
 POLL: Final = 0.001
 
@@ -97,38 +98,35 @@ class Decoys:
             os.close(self.handle)
 
 
-async def write_decoys(pid: int, root: Path, owner: int | None) -> Decoys | None:
+async def write_decoys(pid: int, owner: int | None) -> Decoys | None:
     """Write the decoys into a box that waits at its gate; None if the kernel or our permissions do not allow it.
 
-    `pid`: the first process of the box. `root`: its root folder. `owner`: its host user id, None for ours.
+    `pid`: the first process of the box. `owner`: its host user id, None for ours.
     """
     try:
-        inside = await _open_root(pid, root)
-        if inside is None:
-            return None
-        try:
-            return _write_all(inside, owner)
-        finally:
-            os.close(inside)
+        home = await _open_home(pid)
+        return None if home is None else _write_all(home, owner)
     except OSError:
         return None
 
 
-async def _open_root(pid: int, root: Path) -> int | None:
-    """Wait for the box's own root and open it: bubblewrap reports the pid before it has set up everything."""
-    wanted = os.stat(root)  # noqa: PTH116
+async def _open_home(pid: int) -> int | None:
+    """Wait for the box's own home and open it: bubblewrap reports the pid before it has set up everything."""
+    ours = os.stat("/")  # noqa: PTH116
     ends = asyncio.get_running_loop().time() + MAX_WAIT
     while asyncio.get_running_loop().time() < ends:
-        handle = os.open(f"/proc/{pid}/root", os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
-        if os.path.samestat(os.fstat(handle), wanted):
-            return handle
-        os.close(handle)
+        root = os.open(f"/proc/{pid}/root", os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
+        try:
+            if not os.path.samestat(os.fstat(root), ours):  # until then, the folder would be one of the host
+                with contextlib.suppress(FileNotFoundError):
+                    return os.open(HOME.lstrip("/"), FOLDER, dir_fd=root)
+        finally:
+            os.close(root)
         await asyncio.sleep(POLL)
     return None
 
 
-def _write_all(root: int, owner: int | None) -> Decoys:
-    home = os.open(HOME.lstrip("/"), os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=root)
+def _write_all(home: int, owner: int | None) -> Decoys:
     decoys = Decoys(load_libc().inotify_init1(os.O_NONBLOCK | os.O_CLOEXEC))
     try:
         if decoys.handle < 0:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import ctypes
+import errno
 import os
 import struct
 import threading
@@ -30,6 +31,9 @@ FIRST_EXEC_MILLISECONDS = 10_000
 BATCH = 16
 FREE_CALLS = 4096  # calls that are continued at once; later ones are delayed by PAUSE, so that a flood costs us little
 PAUSE = 0.01
+# Sessions that a box may start: the scheduler shares the processors among sessions (sched(7), autogroup), so that a box
+# with sixty would leave its neighbours a thirtieth of them.
+SESSIONS = 4
 
 
 class _Program(ctypes.Structure):
@@ -130,6 +134,7 @@ class SyscallMonitor:
     _answered: int = 0
     _waiting: asyncio.TimerHandle | None = None
     _ended: bool = False
+    _sessions: int = 0
 
     def start(self) -> None:
         """Start to receive calls. Calls before the server's own exec are bubblewrap's and are not recorded."""
@@ -164,17 +169,23 @@ class SyscallMonitor:
         if notice is None:
             return
         self._answered += 1
-        try:
-            self._record_call(notice)
-        finally:
-            syscall_notification.continue_call(self.listener, notice)
-
-    def _record_call(self, notice: HeldCall) -> None:
         name = next(
             (each.name for each in syscall_notification.MONITORED_CALLS if each.number(self.machine) == notice.call), ""
         )
+        try:
+            self._record_call(name, notice)
+        finally:
+            if self._sessions > SESSIONS and name == "setsid":
+                syscall_notification.refuse_call(self.listener, notice, errno.EPERM)
+            else:
+                syscall_notification.continue_call(self.listener, notice)
+
+    def _record_call(self, name: str, notice: HeldCall) -> None:
         if not self._started:
             self._started = name == "execve"
+            return
+        if name == "setsid":
+            self._sessions += 1
             return
         if self._answered > FREE_CALLS:
             self.events.cut = True

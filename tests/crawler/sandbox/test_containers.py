@@ -327,7 +327,21 @@ def test_engines_get_the_same_system_calls_as_bubblewrap(machine: str) -> None:
     allowed = {call.name for call in syscalls.ALLOWED if call.number(machine) is not None}
     assert [set(rule["names"]) for rule in free] == [allowed]
     judged = {name for rule in found["syscalls"] if rule.get("args") for name in rule["names"]}
-    assert judged == {"clone", "mmap", "ioctl", "prctl", "socket", "socketpair", "setsockopt"}
+    judged_here = {
+        "clone",
+        "fcntl",
+        "ioctl",
+        "madvise",
+        "mmap",
+        "prctl",
+        "preadv2",
+        "setsockopt",
+        "socket",
+        "socketpair",
+    }
+    assert judged == judged_here
+    idle = [rule for rule in found["syscalls"] if rule.get("errnoRet") == 0]
+    assert [set(rule["names"]) for rule in idle] == [{call.name for call in syscalls.WITHOUT_EFFECT}]
     assert found["defaultAction"] == "SCMP_ACT_ERRNO"
 
 
@@ -340,6 +354,13 @@ def test_engines_get_the_same_system_calls_as_bubblewrap(machine: str) -> None:
         ("mmap", [0, 0, 0, 0x1], True),
         ("mmap", [0, 0, 0, 0x21], False),
         ("mmap", [0, 0, 0, 0x122], False),
+        ("fcntl", [3, 6], True),
+        ("fcntl", [3, 1024], False),
+        ("fcntl", [3, 1026], False),
+        ("madvise", [0, 0, 4], True),
+        ("madvise", [0, 0, 21], False),
+        ("preadv2", [3, 0, 1, 0, 0, 0], True),
+        ("preadv2", [3, 0, 1, 0, 0, 8], False),
         ("socket", [2, 0x80801, 0], True),
         ("socket", [16, 0x80003, 0], True),
         ("socket", [16, 3, 12], False),

@@ -99,7 +99,9 @@ def test_box_whose_supervisor_is_gone_starts_nothing(cache: Path, monkeypatch: p
     execve = next(
         each.number(platform.machine()) for each in syscall_notification.MONITORED_CALLS if each.name == "execve"
     )
-    monkeypatch.setattr(SyscallMonitor, "_record_call", lambda self, call: self.end() if call.call == execve else None)
+    monkeypatch.setattr(
+        SyscallMonitor, "_record_call", lambda self, _, call: self.end() if call.call == execve else None
+    )
     _, said, end = observe(cache, "sleep", "0")
     assert (said, end.code) == (b"", 1)
     assert "execvp" in end.stderr

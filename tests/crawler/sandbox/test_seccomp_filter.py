@@ -48,15 +48,16 @@ def number_of(call: syscalls.Syscall, machine: str) -> int:
 
 
 JUDGED = (
-    syscalls.CLONE, syscalls.IOCTL, syscalls.MMAP, syscalls.PRCTL, syscalls.PRLIMIT, syscalls.SETRLIMIT,
-    syscalls.SETSOCKOPT, syscalls.SOCKET, syscalls.SOCKETPAIR,
+    syscalls.CLONE, syscalls.FCNTL, syscalls.IOCTL, syscalls.MADVISE, syscalls.MMAP, syscalls.PRCTL, syscalls.PREADV2,
+    syscalls.PRLIMIT, syscalls.SETRLIMIT, syscalls.SETSOCKOPT, syscalls.SOCKET, syscalls.SOCKETPAIR,
 )  # fmt: skip
 # What has been a way out of a box or around its limits, as numbers of x86_64 and of the generic table.
 DANGEROUS = {
     "acct": (163, 89), "add_key": (248, 217), "bpf": (321, 280), "chroot": (161, 51), "fanotify_init": (300, 262),
     "fsopen": (430, 430), "io_setup": (206, 0), "io_uring_setup": (425, 425), "kexec_load": (246, 104),
     "keyctl": (250, 219), "landlock_create_ruleset": (444, 444), "mbind": (237, 235), "memfd_create": (319, 279),
-    "memfd_secret": (447, 447), "mknodat": (259, 33), "mount": (165, 40), "mq_open": (240, 180),
+    "memfd_secret": (447, 447), "mincore": (27, 232), "cachestat": (451, 451), "mknodat": (259, 33),
+    "mount": (165, 40), "mq_open": (240, 180),
     "msgget": (68, 186), "name_to_handle_at": (303, 264), "open_by_handle_at": (304, 265), "open_tree": (428, 428),
     "perf_event_open": (298, 241), "personality": (135, 92), "pidfd_getfd": (438, 438), "pivot_root": (155, 41),
     "process_madvise": (440, 440), "process_vm_readv": (310, 270), "process_vm_writev": (311, 271),
@@ -70,7 +71,7 @@ DANGEROUS = {
 @pytest.mark.parametrize("machine", MACHINES)
 def test_what_is_not_allowed_is_refused(machine: str) -> None:
     allowed = {number for call in syscalls.ALLOWED if (number := call.number(machine)) is not None}
-    elsewhere = {number_of(call, machine) for call in (*JUDGED, *syscalls.REPLACED)}
+    elsewhere = {number_of(call, machine) for call in (*JUDGED, *syscalls.REPLACED, *syscalls.WITHOUT_EFFECT)}
     answers = {n: verdict(machine, n) for n in range(syscalls.NEWEST_REVIEWED + 1) if n not in elsewhere}
     assert {number for number, answer in answers.items() if answer == ALLOW} == allowed
     assert set(answers.values()) == {ALLOW, refused(errno.EPERM)}
@@ -189,8 +190,28 @@ def test_the_limit_on_cores_stays_what_it_is(machine: str) -> None:
 
 
 @pytest.mark.parametrize("machine", MACHINES)
+def test_neither_leases_nor_notices_of_a_file_can_be_asked_for(machine: str) -> None:
+    fcntl = number_of(syscalls.FCNTL, machine)
+    others = {"F_SETLEASE": 1024, "F_NOTIFY": 1026, "F_SETPIPE_SZ": 1031, "F_SET_RW_HINT": 1036}
+    others |= {f"{name}, and bits that the kernel ignores": command | 1 << 32 for name, command in others.items()}
+    assert {verdict(machine, fcntl, 3, command) for command in others.values()} == {refused(errno.EINVAL)}
+    locks_and_copies = (0, 1, 2, 3, 4, 5, 6, 7, 36, 37, 38, 1030)
+    assert {verdict(machine, fcntl, 3, command) for command in locks_and_copies} == {ALLOW}
+
+
+@pytest.mark.parametrize("machine", MACHINES)
+def test_pages_of_files_are_neither_asked_about_nor_moved(machine: str) -> None:
+    madvise, read = number_of(syscalls.MADVISE, machine), number_of(syscalls.PREADV2, machine)
+    assert {verdict(machine, madvise, 0, 4096, advice) for advice in (12, 20, 21, 25, 100)} == {refused(errno.EINVAL)}
+    assert {verdict(machine, madvise, 0, 4096, advice) for advice in (0, 3, 4, 8, 14, 16)} == {ALLOW}
+    assert verdict(machine, read, 3, 0, 1, 0, 0, 0) == ALLOW
+    assert {verdict(machine, read, 3, 0, 1, 0, 0, flags) for flags in (8, 9)} == {refused(errno.EOPNOTSUPP)}
+    assert {verdict(machine, number_of(call, machine)) for call in syscalls.WITHOUT_EFFECT} == {refused(0)}
+
+
+@pytest.mark.parametrize("machine", MACHINES)
 def test_table_names_each_call_and_number_once(machine: str) -> None:
-    every = (*syscalls.ALLOWED, *JUDGED, *syscalls.REPLACED)
+    every = (*syscalls.ALLOWED, *JUDGED, *syscalls.REPLACED, *syscalls.WITHOUT_EFFECT)
     numbers = [n for call in every if (n := call.number(machine)) is not None]
     assert len(numbers) == len(set(numbers))
     assert max(numbers) <= syscalls.NEWEST_REVIEWED
