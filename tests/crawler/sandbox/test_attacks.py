@@ -15,6 +15,7 @@ from crawler.sandbox import Limits
 from crawler.sandbox.boxes import bubblewrap
 from crawler.sandbox.boxes.process_tree import list_descendants
 from crawler.sandbox.kernel import user_ids
+from crawler.sandbox.monitoring.monitor import SESSIONS
 from evidence.model import Target, TargetType
 from tests.crawler.sandbox.driving import HOSTILE, alive, attack, sandbox
 
@@ -107,10 +108,9 @@ def test_nothing_inside_can_raise_its_rights(cache_of: Path) -> None:
     assert (found["shells"], found["setuid"]) == ([], [])
 
 
-@pytest.mark.skipif(not ROOT, reason="the cap on inodes needs a mount that only root can make")
 @pytest.mark.parametrize("folder", ["/tmp", "/dev/shm"])
-def test_inode_flood_stops_at_the_cap(cache: Path, folder: str) -> None:
-    found, _ = attack(cache, "inodes", folder, "50000")
+def test_inode_flood_stops_at_the_cap(cache_of: Path, folder: str) -> None:
+    found, _ = attack(cache_of, "inodes", folder, "50000")
     assert found["error"] == "ENOSPC"
     assert found["files"] < 2048
 
@@ -119,6 +119,16 @@ def test_fork_bomb_stops_at_the_limit(cache: Path) -> None:
     found, _ = attack(cache, "forks", "500", limits=Limits(processes=40))
     assert found["error"] == "EAGAIN"
     assert found["forks"] < 40
+
+
+def test_many_processes_yield_to_neighbours(cache_of: Path) -> None:
+    found, _ = attack(cache_of, "crowd", "30")
+    assert (found["before"], found["after"], found["policy"]) == (5, 19, os.SCHED_BATCH)
+
+
+def test_few_sessions_can_be_started(cache_of: Path) -> None:
+    found, _ = attack(cache_of, "sessions", "12")
+    assert found["sessions"] == SESSIONS
 
 
 def test_disk_fill_stops_at_the_cap(cache_of: Path) -> None:

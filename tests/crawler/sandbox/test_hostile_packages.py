@@ -1,9 +1,10 @@
-"""A hundred attacks as real npm and PyPI packages: stopped, recorded for the right reason, and gone without a trace.
+"""150 attacks as real npm and PyPI packages: stopped, recorded for the right reason, and gone without a trace.
 
 Each source below `attacks/npm` and `attacks/pypi` is built into a package, put on an index on loopback, installed by
 the real installers and started as any server is. Those that harm only themselves share one box here; `make soak` gives
-each a box and a package of its own. `attacks/archives.py` are packages that attack the process that unpacks them.
-`make test` tries a quarter of those that need a box of their own, and a sixth of the archives.
+each a box and a package of its own. `attacks/archives.py` are packages that attack the process that unpacks them,
+`attacks/neighbours.py` attacks beside another server. `make test` tries a quarter of those that need a box of their
+own, some beside a server at once, and a sixth of the archives.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ import pytest
 from crawler.container_engine_variables import ENGINE_VARIABLES
 from crawler.sandbox import Rootfs
 from tests.crawler.sandbox import unprivileged
-from tests.crawler.sandbox.attacks import archives, outcome, roster
+from tests.crawler.sandbox.attacks import archives, neighbours, outcome, roster
 from tests.crawler.sandbox.attacks.outcome import Outcome
 from tests.crawler.sandbox.attacks.packing import names
 
@@ -101,6 +102,7 @@ def test_an_attack_that_gets_through_is_found(found: Outcome) -> None:
 def test_there_are_attacks_enough() -> None:
     assert len(names("npm")) + len(names("pypi")) >= 60
     assert len(archives.ALL) >= 40
+    assert len(names("npm")) + len(names("pypi")) + len(archives.ALL) + len(neighbours.NAMES) >= 150
 
 
 @pytest.mark.parametrize("name", SHARING)
@@ -123,6 +125,20 @@ def test_an_attack_on_the_machine_is_stopped_and_recorded(outcomes: Outcomes, na
 )
 def test_a_hostile_archive_changes_nothing_but_its_own_layer(outcomes: Outcomes, archive: archives.Archive) -> None:
     judge(outcomes[archive.name], tuple(reason.value for reason in archive.reason))
+
+
+@pytest.mark.parametrize(
+    "name", [pytest.param(one, marks=() if one in neighbours.OFTEN else pytest.mark.soak) for one in neighbours.NAMES]
+)
+def test_beside_an_attacker_a_server_is_recorded_as_alone(outcomes: Outcomes, name: str) -> None:
+    found = outcomes[name]
+    ordinary = found.detail != "user 0"
+    known = neighbours.KNOWN.get(name, frozenset()) if ordinary else frozenset()
+    if ordinary and name in neighbours.SLOWS:
+        return
+    assert found.reports[neighbours.LISTING], found
+    assert found.got_through().keys() - ({neighbours.LISTING} if known else set()) == known, found
+    assert found.left == ()
 
 
 @pytest.mark.parametrize("ecosystem", ["npm", "pypi"])

@@ -13,12 +13,16 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from crawler.collectors.protocol import ProbeLimits, ProtocolCollector
 from crawler.container_engine_variables import ENGINE_VARIABLES
+from crawler.http.address_guard import AddressGuard
+from crawler.http.engine import HttpEngine
+from crawler.http.rate_limiting import HostRateLimiter
 from crawler.launcher import LaunchedServer
 from crawler.sandbox import Limits, Sandbox
 from crawler.sandbox.runtime_selection import AUTO
 from evidence.canonical import Json
-from evidence.model import Absent, Target, TargetType
+from evidence.model import Absent, Dossier, Record, Server, Target, TargetType
 from tests.crawler.sandbox import driving
 from tests.crawler.sandbox.attacks.packing import publish
 from tests.crawler.sandbox.index_server import IndexServer
@@ -144,6 +148,25 @@ class Conversation:
             self.rest += data
         line, _, self.rest = self.rest.partition(b"\n")
         return line
+
+
+async def collected(box: Sandbox, target: Target, patience: float) -> dict[str, Record]:
+    """What the real collector records, by kind."""
+    engine = HttpEngine(user_agent="Hallmark/0 (+https://hallmark.example/bot)", guard=AddressGuard())
+    limits = ProbeLimits(stdio_answer=patience, total=60, retry_pause=0)
+    prober = ProtocolCollector(engine, box, HostRateLimiter(), lambda: driving.NOON, limits)
+    server = Server(ref="test", name="test", targets=(target,))
+    found = await prober.collect(server, Dossier(server=server, as_of=driving.NOON, records={}))
+    return {one.kind: one for one in found}
+
+
+def read_report(tool: Json) -> dict[str, str]:
+    """The report in a tool's description."""
+    try:
+        found = json.loads(tool["description"])  # type: ignore[call-overload, index]
+    except (ValueError, TypeError, KeyError):
+        return {}
+    return found if isinstance(found, dict) else {}
 
 
 async def started(box: Sandbox, target: Target) -> LaunchedServer:

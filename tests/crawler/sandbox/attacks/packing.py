@@ -8,6 +8,7 @@ from tests.crawler.sandbox.index_server import IndexServer
 
 SOURCES = Path(__file__).parent
 STAGE = {"npm": "attack-stage", "pypi": "attack_stage"}
+BESIDE = "attack-beside"
 PARADE = "attack-parade"  # the package that depends on every attack
 
 
@@ -24,7 +25,21 @@ def publish(index: IndexServer) -> None:
     _npm(index, PARADE, needs=("attack-stage", *names("npm")), serves=names("npm"))
     for name in ("attack_stage", *names("pypi")):
         _wheel(index, name, needs=() if name == "attack_stage" else ("attack-stage",), serves=[name])
+    _beside(index)
     _wheel(index, "attack_parade", needs=("attack-stage", *names("pypi")), serves=names("pypi"))
+
+
+def _beside(index: IndexServer) -> None:
+    """One package with both roles, so that attacker and victim get the same layer."""
+    roles = ("beside_attacker", "beside_innocent")
+    sources = {f"{name}/__init__.py": (SOURCES / "beside" / f"{name}.py").read_text("utf-8") for name in roles}
+    start = f"from attack_stage import main\n\n\ndef serve():\n    main({list(roles)!r})\n"
+    index.add_wheel(
+        BESIDE,
+        requires=("attack-stage",),
+        scripts={BESIDE: "attack_beside:serve"},
+        files={"attack_beside/__init__.py": start, **sources},
+    )
 
 
 def _npm(index: IndexServer, name: str, *, needs: tuple[str, ...], serves: list[str]) -> None:

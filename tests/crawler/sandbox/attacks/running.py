@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import stat
 import sys
 import time
@@ -12,21 +11,15 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-from crawler.collectors.protocol import ProbeLimits, ProtocolCollector
-from crawler.http.address_guard import AddressGuard
-from crawler.http.engine import HttpEngine
-from crawler.http.rate_limiting import HostRateLimiter
 from crawler.sandbox import Sandbox
 from crawler.sandbox.runtime_selection import AUTO, RUNTIMES
-from evidence.canonical import Json
 from evidence.kinds.listing import KIND, Listing
-from evidence.model import Absent, Dossier, Server, Target
+from evidence.model import Absent, Target
 from tests.crawler.sandbox import census
-from tests.crawler.sandbox.attacks import archives, outcome, roster
-from tests.crawler.sandbox.attacks.arena import Arena, Conversation, arena, started
+from tests.crawler.sandbox.attacks import archives, neighbours, outcome, roster
+from tests.crawler.sandbox.attacks.arena import Arena, Conversation, arena, collected, read_report, started
 from tests.crawler.sandbox.attacks.outcome import Outcome
 from tests.crawler.sandbox.attacks.packing import PARADE
-from tests.crawler.sandbox.driving import NOON
 
 ECOSYSTEMS = ("npm", "pypi")
 KEPT = ("index", "layers", "locks", "seals", "uses")
@@ -54,9 +47,22 @@ async def _run(place: Arena, *, thorough: bool, few: bool) -> dict[str, Outcome]
             found[name] = await _watched(place, box, partial(_by_itself, place, ecosystem, name, package))
     for archive in archives.OFTEN if few else archives.ALL:
         found[archive.name] = await _watched(place, box, partial(archives.visit, place, archive))
+    if place.runtime == AUTO:
+        found |= await _beside(place, box, few=few)
     for ecosystem in ECOSYSTEMS:
         found[f"victim ({ecosystem})"] = await _watched(place, box, partial(archives.visit_victim, place, ecosystem))
     return found
+
+
+async def _beside(place: Arena, box: Sandbox, *, few: bool) -> dict[str, Outcome]:
+    """A server beside attackers: beside each, or beside one that makes some of the attacks at once."""
+    alone = await neighbours.record_alone(place, box)
+    if few:
+        found = await _watched(place, box, partial(neighbours.visit, place, neighbours.OFTEN, alone))
+        return dict.fromkeys(neighbours.OFTEN, found)
+    return {
+        name: await _watched(place, box, partial(neighbours.visit, place, (name,), alone)) for name in neighbours.NAMES
+    }
 
 
 async def _watched(place: Arena, box: Sandbox, attack: Attack) -> Outcome:
@@ -141,17 +147,13 @@ async def _called(box: Sandbox, target: Target, name: str, patience: float) -> O
 
 async def _collected(box: Sandbox, target: Target, chosen: roster.Alone) -> Outcome:
     """What the real collector records."""
-    engine = HttpEngine(user_agent="Hallmark/0 (+https://hallmark.example/bot)", guard=AddressGuard())
-    limits = ProbeLimits(stdio_answer=chosen.patience, total=60, retry_pause=0)
-    prober = ProtocolCollector(engine, box, HostRateLimiter(), lambda: NOON, limits)
-    server = Server(ref="test", name="test", targets=(target,))
-    records = {one.kind: one for one in await prober.collect(server, Dossier(server=server, as_of=NOON, records={}))}
+    records = await collected(box, target, chosen.patience)
     content = records[KIND].content
     stopped = str(records[KIND].observation.get("stderr", ""))[-300:]
     if isinstance(content, Absent):
         return Outcome(reason=content.reason.value, detail=content.detail, stopped=stopped)
     tools = Listing.parse(content.body).tools
-    reports = _read_report(tools.items[0].raw) if tools.items else {}
+    reports = read_report(tools.items[0].raw) if tools.items else {}
     return Outcome(reports=reports, detail=f"tools: {tools.end} {tools.error}", stopped=stopped)
 
 
@@ -161,15 +163,6 @@ async def _probed(place: Arena, ecosystem: str, name: str, box: Sandbox) -> Outc
     recorded = await _collected(box, target, roster.Alone())
     called = await _called(box, target, name, 30.0)
     return replace(recorded, reports={**recorded.reports, **called.reports})
-
-
-def _read_report(tool: Json) -> dict[str, str]:
-    """The report in a tool's description."""
-    try:
-        found = json.loads(tool["description"])  # type: ignore[call-overload, index]
-    except (ValueError, TypeError, KeyError):
-        return {}
-    return found if isinstance(found, dict) else {}
 
 
 if __name__ == "__main__":

@@ -227,6 +227,35 @@ def sleep(seconds):
     time.sleep(float(seconds))
 
 
+def sessions(most):
+    """How many sessions can be started."""
+    started = 0
+    for _ in range(int(most)):
+        pid = os.fork()
+        if pid == 0:
+            try:
+                os.setsid()
+            except OSError:
+                os._exit(1)
+            os._exit(0)
+        started += os.waitpid(pid, 0)[1] == 0
+    return {"sessions": started}
+
+
+def crowd(most):
+    """The priority of one of many processes, once it has changed."""
+    ready, before = os.pipe(), os.getpriority(os.PRIO_PROCESS, 0)
+    for _ in range(int(most)):
+        if os.fork() == 0:
+            os.close(ready[1])
+            os.read(ready[0], 1)
+            os._exit(0)
+    ends = time.monotonic() + 30
+    while (now := os.getpriority(os.PRIO_PROCESS, 0)) == before and time.monotonic() < ends:
+        time.sleep(0.05)
+    return {"before": before, "after": now, "policy": os.sched_getscheduler(0)}
+
+
 def spin():
     while True:
         pass

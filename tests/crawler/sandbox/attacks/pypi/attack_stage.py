@@ -15,6 +15,7 @@ MIB = 1 << 20
 LIBC = ctypes.CDLL(None, use_errno=True)
 NUMBERS = {  # by number, since the C library refuses some of these by itself: x86_64, aarch64
     "acct": (163, 89), "add_key": (248, 217), "adjtimex": (159, 171), "bpf": (321, 280), "capset": (126, 91),
+    "cachestat": (451, 451), "rt_sigqueueinfo": (129, 138),
     "chroot": (161, 51), "clock_adjtime": (305, 266), "clock_settime": (227, 112), "clone": (56, 220),
     "clone3": (435, 435), "delete_module": (176, 106), "fanotify_init": (300, 262), "finit_module": (313, 273),
     "fsmount": (432, 432), "fsopen": (430, 430), "fspick": (433, 433), "init_module": (175, 105),
