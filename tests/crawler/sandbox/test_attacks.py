@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from crawler.sandbox import Limits
-from crawler.sandbox.boxes import bubblewrap
+from crawler.sandbox.boxes import bubblewrap, child_preparation
 from crawler.sandbox.boxes.process_tree import list_descendants
 from crawler.sandbox.kernel import user_ids
 from crawler.sandbox.monitoring.monitor import SESSIONS
@@ -124,6 +124,15 @@ def test_fork_bomb_stops_at_the_limit(cache: Path) -> None:
 def test_many_processes_yield_to_neighbours(cache_of: Path) -> None:
     found, _ = attack(cache_of, "crowd", "30")
     assert (found["before"], found["after"], found["policy"]) == (5, 19, os.SCHED_BATCH)
+
+
+def test_box_is_made_where_only_bubblewrap_may_mount(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "geteuid", lambda: 1000)
+    monkeypatch.setattr(child_preparation, "can_mount_as_user", lambda: False)
+    found, _ = attack(cache, "who")
+    assert found["status"]["CapBnd"] == "0000000000000000"
+    _, end = attack(cache, "inodes", "/tmp", "50000")
+    assert end.stderr == "sandbox: stopped at the limit of 2048 temporary files"
 
 
 def test_few_sessions_can_be_started(cache_of: Path) -> None:
