@@ -127,7 +127,7 @@ async def collect_pulled(
     """
     pins.check_pins(run, ctx.pins)
     counter, breaker = counter or _silent_counter(ctx), breaker or NoCircuitBreaker()
-    sources, inputs = await _open_sources(ctx), CollectInputReader(ctx, run, stage)
+    sources, inputs = await open_sources(ctx), CollectInputReader(ctx, run, stage)
     opt_outs = await asyncio.to_thread(load_opt_outs, ctx.settings, ctx.store)
 
     # Private addresses have no request gap, so servers that share one need not wait for each other.
@@ -207,39 +207,6 @@ async def _postpone_unvisited(ctx: Context, run: Run, stage: Stage, server: Serv
         tokens={server.id: token},
     )
     return bool(back)
-
-
-async def record_pending_retries(ctx: Context, run: Run) -> None:
-    """Record the reason of absence of postponed servers, because the run ends before their next try."""
-    waiting = await asyncio.to_thread(ctx.store.list_postponed_servers, run.id, sorted(retries.TRANSIENT_REASONS))
-    if not waiting:
-        return
-    sources, inputs = await _open_sources(ctx), CollectInputReader(ctx, run, Stage.COLLECT)
-    known = await asyncio.to_thread(
-        inputs.read_inputs, await asyncio.to_thread(ctx.store.find_servers, sorted(waiting))
-    )
-    collected = []
-    for server, known_input in known.items():
-        absent = Absent(Reason(waiting[server]), "the night ended before it was measured again")
-        collected.append(
-            CollectedServer(
-                server, await server_collection.record_failed_server(ctx, sources, known_input, absent), None
-            )
-        )
-    await store_collected(ctx, run, Stage.COLLECT, collected)
-
-
-async def record_absent_servers(
-    ctx: Context, run: Run, stage: Stage, tokens: LeaseTokens, why: Absent
-) -> frozenset[ServerId]:
-    """Record one reason of absence for all kinds of a stage.
-
-    Nothing is stored of servers that were leased again after the lease in `tokens`; returns these servers.
-    """
-    sources, inputs = await _open_sources(ctx), CollectInputReader(ctx, run, stage)
-    known = await asyncio.to_thread(inputs.read_inputs, await asyncio.to_thread(ctx.store.find_servers, list(tokens)))
-    absent = [server_collection.record_stage_absent(ctx, sources, stage, one, why) for one in known.values()]
-    return await store_collected(ctx, run, stage, [replace(one, token=tokens[one.server]) for one in absent])
 
 
 async def store_collected(
@@ -358,7 +325,7 @@ def is_publishable(progress: RunProgress) -> bool:
     return 0 < progress.scheduled_scored_count >= PUBLISHABLE_SHARE * progress.scheduled_count
 
 
-async def _open_sources(ctx: Context) -> StageCollectors:
+async def open_sources(ctx: Context) -> StageCollectors:
     approved = await asyncio.to_thread(read_approvals, ctx.store)
     return StageCollectors(await ctx.wiring.collectors(), await ctx.wiring.followers(), build_derivers(approved))
 

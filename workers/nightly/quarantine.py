@@ -7,8 +7,8 @@ from typing import Final
 
 from evidence.model import Absent, Reason, Run
 from evidence.store import Stage
-from workers import pipeline
 from workers.context import Context
+from workers.nightly import absent_servers
 
 COLLECTING_CRASHED: Final = "three workers in a row ended while they measured this server"
 SCORING_CRASHED: Final = "three workers in a row ended while they scored this server"
@@ -23,7 +23,7 @@ async def quarantine_crashing_servers(ctx: Context, run: Run, stage: Stage) -> N
     if not tokens:
         return
     why = Absent(Reason.QUARANTINED, COLLECTING_CRASHED)
-    refused = await pipeline.record_absent_servers(ctx, run, stage, tokens, why)
+    refused = await absent_servers.record_absent_servers(ctx, run, stage, tokens, why)
     for server in [server for server in tokens if server not in refused]:
         ctx.log.error("server_quarantined", run=run.id, server=server, stage=stage.value)
 

@@ -22,7 +22,7 @@ from tests.stepping_clock import SteppingClock
 from tests.workers.world import LISTING, NIGHT, ScriptedFollower, ScriptedRegistry, World, context, ref, settings
 from workers import embedded, pipeline
 from workers.context import Context
-from workers.nightly import closing, steps
+from workers.nightly import absent_servers, closing, steps
 from workers.runs.options import RunOptions
 from workers.stages.retries import TRANSIENT_REASONS, TRIES_KEY, RetryPolicy
 
@@ -272,7 +272,7 @@ def test_what_is_known_of_a_project_stands_when_the_night_ends_too_early(tmp_pat
             clock.step(timedelta(days=1))
             run = await night.plan()
             await night.collect(run)
-            await pipeline.record_pending_retries(ctx, run)
+            await absent_servers.record_pending_retries(ctx, run)
             (server,) = ctx.store.search_servers(_name(0))
             (dossier,) = ctx.store.read_dossiers(RUN, [server.id])
             assert dossier.read("repository") == Observed(b"{}")
