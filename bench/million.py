@@ -103,7 +103,7 @@ def main() -> None:
 async def _measure(server: PostgresServer, home: Path, number: int, sample: int) -> dict[str, Any]:
     measured, url = Measured(server), server.create_database()
     window = timedelta(seconds=number / SHARE_OF_HOST * _SECONDS_A_SERVER)
-    async with context(home, World([]), database_url=url, host_window=window, publish_processes=1) as ctx:
+    async with context(home, World([]), database_url=url, host_window=window) as ctx:
         database = Database(url)
         stored = store_nights(ctx.store, database, number, 1, measured.step)
         drop_done_items(ctx.store, _PUBLISHED)
