@@ -34,6 +34,7 @@ from scoring.engine import assess as engine
 from scoring.engine import catalogue, rule
 from scoring.engine.assess import assess_dossier
 from scoring.engine.rubric import Rubric
+from scoring.engine.tool_answers import AskedRule
 from scoring.engine.walk import Pages
 from tests.conformance.probing import probed
 from tests.dossiers import AS_OF, captures
@@ -218,7 +219,7 @@ def _slowest(dossiers: Sequence[Dossier], rounds: int) -> dict[str, float]:
                 if isinstance(content, Absent):
                     continue
                 started = time.process_time()
-                engine._ask(declared, question, walks[question.pages], content)  # noqa: SLF001
+                engine._ask(AskedRule(question, declared, dict(question.params)), walks[question.pages], content.digest)  # noqa: SLF001
                 taken[question] += time.process_time() - started
         fastest = {question: min(value, fastest.get(question, value)) for question, value in taken.items()}
     rules: Counter[str] = Counter()

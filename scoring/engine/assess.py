@@ -2,35 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Mapping, Sequence
-from dataclasses import replace
-from functools import cache
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache, lru_cache
+from types import MappingProxyType
 from typing import Final
 
 from evidence.kinds import listing, source
-from evidence.kinds.exchanges import Exchange
 from evidence.model import Absent, Dossier, Observed
 from scoring.engine import catalogue, revision, rule
 from scoring.engine.assessment import Assessment, Question
+from scoring.engine.locate import make_finding
 from scoring.engine.rubric import Rubric
-from scoring.engine.rule import Answer, Rule
+from scoring.engine.rule import Rule
+from scoring.engine.tool_answers import AskedRule, ToolQuestions, answer_about_tools
 from scoring.engine.walk import Pages, Walk
-from scoring.results.outcome import (
-    WHOLE_SHARE,
-    Finding,
-    Inapplicable,
-    Measured,
-    NotMeasured,
-    Outcome,
-    PartialFailure,
-    Skipped,
-    Tolerated,
-    Undecided,
-)
-from scoring.scopes.base import Scope
+from scoring.results.outcome import Finding, Inapplicable, Measured, NotMeasured, Outcome, Skipped, Undecided
+from scoring.scopes.base import Param, Scope, Tool
 from scoring.scopes.conversation import Conversation
 from scoring.scopes.server_access import Access
-from scoring.text import evidence_path
 
 _NOT_NEEDED: Final = NotMeasured("not_needed", "the evidence that the source would replace is present")
 
@@ -49,9 +39,10 @@ def assess_dossier(dossier: Dossier, rubrics: Iterable[Rubric] | None = None) ->
 
 
 def ask_questions(dossier: Dossier, questions: Sequence[Question]) -> Assessment:
-    """Ask some questions, those over all pages first, as the catalogue lists them."""
+    """Ask some questions; those about the same part of the same evidence are answered together."""
     walks = _build_walks(dossier, {question.pages for question in questions})
-    known = rule.discover_rules()
+    shared = frozenset(pages for pages, walk in walks.items() if walk is walks[Pages.ALL]) - {Pages.ALL}
+    asked = _plan(tuple(questions), shared)
     outcomes: dict[Question, Outcome] = {}
 
     @cache
@@ -59,29 +50,77 @@ def ask_questions(dossier: Dossier, questions: Sequence[Question]) -> Assessment
         content = dossier.read(kind)
         return NotMeasured(content.reason.value, content.detail) if isinstance(content, Absent) else content
 
-    def answer_question(question: Question) -> Outcome:
-        walk, declared = walks[question.pages], known[question.rule]
-        content = read_evidence(declared.reads)
-        if question.pages is Pages.SOURCE:
-            content = _select_source(declared, walk, content, read_evidence(source.KIND))
-        return content if isinstance(content, NotMeasured) else _ask(declared, question, walk, content)
-
-    for question in questions:
-        is_shared = question.pages is not Pages.ALL and walks[question.pages] is walks[Pages.ALL]
-        outcome = outcomes.get(question.over_all_pages) if is_shared else None
+    for group in asked.groups:
+        walk, content = walks[group.pages], read_evidence(group.reads)
+        if group.pages is Pages.SOURCE:
+            content = _select_source(group.reads, walk, content, read_evidence(source.KIND))
+        if isinstance(content, NotMeasured):
+            outcomes.update(dict.fromkeys(group.questions, content))
+            continue
         try:
-            outcomes[question] = outcome or answer_question(question)
+            outcomes.update(_ask_group(group, walk, content))
         except Exception as error:
-            error.add_note(
-                f"raised by rule {question.rule} while assessing server {dossier.server.id}; no score was made"
-            )
+            error.add_note(f"while assessing server {dossier.server.id}; no score was made")
             raise
+    outcomes = {question: outcomes[same] for question, same in asked.order}
     return Assessment(dossier=dossier, outcomes=outcomes, walks=walks, versions=dict(catalogue.pinned_versions()))
+
+
+@dataclass(frozen=True, slots=True)
+class _Group:
+    """Questions about the same pages that read the same kind of evidence, by what answers them."""
+
+    pages: Pages
+    reads: str
+    questions: tuple[Question, ...]
+    about_tools: ToolQuestions
+    others: tuple[AskedRule, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Plan:
+    """Groups of distinct questions, and every question with the one that has the same outcome."""
+
+    groups: tuple[_Group, ...]
+    order: tuple[tuple[Question, Question], ...]
+
+
+@lru_cache(maxsize=64)
+def _plan(questions: tuple[Question, ...], shared: frozenset[Pages]) -> _Plan:
+    """Cached, since a process asks the same questions about every server. `shared` pages are all pages."""
+    known = rule.discover_rules()
+    order = tuple((each, each.over_all_pages if each.pages in shared else each) for each in questions)
+    grouped: dict[tuple[Pages, str], dict[Question, None]] = {}
+    for _, each in order:
+        grouped.setdefault((each.pages, known[each.rule].reads), {})[each] = None
+    return _Plan(tuple(_group(pages, reads, tuple(asked)) for (pages, reads), asked in grouped.items()), order)
+
+
+def _group(pages: Pages, reads: str, questions: tuple[Question, ...]) -> _Group:
+    known = rule.discover_rules()
+    asked = [AskedRule(each, known[each.rule], MappingProxyType(dict(each.params))) for each in questions]
+    about_tools = tuple(each for each in asked if _reads_one_tool(each.declared))
+    others = tuple(each for each in asked if not _reads_one_tool(each.declared))
+    return _Group(pages, reads, questions, ToolQuestions(about_tools), others)
+
+
+def _reads_one_tool(declared: Rule) -> bool:
+    return declared.scope in {Tool, Param} and not declared.checks and not declared.unjudged
+
+
+def _ask_group(group: _Group, walk: Walk, content: Observed) -> Iterator[tuple[Question, Outcome]]:
+    yield from answer_about_tools(group.about_tools, walk, content.digest).items() if group.about_tools.asked else ()
+    for each in group.others:
+        try:
+            yield each.question, _ask(each, walk, content.digest)
+        except Exception as error:
+            error.add_note(f"raised by rule {each.declared.id}")
+            raise
 
 
 def ask_rule(declared: Rule, thing: Scope, evidence: str = "", **params: rule.ParamValue) -> tuple[Finding, ...]:
     """The findings of one rule about one thing; raise Inapplicable or Undecided as the rule does."""
-    return tuple(_finding(declared, thing, answer, evidence) for answer in declared(thing, **params))
+    return tuple(make_finding(declared.id, thing, answer, evidence) for answer in declared(thing, **params))
 
 
 def _build_walks(dossier: Dossier, asked: Container[Pages] = frozenset(Pages)) -> dict[Pages, Walk]:
@@ -96,26 +135,27 @@ def _build_walks(dossier: Dossier, asked: Container[Pages] = frozenset(Pages)) -
 
 
 def _select_source(
-    declared: Rule, walk: Walk, content: Observed | NotMeasured, files: Observed | NotMeasured
+    reads: str, walk: Walk, content: Observed | NotMeasured, files: Observed | NotMeasured
 ) -> Observed | NotMeasured:
     """The source in place of missing evidence; a source without readable tools cannot replace the listing."""
     if isinstance(content, Observed):
         return _NOT_NEEDED
-    if isinstance(files, Observed) and declared.reads == listing.KIND and not walk.tools:
+    if isinstance(files, Observed) and reads == listing.KIND and not walk.tools:
         return NotMeasured("nothing_to_check", "no tool could be read in the source")
     return files
 
 
-def _ask(declared: Rule, question: Question, walk: Walk, content: Observed) -> Measured:
-    judge, params, digest = declared.judge, dict(question.params), content.digest
+def _ask(asked: AskedRule, walk: Walk, digest: str) -> Measured:
+    declared, params = asked.declared, asked.params
     of_listing = bool(declared.checks) and declared.reads == listing.KIND
     if of_listing and revision.is_other_revision(declared, params, walk.listing):
         return Measured(0)
     things = walk.list_things(declared.scope)
     if declared.checks or declared.unjudged:
         return _decide(declared, things, params, digest, walk.skipped(declared.scope))
-    findings = tuple(_finding(declared, thing, answer, digest) for thing in things for answer in judge(thing, **params))
-    return Measured(len(things), findings, walk.skipped(declared.scope))
+    judge, name = declared.judge, declared.id
+    findings = [make_finding(name, thing, answer, digest) for thing in things for answer in judge(thing, **params)]
+    return Measured(len(things), tuple(findings), walk.skipped(declared.scope))
 
 
 def _decide(
@@ -130,7 +170,7 @@ def _decide(
     judge = declared if declared.scope in _LIMITED_TO_REVISIONS else declared.judge
     for thing in things:
         try:
-            findings += [_finding(declared, thing, answer, digest) for answer in judge(thing, **params)]
+            findings += [make_finding(declared.id, thing, answer, digest) for answer in judge(thing, **params)]
         except Inapplicable:
             continue
         except Undecided as reason:
@@ -138,26 +178,3 @@ def _decide(
             continue
         checked += 1
     return Measured(checked, tuple(findings), tuple(undecided))
-
-
-def _finding(declared: Rule, thing: Scope, answer: Answer, evidence: str) -> Finding:
-    at, position, share = thing.at, thing.position, WHOLE_SHARE
-    if isinstance(answer, str):  # most answers
-        return Finding(declared.id, at, evidence_path.make_visible(answer), evidence, position)
-    match answer:
-        case Tolerated(message, place):
-            return replace(_finding(declared, thing, (place, message), evidence), tolerated=True)
-        case PartialFailure(message, share, parts):
-            at = _extend_path(thing.at, parts)
-        case (Scope() as part, message):
-            at, position = part.at, part.position
-        case (Exchange() as exchange, message):
-            at = exchange.at
-        case (str(suffix), message):
-            at = _extend_path(thing.at, (suffix,))
-    return Finding(declared.id, at, evidence_path.make_visible(message), evidence, position, share=share)
-
-
-def _extend_path(at: str, parts: tuple[str, ...]) -> str:
-    segments = (evidence_path.escape_segment(part[: evidence_path.MAX_SEGMENT]) for part in parts)
-    return evidence_path.join_segments(at, *segments)

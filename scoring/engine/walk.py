@@ -58,6 +58,7 @@ class Walk:
         self._dossier = dossier
         self._pages = pages
         self._things: dict[type[base.Scope], tuple[base.Scope, ...]] = {}
+        self._parameters: dict[int, tuple[base.Param, ...]] = {}
         self._skipped: dict[type[base.Scope], tuple[Skipped, ...]] = {}
 
     def absent(self, kind: str) -> Absent | None:
@@ -70,6 +71,12 @@ class Walk:
         if wanted not in self._things:
             self._things[wanted] = self._build(wanted)
         return self._things[wanted]
+
+    def list_parameters(self, tool: base.Tool) -> tuple[base.Param, ...]:
+        """The parameters of one of the tools, the same objects for all rules."""
+        if tool.item.index not in self._parameters:
+            self._parameters[tool.item.index] = list_params(tool)
+        return self._parameters[tool.item.index]
 
     def skipped(self, wanted: type[base.Scope]) -> tuple[Skipped, ...]:
         """Parts of the evidence for a scope that could not be read, such as an unfinished list."""
@@ -131,7 +138,7 @@ class Walk:
         if wanted is base.Tool:
             return self.tools
         if wanted is base.Param:
-            return tuple(param for tool in self.tools for param in list_params(tool))
+            return tuple(param for tool in self.tools for param in self.list_parameters(tool))
         if wanted is base.Resource:
             return tuple(
                 base.Resource(item=item, at=f"resources/{segment}", position=(item.index,))
@@ -186,7 +193,8 @@ class Walk:
     @cached_property
     def parameter_counts(self) -> Counter[int]:
         """The number of parameters of each tool that has any, by its place in the list."""
-        return Counter(param.position[0] for param in self.list_things(base.Param))
+        counts = ((tool.item.index, sum(raw is not None for raw in tool.properties.values())) for tool in self.tools)
+        return Counter({place: count for place, count in counts if count})
 
     @cached_property
     def prompts(self) -> tuple[base.Prompt, ...]:

@@ -29,6 +29,15 @@ def outcome(evidence: engine.Dossier, rule: str, pages: Pages = Pages.ALL, **par
     return assess_dossier(evidence).outcome(criterion.question)
 
 
+@pytest.fixture
+def own_plans() -> Iterator[None]:
+    """A test with other rules neither uses the plans of the real ones nor leaves its own."""
+    engine._plan.cache_clear()
+    yield
+    engine._plan.cache_clear()
+
+
+@pytest.mark.usefixtures("own_plans")
 def test_each_distinct_question_is_asked_once(monkeypatch: pytest.MonkeyPatch) -> None:
     asked: Counter[tuple[str, tuple[object, ...]]] = Counter()
 
@@ -89,6 +98,7 @@ def test_findings_cite_the_digest_of_the_evidence_they_rest_on() -> None:
     assert [finding.evidence for finding in found.findings] == [evidence.digest]
 
 
+@pytest.mark.usefixtures("own_plans")
 def test_a_rule_that_raises_stops_the_assessment_and_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     def judge(tool: Tool, **_: object) -> Iterator[str]:
         raise ZeroDivisionError("a bug")

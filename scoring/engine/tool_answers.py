@@ -1,0 +1,116 @@
+"""Answers of rules about single tools, kept by the content of the tool.
+
+Many servers list the same tools, and those of one server stay the same from night to night. The cache belongs to one
+process, whose rules do not change.
+"""
+
+from __future__ import annotations
+
+import marshal
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from functools import lru_cache
+from typing import Any, Final, NamedTuple
+
+from scoring.engine.assessment import Question
+from scoring.engine.locate import locate_answer
+from scoring.engine.rule import ParamValue, Rule
+from scoring.engine.walk import Walk
+from scoring.results.outcome import Finding, Measured
+from scoring.scopes.base import Param, Scope, Tool
+
+CACHE_SIZE: Final = 4_000
+"""Tools whose answers are cached; those with many answers are not."""
+_MANY: Final = 100
+_LONGEST: Final = 50_000
+"""Bytes of a tool that is cached."""
+
+
+@dataclass(frozen=True, slots=True)
+class AskedRule:
+    """A question with its rule and the rule's parameters."""
+
+    question: Question
+    declared: Rule
+    params: Mapping[str, ParamValue]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ToolQuestions:
+    """Questions that are answered from one tool or one parameter alone."""
+
+    asked: tuple[AskedRule, ...]
+
+
+class _Answer(NamedTuple):
+    """A finding without what depends on the listing: where the tool is in it, and its digest."""
+
+    number: int
+    below: str
+    position: tuple[int, ...]
+    message: str
+    tolerated: bool
+    share: Decimal
+
+
+def answer_about_tools(questions: ToolQuestions, walk: Walk, digest: str) -> dict[Question, Measured]:
+    """The outcomes of the questions over all tools of a listing."""
+    findings: list[list[Finding]] = [[] for _ in questions.asked]
+    for tool, answers in zip(walk.tools, _answers(questions, walk), strict=True):
+        for number, below, position, message, tolerated, share in answers:
+            rule = questions.asked[number].declared.id
+            place = (*tool.position, *position)
+            findings[number].append(Finding(rule, tool.at + below, message, digest, place, tolerated, share))
+    counts = {Tool: len(walk.tools), Param: walk.parameter_counts.total()}
+    return {
+        each.question: Measured(counts[each.declared.scope], tuple(found), walk.skipped(each.declared.scope))
+        for each, found in zip(questions.asked, findings, strict=True)
+    }
+
+
+def _answers(questions: ToolQuestions, walk: Walk) -> list[Sequence[_Answer]]:
+    """The answers about each tool, in the order of the questions."""
+    contents = [_content(tool.item.raw) for tool in walk.tools]
+    known = [_known(questions, content) if content else [] for content in contents]
+    new = [tool for tool, cached in zip(walk.tools, known, strict=True) if not cached]
+    judged = iter(_judge(questions.asked, new, walk) if new else ())
+    answers = [cached[0] if cached else tuple(next(judged)) for cached in known]
+    for content, cached, found in zip(contents, known, answers, strict=True):
+        if content and not cached and len(found) <= _MANY:
+            cached.append(found)
+    return list(answers)
+
+
+@lru_cache(CACHE_SIZE)
+def _known(_questions: ToolQuestions, _content: bytes) -> list[tuple[_Answer, ...]]:
+    """The cached answers in a list of one element; an empty list before the tool is judged for the first time."""
+    return []
+
+
+def _content(raw: Any) -> bytes:
+    """Bytes that no other tool has: the order of members counts, and 1 is not 1.0. Empty when it is too large."""
+    try:
+        content = marshal.dumps(raw, 2)
+    except ValueError:  # nested too deeply
+        return b""
+    return content if len(content) <= _LONGEST else b""
+
+
+def _judge(asked: Sequence[AskedRule], tools: Sequence[Tool], walk: Walk) -> list[list[_Answer]]:
+    """The answers about each tool. One rule after the other, since a processor repeats the same code faster."""
+    found: list[list[_Answer]] = [[] for _ in tools]
+    of_tools = [(tool, tool.at, answers) for tool, answers in zip(tools, found, strict=True)]
+    of_params = [(each, at, answers) for tool, at, answers in of_tools for each in walk.list_parameters(tool)]
+    for number, each in enumerate(asked):
+        judge, params = each.declared.judge, each.params
+        things: Sequence[tuple[Scope, str, list[_Answer]]] = of_tools if each.declared.scope is Tool else of_params
+        try:
+            for thing, above, answers in things:
+                for answer in judge(thing, **params):
+                    at, message, position, tolerated, share = locate_answer(thing, answer)
+                    answers.append(_Answer(number, at.removeprefix(above), position[1:], message, tolerated, share))
+        except Exception as error:
+            error.add_note(f"raised by rule {each.declared.id}")
+            raise
+    return found

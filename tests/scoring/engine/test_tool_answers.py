@@ -1,0 +1,88 @@
+"""Answers about a tool that were kept are the answers that the rules give, wherever the tool is listed."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from evidence.model import Dossier, Observed
+from scoring.engine import catalogue, tool_answers
+from scoring.engine.assess import assess_dossier
+from scoring.receipt import encode_scorecard
+from scoring.results.outcome import Measured
+from tests.dossiers import captures
+from tests.sampling import examples
+from tests.scoring.dossiers import GOOD_TOOL, dossier, listed
+from tests.scoring.test_properties import JSON, KEYS
+
+
+def receipts(evidence: Dossier) -> list[bytes]:
+    assessment = assess_dossier(evidence)
+    return [encode_scorecard(rubric.score(assessment)) for rubric in catalogue.list_rubrics()]
+
+
+def forgetful(evidence: Dossier) -> list[bytes]:
+    tool_answers._known.cache_clear()
+    return receipts(evidence)
+
+
+@settings(derandomize=True, max_examples=examples(60), deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(st.lists(st.dictionaries(KEYS, JSON, max_size=5), max_size=2), JSON, st.randoms(use_true_random=False))
+def test_receipts_are_equal_with_and_without_kept_answers(odd: list[Any], schema: Any, random: Any) -> None:
+    """Tools at other places, twice, renamed, and beside others, after their answers were kept."""
+    tools = [GOOD_TOOL, {**GOOD_TOOL, "inputSchema": schema}, {"name": "get it", "inputSchema": schema}, *odd]
+    shuffled = random.choices(tools, k=6)
+    receipts(dossier(listed=listed(*tools)))
+    evidence = dossier(listed=listed(*shuffled))
+    kept = receipts(evidence)
+    assert kept == forgetful(evidence)
+
+
+@pytest.mark.parametrize("name", sorted(captures()))
+def test_receipts_of_captured_servers_are_equal_with_and_without_kept_answers(name: str) -> None:
+    receipts(captures()[name])
+    content = captures()[name].read("listing")
+    assert isinstance(content, Observed)
+    body = json.loads(content.body)
+    for page in body["lists"]["tools"]["pages"]:
+        page["tools"] = [{"name": "first"}, *reversed(page["tools"])]
+    record = replace(captures()[name].records["listing"], content=Observed(json.dumps(body).encode()))
+    moved = replace(captures()[name], records={**captures()[name].records, "listing": record})
+    assert receipts(moved) == forgetful(moved)
+
+
+def test_answers_of_a_tool_are_kept_and_those_of_a_large_one_are_not() -> None:
+    evidence = dossier(listed=listed(GOOD_TOOL, {"name": "x" * tool_answers._LONGEST}))
+    forgetful(evidence)
+    assert tool_answers._known.cache_info().currsize == 1
+    assert tool_answers._known.cache_info().maxsize == tool_answers.CACHE_SIZE
+
+
+@pytest.mark.parametrize(
+    ("one", "other"), [(1, 1.0), (True, 1), (None, float("inf")), ({"a": 1, "b": 2}, {"b": 2, "a": 1})]
+)
+def test_values_that_rules_tell_apart_are_different_contents(one: Any, other: Any) -> None:
+    assert tool_answers._content(one) != tool_answers._content(other)
+    assert tool_answers._content(one) == tool_answers._content(json.loads(json.dumps(one)))
+
+
+def test_a_finding_names_the_place_of_its_own_listing() -> None:
+    schema = {"type": "object", "properties": {"q": {"type": "string", "description": "Words."}, "p": {}}}
+    tool = {"name": "find", "inputSchema": schema}
+    for before in ((), (GOOD_TOOL,)):
+        content = listed(*before, tool)
+        outcomes = assess_dossier(dossier(listed=content)).outcomes
+        found = {
+            (finding.rule, finding.at, finding.position, finding.evidence)
+            for outcome in outcomes.values()
+            if isinstance(outcome, Measured)
+            for finding in outcome.findings
+        }
+        place = len(before)
+        assert ("tool-description-missing", "tools/find", (place,), content.digest) in found
+        assert ("param-description-missing", "tools/find/p", (place, 1), content.digest) in found
