@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 from typing import Final
 
 from sqlalchemy import Connection, and_, func, or_, select
 
+from evidence.kinds import drift
 from evidence.kinds.traits import kinds_where
 from evidence.model import Dossier, Record, ServerId
 from evidence.store.records.dossiers import put_records, read_earlier, read_retested
@@ -23,14 +25,15 @@ _CONVERSATION: Final = kinds_where(lambda traits: traits.conversation)
 def carry_evidence_forward(connection: Connection, run_id: str, servers: Sequence[ServerId], at: datetime) -> None:
     """Copy the last evidence of servers to this run with its dates; a server without any is collected without records.
 
-    Conversation records of a later re-test replace those of the last nightly run.
+    Conversation records of a later re-test replace those of the last nightly run. Other code may have scanned the
+    listing of an earlier run, so the note that it is clean is not copied.
     """
     for batch in split_batches(servers):
         last = read_earlier(connection, run_id, batch)
         oldest = min((dossier.as_of for dossier in last.values()), default=at)
         retested = read_retested(connection, run_id, batch, oldest)
         records = [
-            record
+            _without_scan(record)
             for server, dossier in last.items()
             for record in _merge_retest(dossier, retested.get(server)).values()
         ]
@@ -41,6 +44,12 @@ def _merge_retest(last: Dossier, retest: Dossier | None) -> Mapping[str, Record]
     if retest is None or retest.as_of < last.as_of:
         return last.records
     return {**last.records, **{kind: one for kind, one in retest.records.items() if kind in _CONVERSATION}}
+
+
+def _without_scan(record: Record) -> Record:
+    if drift.CLEAN not in record.observation:
+        return record
+    return replace(record, observation={name: one for name, one in record.observation.items() if name != drift.CLEAN})
 
 
 def read_last_collection_times(

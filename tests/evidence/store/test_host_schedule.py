@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
 
+from evidence.kinds import drift
 from evidence.kinds.samples import Sample
 from evidence.model import Absent, Reason, Trigger
 from evidence.store import IllegalRunChange, Retest, RetestState, RunAction, RunEvent, Stage, Store
@@ -33,6 +35,15 @@ def test_a_carried_server_has_the_evidence_of_its_last_turn_with_its_age(store: 
     assert dossier.records["package"].content == Absent(Reason.NO_PACKAGE)
     assert store.list_pending_servers(RUN, Stage.COLLECT) == ids[1:]
     assert store.list_pending_servers(RUN, Stage.SCORE) == ids
+
+
+def test_a_carried_record_does_not_claim_a_scan_of_its_own_run(store: Store) -> None:
+    (one,) = [one.id for one in planned(store, 1, LAST)]
+    scanned = replace(record(one, body(1), "drift"), observation={drift.LISTING: "0123", drift.CLEAN: True})
+    store.put_records(LAST, [scanned], done=[one], at=AS_OF)
+    _plan(store, [one], [one])
+    (dossier,) = store.read_dossiers(RUN, [one])
+    assert dossier.records["drift"].observation == {drift.LISTING: "0123"}
 
 
 def test_a_carried_server_that_was_never_probed_has_no_evidence_and_is_scored(store: Store) -> None:
