@@ -35,7 +35,7 @@ async def publish_run(ctx: Context, run_id: str, halt: Halt | None = None, queue
     row = await asyncio.to_thread(ctx.store.find_run, run_id)
     if row is None or row.state is not RunState.PLANNED:
         return
-    is_begun = (await asyncio.to_thread(ctx.store.publication.read_progress, run_id)).parts > 0
+    is_begun = await _is_being_published(ctx, run_id)
     late = is_begun or await asyncio.to_thread(is_past_deadline, ctx, row)
     if not is_begun and not await _may_be_published(ctx, row, late=late, halt=halt or Halt()):
         return
@@ -79,10 +79,18 @@ async def _may_be_published(ctx: Context, row: RunRow, *, late: bool, halt: Halt
 
 
 async def force_publish(ctx: Context, row: RunRow, by: RunEvent) -> None:
-    """Publish a run as it is, by decision of an operator; raise NotPublishable when nothing is scored."""
-    await _finished(ctx, row, Halt())
+    """Publish a run as it is, by decision of an operator; raise NotPublishable when nothing is scored.
+
+    A publication that was begun is continued: the run must not change any more.
+    """
+    if not await _is_being_published(ctx, row.run.id):
+        await _finished(ctx, row, Halt())
     if not await pipeline.publish(ctx, row.run, by=by):
         raise IllegalRunChange(f"run {row.run.id} was changed while it was published: `hallmark night show` says how")
+
+
+async def _is_being_published(ctx: Context, run_id: str) -> bool:
+    return (await asyncio.to_thread(ctx.store.publication.read_progress, run_id)).parts > 0
 
 
 def read_withholding_reason(ctx: Context, run_id: str, progress: RunProgress) -> str:

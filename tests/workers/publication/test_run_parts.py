@@ -11,9 +11,10 @@ from pathlib import Path
 import pytest
 
 from evidence.model import Trigger
-from evidence.store import ListingQuery, RunEvent, RunState
+from evidence.store import ListingQuery, RunEvent, RunState, Stage
 from evidence.store.runs.publication_parts import PublicationPart
 from evidence.store.values import RunAction
+from publish.publication import manifest, part_writer
 from publish.publication.part_writer import PartWriter
 from tests.workers.world import NIGHT, ScriptedCollector, ScriptedRegistry, World, context, ref
 from workers import pipeline, schedule
@@ -46,7 +47,8 @@ class Counting:
 
 @pytest.fixture(autouse=True)
 def small_parts(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pipeline, "PART_SIZE", 2)
+    for module in (pipeline, part_writer):
+        monkeypatch.setattr(module, "PART_SIZE", 2)
 
 
 @pytest.fixture
@@ -64,14 +66,14 @@ def written(monkeypatch: pytest.MonkeyPatch) -> list[int]:
 
 
 @asynccontextmanager
-async def _scored(folder: Path) -> AsyncIterator[Context]:
-    """A night whose servers are all scored."""
+async def _scored(folder: Path, unscored: int = 0) -> AsyncIterator[Context]:
+    """A night whose servers are scored, all or all but the first ones."""
     world = World([ScriptedRegistry("first", [[ref(number) for number in range(SERVERS)]])], [ScriptedCollector()])
     async with context(folder, world) as ctx:
         run = pipeline.start_run(ctx, Trigger.NIGHTLY, RunOptions(registries=("first",)), run_id=RUN)
         await pipeline.discover(ctx, run)
         await pipeline.collect(ctx, run, ctx.store.list_planned_servers(RUN))
-        await pipeline.score(ctx, run, ctx.store.list_planned_servers(RUN))
+        await pipeline.score(ctx, run, ctx.store.list_planned_servers(RUN)[unscored:])
         yield ctx
 
 
@@ -200,5 +202,20 @@ def test_an_operator_who_cancels_ends_the_publication(tmp_path: Path, monkeypatc
             assert row is not None
             assert row.state is RunState.CANCELLED
             assert ctx.store.listing.find_newest_run() is None
+
+    asyncio.run(main())
+
+
+def test_an_operator_who_publishes_a_begun_publication_changes_nothing_of_the_run(tmp_path: Path) -> None:
+    async def main() -> None:
+        async with _scored(tmp_path, unscored=1) as ctx:
+            run = ctx.store.list_runs()[0].run
+            await pipeline.begin_publication(ctx, run, late=True)
+            await closing.publish_parts(ctx, RUN, Halt())
+            by = RunEvent(at=NIGHT, who="ana", what=RunAction.PUBLISHED, note="now")
+            await closing.force_publish(ctx, ctx.store.list_runs()[0], by)
+            assert ctx.store.read_progress(RUN).done[Stage.SCORE] == SERVERS - 1
+            assert ctx.store.find_snapshot(RUN) == manifest.make_manifest(ctx.store, RUN)
+            _check_published(ctx)
 
     asyncio.run(main())
