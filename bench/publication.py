@@ -53,7 +53,7 @@ def measure(servers: int) -> dict[str, float]:
         written = time.process_time()
         joined = join_parts(store, RUN)
         manifest = json.loads(snapshot.make_manifest(store, RUN.id, joined.digests))
-        store.publication.complete_listing(RUN.id, joined.front)
+        store.publication.complete_listing(store.publication.find_edition(RUN.id) or 0, joined.front)
         ended = time.process_time()
         store.close()
     return {

@@ -11,7 +11,7 @@ from sqlalchemy import Connection, func, insert, select, update
 from evidence.store.errors import IllegalRunChange
 from evidence.store.runs.run_states import find_run, put_snapshot, set_run_state
 from evidence.store.sql.row_keys import find_run_key
-from evidence.store.tables.core import RELEASED_LEASE, RUN_EVENT, RUN_ITEM
+from evidence.store.tables.core import PUBLICATION_PART, RELEASED_LEASE, RUN, RUN_EVENT, RUN_ITEM
 from evidence.store.values import RunAction, RunEvent, RunRow, RunState
 
 _LEADS_TO: Final[Mapping[RunAction, RunState]] = {
@@ -60,12 +60,28 @@ def read_run_events(connection: Connection, run_id: str) -> list[RunEvent]:
     ]
 
 
-def publish_run(connection: Connection, run_id: str, manifest: bytes, at: datetime, by: RunEvent | None = None) -> bool:
+def publish_run(
+    connection: Connection,
+    run_id: str,
+    manifest: bytes,
+    at: datetime,
+    by: RunEvent | None = None,
+    *,
+    edition: int | None = None,
+) -> bool:
     """Store a run's manifest and mark it published, unless it was stopped meanwhile; return whether it was published.
 
-    `by` is the trail entry of the operator who publishes the run; with it, a stopped run raises IllegalRunChange.
+    With `edition` it is published only while it has the parts that wrote this edition of the listing index: a run that
+    was stopped and resumed since has other evidence. `by` is the trail entry of the operator who publishes the run;
+    with it, a stopped run raises IllegalRunChange.
     """
+    connection.execute(select(RUN.c.key).where(RUN.c.id == run_id).with_for_update())
     row = find_run(connection, run_id)
+    if edition is not None and row is not None and RunState.PUBLISHED in row.state.next:
+        written = select(PUBLICATION_PART.c.number).where(PUBLICATION_PART.c.edition == edition)
+        of_run = PUBLICATION_PART.c.run_key == find_run_key(connection, run_id)
+        if connection.execute(written.where(of_run).limit(1)).first() is None:
+            return False
     if not set_run_state(connection, run_id, RunState.PUBLISHED, at, by.note if by else ""):
         if by is not None and row is not None:
             raise IllegalRunChange(describe_refusal(run_id, row.state, by.what))

@@ -118,13 +118,15 @@ class PublicationParts(DatabaseAccess):
             query = select(_PART.counts).where(*done).order_by(_PART.number)
             yield from connection.scalars(query, execution_options={"yield_per": _READ})
 
-    def complete_listing(self, run_id: str, front: bytes) -> None:
-        """Complete the edition that the parts of a run have written; `front` has the dashboard's numbers."""
+    def find_edition(self, run_id: str) -> int | None:
+        """The edition of the listing index that the parts of a run write; None if it is not being published."""
         with self._database.reading() as connection:
             of_run = _PART.run_key == find_run_key(connection, run_id)
-            edition = connection.scalar(select(_PART.edition).where(of_run).limit(1))
-        if edition is not None:
-            complete_edition(self._database, edition, front)
+            return connection.scalar(select(_PART.edition).where(of_run).limit(1))
+
+    def complete_listing(self, edition: int, front: bytes) -> None:
+        """Complete the edition that the parts of a run have written; `front` has the dashboard's numbers."""
+        complete_edition(self._database, edition, front)
 
 
 def _read_progress(connection: Connection, run: int) -> PublicationProgress:

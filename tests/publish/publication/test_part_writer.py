@@ -60,8 +60,10 @@ def write_parts(store: Store, size: int, *, repeat: bool = False, run: Run = sam
         assert PartWriter(store, run).write(part) is not repeat
     written = join_parts(store, run)
     made = snapshot.make_manifest(store, run.id, written.digests)
-    store.publication.complete_listing(run.id, written.front)
-    assert store.publish_run(run.id, made, run.as_of)
+    edition = store.publication.find_edition(run.id)
+    assert edition is not None
+    store.publication.complete_listing(edition, written.front)
+    assert store.publish_run(run.id, made, run.as_of, edition=edition)
     return made
 
 

@@ -48,9 +48,16 @@ def listed(rows: list[ListedServer], part: PublicationPart) -> list[ListedServer
     return [one for one in rows if one.server.id in set(part.servers)]
 
 
+def find_edition(store: Store) -> int:
+    edition = store.publication.find_edition(RUN)
+    assert edition is not None
+    return edition
+
+
 def publish(store: Store) -> None:
-    store.publication.complete_listing(RUN, b"{}")
-    assert store.publish_run(RUN, b"{}", AS_OF)
+    edition = find_edition(store)
+    store.publication.complete_listing(edition, b"{}")
+    assert store.publish_run(RUN, b"{}", AS_OF, edition=edition)
 
 
 def shown(store: Store, sort: str = "name") -> list[ServerId]:
@@ -138,7 +145,7 @@ def test_completing_twice_changes_nothing(store: Store, rows: list[ListedServer]
     store.publication.begin(RUN, 100)
     assert store.publication.finish(held(store), rows, b"{}")
     for front in (b'{"of": 1}', b'{"of": 2}'):
-        store.publication.complete_listing(RUN, front)
+        store.publication.complete_listing(find_edition(store), front)
     assert store.publish_run(RUN, b"{}", AS_OF)
     assert store.listing.read_dashboard() == (RUN, {"of": 1})
     assert store.publication.read_progress(RUN).parts == 0, "parts are dropped with the publication"
@@ -171,6 +178,29 @@ def test_a_run_that_an_operator_stops_is_published_no_further(
         assert store.lease_servers(RUN, Stage.COLLECT, "worker", limit=3, ttl=TTL, now=AS_OF)
         store.publication.begin(RUN, 4)
         assert not store.publication.finish(part, listed(rows, part), b"{}"), "the publication is another one"
+
+
+@pytest.mark.parametrize("again", [False, True])
+def test_a_run_that_was_stopped_since_its_parts_were_joined_is_not_published_with_them(
+    store: Store, rows: list[ListedServer], *, again: bool
+) -> None:
+    store.publication.begin(RUN, 100)
+    part = held(store)
+    assert store.publication.finish(part, rows, b"{}")
+    for what in (RunAction.PAUSED, RunAction.RESUMED):
+        store.apply_run_action(RUN, RunEvent(at=AS_OF, who="ana", what=what))
+    if again:
+        store.publication.begin(RUN, 100)
+    store.publication.complete_listing(part.edition, b"{}")
+    assert not store.publish_run(RUN, b"{}", AS_OF, edition=part.edition)
+    row = store.find_run(RUN)
+    assert row is not None
+    assert row.state is RunState.PLANNED
+    assert store.find_snapshot(RUN) is None
+    store.publication.begin(RUN, 100)
+    assert store.publication.finish(held(store), rows, b"{}")
+    publish(store)
+    assert sorted(shown(store)) == [one.server.id for one in rows]
 
 
 def test_an_older_run_is_finished_without_its_listing_when_a_newer_one_came_first(
