@@ -47,9 +47,24 @@ def _without_current_folder() -> Iterator[None]:
             os.environ[_SAFE_PATH] = before  # noqa: TID251
 
 
+@contextmanager
+def limit_memory(memory: int = MEMORY_LIMIT) -> Iterator[None]:
+    """Limit the memory of this process as that of a worker, until the block ends."""
+    before = resource.getrlimit(resource.RLIMIT_DATA)
+    _limit(memory)
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_DATA, before)
+
+
+def _limit(memory: int) -> None:
+    bounds = resource.getrlimit(resource.RLIMIT_DATA)
+    least = min([memory, *(bound for bound in bounds if bound != resource.RLIM_INFINITY)])
+    resource.setrlimit(resource.RLIMIT_DATA, (least, bounds[1]))
+
+
 def _confine(memory: int) -> None:
-    _, most = resource.getrlimit(resource.RLIMIT_DATA)
-    bound = memory if most == resource.RLIM_INFINITY else min(memory, most)
-    resource.setrlimit(resource.RLIMIT_DATA, (bound, most))
+    _limit(memory)
     pa.set_memory_pool(pa.system_memory_pool())  # others reserve memory in advance, and that counts
     pa.set_cpu_count(1)

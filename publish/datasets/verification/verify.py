@@ -32,8 +32,8 @@ CHUNK_BYTES: Final = 32 * 2**20
 
 SMALL_SET: Final = 50
 SMALL_BYTES: Final = 16 * 2**20
-"""Maximum servers, and bytes of their rows, of a set that is judged in this process: parsed, they stay far below the
-memory that a process for untrusted input may have. They are one block of an export."""
+"""Maximum servers, and bytes of their rows, of a set that is judged in this process. They are one block of an export.
+Judging hostile rows can take a thousand times as much memory, so it is limited as in a process for untrusted input."""
 
 MAX_HELD_BYTES: Final = 512 * 2**20
 """Maximum bytes of rows that wait for verification."""
@@ -170,10 +170,17 @@ def _judge_small_set(opened: OpenedSnapshot) -> ChunkResult | None:
             size += more
             if len(chunk) > SMALL_SET or size > SMALL_BYTES:
                 return None
-        with ExitStack() as stack:
-            return next(_judged(iter([(chunk, size)] if chunk else ()), opened.manifest, 0, stack), None)
+        if not chunk:
+            return None
+        with confined_processes.start_confined_workers(0) as alone:
+            return _result(alone.submit(_verify_in_limits, opened.manifest, chunk), _span(chunk))
     except UnreadableFile:
         return None
+
+
+def _verify_in_limits(manifest: Manifest, chunk: ServerChunk) -> ChunkResult:
+    with confined_processes.limit_memory():
+        return verify_chunk(manifest, chunk)
 
 
 def _find_unproven(opened: OpenedSnapshot, blocks: Mapping[str, EncodedBlock]) -> Mapping[str, str]:

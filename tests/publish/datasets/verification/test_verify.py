@@ -7,6 +7,7 @@ import hashlib
 import json
 import os
 import re
+import resource
 import shutil
 from collections.abc import Callable
 from concurrent.futures import Executor
@@ -445,6 +446,21 @@ def test_larger_sets_are_judged_by_confined_processes(written: Path, monkeypatch
     monkeypatch.setattr(verifying, "SMALL_BYTES", 1_000)
     with pytest.raises(ProcessStarted):
         verify(written, processes=2)
+
+
+@pytest.mark.usefixtures("no_processes")
+def test_a_small_set_that_takes_much_memory_is_judged_elsewhere(written: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    taken: list[int] = []
+
+    def take_much(*_: object) -> None:
+        taken.append(len(bytearray(confined_processes.MEMORY_LIMIT)))
+
+    before = resource.getrlimit(resource.RLIMIT_DATA)
+    monkeypatch.setattr(verifying, "verify_chunk", take_much)
+    with pytest.raises(ProcessStarted):
+        verify(written, processes=2)
+    assert taken == []
+    assert resource.getrlimit(resource.RLIMIT_DATA) == before
 
 
 @pytest.mark.usefixtures("no_processes")
