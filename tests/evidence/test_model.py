@@ -65,4 +65,4 @@ def test_only_urls_are_remote(type_: TargetType) -> None:
 def test_published_words_are_the_documented_ones() -> None:
     assert {status.value for status in Status} == {"active", "deprecated", "deleted", "invalid"}
     assert all(reason.value == reason.name.lower() for reason in Reason)
-    assert len(Reason) == 27
+    assert len(Reason) == 29

@@ -151,7 +151,7 @@ class IndexServer:
                 "name": rest,
                 "dist-tags": {"latest": list(versions)[-1]},
                 "versions": versions,
-                "time": self.released[rest],
+                "time": self.released.get(rest, {}),
             }
             return "application/json", json.dumps(page).encode()
         name, _, version = rest.rpartition("/")

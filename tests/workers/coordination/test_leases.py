@@ -91,6 +91,7 @@ def test_a_shard_of_a_run_that_was_paused_halts(tmp_path: Path) -> None:
     asyncio.run(asyncio.wait_for(main(), 300))
 
 
+@pytest.mark.usefixtures("all_events")
 def test_a_renewal_that_fails_in_any_way_is_tried_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     renew, failures = Store.renew_leases, [RuntimeError("a bug"), StoreUnavailable("away"), KeyError("another")]
     renewed = asyncio.Event()

@@ -20,9 +20,11 @@ def test_an_absent_redis_ends_the_command_with_advice(hallmark: Hallmark) -> Non
 
 def test_what_would_start_is_shown_without_any_server(hallmark: Hallmark) -> None:
     shown = hallmark("fleet", "--dry-run", "--queues", "score, probe", "--no-beat", "--json")
-    assert [json.loads(line)["process"] for line in shown.out.splitlines()] == ["probe", "score"]
+    assert [json.loads(line)["process"] for line in shown.out.splitlines()] == ["probe", "score", "health"]
     table = hallmark("fleet", "--dry-run")
-    assert [line.split()[0] for line in table.out.splitlines()] == ["Process", "beat", *schedule.QUEUES]
+    assert [line.split()[0] for line in table.out.splitlines()] == [
+        "Process", "beat", *schedule.QUEUES, "health", "site",
+    ]  # fmt: skip
 
 
 @pytest.mark.parametrize("queues", ["nonsense", "probe,,score", ""])
