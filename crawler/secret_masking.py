@@ -11,12 +11,16 @@ from evidence.derive.secret_scrubbing import scrub_text
 TAIL: Final = 2048
 _MASK: Final = "[removed]"
 
-_WHAT: Final = "api[_-]?key|(?<!tik)token(?!iz)|secret|passw(?:or)?d|passphrase|credential|authorization|cookie"
+_WHAT: Final = "api[_-]?key|(?<!tik)token(?!ize|izing)|secret|passw(?:or)?d|passphrase|credential|authorization|cookie"
+_ERRNO: Final = (
+    "E(?:NOENT|ACCES|PERM|ISDIR|NOTDIR|EXIST|INVAL|ROFS|PIPE|MFILE|TIMEDOUT|NOTFOUND|HOSTUNREACH|NETUNREACH"
+    "|CONN(?:REFUSED|RESET|ABORTED))"
+)
 # Words after which a message says something about a secret, and does not show it.
 _PROSE: Final = (
     r"not|no|none|null|undefined|unset|set|required|needed|missing|empty|invalid|expired|expected|field|input|value|type"
     r"|your|the|an?|is|was|are|were|must|should|could|cannot|can't|failed|unable|please|environment|env|variable|file"
-    r"|\[Errno|invalid_[a-z]{3,20}|(?-i:E[A-Z]{4,12})|(?:bearer|basic) (?:auth[a-z]*|token)|(?<=okens[:=] )\d{1,7}"
+    rf"|\[Errno|invalid_[a-z]{{3,20}}|(?-i:{_ERRNO})|(?:bearer|basic) (?:auth[a-z]*|token)|(?<=okens[:=] )\d{{1,7}}"
 )
 _UNSAID: Final = rf"(?!(?:{_PROSE})[,.;:)'\"\]]{{0,3}}(?:\s|$)|<[\w -]{{1,40}}>)"
 _SCHEME: Final = r"(?:auth[a-z]*|tokens?|schemes?|challenges?|headers?|credentials?)(?![\w.~+/=-])"

@@ -17,10 +17,18 @@ from tests.durations import cpu_below
         "invalid token hunter2", "Incorrect API key provided: hunter2.", "wrong password 'hunter2'",
         "password: a!hunter2", "password: not-hunter2", "secret: the.hunter2", "Authorization: Basic hunter2",
         "PASSWORD=hunter2 set",
+        "TOKENIZATION_KEY=hunter2",
+        "TOKENIZATION_KEY: hunter2",
     ],
 )  # fmt: skip
 def test_a_secret_is_masked(text: str) -> None:
     assert "hunter2" not in mask_tail(f"starting\n{text}\nstopped")
+
+
+@pytest.mark.parametrize("secret", ["ESECRETKEY", "EAGLES", "REQUIRED1", "nullable", "notes", "anvil", "my.null"])
+@pytest.mark.parametrize("around", ["password={}", "TOKEN: {}", "the passphrase is {}.", "api_key = {};"])
+def test_a_secret_that_resembles_an_ordinary_word_is_masked(secret: str, around: str) -> None:
+    assert secret not in mask_tail(around.format(secret))
 
 
 @pytest.mark.parametrize(
