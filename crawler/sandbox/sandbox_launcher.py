@@ -43,8 +43,7 @@ STRICT_GUARD = AddressGuard()
 PACKAGES = frozenset({TargetType.NPM, TargetType.PYPI})
 DECLARED = "declared"
 DEPENDENCIES_OF = "dependencies_of"
-_NO_VERSION = ""
-"""Stands for the newest version in the refusal of a version that the index does not have."""
+_NO_VERSION = ""  # stands for the newest version in the refusal of one that the index does not have
 MAX_INSTALLATIONS = 2  # a package is installed again if its files were changed
 _FILES_CHANGING = Absent(
     Reason.SANDBOX_RESTRICTED, "installed files change while they are used; who else writes to the cache?"
@@ -122,6 +121,8 @@ class Sandbox:
         return found if isinstance(newest, Absent) else replace(newest, declared=wanted.version)
 
     async def _prepare(self, wanted: package_spec.PackageSpec) -> ResolvedInstallation | Absent:
+        if wanted.as_of:  # those of today broke it: newer ones may not
+            self.known.forget_outdated(replace(wanted, as_of=""), self.now())
         async with user_ids.hold_lock(self.known.lock_path(wanted)):
             found = self.known.find_installation(wanted)
             if found and self.known.is_fresh(wanted, found, self.now()):
@@ -393,6 +394,7 @@ def _installed(
         blocked_scripts=found.blocked_scripts,
         engines=found.engines,
         checked_at=now.isoformat(),
+        installed_at=now.isoformat(),
         python=found.python,
         as_of=wanted.as_of,
     )

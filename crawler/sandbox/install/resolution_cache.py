@@ -15,6 +15,9 @@ from evidence.model import Absent, Reason, TargetType
 REFUSAL_TTL = timedelta(hours=1)
 """A probe starts a server several times; a failed installation is not repeated within this time."""
 
+REINSTALL_AFTER = timedelta(days=7)
+"""A package that its dependencies break is installed again after this time: they may have been repaired."""
+
 _CACHED_REASONS = frozenset(
     {
         Reason.INSTALL_FAILED,
@@ -33,7 +36,7 @@ class ResolvedInstallation:
 
     `python`: the version of the interpreter for which it was installed, empty for our own. `declared`: the requested
     version, if the index has it no more and the newest one was installed in its place. `as_of`: the release date as of
-    which the dependencies were resolved, empty for today's.
+    which the dependencies were resolved, empty for those of `installed_at`.
     """
 
     name: str
@@ -47,6 +50,7 @@ class ResolvedInstallation:
     python: str = ""
     declared: str = ""
     as_of: str = ""
+    installed_at: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +78,13 @@ class Resolutions:
         """Store the installation of `spec`."""
         write_json_atomically(self._path(spec, "json"), asdict(found))
         self._path(spec, "refused").unlink(missing_ok=True)
+
+    def forget_outdated(self, spec: PackageSpec, now: datetime) -> None:
+        """Forget an installation whose dependencies were resolved longer ago than REINSTALL_AFTER."""
+        found = self.find_installation(spec)
+        if found and not _within(found.installed_at, now, REINSTALL_AFTER):
+            for request in {spec, spec.with_version(found.version)}:
+                self._path(request, "json").unlink(missing_ok=True)
 
     def renew(self, spec: PackageSpec, found: ResolvedInstallation, now: datetime) -> ResolvedInstallation:
         """Store an installation that is still the newest as valid for another TTL."""
@@ -126,6 +137,7 @@ def _installed(entry: Mapping[str, object]) -> ResolvedInstallation | None:
         found.python,
         found.declared,
         found.as_of,
+        found.installed_at,
     )
     if not all(isinstance(text, str) for text in texts) or not isinstance(found.commands, dict):
         return None

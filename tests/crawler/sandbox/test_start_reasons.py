@@ -9,12 +9,13 @@ import pytest
 
 from crawler.collectors.protocol.session.dialogue import ProbeLimits
 from crawler.sandbox import Limits
+from crawler.sandbox.install.resolution_cache import REINSTALL_AFTER
 from crawler.sandbox.kernel.limits import MIB
 from evidence.kinds import listing as listing_kind
 from evidence.kinds.listing import Listing
 from evidence.model import Absent, Observed, Reason, Record, Target, TargetType
 from tests.crawler.collectors.protocol.probing import collector, records_of
-from tests.crawler.sandbox.driving import sandbox
+from tests.crawler.sandbox.driving import NOON, sandbox
 from tests.crawler.sandbox.index_server import IndexServer
 
 pytestmark = pytest.mark.sandbox
@@ -113,6 +114,22 @@ def test_a_package_that_a_newer_dependency_breaks_starts_with_those_of_its_relea
     listed = Listing.parse(found.body)
     assert [tool.name for tool in listed.tools.items] == ["get_note"]
     assert listed.installed == {"version": "1.0.0", "dependenciesOf": "2025-03-05"}
+
+
+@pytest.mark.parametrize("kind", [TargetType.NPM, TargetType.PYPI])
+@pytest.mark.parametrize("version", ["1.0.0", None])
+def test_a_package_whose_dependency_was_repaired_is_measured_with_those_of_today(
+    cache: Path, index: IndexServer, tmp_path: Path, kind: TargetType, version: str | None
+) -> None:
+    publish_broken_by_a_newer_dependency(index)
+    target = Target(type=kind, identifier="notes", version=version)
+    visit(cache, index, tmp_path, target)
+    index.add_wheel("notes-helper", "2.0.1", files={"notes_helper/__init__.py": "listen = 1\n"})
+    index.add_npm("notes-helper", "2.0.1", files={"listen.js": ""})
+    later = NOON + REINSTALL_AFTER
+    found = visit(cache, index, tmp_path, target, now=lambda: later).content
+    assert isinstance(found, Observed), found
+    assert Listing.parse(found.body).installed == {}
 
 
 def test_a_package_that_fails_with_all_dependencies_fails_with_those_of_today(

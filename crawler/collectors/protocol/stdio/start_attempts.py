@@ -152,9 +152,21 @@ class StartAttempts:
             first = await self._start(Configured(replace(target, inputs=()), ()), ())
             last = first if first.opened else last
         if _is_broken_by_dependencies(last):
-            dated = await self._attempt(replace(target, as_of_release=True), last.named)
-            first, last = (dated, dated) if dated.opened else (first, last)
+            first, last = await self._start_as_of_release(target, first, last)
         return _add_placeholders_note(last, choose_probe_result(first, last))
+
+    async def _start_as_of_release(
+        self, target: Target, first: StartAttempt, last: StartAttempt
+    ) -> tuple[StartAttempt, StartAttempt]:
+        """The start with the dependencies of the release, if it opens and those of today fail once more.
+
+        A failure may be one of this moment only, or of dependencies that were repaired since they were installed here.
+        """
+        dated = await self._attempt(replace(target, as_of_release=True), last.named)
+        if not dated.opened:
+            return first, last
+        again = await self._start(last.configured, last.named)
+        return (dated, dated) if _is_broken_by_dependencies(again) else (again, again)
 
     async def _attempt(self, target: Target, named: Sequence[PackageInput]) -> StartAttempt:
         return await self._start(configure_target(target, named), named)

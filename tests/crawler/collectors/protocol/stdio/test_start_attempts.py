@@ -362,3 +362,29 @@ def test_the_line_that_says_most_is_quoted_and_no_line_of_a_manual() -> None:
 @pytest.mark.parametrize("said", ["write ENOSPC", "OSError: No space left on device", "I/O failure when writing x"])
 def test_a_full_scratch_is_our_limit(said: str) -> None:
     assert explain_containment(Absent(Reason.START_FAILED, "x"), said).reason is Reason.SANDBOX_RESTRICTED
+
+
+class FailsAtFirst(Started):
+    """Starts a package whose code fails in the first starts, unless the dependencies of its release are asked for."""
+
+    def __init__(self, script: Path, failures: int) -> None:
+        super().__init__(script)
+        self.failures = failures
+
+    async def launch(self, target: Target) -> Pipes | Absent:
+        starts = sum(not each.as_of_release for each in self.given)
+        fails = not target.as_of_release and starts < self.failures
+        self.facts = {"version": "1", **({"dependencies_of": "2025-03-05"} if target.as_of_release else {})}
+        return await super().launch(replace(target, environment=(("FAILS", "yes" if fails else "no"),)))
+
+
+@pytest.mark.parametrize(("failures", "dependencies"), [(1, None), (99, "2025-03-05")])
+def test_only_a_package_that_fails_twice_is_said_to_need_old_dependencies(
+    tmp_path: Path, failures: int, dependencies: str | None
+) -> None:
+    script = tmp_path / "server.py"
+    script.write_text(SERVER.replace("{checks}", 'if os.environ["FAILS"] == "yes": None.gone'))
+    launcher = FailsAtFirst(script, failures)
+    target = Target(type=TargetType.NPM, identifier="failing-server")
+    records = asyncio.run(records_of(collector(launcher=launcher), target))
+    assert listing(records[listing_kind.KIND]).installed.get("dependenciesOf") == dependencies
