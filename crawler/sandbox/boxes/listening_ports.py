@@ -5,13 +5,19 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Final
 
+from crawler.sandbox.boxes.egress_relay import PORT
+
 _LISTEN: Final = "0A"
 _MOST: Final = 1 << 18  # bytes of one table
 
 
 def list_listening_ports(init: int) -> tuple[int, ...]:
-    """The ports in the network namespace of a box, sorted; empty if it is gone. `init`: its first process."""
-    return tuple(sorted({port for table in ("tcp", "tcp6") for port in _read_ports(Path(f"/proc/{init}/net/{table}"))}))
+    """The ports in the network namespace of a box without our relay's, sorted; empty if it is gone.
+
+    `init`: its first process.
+    """
+    ports = {port for table in ("tcp", "tcp6") for port in _read_ports(Path(f"/proc/{init}/net/{table}"))}
+    return tuple(sorted(ports - {PORT}))
 
 
 def _read_ports(table: Path) -> set[int]:

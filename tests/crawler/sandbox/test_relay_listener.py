@@ -62,6 +62,20 @@ def test_only_what_was_named_can_be_reached(cache: Path, tmp_path: Path) -> None
     assert (runtime, census.take(cache).leaks(before)) == ("bubblewrap, network", [])
 
 
+def test_the_door_is_no_port_on_which_the_server_listens(cache: Path, tmp_path: Path) -> None:
+    async def ports() -> tuple[int, ...]:
+        folder = Path(project(tmp_path))
+        (folder / "silent.py").write_text("import time; print(flush=True); time.sleep(60)")
+        box = await sandbox(cache, endpoints=AllowedEndpoints(frozenset({Endpoint("https", "localhost", 1)})))
+        command = Target(type=TargetType.COMMAND, identifier=str(folder), arguments=("python", "silent.py"))
+        launched = await box.launch(command)
+        assert not isinstance(launched, Absent), launched
+        await launched.read(1)
+        return (await launched.stop()).ports
+
+    assert asyncio.run(ports()) == ()
+
+
 async def _asked(cache: Path, folder: Path) -> tuple[dict[str, Json], dict[str, Json], str, int]:
     served = 0
 
