@@ -153,8 +153,8 @@ def _ask(asked: AskedRule, walk: Walk, digest: str) -> Measured:
     things = walk.list_things(declared.scope)
     if declared.checks or declared.unjudged:
         return _decide(declared, things, params, digest, walk.skipped(declared.scope))
-    judge, name = declared.judge, declared.id
-    findings = [make_finding(name, thing, answer, digest) for thing in things for answer in judge(thing, **params)]
+    judge, name = asked.judge, declared.id
+    findings = [make_finding(name, thing, answer, digest) for thing in things for answer in judge(thing)]
     return Measured(len(things), tuple(findings), walk.skipped(declared.scope))
 
 

@@ -7,15 +7,15 @@ process, whose rules do not change.
 from __future__ import annotations
 
 import marshal
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
-from functools import lru_cache
-from typing import Any, Final, NamedTuple
+from functools import lru_cache, partial
+from typing import Any, Final, TypeAlias
 
 from scoring.engine.assessment import Question
 from scoring.engine.locate import locate_answer
-from scoring.engine.rule import ParamValue, Rule
+from scoring.engine.rule import Answer, ParamValue, Rule
 from scoring.engine.walk import Walk
 from scoring.results.outcome import Finding, Measured
 from scoring.scopes.base import Param, Scope, Tool
@@ -23,7 +23,7 @@ from scoring.scopes.base import Param, Scope, Tool
 CACHE_SIZE: Final = 4_000
 """Tools whose answers are cached; those with many answers are not."""
 _MANY: Final = 100
-_LONGEST: Final = 50_000
+_LONGEST: Final = 20_000
 """Bytes of a tool that is cached."""
 
 
@@ -35,6 +35,11 @@ class AskedRule:
     declared: Rule
     params: Mapping[str, ParamValue]
 
+    @property
+    def judge(self) -> Callable[[Scope], Iterable[Answer]]:
+        """The rule's function with its parameters. Without any, no call pays for an empty mapping."""
+        return partial(self.declared.judge, **self.params) if self.params else self.declared.judge
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ToolQuestions:
@@ -43,15 +48,11 @@ class ToolQuestions:
     asked: tuple[AskedRule, ...]
 
 
-class _Answer(NamedTuple):
-    """A finding without what depends on the listing: where the tool is in it, and its digest."""
+_Answer: TypeAlias = tuple[int, str, tuple[int, ...], str, bool, Decimal]
+"""A finding without what depends on the listing, which is where the tool is in it, and its digest.
 
-    number: int
-    below: str
-    position: tuple[int, ...]
-    message: str
-    tolerated: bool
-    share: Decimal
+The number of the question, path and position below the tool, message, whether it is tolerated, and share.
+"""
 
 
 def answer_about_tools(questions: ToolQuestions, walk: Walk, digest: str) -> dict[Question, Measured]:
@@ -103,13 +104,13 @@ def _judge(asked: Sequence[AskedRule], tools: Sequence[Tool], walk: Walk) -> lis
     of_tools = [(tool, tool.at, answers) for tool, answers in zip(tools, found, strict=True)]
     of_params = [(each, at, answers) for tool, at, answers in of_tools for each in walk.list_parameters(tool)]
     for number, each in enumerate(asked):
-        judge, params = each.declared.judge, each.params
+        judge = each.judge
         things: Sequence[tuple[Scope, str, list[_Answer]]] = of_tools if each.declared.scope is Tool else of_params
         try:
             for thing, above, answers in things:
-                for answer in judge(thing, **params):
+                for answer in judge(thing):
                     at, message, position, tolerated, share = locate_answer(thing, answer)
-                    answers.append(_Answer(number, at.removeprefix(above), position[1:], message, tolerated, share))
+                    answers.append((number, at.removeprefix(above), position[1:], message, tolerated, share))
         except Exception as error:
             error.add_note(f"raised by rule {each.declared.id}")
             raise
