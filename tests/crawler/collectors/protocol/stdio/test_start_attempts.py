@@ -20,6 +20,7 @@ from crawler.http.address_guard import AddressGuard
 from crawler.http.engine import HttpEngine
 from crawler.http.rate_limiting import HostRateLimiter
 from crawler.placeholders import Configured
+from crawler.sandbox.failure_messages import fails_in_code
 from evidence.kinds import listing as listing_kind
 from evidence.kinds.behaviour import Behaviour, Contact
 from evidence.kinds.interop import Interop
@@ -388,3 +389,15 @@ def test_only_a_package_that_fails_twice_is_said_to_need_old_dependencies(
     target = Target(type=TargetType.NPM, identifier="failing-server")
     records = asyncio.run(records_of(collector(launcher=launcher), target))
     assert listing(records[listing_kind.KIND]).installed.get("dependenciesOf") == dependencies
+
+
+@pytest.mark.parametrize(
+    ("output", "fails"),
+    [
+        ("ImportError: cannot import name 'listen' from 'notes'", True),
+        ("ImportError: libGL.so.1: cannot open shared object file: No such file or directory", False),
+        ("OSError: no database", False),
+    ],
+)
+def test_a_missing_library_of_the_system_is_no_failure_in_code(output: str, fails: bool) -> None:
+    assert fails_in_code(output) is fails
