@@ -17,7 +17,6 @@ STATISTICS_TRIES: Final = 3
 STATISTICS_PAUSE: Final = 3.0  # seconds
 
 _ADVISORIES: Final = "security-advisories"
-_MAX_ADVISORIES: Final = rest_sections.PAGE * rest_sections.MAX_PAGES
 
 
 class RestPager:
@@ -83,14 +82,15 @@ class RestPager:
         if answer is None:
             return self._earlier_facts(("advisories",))
         listed = answer.json() if answer.status == 200 else None
+        pages = 1
         while isinstance(listed, list) and (cursor := rest_sections.find_next_cursor(answer.headers.get("link", ""))):
             self.etags.pop("advisories", None)  # it would say nothing about the other pages
             answer = await self._get(_ADVISORIES, {**query, "after": cursor})
             page = answer.json() if answer and answer.status == 200 else None
-            if answer is None or not isinstance(page, list) or len(listed) >= _MAX_ADVISORIES:
+            if answer is None or not isinstance(page, list) or pages == rest_sections.MAX_PAGES:
                 self.unread.add("advisories")
                 return self._earlier_facts(("advisories",))
-            listed = [*listed, *page]
+            listed, pages = [*listed, *page], pages + 1
         return {"advisories": rest_sections.read_advisories(listed)}
 
     def _earlier_facts(self, names: tuple[str, ...]) -> dict[str, Json]:
