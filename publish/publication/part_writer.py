@@ -29,7 +29,7 @@ RUN_FILES: Final[Mapping[str, FileForm]] = {
     "comparable.jsonl": FileForm("jsonl", comparable=True),
 }
 
-PART_SIZE: Final = 1_000
+PART_SIZE: Final = 250
 """Planned servers of a part, some seconds of work. Manifests depend on it: raise their format with it."""
 
 
