@@ -20,7 +20,7 @@ _PAGES_OF_SERVER: Final = ("/servers/{}", "/servers/{}/history", f"{_SERVERS}/{{
 async def request_pages(app: ASGIApp, url: str, threads: int) -> None:
     """Request pages of each kind from an app at its public `url`, each by all `threads` at once.
 
-    A site that cannot list its servers gets no further request: visitors are told what is wrong.
+    A site that cannot list its servers gets no further request: its pages say what is wrong.
     """
     transport = ASGITransport(app, raise_app_exceptions=False)
     async with AsyncClient(transport=transport, base_url=url) as client:

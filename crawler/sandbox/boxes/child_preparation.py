@@ -74,7 +74,7 @@ def make_child_preparation(stage: MountStage, limits: Limits, uid: int | None) -
     mount_all = _mounts(stage, limits, os.getuid() if uid is None else uid, os.getgid() if uid is None else uid)
 
     def prepare() -> None:
-        # Batch processes preempt nobody when they wake up: many that wake each other would starve their neighbours.
+        # A batch process does not preempt others when it wakes up, so many that wake each other starve no other box.
         os.sched_setscheduler(0, os.SCHED_BATCH, os.sched_param(0))
         if uid is None:  # before the mounts, which it permits
             become()

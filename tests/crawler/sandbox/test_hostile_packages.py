@@ -135,6 +135,8 @@ def test_beside_an_attacker_a_server_is_recorded_as_alone(outcomes: Outcomes, na
     ordinary = found.detail != "user 0"
     known = neighbours.KNOWN.get(name, frozenset()) if ordinary else frozenset()
     if ordinary and name in neighbours.SLOWS:
+        assert found.got_through().keys() <= {neighbours.LISTING}, found
+        assert found.left == ()
         return
     assert found.reports[neighbours.LISTING], found
     assert found.got_through().keys() - ({neighbours.LISTING} if known else set()) == known, found

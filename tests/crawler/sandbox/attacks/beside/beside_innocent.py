@@ -69,7 +69,7 @@ def watched():
         if LIBC.inotify_add_watch(number, folder.encode(), 0x100) < 0:
             raise OSError("no watch")
     try:
-        write(path := f"/tmp/work/{os.getpid()}")
+        write(path := os.path.join("/tmp/work", str(os.getpid())))
         os.unlink(path)
         return os.read(number, 4096).count(b"\0") > 0
     finally:
