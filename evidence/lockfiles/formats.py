@@ -7,27 +7,11 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import Final
 
-from evidence.lockfiles import (
-    bun,
-    cargo,
-    composer,
-    go_modules,
-    gradle,
-    maven,
-    npm,
-    nuget,
-    pdm,
-    pipfile,
-    pnpm,
-    poetry,
-    requirements,
-    rubygems,
-    uv,
-    yarn_berry,
-    yarn_classic,
-)
+from evidence.lockfiles import cargo, composer, go_modules, gradle, maven, nuget, rubygems
 from evidence.lockfiles.lockfile import Ecosystem, Finding, InvalidLockfile, Lockfile, Unreadable, build_lockfile
+from evidence.lockfiles.node import bun, npm, pnpm, yarn_berry, yarn_classic
 from evidence.lockfiles.parsing.bounded import check_size
+from evidence.lockfiles.python import pdm, pipfile, poetry, requirements, uv
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,7 @@ from evidence.lockfiles.lockfile import (
     UnknownVersion,
     to_printable_text,
 )
-from evidence.lockfiles.npm_sources import locate_package, split_alias
+from evidence.lockfiles.node.npm_sources import locate_package, split_alias
 from evidence.lockfiles.parsing.bounded import MAX_DEPTH, Table, build_entry_fault, read_json, read_strings, read_table
 from evidence.lockfiles.reachability import Edges, Reach, Roots
 from evidence.lockfiles.versions import parse_concrete_version

@@ -18,7 +18,7 @@ from evidence.lockfiles.lockfile import (
     UnknownVersion,
     to_printable_text,
 )
-from evidence.lockfiles.npm_sources import locate_package, split_alias
+from evidence.lockfiles.node.npm_sources import locate_package, split_alias
 from evidence.lockfiles.parsing.bounded import (
     Table,
     build_entry_fault,

@@ -17,7 +17,7 @@ from evidence.lockfiles.lockfile import (
     Scope,
     Source,
 )
-from evidence.lockfiles.npm_sources import locate_package, split_alias
+from evidence.lockfiles.node.npm_sources import locate_package, split_alias
 from evidence.lockfiles.parsing.bounded import (
     MAX_DEPTH,
     Table,

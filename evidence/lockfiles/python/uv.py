@@ -18,8 +18,8 @@ from evidence.lockfiles.parsing.bounded import (
     read_toml,
     string_or_empty,
 )
+from evidence.lockfiles.python.uv_graph import Graph
 from evidence.lockfiles.reachability import Reach
-from evidence.lockfiles.uv_graph import Graph
 from evidence.lockfiles.versions import normalize_package_name, parse_concrete_version
 
 _OWN = ("editable", "virtual")

@@ -17,7 +17,7 @@ from evidence.lockfiles.lockfile import (
     Scope,
     to_printable_text,
 )
-from evidence.lockfiles.npm_sources import locate_package, split_alias
+from evidence.lockfiles.node.npm_sources import locate_package, split_alias
 from evidence.lockfiles.parsing.bounded import (
     build_entry_fault,
     decode_generated_text,

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from evidence.lockfiles.lockfile import Dependency, Ecosystem, Fault, FaultKind, Finding, Relation, Source
-from evidence.lockfiles.npm_sources import locate_package, split_alias
+from evidence.lockfiles.node.npm_sources import locate_package, split_alias
 from evidence.lockfiles.parsing.bounded import (
     Table,
     build_entry_fault,

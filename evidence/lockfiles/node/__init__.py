@@ -1,0 +1,1 @@
+"""Lockfiles of npm packages: npm, bun, pnpm, Yarn."""

@@ -1,0 +1,1 @@
+"""Lockfiles of Python packages: requirements, Pipenv, PDM, Poetry, uv."""
