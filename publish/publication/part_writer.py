@@ -32,7 +32,6 @@ RUN_FILES: Final[Mapping[str, FileForm]] = {
 PART_SIZE: Final = 250
 """Planned servers of a part, some seconds of work. Manifests depend on it: raise their format with it."""
 
-
 _CLAIMS: Final = 1_000_000
 """Claims that are read at once: all of them."""
 
