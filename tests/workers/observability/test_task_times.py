@@ -21,7 +21,7 @@ def test_each_task_is_counted_in_the_bucket_of_its_time(monkeypatch: pytest.Monk
     def wait(seconds: float) -> None:
         monkeypatch.setattr("workers.observability.task_times.monotonic", lambda: seconds)
 
-    sweep = app.task(name="hallmark.sweep")(wait)
+    sweep = app.task(name="hallmark.sweep", shared=False)(wait)
     with valkey_server() as server:
         timer = TaskTimer(server.url)
         monkeypatch.setattr(celery_app, "_timer", lambda: timer)

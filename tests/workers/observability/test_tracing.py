@@ -83,7 +83,7 @@ def test_an_error_is_sent_without_its_message(receiver: Receiver) -> None:
 def test_a_task_that_fails_is_sent_without_messages_and_arguments(receiver: Receiver) -> None:
     app = Celery("traced", set_as_current=False)
 
-    @app.task(name="hallmark.fails")
+    @app.task(name="hallmark.fails", shared=False)
     def fails(argument: str) -> None:
         raise RuntimeError(argument)
 
