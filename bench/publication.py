@@ -45,7 +45,7 @@ def measure(servers: int) -> dict[str, float]:
         store.migrate()
         _fill(store, servers)
         list(read_public_servers(store, RUN.id, servers=store.list_planned_servers(RUN.id)[:20]))  # loads the rules
-        store.publication.begin(RUN.id, PART_SIZE)
+        store.publication.begin(RUN.id, PART_SIZE, RUN.as_of)
         began = time.process_time()
         writer = PartWriter(store, RUN)
         while (part := store.publication.lease(RUN.id, ttl=timedelta(minutes=3), now=AS_OF)) is not None:

@@ -285,7 +285,7 @@ async def begin_publication(ctx: Context, run: Run, *, late: bool = False, by: R
             f"expected before run {run.id} is published. `last_error` of the missing ones says why."
         )
     try:
-        await asyncio.to_thread(ctx.store.publication.begin, run.id, PART_SIZE)
+        await asyncio.to_thread(ctx.store.publication.begin, run.id, PART_SIZE, ctx.clock.wall())
     except IllegalRunChange:  # it was published or stopped meanwhile
         if by is not None:
             raise
@@ -353,8 +353,11 @@ async def _score_chunk(
     ctx: Context, run: Run, chunk: Sequence[ServerId], counter: StageCounter, leases: Leases | None
 ) -> int:
     """Score the servers; return how many failed."""
-    tokens = {} if leases is None else leases.find_tokens(chunk)
-    servers = chunk if leases is None else list(tokens)
+    if leases is None:
+        tokens = await asyncio.to_thread(ctx.store.read_tokens, run.id, Stage.SCORE, chunk)
+    else:
+        tokens = leases.find_tokens(chunk)
+    servers = list(tokens)
     judged = await asyncio.to_thread(scorecards.score_servers, ctx.store, run, servers)
     done = [server for server in servers if server not in judged.errors]
     await asyncio.to_thread(

@@ -151,6 +151,7 @@ class Store(DatabaseAccess):
     list_planned_servers = read_method(progress.list_planned_servers)
     list_pending_servers = read_method(progress.list_pending_servers)
     lease_servers = write_method(leasing.lease_servers)
+    read_tokens = read_method(leasing.read_tokens)
     renew_leases = write_method(leasing.renew_leases)
     excuse_expiry = write_method(leasing.excuse_expiry)
     release_leases = write_method(leasing.release_leases)

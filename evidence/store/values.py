@@ -122,7 +122,8 @@ class PlanPosition:
 class RunRow:
     """A run and its state; `note` is the reason of the state, where it needs one.
 
-    `plan_position` is None until the first servers are planned, and stays after the last.
+    `plan_position` is None until the first servers are planned, and stays after the last. What is published of the run
+    shows reviews of findings until `reviews_until`, when its publication began; None before.
     """
 
     run: Run
@@ -130,6 +131,7 @@ class RunRow:
     options: Mapping[str, Json] = field(default_factory=dict)
     planned_at: datetime | None = None
     published_at: datetime | None = None
+    reviews_until: datetime | None = None
     note: str = ""
     plan_position: PlanPosition | None = None
 

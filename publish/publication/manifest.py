@@ -33,7 +33,7 @@ def make_manifest(store: Store, run_id: str, digests: Sequence[Mapping[str, Any]
     if row is None:
         raise UnknownRun(f"no run {run_id}")
     progress = store.read_progress(run_id)
-    parts = list(digest_parts(store, row.run, row.published_at)) if digests is None else digests
+    parts = list(digest_parts(store, row.run, row.reviews_until)) if digests is None else digests
     document = {
         "format": FORMAT,
         "run": {"id": row.run.id, "trigger": row.run.trigger.value, "as_of": row.run.as_of.isoformat()},

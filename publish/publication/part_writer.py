@@ -70,6 +70,14 @@ class WrittenParts:
     front: bytes
 
 
+class UnpublishableServer(Exception):
+    """A server cannot be encoded or counted, which is an error of ours; its part, and so the run, is not published."""
+
+    def __init__(self, server: ServerId) -> None:
+        super().__init__(f"{server} cannot be encoded or counted")
+        self.server = server
+
+
 class PartWriter:
     """Writes parts of one run."""
 
@@ -79,16 +87,24 @@ class PartWriter:
         self._counter = ServerCounter(store, run)
 
     def write(self, part: PublicationPart) -> bool:
-        """Write the listed servers and counts of a part; False, and nothing is written, if its lease was lost."""
+        """Write the listed servers and counts of a part; False, and nothing is written, if its lease was lost.
+
+        Raise UnpublishableServer.
+        """
         digests = FileDigests(self._run, is_first=part.first == 0)
         counted: list[CountedServer] = []
-        for server in read_public_servers(self._store, self._run.id, servers=part.servers):
-            digests.add(server)
-            controlled = server.dossier.server.id in self._controlled
-            counted.append(count_server(server, self._run.id, controlled=controlled))
+        for server in read_public_servers(self._store, self._run.id, until=part.reviews_until, servers=part.servers):
+            try:
+                digests.add(server)
+                counted.append(self._count(server))
+            except Exception as error:
+                raise UnpublishableServer(server.dossier.server.id) from error
         tallies = self._counter.count(counted)
         counts = {"files": digests.as_json(), "tallies": tallies.as_json()}
         return self._store.publication.finish(part, [one.listed for one in counted], json.dumps(counts).encode())
+
+    def _count(self, server: PublicServer) -> CountedServer:
+        return count_server(server, self._run.id, controlled=server.dossier.server.id in self._controlled)
 
 
 def join_parts(store: Store, run: Run) -> WrittenParts:

@@ -101,7 +101,7 @@ def _encode_batches(
     share: WorkerShare,
 ) -> Iterator[ExportedBatch]:
     for batch in islice(split_batches(store.list_planned_servers(stored.run.id)), share.number, None, share.of):
-        servers = read_batch(store, stored.run.id, batch, stored.published_at)
+        servers = read_batch(store, stored.run.id, batch, stored.reviews_until)
         lines = [_lines(stored.run, server, keep(server.cards), forms) for server in servers]
         parts = [b"".join(parts) for parts in zip(*lines, strict=True)] or [b""] * len(forms)
         yield ExportedBatch(len(lines), parts)

@@ -23,14 +23,12 @@ async def record_pending_retries(ctx: Context, run: Run) -> None:
     known = await asyncio.to_thread(
         inputs.read_inputs, await asyncio.to_thread(ctx.store.find_servers, sorted(waiting))
     )
+    tokens = await asyncio.to_thread(ctx.store.read_tokens, run.id, Stage.COLLECT, list(known))
     collected = []
     for server, known_input in known.items():
         absent = Absent(Reason(waiting[server]), "the night ended before it was measured again")
-        collected.append(
-            CollectedServer(
-                server, await server_collection.record_failed_server(ctx, sources, known_input, absent), None
-            )
-        )
+        records = await server_collection.record_failed_server(ctx, sources, known_input, absent)
+        collected.append(CollectedServer(server, records, None, token=tokens.get(server)))
     await pipeline.store_collected(ctx, run, Stage.COLLECT, collected)
 
 

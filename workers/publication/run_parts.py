@@ -8,15 +8,16 @@ from typing import Final
 from evidence.model import Run
 from evidence.store import RunEvent
 from publish.publication import manifest
-from publish.publication.part_writer import PartWriter, join_parts
+from publish.publication.part_writer import PartWriter, UnpublishableServer, join_parts
 from workers.concurrency import Halt
 from workers.context import Context
+from workers.log import list_frames
 
 _POLL_SECONDS: Final = 0.5
 
 
 async def write_parts(ctx: Context, run: Run, halt: Halt) -> None:
-    """Write parts of a run until no free part is left or `halt` is set."""
+    """Write parts of a run until no free part is left or `halt` is set. Raise UnpublishableServer."""
     writer = await asyncio.to_thread(PartWriter, ctx.store, run)
     while not halt.is_set():
         part = await asyncio.to_thread(
@@ -24,7 +25,14 @@ async def write_parts(ctx: Context, run: Run, halt: Halt) -> None:
         )
         if part is None:
             return
-        if not await asyncio.to_thread(writer.write, part):
+        try:
+            is_written = await asyncio.to_thread(writer.write, part)
+        except UnpublishableServer as error:
+            cause = error.__cause__ or error
+            found = {"error": type(cause).__name__, "at": list_frames(cause)}
+            ctx.log.error("publication_part_failed", run=run.id, part=part.number, server=error.server, **found)
+            raise
+        if not is_written:
             ctx.log.warning("results_of_lost_leases_refused", run=run.id, part=part.number)
 
 

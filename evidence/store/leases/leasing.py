@@ -11,9 +11,9 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
-from typing import Final
+from typing import Any, Final
 
-from sqlalchemy import Connection, and_, bindparam, case, func, or_, select, update
+from sqlalchemy import Connection, Select, and_, bindparam, case, func, or_, select, update
 from sqlalchemy.sql import ColumnElement
 
 from evidence.model import ServerId
@@ -42,7 +42,6 @@ _TOKENS: Final = (
         RUN_ITEM.c.server_key.in_(select(SERVER.c.key).where(matches_any(SERVER.c.id))),
     )
     .order_by(RUN_ITEM.c.server_key)
-    .with_for_update(of=RUN_ITEM)
 )
 
 _IS_BEING_PUBLISHED: Final = (
@@ -105,10 +104,16 @@ def find_lost_leases(
     """
     if not tokens:
         return frozenset()
-    run, newest = find_run_key(connection, run_id), dict[ServerId, int]()
-    for batch in split_batches(sorted(tokens)):
-        newest |= dict(connection.execute(_TOKENS, {"run": run, "stage": stage.value, KEYS: batch}).all())
+    newest = _read_tokens(connection, _TOKENS.with_for_update(of=RUN_ITEM), run_id, stage, tokens)
     return frozenset(server for server, token in tokens.items() if newest.get(server) != token)
+
+
+def read_tokens(connection: Connection, run_id: str, stage: Stage, servers: Collection[ServerId]) -> LeaseTokens:
+    """The newest tokens of items, for a process that writes them without a lease.
+
+    Several such processes may write the same; none does any more once the publication of the run has begun.
+    """
+    return _read_tokens(connection, _TOKENS, run_id, stage, servers)
 
 
 def renew_leases(
@@ -255,6 +260,15 @@ def count_due_servers(connection: Connection, run_id: str, now: datetime, *, mos
 
 def item_is_open(run: int, stage: Stage) -> ColumnElement[bool]:
     return (RUN_ITEM.c.run_key == run) & (RUN_ITEM.c.stage == stage.value) & RUN_ITEM.c.done_at.is_(None)
+
+
+def _read_tokens(
+    connection: Connection, query: Select[Any], run_id: str, stage: Stage, servers: Collection[ServerId]
+) -> dict[ServerId, int]:
+    run, newest = find_run_key(connection, run_id), dict[ServerId, int]()
+    for batch in split_batches(sorted(servers)):
+        newest |= dict(connection.execute(query, {"run": run, "stage": stage.value, KEYS: batch}).all())
+    return newest
 
 
 def _lock_items(connection: Connection, items: ColumnElement[bool]) -> None:

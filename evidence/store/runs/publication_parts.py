@@ -43,14 +43,16 @@ class PublicationPart:
     edition: int
     first: int
     servers: Sequence[ServerId]
+    reviews_until: datetime
 
 
 class PublicationParts(DatabaseAccess):
     """The parts of all runs that are being published."""
 
-    def begin(self, run_id: str, size: int) -> None:
+    def begin(self, run_id: str, size: int, at: datetime) -> None:
         """Divide the planned servers of a run into parts of `size`, unless that was done.
 
+        Of findings, what is published shows the reviews until `at`, whenever a part is written.
         On SQLite, which serves one machine, leases of an earlier process are released. Raises IllegalRunChange for a
         run that cannot be published in its state.
         """
@@ -72,6 +74,7 @@ class PublicationParts(DatabaseAccess):
                 for number, first in enumerate(range(0, len(servers), size))
             ]
             insert_rows(connection, PUBLICATION_PART, _COLUMNS, rows, unique=("run_key", "number"))
+            connection.execute(update(RUN).where(RUN.c.key == run).values(reviews_until=at))
             _refuse_late_results(connection, run)
 
     def lease(self, run_id: str, *, ttl: timedelta, now: datetime) -> PublicationPart | None:
@@ -89,7 +92,8 @@ class PublicationParts(DatabaseAccess):
             row = connection.execute(leased.returning(_PART.token, _PART.edition, _PART.first, _PART.servers)).one()
             keys = from_json(row.servers)
             ids = find_server_ids(connection, keys)
-        return PublicationPart(run_id, number, row.token, row.edition, row.first, [ids[key] for key in keys])
+            until = connection.execute(select(RUN.c.reviews_until).where(RUN.c.key == run)).scalar_one()
+        return PublicationPart(run_id, number, row.token, row.edition, row.first, [ids[key] for key in keys], until)
 
     def finish(self, part: PublicationPart, listed: Sequence[ListedServer], counts: bytes) -> bool:
         """Write the listed servers and counts of a part; False, and nothing is written, if its lease was lost."""
@@ -136,6 +140,7 @@ def _read_progress(connection: Connection, run: int) -> PublicationProgress:
 
 
 def _refuse_late_results(connection: Connection, run: int) -> None:
-    """End the leases of open items and give the items new tokens, so that what their holders write is refused."""
-    leased = (IS_LEASED_OUT, RUN_ITEM.c.run_key == run)
-    connection.execute(update(RUN_ITEM).where(*leased).values({"token": RUN_ITEM.c.token + 1, **RELEASED_LEASE}))
+    """End the leases of open items and give all open items new tokens, so that results of earlier ones are refused."""
+    of_run = RUN_ITEM.c.run_key == run
+    connection.execute(update(RUN_ITEM).where(of_run, IS_LEASED_OUT).values(RELEASED_LEASE))
+    connection.execute(update(RUN_ITEM).where(of_run, RUN_ITEM.c.done_at.is_(None)).values(token=RUN_ITEM.c.token + 1))

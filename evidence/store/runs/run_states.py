@@ -59,11 +59,12 @@ def set_run_state(connection: Connection, run_id: str, state: RunState, at: date
     A task that is delivered twice or late therefore neither reopens a published run nor resumes a paused one. The parts
     of a publication that was begun in the old state are dropped.
     """
-    values: dict[str, object] = {"state": state.value, "note": note or None}
+    values: dict[str, object] = {"state": state.value, "note": note or None, "reviews_until": None}
     if state is RunState.PLANNED:
         values["planned_at"] = func.coalesce(RUN.c.planned_at, literal(at, RUN.c.planned_at.type))
     if state is RunState.PUBLISHED:
         values["published_at"] = at
+        values["reviews_until"] = func.coalesce(RUN.c.reviews_until, literal(at, RUN.c.reviews_until.type))
     before = [one.value for one in RunState if state in one.next]
     changed = connection.execute(update(RUN).where(RUN.c.id == run_id, RUN.c.state.in_(before)).values(values))
     if not changed.rowcount and find_run(connection, run_id) is None:
@@ -97,6 +98,7 @@ def run_from_row(row: Row[tuple[object, ...]]) -> RunRow:
         options=object_from_json(row.options),
         planned_at=row.planned_at,
         published_at=row.published_at,
+        reviews_until=row.reviews_until,
         note=row.note or "",
         plan_position=plan_position_from_json(row.plan_position),
     )

@@ -78,6 +78,7 @@ class ServerRefTable(TableBase, table=True):
 class RunTable(TableBase, table=True):
     """One run; `note` is the reason of its state where it needs one, `plan_position` how far planning is.
 
+    Files of a run show reviews of findings until `reviews_until`: when its publication began.
     `pins`, `options` and `plan_position` are ASCII JSON.
     """
 
@@ -92,6 +93,7 @@ class RunTable(TableBase, table=True):
     state: str = Field(sa_column=Column(TextColumn, nullable=False))
     planned_at: datetime | None = Field(sa_column=Column(TimestampColumn))
     published_at: datetime | None = Field(sa_column=Column(TimestampColumn))
+    reviews_until: datetime | None = Field(default=None, sa_column=Column(TimestampColumn))
     note: str | None = Field(default=None, sa_column=Column(TextColumn))
     plan_position: str | None = Field(default=None, sa_column=Column(TextColumn))
 

@@ -25,6 +25,6 @@ class StoredRunRows:
         return self.row.run.pins
 
     def servers(self) -> Iterator[tuple[ServerId, Mapping[str, Sequence[Row]]]]:
-        for server in read_public_servers(self.store, self.row.run.id, until=self.row.published_at):
+        for server in read_public_servers(self.store, self.row.run.id, until=self.row.reviews_until):
             sheet = make_server_rows(server, None, self.row.run.id)
             yield server.dossier.server.id, {table.name: sheet[table.name] for table in COMPARED_TABLES}

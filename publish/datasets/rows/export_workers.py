@@ -61,7 +61,7 @@ def _pages(
     store: Store, row: RunRow, batches: Iterable[Sequence[ServerId]], *, comparable: bool
 ) -> Iterator[ExportedBatch]:
     for batch in batches:
-        servers = read_public_servers(store, row.run.id, until=row.published_at, servers=batch)
+        servers = read_public_servers(store, row.run.id, until=row.reviews_until, servers=batch)
         yield _page(servers, row.run, comparable=comparable)
 
 

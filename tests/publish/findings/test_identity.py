@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import io
 import json
+import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import closing
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
@@ -14,12 +16,13 @@ import pytest
 
 from evidence.kinds import alerts, drift, secrets
 from evidence.model import Dossier
-from evidence.store import DetectedFinding, Disclosure, FindingRow, FindingState, RunState, Store
+from evidence.store import DetectedFinding, Disclosure, FindingRow, FindingState, RunState, Store, open_store
 from publish import disclosure
 from publish.disclosure import NOT_DISCLOSED, SET_ASIDE, redact_receipt
 from publish.findings.identity import find_private_findings, match_reviews
 from publish.publication import manifest as snapshot
 from publish.publication import run_export
+from publish.publication.part_writer import PartWriter, join_parts
 from publish.views.server_summary import receipt_lines
 from scoring import receipt
 from scoring.engine import catalogue
@@ -28,7 +31,7 @@ from scoring.engine.rule import discover_rules
 from scoring.results.scorecard import Line, Scorecard
 from scoring.rubrics.line_folding import fold_lines
 from tests.publish import samples
-from tests.publish.filled_stores import stored
+from tests.publish.filled_stores import fill, stored
 from tests.publish.observed import with_kinds
 from tests.publish.reports import report_of
 from tests.publish.views.test_server_summary import capture
@@ -199,12 +202,25 @@ def test_a_disclosed_finding_does_not_speak_for_a_changed_text() -> None:
 @pytest.fixture
 def shelf(make_store: Make) -> Store:
     """A published run of a poisoned server, with its finding in triage."""
+    store = make_store([server(INJECTION), *samples.dossiers(2)])
+    find_injection(store)
+    return store
+
+
+@pytest.fixture
+def draft(tmp_path: Path, sqlite_template: Path) -> Iterator[Store]:
+    """The same run before it is published."""
+    with closing(open_store(f"sqlite:///{shutil.copy(sqlite_template, tmp_path / 'draft.db')}")) as store:
+        fill(store, [server(INJECTION), *samples.dossiers(2)], publish=False)
+        find_injection(store)
+        yield store
+
+
+def find_injection(store: Store) -> None:
     dossier = server(INJECTION)
-    store = make_store([dossier, *samples.dossiers(2)])
     made = [replace(card, version=card.version + 90) for card in cards(dossier)]
     store.put_scorecards(samples.RUN.id, [stored(card) for card in made], at=samples.AS_OF)
     store.put_findings(find_private_findings(dossier, made), samples.AS_OF)
-    return store
 
 
 def decide(store: Store, *states: FindingState, days: int = 1) -> None:
@@ -256,6 +272,20 @@ def test_files_of_a_run_stay_those_that_its_manifest_names(shelf: Store) -> None
     assert exported(shelf) == before
     assert snapshot.make_manifest(shelf, samples.RUN.id) != b""
     assert json.loads(manifest)["files"]["servers.jsonl"]["bytes"] == len(before.encode())
+
+
+def test_a_decision_during_a_publication_changes_nothing_of_the_run(draft: Store) -> None:
+    run, began = samples.RUN, samples.AS_OF
+    draft.publication.begin(run.id, 100, began)
+    decide(draft, FindingState.PUBLIC_DISCLOSED)
+    part = draft.publication.lease(run.id, ttl=timedelta(minutes=3), now=began)
+    assert part is not None
+    assert PartWriter(draft, run).write(part)
+    made = snapshot.make_manifest(draft, run.id, join_parts(draft, run).digests)
+    assert draft.publish_run(run.id, made, began + timedelta(days=9))
+    assert "text-injects-instructions" not in exported(draft)
+    assert snapshot.make_manifest(draft, run.id) == made
+    assert json.loads(made)["files"]["servers.jsonl"]["bytes"] == len(exported(draft).encode())
 
 
 def test_a_run_published_after_the_decision_tells_it(shelf: Store) -> None:

@@ -49,7 +49,7 @@ def dossiers() -> list[Dossier]:
 
 def write_parts(store: Store, size: int, *, repeat: bool = False, run: Run = samples.RUN) -> bytes:
     """The manifest of a run that was published in parts of this size."""
-    store.publication.begin(run.id, size)
+    store.publication.begin(run.id, size, run.as_of)
     ttl, moment = timedelta(minutes=3), samples.AS_OF
     while (part := store.publication.lease(run.id, ttl=ttl, now=moment)) is not None:
         if repeat:

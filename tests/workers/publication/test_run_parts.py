@@ -9,13 +9,15 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
+from structlog.testing import capture_logs
 
 from evidence.model import Trigger
 from evidence.store import ListingQuery, RunEvent, RunState, Stage
 from evidence.store.runs.publication_parts import PublicationPart
 from evidence.store.values import RunAction
 from publish.publication import manifest, part_writer
-from publish.publication.part_writer import PartWriter
+from publish.publication.part_writer import PartWriter, UnpublishableServer
+from publish.views.public_servers import PublicServer
 from tests.workers.world import NIGHT, ScriptedCollector, ScriptedRegistry, World, context, ref
 from workers import pipeline, schedule
 from workers.concurrency import Halt
@@ -179,6 +181,32 @@ def test_a_publisher_waits_for_the_parts_that_another_one_writes(tmp_path: Path,
             await asyncio.to_thread(PartWriter(ctx.store, run).write, other)
             await publishing
             assert sorted(written) == [0, 0, 1, 2, 3]
+            _check_published(ctx)
+
+    asyncio.run(main())
+
+
+@pytest.mark.usefixtures("all_events")
+def test_a_server_that_cannot_be_counted_is_named_and_holds_the_run_back(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def count(server: PublicServer, *_: object, **__: object) -> None:
+        raise ZeroDivisionError(server.dossier.server.name)
+
+    async def main() -> None:
+        async with _scored(tmp_path) as ctx:
+            with monkeypatch.context() as patch, capture_logs() as logs:
+                patch.setattr("publish.publication.part_writer.count_server", count)
+                with pytest.raises(UnpublishableServer):
+                    await closing.publish_run(ctx, RUN)
+            [line] = [line for line in logs if line["event"] == "publication_part_failed"]
+            assert (line["error"], line["server"], line["part"]) == (
+                "ZeroDivisionError",
+                ctx.store.list_planned_servers(RUN)[0],
+                0,
+            )
+            assert ctx.store.find_run(RUN).state is RunState.PLANNED  # type: ignore[union-attr]
+            await closing.publish_run(ctx, RUN)
             _check_published(ctx)
 
     asyncio.run(main())

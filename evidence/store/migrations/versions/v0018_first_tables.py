@@ -90,7 +90,7 @@ def _make_runs() -> None:
         *texts("id", "trigger"),
         *moments("as_of"),
         *texts("pins", "options", "state"),
-        *moments("planned_at", "published_at", nullable=True),
+        *moments("planned_at", "published_at", "reviews_until", nullable=True),
         *texts("note", "plan_position", nullable=True),
         unique=(("id",),),
     )

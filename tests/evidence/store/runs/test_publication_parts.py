@@ -65,7 +65,7 @@ def shown(store: Store, sort: str = "name") -> list[ServerId]:
 
 
 def test_parts_divide_the_servers_in_the_order_of_their_ids(store: Store, rows: list[ListedServer]) -> None:
-    store.publication.begin(RUN, 4)
+    store.publication.begin(RUN, 4, AS_OF)
     parts = [held(store) for _ in range(3)]
     assert [server for part in parts for server in part.servers] == sorted(one.server.id for one in rows)
     assert [(part.number, part.first, len(part.servers)) for part in parts] == [(0, 0, 4), (1, 4, 4), (2, 8, 2)]
@@ -74,7 +74,7 @@ def test_parts_divide_the_servers_in_the_order_of_their_ids(store: Store, rows: 
 
 @pytest.mark.parametrize("size", [3, 100])
 def test_parts_that_come_in_any_order_are_one_listing(store: Store, rows: list[ListedServer], size: int) -> None:
-    store.publication.begin(RUN, size)
+    store.publication.begin(RUN, size, AS_OF)
     parts = []
     while (part := lease(store)) is not None:
         parts.append(part)
@@ -95,7 +95,7 @@ def test_parts_that_come_in_any_order_are_one_listing(store: Store, rows: list[L
 
 
 def test_withheld_servers_leave_no_gap_that_a_reader_sees(store: Store, rows: list[ListedServer]) -> None:
-    store.publication.begin(RUN, 4)
+    store.publication.begin(RUN, 4, AS_OF)
     while (part := lease(store)) is not None:
         assert store.publication.finish(part, listed(rows, part)[1:], b"{}")
     publish(store)
@@ -106,7 +106,7 @@ def test_withheld_servers_leave_no_gap_that_a_reader_sees(store: Store, rows: li
 def test_a_part_of_a_killed_worker_is_leased_again_and_its_late_write_is_refused(
     store: Store, rows: list[ListedServer], database: Database
 ) -> None:
-    store.publication.begin(RUN, 100)
+    store.publication.begin(RUN, 100, AS_OF)
     first = held(store)
     assert lease(store) is None
     if database.is_sqlite:
@@ -128,7 +128,7 @@ def test_a_part_of_a_killed_worker_is_leased_again_and_its_late_write_is_refused
 def test_two_publishers_at_once_write_each_part_once(store: Store, rows: list[ListedServer], url: str) -> None:
     def work(_: int) -> int:
         mine, written = open_store(url), 0
-        mine.publication.begin(RUN, 1)
+        mine.publication.begin(RUN, 1, AS_OF)
         while (part := lease(mine)) is not None:
             written += mine.publication.finish(part, listed(rows, part), b"{}")
         mine.close()
@@ -142,7 +142,7 @@ def test_two_publishers_at_once_write_each_part_once(store: Store, rows: list[Li
 
 
 def test_completing_twice_changes_nothing(store: Store, rows: list[ListedServer]) -> None:
-    store.publication.begin(RUN, 100)
+    store.publication.begin(RUN, 100, AS_OF)
     assert store.publication.finish(held(store), rows, b"{}")
     for front in (b'{"of": 1}', b'{"of": 2}'):
         store.publication.complete_listing(find_edition(store), front)
@@ -154,7 +154,7 @@ def test_completing_twice_changes_nothing(store: Store, rows: list[ListedServer]
 def test_what_is_collected_after_the_beginning_is_refused(store: Store, rows: list[ListedServer]) -> None:
     chosen = {"limit": 3, "ttl": TTL, "now": AS_OF}
     tokens = store.lease_servers(RUN, Stage.COLLECT, "worker", **chosen)  # type: ignore[arg-type]
-    store.publication.begin(RUN, 100)
+    store.publication.begin(RUN, 100, AS_OF)
     assert store.lease_servers(RUN, Stage.COLLECT, "other", **chosen) == {}  # type: ignore[arg-type]
     late = min(tokens)
     lost = store.put_records(
@@ -164,11 +164,26 @@ def test_what_is_collected_after_the_beginning_is_refused(store: Store, rows: li
     assert store.read_progress(RUN).done[Stage.COLLECT] == 0
 
 
+def test_a_process_without_leases_writes_nothing_after_the_beginning(store: Store, rows: list[ListedServer]) -> None:
+    first, second = rows[0].server.id, rows[1].server.id
+    tokens = store.read_tokens(RUN, Stage.SCORE, [first, second])
+    assert set(tokens) == {first, second}
+
+    def write(server: ServerId) -> frozenset[ServerId]:
+        named = {server: tokens[server]}
+        return store.put_scorecards(RUN, [card(server)], done=[server], at=AS_OF, tokens=named)
+
+    assert write(first) == frozenset()
+    store.publication.begin(RUN, 100, AS_OF)
+    assert write(second) == {second}
+    assert store.read_progress(RUN).done[Stage.SCORE] == 1
+
+
 @pytest.mark.parametrize("what", [RunAction.PAUSED, RunAction.CANCELLED])
 def test_a_run_that_an_operator_stops_is_published_no_further(
     store: Store, rows: list[ListedServer], what: RunAction
 ) -> None:
-    store.publication.begin(RUN, 4)
+    store.publication.begin(RUN, 4, AS_OF)
     part = held(store)
     store.apply_run_action(RUN, RunEvent(at=AS_OF, who="ana", what=what))
     assert not store.publication.finish(part, listed(rows, part), b"{}")
@@ -176,7 +191,7 @@ def test_a_run_that_an_operator_stops_is_published_no_further(
     if what is RunAction.PAUSED:
         store.apply_run_action(RUN, RunEvent(at=AS_OF, who="ana", what=RunAction.RESUMED))
         assert store.lease_servers(RUN, Stage.COLLECT, "worker", limit=3, ttl=TTL, now=AS_OF)
-        store.publication.begin(RUN, 4)
+        store.publication.begin(RUN, 4, AS_OF)
         assert not store.publication.finish(part, listed(rows, part), b"{}"), "the publication is another one"
 
 
@@ -184,20 +199,20 @@ def test_a_run_that_an_operator_stops_is_published_no_further(
 def test_a_run_that_was_stopped_since_its_parts_were_joined_is_not_published_with_them(
     store: Store, rows: list[ListedServer], *, again: bool
 ) -> None:
-    store.publication.begin(RUN, 100)
+    store.publication.begin(RUN, 100, AS_OF)
     part = held(store)
     assert store.publication.finish(part, rows, b"{}")
     for what in (RunAction.PAUSED, RunAction.RESUMED):
         store.apply_run_action(RUN, RunEvent(at=AS_OF, who="ana", what=what))
     if again:
-        store.publication.begin(RUN, 100)
+        store.publication.begin(RUN, 100, AS_OF)
     store.publication.complete_listing(part.edition, b"{}")
     assert not store.publish_run(RUN, b"{}", AS_OF, edition=part.edition)
     row = store.find_run(RUN)
     assert row is not None
     assert row.state is RunState.PLANNED
     assert store.find_snapshot(RUN) is None
-    store.publication.begin(RUN, 100)
+    store.publication.begin(RUN, 100, AS_OF)
     assert store.publication.finish(held(store), rows, b"{}")
     publish(store)
     assert sorted(shown(store)) == [one.server.id for one in rows]
@@ -206,7 +221,7 @@ def test_a_run_that_was_stopped_since_its_parts_were_joined_is_not_published_wit
 def test_an_older_run_is_finished_without_its_listing_when_a_newer_one_came_first(
     store: Store, rows: list[ListedServer]
 ) -> None:
-    store.publication.begin(RUN, 4)
+    store.publication.begin(RUN, 4, AS_OF)
     first = held(store)
     assert store.publication.finish(first, listed(rows, first), b"{}")
     newer = make_many(5, seed=2, run="20261130T030000Z-1")
@@ -221,5 +236,5 @@ def test_an_older_run_is_finished_without_its_listing_when_a_newer_one_came_firs
 def test_receipts_of_scored_servers_stay(store: Store, rows: list[ListedServer]) -> None:
     ids = [one.server.id for one in rows]
     store.put_scorecards(RUN, [card(server, "lint", 1) for server in ids], done=ids, at=AS_OF)
-    store.publication.begin(RUN, 4)
+    store.publication.begin(RUN, 4, AS_OF)
     assert store.read_progress(RUN).done[Stage.SCORE] == 10
