@@ -70,16 +70,10 @@ class WrittenParts:
     front: bytes
 
 
-class UnpublishableServer(Exception):
-    """A server cannot be encoded or counted, which is an error of ours; its part, and so the run, is not published."""
-
-    def __init__(self, server: ServerId) -> None:
-        super().__init__(f"{server} cannot be encoded or counted")
-        self.server = server
-
-
 class PartWriter:
-    """Writes parts of one run."""
+    """Writes parts of one run; `server` is the last one that was begun, for an error's message."""
+
+    server: ServerId | None = None
 
     def __init__(self, store: Store, run: Run) -> None:
         self._store, self._run = store, run
@@ -87,24 +81,17 @@ class PartWriter:
         self._counter = ServerCounter(store, run)
 
     def write(self, part: PublicationPart) -> bool:
-        """Write the listed servers and counts of a part; False, and nothing is written, if its lease was lost.
-
-        Raise UnpublishableServer.
-        """
+        """Write the listed servers and counts of a part; False, and nothing is written, if its lease was lost."""
         digests = FileDigests(self._run, is_first=part.first == 0)
         counted: list[CountedServer] = []
         for server in read_public_servers(self._store, self._run.id, until=part.reviews_until, servers=part.servers):
-            try:
-                digests.add(server)
-                counted.append(self._count(server))
-            except Exception as error:
-                raise UnpublishableServer(server.dossier.server.id) from error
+            self.server = server.dossier.server.id
+            digests.add(server)
+            controlled = self.server in self._controlled
+            counted.append(count_server(server, self._run.id, controlled=controlled))
         tallies = self._counter.count(counted)
         counts = {"files": digests.as_json(), "tallies": tallies.as_json()}
         return self._store.publication.finish(part, [one.listed for one in counted], json.dumps(counts).encode())
-
-    def _count(self, server: PublicServer) -> CountedServer:
-        return count_server(server, self._run.id, controlled=server.dossier.server.id in self._controlled)
 
 
 def join_parts(store: Store, run: Run) -> WrittenParts:

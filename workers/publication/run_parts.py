@@ -8,7 +8,7 @@ from typing import Final
 from evidence.model import Run
 from evidence.store import RunEvent
 from publish.publication import manifest
-from publish.publication.part_writer import PartWriter, UnpublishableServer, join_parts
+from publish.publication.part_writer import PartWriter, join_parts
 from workers.concurrency import Halt
 from workers.context import Context
 from workers.log import list_frames
@@ -17,7 +17,7 @@ _POLL_SECONDS: Final = 0.5
 
 
 async def write_parts(ctx: Context, run: Run, halt: Halt) -> None:
-    """Write parts of a run until no free part is left or `halt` is set. Raise UnpublishableServer."""
+    """Write parts of a run until no free part is left or `halt` is set."""
     writer = await asyncio.to_thread(PartWriter, ctx.store, run)
     while not halt.is_set():
         part = await asyncio.to_thread(
@@ -27,10 +27,9 @@ async def write_parts(ctx: Context, run: Run, halt: Halt) -> None:
             return
         try:
             is_written = await asyncio.to_thread(writer.write, part)
-        except UnpublishableServer as error:
-            cause = error.__cause__ or error
-            found = {"error": type(cause).__name__, "at": list_frames(cause)}
-            ctx.log.error("publication_part_failed", run=run.id, part=part.number, server=error.server, **found)
+        except Exception as error:
+            what = {"server": writer.server, "error": type(error).__name__, "at": list_frames(error)}
+            ctx.log.error("publication_part_failed", run=run.id, part=part.number, **what)
             raise
         if not is_written:
             ctx.log.warning("results_of_lost_leases_refused", run=run.id, part=part.number)

@@ -12,6 +12,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
+from publish.web.client_address import client_address
 from workers.settings.environment import Settings
 from workers.web import app as web_app
 from workers.web.app import create_app
@@ -25,12 +26,14 @@ class RecordingSite:
 
     def __init__(self, status: int = 200) -> None:
         self.paths: Counter[str] = Counter()
+        self.clients: Counter[str] = Counter()
         self._status = status
         self.app = Starlette(routes=[Route("/{path:path}", self._answer)])
 
     async def _answer(self, request: Request) -> Response:
         assert str(request.base_url) == f"{URL}/"
         self.paths[request.url.path] += 1
+        self.clients[client_address(request.scope, [])] += 1
         return JSONResponse({"servers": [{"id": "srv_1"}]}, status_code=self._status)
 
 
@@ -45,6 +48,14 @@ def test_every_thread_has_answered_each_kind_of_page_once() -> None:
         "/servers/srv_1/history": 3,
         "/api/v1/servers/srv_1": 3,
     }
+
+
+def test_no_client_requests_more_than_its_rate_allows() -> None:
+    site = RecordingSite()
+    asyncio.run(request_pages(site.app, URL, threads=300))
+    assert len(site.clients) == 300
+    assert max(site.clients.values()) < 10
+    assert "127.0.0.1" not in site.clients
 
 
 def test_a_site_that_cannot_list_its_servers_is_asked_once() -> None:
