@@ -95,7 +95,10 @@ def strip_credentials(url: str) -> str:
 
 def read_npm_index(environ: Mapping[str, str], npm: Sequence[str]) -> NpmIndex:
     """Read the configuration that `npm`, a command, reports."""
-    values = _json([*npm, "config", "list", "--json"], environ, "npm config list")
+    # Node would keep compiled code in /tmp, where another user of the machine could have put some before.
+    values = _json(
+        [*npm, "config", "list", "--json"], {**environ, "NODE_DISABLE_COMPILE_CACHE": "1"}, "npm config list"
+    )
     urls = {key: value for key, value in values.items() if isinstance(value, str) and parse_endpoint(value)}
     if "registry" not in urls:
         # npm does not print an address with a password, and we would not use the password.

@@ -195,6 +195,14 @@ def test_npm_index_with_a_password_is_an_error_that_says_what_to_do(tmp_path: Pa
         npm_index(tmp_path)
 
 
+def test_npm_leaves_no_compiled_code_in_a_folder_that_all_users_share(tmp_path: Path) -> None:
+    shared = tmp_path / "shared"
+    shared.mkdir()
+    environ = {"PATH": "/nonexistent", "HOME": str(tmp_path), "TMPDIR": str(shared)}
+    asyncio.run(node.find_npm_index(tmp_path, environ))
+    assert list(shared.iterdir()) == []
+
+
 def test_npm_has_a_default_index(tmp_path: Path) -> None:
     found = npm_index(tmp_path)
     assert package_indexes.parse_endpoint(found.url) is not None
