@@ -8,13 +8,13 @@ from typing import Final
 
 from crawler.collector import make_record
 from evidence.canonical import Json
-from evidence.derive.drift import ApprovalCheck, DerivedDrift, derive_drift, no_approval, shorten_digest
+from evidence.derive.drift import ApprovalCheck, DerivedDrift, derive_drift, no_approval
 from evidence.kinds import listing
 from evidence.kinds.drift import CLEAN, KIND, LISTING
 from evidence.model import Absent, Dossier, Record
 from evidence.patterns import poisoning as patterns
 
-VERSION: Final = 1 + patterns.VERSION
+VERSION: Final = 2 + patterns.VERSION
 """Grows with a change of this deriver or of the patterns whose signals its records hold."""
 
 
@@ -43,4 +43,4 @@ def _observe(found: Dossier, last: Record | None, derived: DerivedDrift) -> Mapp
     content = found.read(listing.KIND)
     if isinstance(content, Absent):
         return {}
-    return {LISTING: shorten_digest(content.digest), **({CLEAN: True} if derived.is_clean else {})}
+    return {LISTING: content.digest, **({CLEAN: True} if derived.is_clean else {})}

@@ -27,8 +27,6 @@ ApprovalCheck: TypeAlias = Callable[[ServerId, str], bool]
 Values: TypeAlias = Callable[[], Outline | None]
 """Parses the last listing; called only when something changed."""
 
-_DIGITS: Final = 16
-
 MAX_CHANGES: Final = 2_000
 """Changes that the body lists. The alarm considers all of them."""
 
@@ -81,14 +79,9 @@ def derive_drift(
     return DerivedDrift(Observed(canonical_json(body)), signals.is_clean)
 
 
-def shorten_digest(digest: str) -> str:
-    """The beginning of a listing's digest, as records of drift name it."""
-    return digest[:_DIGITS]
-
-
 def is_of_listing(record: Record | None, digest: str) -> bool:
     """Whether a record of drift was made of the listing with this digest."""
-    return record is not None and record.observation.get(LISTING) == shorten_digest(digest)
+    return record is not None and record.observation.get(LISTING) == digest
 
 
 def _is_settled(known: Observed | Absent) -> bool:

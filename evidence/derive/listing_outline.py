@@ -61,12 +61,15 @@ def escape_place(at: str) -> str:
 
 
 def digest_value(value: Json) -> str:
-    """The first 16 hexadecimal digits of the digest of the canonical form, or of another stable form of the value."""
+    """The first 32 hexadecimal digits of the digest of the canonical form, or of another stable form of the value.
+
+    With 16 an author could find an honest and a harmful text that have the same one.
+    """
     try:
         form = canonical_json(value)
     except (Uncanonicalisable, RecursionError):
         form = json.dumps(value, sort_keys=True).encode()
-    return sha256(form)[:16]
+    return sha256(form)[:32]
 
 
 def digest_entries(entries: Mapping[str, str]) -> str:

@@ -18,7 +18,7 @@ escalation that stays open until an operator approves the listing or the approve
 an alarm is open and otherwise follows the listing. `complete`: every declared list was read to its end, and nothing was
 cut at a bound; entries that an incomplete walk did not reach are not reported as removed. `approved` is the baseline
 itself, for the comparison in the next run.
-DIGEST: first 16 hexadecimal digits of a SHA-256 for an entry, all 64 for a listing.
+DIGEST: first 32 hexadecimal digits of a SHA-256 for an entry, all 64 for a listing.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ SCHEMA: Final = 1
 TRAITS: Final = Traits(private=True, chained=True)
 
 LISTING: Final = "listing"
-"""Member of the observation: the beginning of the digest of the listing that the record was made of."""
+"""Member of the observation: the digest of the listing that the record was made of."""
 
 CLEAN: Final = "clean"
 """Member of the observation, True when the scan of that listing, made for this record, found nothing."""

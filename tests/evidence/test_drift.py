@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from evidence.derive.drift import ApprovalCheck, derive_drift, shorten_digest
+from evidence.derive.drift import ApprovalCheck, derive_drift
 from evidence.kinds.drift import KIND, LISTING, ChangeType, Drift, Escalation
 from evidence.model import Absent, Dossier, Observed, Reason, Record, Server
 
@@ -61,7 +61,7 @@ def nights(*contents: Observed | Absent, approve: bool = False) -> Drift:
         content = derive_drift(found, earlier, approved).content
         assert derive_drift(found, earlier, approved, same_version=True).content == content
         earlier = dossier(listing=each, drift=content)
-        made_of = {LISTING: shorten_digest(each.digest)}
+        made_of = {LISTING: each.digest}
         records = {**earlier.records, KIND: replace(earlier.records[KIND], observation=made_of)}
         earlier = replace(earlier, records=records)
     assert isinstance(content, Observed)

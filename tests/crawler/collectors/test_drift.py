@@ -63,7 +63,7 @@ def test_a_record_tells_the_listing_that_it_was_made_of_and_whether_the_scan_fou
 ) -> None:
     content = listing(tool)
     (record,) = DriftDeriver().derive(dossier(listing=content), dossier(), NIGHT)
-    assert record.observation == {"listing": content.digest[:16], **clean}
+    assert record.observation == {"listing": content.digest, **clean}
 
 
 def test_a_record_that_stays_valid_does_not_claim_a_scan_of_its_own_run() -> None:
@@ -74,7 +74,7 @@ def test_a_record_that_stays_valid_does_not_claim_a_scan_of_its_own_run() -> Non
     for found in (dossier(listing=content), dossier()):
         (record,) = DriftDeriver().derive(found, earlier, NIGHT)
         assert record.content is first.content
-        assert record.observation == {"listing": content.digest[:16]}
+        assert record.observation == {"listing": content.digest}
 
 
 def test_a_record_of_another_listing_is_not_taken_for_this_one() -> None:
