@@ -65,7 +65,7 @@ def _page(kind: EvidenceKind) -> Iterator[str]:
     rules = _rules(kind.name)
     if rules:
         yield from ("", "## Rules that read it", "")
-        yield from (f"- [`{rule.id}`](../rules/{rule.family}.md#{rule.id}): {rule.title}" for rule in rules)
+        yield from (f"- [`{rule.id}`](../rules/{rule.family}.md#{rule.id})" for rule in rules)
 
 
 def _rules(kind: str) -> list[Rule]:
