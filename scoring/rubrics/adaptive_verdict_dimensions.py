@@ -75,7 +75,11 @@ DIMENSIONS: Final = (
         components=(
             _published(SECURITY, "poisoning", GATE_WEIGHT),
             _published(SECURITY, "secrets", GATE_WEIGHT),
-            _published(SECURITY, "dependencies", 6),
+            _with_reported(
+                _published(SECURITY, "dependencies", 6),
+                "package-imitates-known-name",
+                "publisher-imitates-known-account",
+            ),
             _published(SECURITY, "authentication", 5),
             build_component(
                 "bounded_inputs",
