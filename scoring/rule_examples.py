@@ -18,7 +18,7 @@ from scoring.scopes.project import Project, Published
 from scoring.scopes.publisher import Publisher
 from scoring.scopes.samples import Attempt, Encounter, Survival
 from scoring.scopes.server_access import Access
-from scoring.scopes.source_files import Code, Readme, Variable
+from scoring.scopes.source_files import Code, Readme, Variable, Workflow
 from scoring.scopes.supply_chain import Audit, Drifted, Locked, Searched
 from scoring.scopes.trials import Trial
 from scoring.text import evidence_path
@@ -124,6 +124,7 @@ _FORMS: Final[tuple[tuple[type[base.Scope], Callable[[Any], Any]], ...]] = (
             variable=thing.variable, readme=thing.seen.readme, declared=sorted(thing.declared)
         ),
     ),
+    (Workflow, lambda thing: _without_empty(workflow=thing.found)),
     (Code, lambda thing: thing.seen.body),
     (Readme, lambda thing: thing.seen.body),
     (Locked, lambda thing: thing.seen.body),

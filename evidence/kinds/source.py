@@ -17,14 +17,20 @@ Body, schema 1 (canonical JSON; AT is "path:line", paths are relative to the sub
                 "at": AT, "by": "python" | "typescript" | "javascript"}, ...],
      "changelog": PATH | null, "tests": INT, "ci": [PATH, ...], "dockerfile": PATH | null,
      "server_json": {"path": PATH, "name": NAME | null, "version": TEXT | null} | null,
-     "licence": PATH | null, "security_policy": PATH | null, "contributing": PATH | null, "examples": INT}
+     "licence": PATH | null, "security_policy": PATH | null, "contributing": PATH | null, "examples": INT,
+     "workflows": [{"path": PATH, "why": TEXT | null, "uses": INT, "unpinned": ["LINE ACTION", ...],
+                    "rights": "declared" | "default" | "write-all", "writes": [SCOPE, ...],
+                    "untrusted": ["LINE checkout" | "LINE script", ...]}, ...]}         only of repositories, at most 50
 
 `complete` is false when a bound of ours ended the reading early or an entry was refused; a file that is too large or
 not text is skipped and leaves it true. Transports, OAuth markers, environment and tools come from code only: not from
 documents, tests, examples and vendored folders. `named` states whether a README names the variable in any part. In
 `tools`, values that code computes are null and never guessed: `description` null may mean that there is none or that
 the text does not determine it. A licence, a security policy, a guide for contributors, the CI and a changelog are
-searched in the subfolder first and then in the root; such a path begins with "/". Texts are scrubbed of secrets.
+searched in the subfolder first and then in the root; such a path begins with "/". `unpinned` are actions, workflows
+and images that no commit or digest fixes; `rights` states where the rights of the token are limited, `writes` what all
+jobs may write, and `untrusted` where a stranger's code or text runs with the rights of the repository. `why` says what
+of a workflow was not read. Texts are scrubbed of secrets.
 
 Observation: `looked_at`, the time of the reading; `carried` when nothing was downloaded because the ref is known.
 """
@@ -46,6 +52,9 @@ TRAITS: Final = Traits(
     licence="Quotations from files of the project, under the project's own licence; only where that allows it.",
     stands_with=KIND,
 )
+
+GITHUB: Final = "github"
+"""The origin of an archive of a repository; packages leave files of the project out."""
 
 STDIO: Final = "stdio"
 SSE: Final = "sse"
@@ -110,6 +119,19 @@ class SourceTool:
     annotations: Mapping[str, Json] | None
     at: str
     by: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Workflow:
+    """One workflow of GitHub Actions; `why` is empty when it was read completely."""
+
+    path: str
+    why: str = ""
+    uses: int = 0
+    unpinned: tuple[str, ...] = ()
+    rights: str = ""
+    writes: tuple[str, ...] = ()
+    untrusted: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -177,6 +199,13 @@ class Source:
     def tools(self) -> tuple[SourceTool, ...]:
         """The tools that code declares, in the order of their places."""
         return tuple(read_members(SourceTool, raw) for raw in objects_in(self.body.get("tools")))
+
+    @cached_property
+    def workflows(self) -> tuple[Workflow, ...] | None:
+        """The workflows of GitHub Actions; None when they were not searched."""
+        if "workflows" not in self.body:
+            return None
+        return tuple(read_members(Workflow, raw) for raw in objects_in(self.body["workflows"]))
 
     def path(self, member: str) -> str:
         """One of `changelog`, `dockerfile`, `licence`, `security_policy`, `contributing`; empty when it is missing."""

@@ -11,7 +11,7 @@ from evidence.kinds.dependencies import Dependencies
 from evidence.kinds.drift import Drift
 from evidence.kinds.secrets import Secrets
 from scoring.example_builders.project import MOMENT, days_ago
-from scoring.scopes.source_files import Code, Readme, Variable
+from scoring.scopes.source_files import Code, Readme, Variable, Workflow, list_workflows
 from scoring.scopes.supply_chain import Audit, Drifted, Locked, Searched
 
 
@@ -22,6 +22,22 @@ def build_whole_source(**members: Any) -> source.Source:
 
 def build_code(**members: Any) -> Code:
     return Code(at="source", seen=build_whole_source(**members))
+
+
+def build_workflow(**members: Any) -> Workflow:
+    """A workflow of a pinned action and a read-only token."""
+    body = {
+        "path": ".github/workflows/ci.yml",
+        "why": None,
+        "uses": 1,
+        "unpinned": [],
+        "rights": "declared",
+        "writes": [],
+        "untrusted": [],
+        **members,
+    }
+    (found,) = list_workflows(build_whole_source(workflows=[body]))
+    return found
 
 
 def build_readme(*, complete: bool = True, samples: int = 0, guides: list[str] | None = None, **members: Any) -> Readme:

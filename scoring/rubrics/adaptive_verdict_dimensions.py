@@ -77,6 +77,9 @@ DIMENSIONS: Final = (
             _published(SECURITY, "secrets", GATE_WEIGHT),
             _with_reported(
                 _published(SECURITY, "dependencies", 6),
+                "workflow-runs-untrusted-code",
+                "workflow-action-unpinned",
+                "workflow-token-rights-broad",
                 "package-imitates-known-name",
                 "publisher-imitates-known-account",
             ),

@@ -22,7 +22,7 @@ from scoring.scopes import source_files, supply_chain
 from scoring.scopes.base import Scope
 from scoring.scopes.project import Project, Published, evidence_moment
 from scoring.scopes.publisher import Publisher
-from scoring.scopes.source_files import Code, Readme, Variable
+from scoring.scopes.source_files import Code, Readme, Variable, Workflow
 from scoring.scopes.supply_chain import Audit, Drifted, Locked, Searched
 
 View = TypeVar("View")
@@ -42,6 +42,8 @@ def list_skipped(wanted: type[Scope], dossier: Dossier) -> tuple[Skipped, ...]:
         return supply_chain.list_skipped_dependencies(seen, whole=_is_whole(dossier))
     if wanted is Searched and (searched := _view(dossier, secrets.KIND, Secrets.parse)):
         return supply_chain.list_skipped_files(searched)
+    if wanted is Workflow and (read := _view(dossier, source.KIND, Source.parse)):
+        return source_files.list_skipped_workflows(read)
     return ()
 
 
@@ -146,6 +148,7 @@ SCOPES: Final[dict[type[Scope], Callable[[Dossier], tuple[Scope, ...]]]] = {
     Code: lambda dossier: (Code(at="source", seen=_source(dossier)),),
     Readme: lambda dossier: (Readme(at="source/readme", seen=_source(dossier)),),
     Variable: _variables,
+    Workflow: lambda dossier: source_files.list_workflows(_source(dossier)),
     Audit: _audits,
     Locked: lambda dossier: (Locked(at="dependencies", seen=_seen(dossier, dependencies.KIND, Dependencies.parse)),),
     Searched: lambda dossier: (Searched(at="secrets", seen=_seen(dossier, secrets.KIND, Secrets.parse)),),

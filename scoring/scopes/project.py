@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
-from typing import ClassVar, Final, Literal, TypeAlias
+from typing import ClassVar, Literal, TypeAlias
 
 from evidence.kinds import package, repository
 from evidence.kinds.package import Package
 from evidence.kinds.repository import Repository
-from evidence.kinds.source import Source
+from evidence.kinds.source import GITHUB, Source
 from evidence.model import Dossier
 from scoring.results.outcome import Undecided
 from scoring.scopes import maintenance
@@ -18,8 +18,6 @@ from scoring.scopes.base import Scope
 from scoring.text import timestamps
 
 ProjectFile: TypeAlias = Literal["licence", "security_policy", "contributing", "ci", "changelog", "readme"]
-
-GITHUB: Final = "github"
 
 
 @dataclass(frozen=True, kw_only=True)

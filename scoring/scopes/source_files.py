@@ -1,4 +1,4 @@
-"""The scopes `Readme`, `Variable` and `Code`: what a server's own files say, and their tools as a listing."""
+"""The scopes `Readme`, `Variable`, `Workflow`, `Code`: what a server's own files say, and their tools as a listing."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import ClassVar, Final
 from evidence.canonical import Json
 from evidence.kinds import source
 from evidence.kinds.listing import Listing
-from evidence.kinds.source import SSE, STREAMABLE_HTTP, Source, SourceTool
+from evidence.kinds.source import GITHUB, SSE, STREAMABLE_HTTP, Source, SourceTool
 from scoring.results.outcome import Skipped, Undecided
 from scoring.scopes.base import Scope
 
@@ -89,6 +89,32 @@ class Variable(Scope):
         readme = self.seen.readme
         texts = (readme.environment, readme.snippet, readme.install, readme.examples, readme.tools) if readme else ()
         return frozenset(name for text in texts for name in _SETTING.findall(text))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Workflow(Scope):
+    """A workflow of GitHub Actions in the repository."""
+
+    reads: ClassVar[str] = source.KIND
+    found: source.Workflow
+
+    def require_read(self) -> None:
+        """Raise Undecided when the workflow was not read completely."""
+        if self.found.why:
+            raise Undecided(self.found.why)
+
+
+def list_workflows(seen: Source) -> tuple[Workflow, ...]:
+    return tuple(
+        Workflow(at=f"source/{found.path.lstrip('/')}", position=(index,), found=found)
+        for index, found in enumerate(seen.workflows or ())
+    )
+
+
+def list_skipped_workflows(seen: Source) -> tuple[Skipped, ...]:
+    """A Skipped entry when a repository may have workflows that were not read; packages leave them out."""
+    searched = seen.workflows is not None and seen.complete
+    return () if searched or seen.origin != GITHUB else (Skipped(source.KIND, "not all workflows were searched"),)
 
 
 def list_variables(seen: Source, declared: frozenset[str]) -> tuple[Variable, ...]:

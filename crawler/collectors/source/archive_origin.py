@@ -20,9 +20,8 @@ from crawler.http.engine import HttpEngine
 from crawler.sandbox.errors import SandboxError
 from evidence.kinds import repository
 from evidence.kinds.repository import Repository
+from evidence.kinds.source import GITHUB
 from evidence.model import Absent, Dossier, Reason, Target, TargetType
-
-GITHUB: Final = "github"
 
 _LOOKED_AT: Final = "looked_at"
 _KEPT: Final = timedelta(minutes=5)

@@ -17,6 +17,7 @@ from evidence.derive.source import project_files, python_schema, python_tools, s
 from evidence.derive.source.declared_tool import MAX_TOOLS, Tool
 from evidence.derive.source.python_module import PythonProject
 from evidence.derive.source.script_module import Scripts
+from evidence.kinds.source import GITHUB
 
 MAX_SKIPPED: Final = 50
 _SKETCH: Final = 2_000
@@ -33,6 +34,8 @@ def read_archive(file: BinaryIO, task: ReadingTask, scanner: Scanner, salt: byte
     head: dict[str, Json] = {"origin": task.origin, "name": task.name, "ref": task.ref}
     locked = lockfiles.dependencies_body(tree.locks)
     source = {**head, "subfolder": task.subfolder or None, "complete": complete, **_source(tree, walk)}
+    if task.origin == GITHUB:
+        source["workflows"] = [found for _, found in sorted(tree.workflows.items())]
     return ReadingResult(
         source=_scrubbed(source, scanner.scrub),
         secrets={**head, **found, "complete": bool(found["complete"]) and complete},

@@ -31,7 +31,7 @@ from evidence.kinds import dependencies, secrets, source
 from evidence.kinds.traits import schemas
 from evidence.model import Absent, Dossier, Observed, Reason, Record
 
-VERSION: Final = 1
+VERSION: Final = 2
 MAX_CARRY_AGE: Final = timedelta(days=14)
 LOOKED_AT: Final = "looked_at"
 CARRIED: Final = "carried"

@@ -7,10 +7,11 @@ from typing import Protocol
 
 from crawler.collectors.repository.github import GitHub
 from crawler.collectors.repository.parsing.sbom import SbomPart
-from crawler.collectors.source.archive_origin import GITHUB, ArchiveOrigin, find_package_target
+from crawler.collectors.source.archive_origin import ArchiveOrigin, find_package_target
 from crawler.sandbox.install.package_inventory import InstalledTree
 from evidence.canonical import Json
 from evidence.kinds.dependencies import INSTALLED, MAX_DEPENDENCIES, SBOM
+from evidence.kinds.source import GITHUB
 from evidence.model import Absent, Dossier, Reason, Target
 
 _BY_MANIFEST = "manifests"

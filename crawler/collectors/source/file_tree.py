@@ -11,7 +11,7 @@ from crawler.collectors.source.lockfiles import MAX_BYTES as MAX_LOCK
 from crawler.collectors.source.lockfiles import FoundLockfiles, detect_lock_format
 from evidence.canonical import Json, NotJson, parse_json
 from evidence.derive.secrets.file_scan import MAX_BYTES as MAX_TEXT
-from evidence.derive.source import code_features, project_files, readme, script_module
+from evidence.derive.source import code_features, project_files, readme, script_module, workflows
 from evidence.derive.source.code_features import VariableRead
 from evidence.derive.source.readme import ReadmeParts
 from evidence.kinds.source import SSE, STDIO, STREAMABLE_HTTP
@@ -53,6 +53,7 @@ class FileTree:
     variables: dict[str, tuple[VariableRead, str]] = field(default_factory=dict)
     readmes: dict[str, ReadmeParts] = field(default_factory=dict)
     server_json: dict[str, dict[str, Json]] = field(default_factory=dict)
+    workflows: dict[str, dict[str, Json]] = field(default_factory=dict)
     locks: FoundLockfiles = field(default_factory=FoundLockfiles)
     tests: int = 0
     examples: int = 0
@@ -62,16 +63,17 @@ class FileTree:
     def max_bytes(self, path: str) -> int:
         inner = self.inner(path)
         if inner is None:
-            return (
-                MAX_LOCK
-                if detect_lock_format(path) and "/" not in path
-                else readme.MAX_BYTES
-                if _is_readme(path)
-                else 0
-            )
+            return self._max_outside(path)
         if detect_lock_format(inner):
             return MAX_LOCK
         return 0 if inner.lower().endswith(_UNREAD) else MAX_TEXT
+
+    def _max_outside(self, path: str) -> int:
+        if detect_lock_format(path) and "/" not in path:
+            return MAX_LOCK
+        if workflows.is_workflow(path):
+            return workflows.MAX_BYTES
+        return readme.MAX_BYTES if _is_readme(path) else 0
 
     def inner(self, path: str) -> str | None:
         """The path in the server's folder, None for one outside of it."""
@@ -83,6 +85,9 @@ class FileTree:
     def observe(self, member: Member) -> Iterator[tuple[str, bytes]]:
         """Record a file; yields its path and content if it is to be searched for secrets."""
         inner = self.inner(member.path)
+        if workflows.is_workflow(member.path) and len(self.workflows) < workflows.MAX_WORKFLOWS:
+            shown = member.path if inner else f"/{member.path}"
+            self.workflows[shown] = workflows.read_workflow(shown, member.data)
         if inner is None:
             self._outside(member)
             return

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from evidence.kinds.source import GITHUB
 from scoring.engine.rule import rule
 from scoring.example_builders.source_files import build_dependencies
 from scoring.results.outcome import Inapplicable, Severity
-from scoring.scopes.project import GITHUB
 from scoring.scopes.supply_chain import Locked
 
 

@@ -79,6 +79,17 @@ def test_a_repository_is_read_from_its_root() -> None:
     ]
 
 
+def test_workflows_are_read_from_the_root_of_a_repository_only() -> None:
+    text = "on: push\njobs: {a: {steps: [{uses: octo/tool@v1}]}}"
+    contents = {".github/workflows/ci.yml": text, "src/one/.github/workflows/no.yml": text, "src/one/a.py": "1"}
+    (whole,) = Source(reading(contents).source).workflows or ()
+    (inner,) = Source(reading(contents, subfolder="src/one").source).workflows or ()
+    assert (whole.path, whole.unpinned, whole.rights) == (".github/workflows/ci.yml", ("2 octo/tool@v1",), "default")
+    assert inner.path == "/.github/workflows/ci.yml"
+    assert Source(reading(contents, origin="npm").source).workflows is None
+    assert Source(reading({"a.py": "1"}).source).workflows == ()
+
+
 def test_a_folder_that_is_not_there_is_said() -> None:
     with pytest.raises(FolderMissing, match="no folder src/three"):
         reading(MONOREPO, subfolder="src/three")

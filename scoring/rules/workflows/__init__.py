@@ -1,0 +1,1 @@
+"""How workflows of GitHub Actions protect what a project publishes."""
