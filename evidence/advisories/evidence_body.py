@@ -45,6 +45,8 @@ def group_to_json(found: Group) -> dict[str, Json]:
         "fixed_since": found.fixed_since or None,
         "summary": _text(found.summary),
         **({"exploited": found.exploited} if found.exploited else {}),
+        **({"via": [_text(name) for name in found.via]} if found.via else {}),
+        **({"imported": found.imported} if found.imported is not None else {}),
     }
 
 

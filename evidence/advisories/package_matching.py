@@ -18,6 +18,7 @@ from evidence.advisories.version_matching import (
     normalize_version,
 )
 from evidence.kinds.advisories import Group, Reach, Unmatched
+from evidence.lockfiles.lockfile import MAX_VIA
 
 MAX_IDS: Final = 50
 
@@ -36,7 +37,7 @@ class UnmatchedReason(StrEnum):
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Package:
     """One version of one package that a server is built from. `version` is None when unknown; `raw` is the original
-    text.
+    text. `via` and `imported` are those of the dependency.
     """
 
     ecosystem: str
@@ -45,6 +46,8 @@ class Package:
     relation: Reach = Reach.UNKNOWN
     scopes: frozenset[str] = frozenset()
     raw: str = ""
+    via: tuple[str, ...] = ()
+    imported: bool | None = None
 
     @property
     def key(self) -> tuple[str, str]:
@@ -150,6 +153,8 @@ def _joined(one: Package, other: Package) -> Package:
         relation=nearest,
         scopes=one.scopes & other.scopes,
         raw=one.raw,
+        via=tuple(sorted({*one.via, *other.via}))[:MAX_VIA] if nearest is not Reach.DIRECT else (),
+        imported=one.imported if one.imported == other.imported else one.imported or other.imported or None,
     )
 
 
@@ -179,6 +184,8 @@ def _group(package: Package, flaw: tuple[str, ...], records: Sequence[Advisory],
         published=_first(record.published for record in records),
         fixed_since=_first(record.published for record in fixing) if fixed else "",
         summary=next((summaries[name] for name in flaw if name in own and name in summaries), ""),
+        via=package.via,
+        imported=package.imported,
     )
 
 

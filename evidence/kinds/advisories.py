@@ -8,7 +8,8 @@ Body, schema 1 (canonical JSON):
                  "relation": "itself" | "direct" | "transitive" | "unknown", "scopes": [STRING, ...],
                  "severity": "critical" | "high" | "medium" | "low" | "unknown", "cvss": STRING | null,
                  "vector": STRING | null, "fixed": STRING | null, "published": STRING | null,
-                 "fixed_since": STRING | null, "summary": STRING, "exploited": STRING}, ...],
+                 "fixed_since": STRING | null, "summary": STRING, "exploited": STRING,
+                 "via": [STRING, ...], "imported": BOOL}, ...],
      "groups_total": INT}
 
 `checked` counts the versions that were compared with the advisories of their ecosystem. `unknown` (at most 200, sorted)
@@ -22,8 +23,10 @@ the vectors; `severity` is its rating, or the database's own severity when there
 is critical. `fixed` is the lowest version above ours that an advisory names as fixed and none of the group affects.
 `published` is the publication time of the first advisory of the group, `fixed_since` that of the first advisory that
 names a fix. Both are RFC 3339. `exploited` is the date on which CISA's catalogue of known exploited vulnerabilities
-listed one of the ids; it is missing where none is listed. `groups` are sorted, worst first, at most 2,000; the totals
-include what the bounds cut off.
+listed one of the ids; it is missing where none is listed. `via` are at most three direct dependencies that bring a
+transitive one. `imported` states whether the server's own code imports the package, or one of `via`; it is false only
+when the source was read completely and computes no name, and missing where that is unknown. `groups` are sorted, worst
+first, at most 2,000; the totals include what the bounds cut off.
 
 Observation: `looked_at`, the time of the lookup (RFC 3339); `by`, `mirror` or `api`; and for a mirror `as_of` (when
 each ecosystem was refreshed), `stale` and `partial` (ecosystems whose mirror is too old or incomplete); and
@@ -90,6 +93,8 @@ class Group:
     fixed_since: str = ""
     summary: str = ""
     exploited: str = ""
+    via: tuple[str, ...] = ()
+    imported: bool | None = None
 
     @property
     def id(self) -> str:

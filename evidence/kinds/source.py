@@ -18,6 +18,7 @@ Body, schema 1 (canonical JSON; AT is "path:line", paths are relative to the sub
      "changelog": PATH | null, "tests": INT, "ci": [PATH, ...], "dockerfile": PATH | null,
      "server_json": {"path": PATH, "name": NAME | null, "version": TEXT | null} | null,
      "licence": PATH | null, "security_policy": PATH | null, "contributing": PATH | null, "examples": INT,
+     "imports": {"npm": [NAME, ...], "python": [MODULE, ...], "own": [MODULE, ...], "unread": ["npm" | "PyPI", ...]},
      "workflows": [{"path": PATH, "why": TEXT | null, "uses": INT, "unpinned": ["LINE ACTION", ...],
                     "rights": "declared" | "default" | "write-all", "writes": [SCOPE, ...],
                     "untrusted": ["LINE checkout" | "LINE script", ...]}, ...]}         only of repositories, at most 50
@@ -27,7 +28,9 @@ not text is skipped and leaves it true. Transports, OAuth markers, environment a
 documents, tests, examples and vendored folders. `named` states whether a README names the variable in any part. In
 `tools`, values that code computes are null and never guessed: `description` null may mean that there is none or that
 the text does not determine it. A licence, a security policy, a guide for contributors, the CI and a changelog are
-searched in the subfolder first and then in the root; such a path begins with "/". `unpinned` are actions, workflows
+searched in the subfolder first and then in the root; such a path begins with "/". `imports` are the
+packages of npm and the top modules of Python that code imports; of an `unread` ecosystem it may import more, because a
+name is computed or a file was not read. `unpinned` are actions, workflows
 and images that no commit or digest fixes; `rights` states where the rights of the token are limited, `writes` what all
 jobs may write, and `untrusted` where a stranger's code or text runs with the rights of the repository. `why` says what
 of a workflow was not read. Texts are scrubbed of secrets.
@@ -122,6 +125,16 @@ class SourceTool:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Imports:
+    """Packages of npm and top modules of Python that code imports, and the modules of the project itself."""
+
+    npm: tuple[str, ...] = ()
+    python: tuple[str, ...] = ()
+    own: tuple[str, ...] = ()
+    unread: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Workflow:
     """One workflow of GitHub Actions; `why` is empty when it was read completely."""
 
@@ -199,6 +212,12 @@ class Source:
     def tools(self) -> tuple[SourceTool, ...]:
         """The tools that code declares, in the order of their places."""
         return tuple(read_members(SourceTool, raw) for raw in objects_in(self.body.get("tools")))
+
+    @cached_property
+    def imports(self) -> Imports | None:
+        """What the code imports; None when it was not searched."""
+        raw = self.body.get("imports")
+        return read_members(Imports, raw) if isinstance(raw, Mapping) else None
 
     @cached_property
     def workflows(self) -> tuple[Workflow, ...] | None:

@@ -11,6 +11,9 @@ from typing import TypeAlias
 MAX_NAME = 512
 MAX_TEXT = 256
 MAX_FAULTS = 100
+MAX_VIA = 3
+"""Direct dependencies that are named for one transitive dependency."""
+
 MAX_ENTRIES = 500_000
 """Packages, or invalid entries, of one file."""
 
@@ -72,7 +75,8 @@ class Dependency:
 
     `name` is the package that is installed, normalised for its ecosystem; `alias` is the project's own name for it, if
     it
-    differs. `location` is the URL or path of a source other than a registry, without credentials.
+    differs. `via` are the names of direct dependencies that bring a transitive one, as far as the format shows them;
+    `location` is the URL or path of a source other than a registry, without credentials.
     """
 
     ecosystem: Ecosystem
@@ -83,6 +87,7 @@ class Dependency:
     source: Source = Source.REGISTRY
     location: str | None = None
     alias: str | None = None
+    via: tuple[str, ...] = ()
 
 
 class FaultKind(StrEnum):
@@ -201,7 +206,8 @@ def _merge(one: Dependency, other: Dependency) -> Dependency:
         return one
     relations = {one.relation, other.relation}
     relation = next(kind for kind in (Relation.DIRECT, Relation.UNSTATED, Relation.TRANSITIVE) if kind in relations)
-    return replace(one, relation=relation, scopes=one.scopes & other.scopes)
+    via = () if relation is Relation.DIRECT else tuple(sorted({*one.via, *other.via}))[:MAX_VIA]
+    return replace(one, relation=relation, scopes=one.scopes & other.scopes, via=via)
 
 
 def _shortened(faults: list[Fault]) -> Iterator[Fault]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 
-from evidence.lockfiles.lockfile import Relation, Scope
+from evidence.lockfiles.lockfile import MAX_VIA, Relation, Scope
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,13 +32,18 @@ class Roots:
 class Reach:
     """The relation and the scopes of all nodes, computed from roots and edges."""
 
-    __slots__ = ("_dev", "_needed", "_optional", "_roots")
+    __slots__ = ("_dev", "_needed", "_optional", "_roots", "_via")
 
     def __init__(self, roots: Roots, edges: Mapping[str, Edges]) -> None:
         self._roots = roots.all
         self._needed = _closure(roots.needs, lambda node: edges[node].needs if node in edges else ())
         self._optional = _closure(roots.needs | roots.options, lambda node: _both(edges, node))
         self._dev = _closure(roots.dev, lambda node: _both(edges, node))
+        self._via = find_origins(self._roots, lambda node: _both(edges, node))
+
+    def via(self, node: str) -> list[str]:
+        """The first roots from which a node is reached; empty for a root."""
+        return [] if node in self._roots else self._via.get(node, [])
 
     def relation(self, node: str) -> Relation:
         """Direct for a root, transitive when reachable from one, else unstated."""
@@ -52,6 +57,23 @@ class Reach:
             return frozenset()
         found = ((Scope.OPTIONAL, self._optional), (Scope.DEV, self._dev))
         return frozenset(scope for scope, reached in found if node in reached)
+
+
+def find_origins(roots: Iterable[str], follow: Callable[[str], Iterable[str]]) -> dict[str, list[str]]:
+    """The first roots by name, at most MAX_VIA, from which each node is reached.
+
+    A node that has all its roots passes none on, since what follows it has them too: no edge is followed more often.
+    """
+    found: dict[str, list[str]] = {}
+    for root in sorted(roots):
+        waiting = [root]
+        while waiting:
+            node = waiting.pop()
+            known = found.setdefault(node, [])
+            if len(known) < MAX_VIA and known[-1:] != [root]:
+                known.append(root)
+                waiting.extend(follow(node))
+    return found
 
 
 def infer_relation(name: str, required: Iterable[str]) -> Relation:

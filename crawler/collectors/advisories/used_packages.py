@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
+from crawler.collectors.advisories.imported_packages import list_imported
 from evidence.advisories.package_matching import Package
 from evidence.canonical import NotJson
 from evidence.kinds import dependencies, package
@@ -22,9 +23,10 @@ def list_used_packages(found: Dossier) -> tuple[Package, ...] | Absent:
     if isinstance(listed, Absent):
         return tuple(own) or Absent(listed.reason, f"neither dependencies nor a published version: {listed.detail}")
     try:
-        members = Dependencies.parse(listed.body).dependencies
+        parsed = Dependencies.parse(listed.body)
     except NotJson as error:
         return tuple(own) or Absent(Reason.NOT_COLLECTED, f"the list of dependencies cannot be read: {error}")
+    imported = list_imported(found, parsed)
     return (
         *own,
         *(
@@ -34,8 +36,10 @@ def list_used_packages(found: Dossier) -> tuple[Package, ...] | Absent:
                 version=member.version,
                 relation=_REACHES.get(member.relation, Reach.UNKNOWN),
                 scopes=frozenset(member.scopes),
+                via=member.via,
+                imported=imported.get((member.ecosystem, member.name)),
             )
-            for member in members
+            for member in parsed.dependencies
         ),
     )
 

@@ -76,6 +76,7 @@ def _source(tree: FileTree, walk: ArchiveWalk) -> dict[str, Json]:
         "examples": tree.examples,
         "dockerfile": project_files.find_dockerfile(paths),
         "server_json": _server_json(tree),
+        "imports": tree.imports.to_json(),
         **_conventions(tree, paths),
     }
 

@@ -13,6 +13,7 @@ from evidence.canonical import Json, NotJson, parse_json
 from evidence.derive.secrets.file_scan import MAX_BYTES as MAX_TEXT
 from evidence.derive.source import code_features, project_files, readme, script_module, workflows
 from evidence.derive.source.code_features import VariableRead
+from evidence.derive.source.imports import ImportedNames
 from evidence.derive.source.readme import ReadmeParts
 from evidence.kinds.source import SSE, STDIO, STREAMABLE_HTTP
 
@@ -54,6 +55,7 @@ class FileTree:
     readmes: dict[str, ReadmeParts] = field(default_factory=dict)
     server_json: dict[str, dict[str, Json]] = field(default_factory=dict)
     workflows: dict[str, dict[str, Json]] = field(default_factory=dict)
+    imports: ImportedNames = field(default_factory=ImportedNames)
     locks: FoundLockfiles = field(default_factory=FoundLockfiles)
     tests: int = 0
     examples: int = 0
@@ -97,10 +99,13 @@ class FileTree:
         self.examples += project_files.is_example(inner)
         if form := detect_lock_format(inner):
             self.locks.add(inner, form, member.data, inside=True)
+        is_read = code_features.is_code(inner) and project_files.is_server_code(inner) and member.data is not None
+        if not is_read and project_files.may_run(inner):
+            self.imports.leave_out(inner)
         if member.data is None:
             return
         self._document(inner, member.data)
-        if code_features.is_code(inner) and project_files.is_server_code(inner):
+        if is_read:
             self._code(inner, member.data)
         if len(member.data) <= MAX_TEXT:
             yield inner, member.data
@@ -125,6 +130,8 @@ class FileTree:
             _, _, body = _text(data).replace("\r\n", "\n").partition("\n\n")
             if body.strip():
                 self.readmes[path] = readme.parse_readme(body)
+        elif name == "package.json" and project_files.is_manifest(path):
+            self.imports.read_scripts(_object(data))
         elif name == "server.json" and path.count("/") <= 2 and len(data) <= readme.MAX_BYTES:
             stated = _object(data)
             if "name" in stated and ("packages" in stated or "remotes" in stated or "$schema" in stated):
@@ -133,9 +140,11 @@ class FileTree:
     def _code(self, path: str, data: bytes) -> None:
         if len(data) > script_module.MAX_BYTES or self.code + len(data) > MAX_CODE:
             self.cut = self.cut or self.code + len(data) > MAX_CODE
+            self.imports.leave_out(path)
             return
         self.code += len(data)
         text = _text(data)
+        self.imports.read(path, text)
         if path.endswith(".py"):
             self.python[path] = text
         elif path.endswith(script_module.SUFFIXES):

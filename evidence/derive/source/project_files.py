@@ -47,6 +47,12 @@ def is_server_code(path: str) -> bool:
     return find_path_discount(path) is None
 
 
+def may_run(path: str) -> bool:
+    """Whether a file may run with the server: no test, example, document or declaration of types."""
+    discount = find_path_discount(path)
+    return discount in {None, Discount.VENDORED} and not path.endswith((".d.ts", ".d.mts", ".d.cts"))
+
+
 def is_test(path: str) -> bool:
     return _TEST_FILE.fullmatch(_name(path)) is not None
 

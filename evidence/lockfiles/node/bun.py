@@ -65,6 +65,7 @@ def _package(key: str, entry: Any, reach: Reach) -> Finding:
         scopes=reach.scopes(key),
         source=source,
         location=location,
+        via=tuple(sorted(_folders(root)[-1] for root in reach.via(key))),
     )
 
 

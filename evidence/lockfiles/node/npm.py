@@ -27,6 +27,7 @@ from evidence.lockfiles.parsing.bounded import (
     read_table,
     string_or_empty,
 )
+from evidence.lockfiles.reachability import find_origins
 from evidence.lockfiles.versions import parse_concrete_version
 
 _INSTALLED = "node_modules/"
@@ -61,11 +62,12 @@ class _Folders:
 def _flat(packages: Table) -> Iterator[Finding]:
     """Locks 2 and 3: one entry for each folder."""
     folders = _folders(packages)
+    origins = find_origins(folders.direct, lambda key: _needs(key, packages))
     for key, entry in packages.items():
         if not isinstance(entry, Mapping):
             yield build_entry_fault(key, "expected an object")
         elif key and not entry.get("link"):
-            yield _installed(key, entry, folders) if _INSTALLED in key else _linked(key, entry, folders)
+            yield _installed(key, entry, folders, origins) if _INSTALLED in key else _linked(key, entry, folders)
 
 
 def _folders(packages: Table) -> _Folders:
@@ -98,7 +100,23 @@ def _specs(entry: Table) -> Iterator[tuple[str, str]]:
             yield name, string_or_empty(spec)
 
 
-def _installed(key: str, entry: Table, folders: _Folders) -> Dependency:
+def _needs(key: str, packages: Table) -> Iterator[str]:
+    """The places of what a package needs: in its own folder first, then in the folders around it."""
+    entry = packages.get(key)
+    if not isinstance(entry, Mapping) or key.count(_INSTALLED) > MAX_DEPTH:
+        return
+    if entry.get("link"):
+        yield string_or_empty(entry.get("resolved"))
+    for name, _ in _specs(entry):
+        place, around = f"{key}/{_INSTALLED}{name}", key
+        while around and place not in packages:
+            around = around.rpartition(f"/{_INSTALLED}")[0]
+            place = f"{around}/{_INSTALLED}{name}" if around else _INSTALLED + name
+        if place in packages:
+            yield place
+
+
+def _installed(key: str, entry: Table, folders: _Folders, origins: Mapping[str, list[str]]) -> Dependency:
     """A package in node_modules."""
     folder = key.rpartition(_INSTALLED)[2]
     version = string_or_empty(entry.get("version"))
@@ -112,7 +130,14 @@ def _installed(key: str, entry: Table, folders: _Folders) -> Dependency:
         scopes=_scopes(entry),
         source=source,
         location=location,
+        via=_via(key, folders, origins),
     )
+
+
+def _via(key: str, folders: _Folders, origins: Mapping[str, list[str]]) -> tuple[str, ...]:
+    if key in folders.direct:
+        return ()
+    return tuple(sorted({root.rpartition(_INSTALLED)[2] for root in origins.get(key, ())}))
 
 
 def _linked(key: str, entry: Table, folders: _Folders) -> Dependency:

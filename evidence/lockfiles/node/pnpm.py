@@ -119,7 +119,7 @@ def _package(key: str, entry: Any, major: str, reach: Reach) -> Finding:
     details = entry if isinstance(entry, Mapping) else {}
     if entry != "" and not isinstance(entry, Mapping):
         return build_entry_fault(key, "expected a mapping")
-    path = _from_path_5(key) if major == "5" else _from_path(key)
+    path = _read_path(key, major)
     name = string_or_empty(details.get("name")) or path[0]
     if not name:
         return build_entry_fault(key, "no name, and the path holds none")
@@ -141,7 +141,12 @@ def _package(key: str, entry: Any, major: str, reach: Reach) -> Finding:
         scopes=reach.scopes(key) if is_reached else frozenset(scope for scope, is_set in scopes.items() if is_set),
         source=source,
         location=location,
+        via=tuple(sorted({_read_path(root, major)[0] for root in reach.via(key)})),
     )
+
+
+def _read_path(key: str, major: str) -> tuple[str, str]:
+    return _from_path_5(key) if major == "5" else _from_path(key)
 
 
 def _location(resolution: Table) -> str:

@@ -41,10 +41,10 @@ def read_uv_lock(data: bytes) -> Iterator[Finding]:
         yield Fault(FaultKind.TRUNCATED, "no entry is the project itself")
     for number, entry in enumerate(entries):
         if _place(entry) != ".":
-            yield _package(entry, str(number), reach, members)
+            yield _package(entry, str(number), graph, reach, members)
 
 
-def _package(entry: Table, node: str, reach: Reach, members: frozenset[str]) -> Finding:
+def _package(entry: Table, node: str, graph: Graph, reach: Reach, members: frozenset[str]) -> Finding:
     name = string_or_empty(entry.get("name"))
     if not name:
         return build_entry_fault(entry, "no name")
@@ -59,6 +59,7 @@ def _package(entry: Table, node: str, reach: Reach, members: frozenset[str]) -> 
         scopes=reach.scopes(node),
         source=source,
         location=location,
+        via=graph.via(node, reach),
     )
 
 

@@ -8,8 +8,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from evidence.lockfiles.lockfile import Ecosystem
 from evidence.lockfiles.parsing.bounded import Table, read_strings, string_or_empty
 from evidence.lockfiles.reachability import Edges, Reach, Roots
+from evidence.lockfiles.versions import normalize_package_name
 
 
 @dataclass(slots=True)
@@ -48,6 +50,12 @@ class Graph:
             for extra, needs in _table(entry, "optional-dependencies").items():
                 edges[f"{number}[{extra}]"] = Edges(tuple(self._named(needs)))
         return Reach(roots, edges)
+
+    def via(self, node: str, reach: Reach) -> tuple[str, ...]:
+        """The names of the direct dependencies that bring an entry; groups and extras are no packages."""
+        roots = [self.entries[int(root)] for root in reach.via(node) if root.isdecimal()]
+        names = (string_or_empty(entry.get("name")) for entry in roots)
+        return tuple(sorted({normalize_package_name(Ecosystem.PYPI, name) for name in names if name}))
 
     def _grouped(self, entry: Table, part: str) -> Iterator[str]:
         for needs in _table(entry, part).values():

@@ -7,6 +7,7 @@ from typing import Final
 
 from evidence.kinds.advisories import Group
 from evidence.kinds.advisories import Severity as Grade
+from scoring.analysis.upgrades import describe_upgrade
 from scoring.engine.rule import Answer, rule
 from scoring.engine.snippet import Language, write_snippet
 from scoring.example_builders.source_files import advisory_group, build_audit
@@ -55,7 +56,7 @@ def dependency_critical(audit: Audit) -> Iterator[Answer]:
         if _is_critical(group):
             package = clip_text(f"{group.package} {group.version}")
             where = f"{group.ecosystem}/{package}"
-            yield where, f"a critical vulnerability in {package}: {clip_text(group.id)}"
+            yield where, f"a critical vulnerability in {package}: {clip_text(group.id)}, {describe_upgrade(group)}"
 
 
 def _is_critical(group: Group) -> bool:

@@ -7,6 +7,7 @@ from decimal import Decimal
 
 from evidence.kinds.advisories import Group
 from scoring.analysis import advisory_costs
+from scoring.analysis.upgrades import describe_upgrade
 from scoring.engine.rule import Answer, rule
 from scoring.engine.snippet import Language, write_snippet
 from scoring.example_builders.source_files import advisory_group, build_audit
@@ -35,6 +36,7 @@ from scoring.text.evidence_path import clip_text
     bad=[
         build_audit(advisory_group()),
         build_audit(advisory_group(scopes=["dev"])),
+        build_audit(advisory_group(relation="transitive", via=["right"], imported=False)),
         build_audit(advisory_group("MAL-2026-1"), advisory_group(package="right")),
         build_audit(advisory_group(relation="itself"), checked=1, whole=False, unlisted="sandbox_restricted"),
     ],
@@ -49,7 +51,8 @@ def dependency_vulnerable(audit: Audit) -> Iterator[Answer]:
 
     The cost depends on the severity, on how the package is reached, on whether the server needs it to run, and on how
     long a fix has been available. Several vulnerabilities in one version cost little more than the worst one, because
-    one upgrade fixes them all. Let the host propose upgrades.
+    one upgrade fixes them all. A finding names the shortest upgrade. That the code does not import the package is only
+    reported, since a tool or a configuration may load it. Let the host propose upgrades.
     """
     audit.require_any()
     groups = audit.seen.groups
@@ -60,6 +63,5 @@ def dependency_vulnerable(audit: Audit) -> Iterator[Answer]:
 
 
 def _describe_group(group: Group) -> str:
-    package, fix = f"{group.package} {group.version}", f"fixed in {group.fixed}" if group.fixed else "no fix is known"
-    where = f"{clip_text(package)} ({group.relation})"
-    return f"{group.severity} severity in {where}: {clip_text(group.id)}, {clip_text(fix)}"
+    where = f"{clip_text(f'{group.package} {group.version}')} ({group.relation})"
+    return f"{group.severity} severity in {where}: {clip_text(group.id)}, {describe_upgrade(group)}"
