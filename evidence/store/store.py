@@ -15,7 +15,7 @@ from evidence.store.community.disputes import Disputes
 from evidence.store.community.tokens import ApiTokens
 from evidence.store.community.webhooks import Webhooks
 from evidence.store.database import Database
-from evidence.store.decisions import approvals, disclosure
+from evidence.store.decisions import approvals, disclosure, opinions
 from evidence.store.decisions.audit_trail import AuditTrail
 from evidence.store.decisions.opt_outs import OptOuts
 from evidence.store.errors import NotMigrated, StoreUnavailable
@@ -204,6 +204,8 @@ class Store(DatabaseAccess):
     read_finding_trail = read_method(disclosure.read_finding_trail)
     put_approval = write_method(approvals.put_approval)
     read_approvals = read_method(approvals.read_approvals)
+    put_opinions = write_method(opinions.put_opinions)
+    read_opinions = read_method(opinions.read_opinions)
 
     def transition_finding(self, finding: str, change: Disclosure) -> FindingRow:
         """`transition_findings` for one finding."""

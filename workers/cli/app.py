@@ -19,6 +19,7 @@ JSON_DOCUMENT_COMMANDS: Final = (
     "retest",
     "samples",
     "calibrate",
+    "judge",
     "compact",
     "show",
     "sandbox",
@@ -92,6 +93,9 @@ SUBCOMMANDS: Final = {
     "retests": Subcommand("measure.retests", "List requests for re-tests, newest first.", _READ),
     "findings": Subcommand(
         "results.findings", "Manage findings of our own scans: notification of vendors, disclosure.", _READ
+    ),
+    "judge": Subcommand(
+        "results.judge", "Ask a model about the texts of a run's servers, and compare it with our findings.", _READ
     ),
     "rescore": Subcommand(
         "results.rescore", "Score a stored run again, without the network, and print changed scores.", _READ

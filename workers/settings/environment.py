@@ -17,6 +17,7 @@ from crawler.container_engine_variables import ENGINE_VARIABLES
 from workers.settings.community import CommunitySettings
 from workers.settings.datasets import DatasetSettings
 from workers.settings.fleet import FleetSettings
+from workers.settings.judge import JudgeSettings
 from workers.settings.nightly import Duration
 from workers.settings.package_cache import PackageCacheSettings
 from workers.settings.probes import ProbeSettings
@@ -66,7 +67,14 @@ def _xdg(name: str, fallback: str) -> Path:
 
 
 class Settings(
-    CommunitySettings, WebSettings, ProbeSettings, FleetSettings, DatasetSettings, PackageCacheSettings, SandboxSettings
+    CommunitySettings,
+    WebSettings,
+    ProbeSettings,
+    FleetSettings,
+    DatasetSettings,
+    JudgeSettings,
+    PackageCacheSettings,
+    SandboxSettings,
 ):
     """All settings. Each is the environment variable `HALLMARK_` and the field's name in capitals."""
 

@@ -249,6 +249,17 @@ class ApprovalTable(TableBase, table=True):
     __table_args__ = (UniqueConstraint("server_key", "listing"),)
 
 
+class OpinionTable(TableBase, table=True):
+    """The opinion of a judge about one text, never altered and never public; `digest` is that of the question."""
+
+    __tablename__ = "opinion"
+
+    key: int | None = Field(default=None, sa_column=Column(Integer, primary_key=True))
+    digest: bytes = Field(sa_column=Column(LargeBinary, nullable=False, unique=True))
+    at: datetime = Field(sa_column=Column(TimestampColumn, nullable=False))
+    body: bytes = Field(sa_column=Column(LargeBinary, nullable=False))
+
+
 class RetestTable(TableBase, table=True):
     """One request for a re-test. `client` is a digest of the client, `before_key` the run compared with."""
 
@@ -324,6 +335,7 @@ SAMPLE = get_table(SampleTable)
 FINDING = get_table(FindingTable)
 DISCLOSURE = get_table(DisclosureTable)
 APPROVAL = get_table(ApprovalTable)
+OPINION = get_table(OpinionTable)
 SNAPSHOT = get_table(SnapshotTable)
 PUBLICATION_PART = get_table(PublicationPartTable)
 RUN_EVENT = get_table(RunEventTable)

@@ -22,7 +22,7 @@ from evidence.derive.source.imports import (
         ("a.js", 'const a = require("a"), b = await import(\'@s/b/c\');', ["a", "@s/b"]),
         ("a.js", "import{a}from'x';require.resolve(`y`)", ["x", "y"]),
         ("a.js", "import a from './own'; import b from '#inner'; import c from '../up.js';", []),
-        ("a.py", "import httpx\nimport a.b as c, d\nfrom e.f import g\n from h import (", ["httpx", "a", "d", "e", "h"]),
+        ("a.py", "import httpx\nimport a.b as c, d\n from e.f import (", ["httpx", "a", "d", "e"]),
         ("a.py", "from . import own\nfrom .near import far\nimportant = 1\n", []),
         ("a.go", 'import "zod"', []),
     ],
