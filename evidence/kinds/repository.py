@@ -3,7 +3,7 @@
 Body, schema 1 (canonical JSON):
 
     {"host": "github", "name": "OWNER/REPO", "asked": NAME | null, "subfolder": PATH | null,
-     "default_branch": NAME | null, "head": COMMIT | null,
+     "default_branch": NAME | null, "head": COMMIT | null, "protected": BOOL | null,
      "archived": BOOL | null, "fork": BOOL | null, "disabled": BOOL | null, "template": BOOL | null,
      "created_at": TIME | null, "pushed_at": TIME | null, "last_commit_at": TIME | null, "commits_year": INT | null,
      "licence": SPDX | null, "topics": [TEXT, ...], "language": TEXT | null, "size_kb": INT | null,
@@ -26,17 +26,18 @@ Body, schema 1 (canonical JSON):
 
 Times are RFC 3339 as the host gave them, durations whole seconds, and null means unknown, never none. `name` is the
 current name; `asked` is the declared one when the repository was renamed or moved. `last_commit_at` and `contributors`
-exclude bots; `shares` are the commits of the ten most active contributors, and `capped` states that the host did not
-list more contributors than were counted. `bus_factor` is the smallest number of persons who together made half of the
-commits. THREADS are a bounded sample of the newest issues, or pull requests, of the last year whose author is neither a
-maintainer nor a bot; an answer is the first comment of a maintainer who is not the author and not a bot. `licence` is
-NOASSERTION when the host found an unknown licence. `releases.dates` are the newest 30 that were published, newest
-first. There is one entry in `advisories` per published advisory and affected package.
+exclude bots. `protected` states whether a branch protection or a ruleset covers the default branch. `shares` are the
+commits of the ten most active contributors, and `capped` states that the host did not list more contributors than were
+counted. `bus_factor` is the smallest number of persons who together made half of the commits. THREADS are a bounded
+sample of the newest issues, or pull requests, of the last year whose author is neither a maintainer nor a bot; an
+answer is the first comment of a maintainer who is not the author and not a bot. `licence` is NOASSERTION when the host
+found an unknown licence. `releases.dates` are the newest 30 that were published, newest first. There is one entry in
+`advisories` per published advisory and affected package.
 
 Observation: `looked_at`, when the content was last confirmed; `full_at`, when it was last read completely; `etags`, by
 part, for conditional requests; `way`, how it was read (`graphql`, `rest`, `unchanged`); `unread`, the parts that the
-host did not return, each with its earlier value, or unknown. Over REST alone `tags`, `pulls` and `owner.verified` are
-unknown.
+host did not return, each with its earlier value, or unknown. Over REST alone `protected`, `tags`, `pulls` and
+`owner.verified` are unknown.
 """
 
 from __future__ import annotations
@@ -145,6 +146,7 @@ class Repository:
     subfolder: str | None = None
     default_branch: str | None = None
     head: str | None = None
+    protected: bool | None = None
     archived: bool | None = None
     fork: bool | None = None
     disabled: bool | None = None

@@ -80,6 +80,7 @@ DIMENSIONS: Final = (
                 "workflow-runs-untrusted-code",
                 "workflow-action-unpinned",
                 "workflow-token-rights-broad",
+                "default-branch-unprotected",
                 "package-imitates-known-name",
                 "publisher-imitates-known-account",
             ),

@@ -15,7 +15,14 @@ from crawler.collectors.repository.api.responses import (
     GitHubUnreachable,
     RepositoryGone,
 )
-from crawler.collectors.repository.graphql_query import POINTS, build_query, build_variables, repository_alias
+from crawler.collectors.repository.graphql_query import (
+    POINTS,
+    PROTECTION,
+    build_query,
+    build_variables,
+    repository_alias,
+)
+from crawler.collectors.repository.parsing.graphql_facts import PROTECTION_UNREAD
 from crawler.collectors.repository.parsing.json_values import as_list, as_object, as_text, list_objects
 from crawler.collectors.repository.parsing.responsiveness import YEAR
 from evidence.canonical import Json, NotJson
@@ -101,7 +108,9 @@ def _by_alias(errors: Sequence[Mapping[str, Json]]) -> Mapping[str, list[Mapping
 
 def _outcome(value: Json, errors: Sequence[Mapping[str, Json]]) -> Outcome:
     if isinstance(value, Mapping) and as_text(value.get("nameWithOwner")):
-        return {**value, PARTIAL: True} if errors else value
+        missing = [error for error in errors if not PROTECTION & set(map(str, as_list(error.get("path"))))]
+        unread = {PROTECTION_UNREAD: True} if len(missing) < len(errors) else {}
+        return {**value, **unread, **({PARTIAL: True} if missing else {})}
     kinds = {error.get("type") for error in errors}
     if "NOT_FOUND" in kinds:
         return RepositoryGone("GitHub does not know the repository (404)")

@@ -12,9 +12,13 @@ SAMPLED_THREADS: Final = 30  # newest issues, and pull requests
 SAMPLED_REPLIES: Final = 8  # first comments of each
 COMMITS: Final = 100
 RELEASES: Final = 30
+RULES: Final = 10
+
+PROTECTION: Final = frozenset({"refUpdateRule", "rules"})
+"""Fields that some tokens may not read; without them the rest of an answer is complete."""
 
 POINTS: Final = 1
-"""What a repository costs at most: 96 connections, of which a hundred are a point.
+"""What a repository costs at most: 97 connections, of which a hundred are a point.
 
 https://docs.github.com/en/graphql/overview/rate-limits-and-query-limits-for-the-graphql-api
 """
@@ -30,6 +34,8 @@ fragment facts on Repository {{
   openPulls: pullRequests(states: [OPEN]) {{ totalCount }}
   defaultBranchRef {{
     name
+    refUpdateRule {{ allowsForcePushes }}
+    rules(first: {RULES}) {{ nodes {{ type }} }}
     target {{
       oid
       ... on Commit {{

@@ -87,7 +87,11 @@ def _branch(one: Repository) -> Object | None:
     if one.head is None:
         return None
     target = Object("Commit", {"oid": one.head, "history": lambda given: _history(one.commits, given)})
-    return Object("Ref", {"name": one.branch, "target": target})
+    rule = Object("RefUpdateRule", {"allowsForcePushes": False}) if one.protected else None
+    rules = [Object("RepositoryRule", {"type": name}) for name in one.rules]
+    return Object(
+        "Ref", {"name": one.branch, "target": target, "refUpdateRule": rule, "rules": lambda _: Connection(rules)}
+    )
 
 
 def _history(commits: Sequence[Commit], given: Mapping[str, Any]) -> Connection:

@@ -73,6 +73,8 @@ class Repository:
     stars: int = 7
     forks: int = 2
     branch: str | None = "main"
+    protected: bool = False
+    rules: tuple[str, ...] = ()
     owner_type: str = "Organization"
     verified: bool = True
     website: str | None = "https://owner.example/"

@@ -25,6 +25,9 @@ from evidence.canonical import Json
 
 HOST: Final = "github"
 
+PROTECTION_UNREAD: Final = "protectionUnread"
+"""Our own member of a node whose rules of the default branch the token may not read."""
+
 # Only a maintainer may merge.
 _MERGER: Final = "COLLABORATOR"
 
@@ -39,6 +42,7 @@ def read_graphql_facts(node: Mapping[str, Json], now: datetime) -> dict[str, Jso
         "name": as_text(node.get("nameWithOwner")),
         "default_branch": as_text(branch.get("name")),
         "head": as_text(tip.get("oid")),
+        "protected": _is_protected(node, branch),
         "archived": as_flag(node.get("isArchived")),
         "fork": as_flag(node.get("isFork")),
         "disabled": as_flag(node.get("isDisabled")),
@@ -98,6 +102,13 @@ def summarise_releases(total: int | None, listed: Sequence[Mapping[str, Json]], 
         "latest_tag": as_text(latest.get(tag)),
         "dates": [stated for stated, _ in dated[:30]],
     }
+
+
+def _is_protected(node: Mapping[str, Json], branch: Mapping[str, Json]) -> bool | None:
+    """Whether a rule protects the default branch, as everybody may see; None when the token may not read that."""
+    if not branch or node.get(PROTECTION_UNREAD) or not isinstance(branch.get("rules"), Mapping):
+        return None
+    return bool(branch.get("refUpdateRule")) or bool(list_nodes(branch.get("rules")))
 
 
 def _commits_year(node: Mapping[str, Json]) -> int | None:

@@ -62,6 +62,7 @@ def read_rest_facts(pages: RestPages, now: datetime) -> dict[str, Json]:
         "name": as_text(repository.get("full_name")),
         "default_branch": as_text(repository.get("default_branch")),
         "head": as_text(commits[0].get("sha")) if commits else None,
+        "protected": None,
         "archived": as_flag(repository.get("archived")),
         "fork": as_flag(repository.get("fork")),
         "disabled": as_flag(repository.get("disabled")),

@@ -3,7 +3,12 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
+import pytest
+
+from crawler.collectors.repository.graphql_client import PARTIAL, _outcome
+from crawler.collectors.repository.parsing.graphql_facts import read_graphql_facts
 from evidence.kinds import repository
 from tests.crawler.collectors.repository.local_github import (
     ANN,
@@ -29,7 +34,8 @@ def test_every_member_is_read() -> None:
     read = body(records["repository"])
     assert read == {
         "host": "github", "name": "octo/lively", "asked": None, "subfolder": None, "default_branch": "main",
-        "head": read["head"], "archived": False, "fork": False, "disabled": False, "template": False,
+        "head": read["head"], "protected": False,
+        "archived": False, "fork": False, "disabled": False, "template": False,
         "created_at": "2024-01-01T00:00:00Z", "pushed_at": "2026-10-01T00:00:00Z", "last_commit_at": ago(days=2),
         "commits_year": 5, "licence": "MIT", "topics": ["mcp"], "language": "Python", "size_kb": 120, "stars": 7,
         "forks": 2, "open_issues": 4, "open_pulls": 1,
@@ -48,6 +54,32 @@ def test_every_member_is_read() -> None:
         "advisories": [],
     }  # fmt: skip
     assert absent(records["alerts"])[0] == "forbidden"
+
+
+@pytest.mark.parametrize(
+    ("given", "protected"),
+    [({"protected": True}, True), ({"rules": ("pull_request",)}, True), ({}, False), ({"branch": None}, None)],
+)
+def test_a_branch_is_protected_by_a_rule_of_either_kind(given: dict[str, Any], protected: bool | None) -> None:
+    with serve() as local:
+        local.world.add(lively(**given))
+        records = Looker(local).one(at("octo/lively"))
+    assert body(records["repository"])["protected"] is protected
+
+
+def test_rules_that_the_token_may_not_read_leave_only_the_protection_unknown() -> None:
+    error = {"type": "FORBIDDEN", "path": ["r0", "defaultBranchRef", "rules"], "message": "Resource not accessible"}
+    node = {"nameWithOwner": "octo/lively", "defaultBranchRef": {"name": "main", "refUpdateRule": None, "rules": None}}
+    found = _outcome(node, [error])
+    assert isinstance(found, dict)
+    assert PARTIAL not in found
+    assert read_graphql_facts(found, NOW)["protected"] is None
+    hidden = {**node, "defaultBranchRef": {"name": "main", "refUpdateRule": None, "rules": {"nodes": []}}}
+    one = _outcome(hidden, [{**error, "path": ["r0", "defaultBranchRef", "refUpdateRule"]}])
+    assert isinstance(one, dict)
+    assert read_graphql_facts(one, NOW)["protected"] is None
+    assert read_graphql_facts(hidden, NOW)["protected"] is False
+    assert PARTIAL in (_outcome(node, [{**error, "path": ["r0", "issues"]}]) or {})
 
 
 def test_without_a_token_few_rest_calls_tell_what_they_can() -> None:
@@ -78,7 +110,7 @@ def test_both_ways_agree_on_what_both_know() -> None:
         by_graphql = body(Looker(local).one(at("octo/lively"))["repository"])
         by_rest = body(Looker(local, tokens=()).one(at("octo/lively"))["repository"])
     differing = {name for name in by_graphql if by_graphql[name] != by_rest[name]}
-    assert differing == {"tags", "pulls", "owner", "community"}
+    assert differing == {"protected", "tags", "pulls", "owner", "community"}
 
 
 def test_an_empty_repository_has_no_head_and_no_commits() -> None:
