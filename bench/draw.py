@@ -159,11 +159,16 @@ async def start_by_hand(target: Target, user: str) -> tuple[str, float]:
 
 
 def _command(target: Target) -> list[str]:
+    launch = target.launch
     if target.type is TargetType.NPM:
-        return ["npx", "--yes", f"{target.identifier}@{target.version or 'latest'}", *target.arguments]
-    name = target.identifier.partition("[")[0]
+        wanted = f"{target.identifier}@{target.version or 'latest'}"
+        chosen = ["--package", wanted, launch.command] if launch.command else [wanted]
+        return ["npx", "--yes", *chosen, *target.arguments]
     wanted = f"{target.identifier}=={target.version}" if target.version else target.identifier
-    return ["uvx", "--from", wanted, name, *target.arguments]
+    python = ["--python", launch.python] if launch.python else []
+    command = launch.command or target.identifier.partition("[")[0]
+    words = ["python", *command.split()] if command.startswith("-m ") else [command]
+    return ["uvx", *python, "--from", wanted, *words, *target.arguments]
 
 
 async def _ask(process: asyncio.subprocess.Process) -> str:

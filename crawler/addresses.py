@@ -26,6 +26,11 @@ _IPV4_LIKE: Final = re.compile(r"[0-9]+|0x[0-9a-f]*")
 # https://docs.npmjs.com/cli/configuring-npm/package-json#name; capitals are legal in names older than the rule.
 _NPM: Final = re.compile(r"(?:@[a-z0-9~][a-z0-9._~-]*/)?[A-Za-z0-9~][A-Za-z0-9._~-]*")
 # https://packaging.python.org/en/latest/specifications/name-normalization/
+_LONGEST_REQUIREMENT: Final = 300
+_REQUIREMENT: Final = re.compile(
+    r"(?P<name>[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?)(?P<extras>\[[A-Za-z0-9._,-]+\])?"
+    r"(?P<versions>(?:(?:[<>=!~]=?|===)[A-Za-z0-9.*+!_-]+(?:,(?=[<>=!~]))?)*)"
+)
 _PYPI: Final = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?")
 # https://github.com/distribution/reference: path components, tag, digest.
 _OCI_PART: Final = re.compile(r"[a-z0-9]+(?:(?:\.|_|__|-+)[a-z0-9]+)*")
@@ -84,6 +89,14 @@ def normalise_pypi_name(name: str) -> str:
     if len(name) > 214 or not _PYPI.fullmatch(name):
         raise UnusableAddress("a Python package name")
     return re.sub(r"[-_.]+", "-", name).lower()
+
+
+def parse_requirement(text: str) -> tuple[str, str, str]:
+    """Name, extras and versions of a requirement of a Python package in an index: no address, path or marker."""
+    found = _REQUIREMENT.fullmatch(re.sub(r"\s+", "", text[:_LONGEST_REQUIREMENT]))
+    if found is None or len(text) > _LONGEST_REQUIREMENT:
+        raise UnusableAddress("a Python package of an index")
+    return found["name"], found["extras"] or "", found["versions"]
 
 
 def normalise_plain_name(name: str) -> str:

@@ -10,6 +10,7 @@ from functools import cached_property, lru_cache
 from typing import Any, Final, TypeAlias, TypeVar
 
 from evidence.canonical import Json, NotJson, canonical_digest, canonical_json, sha256
+from evidence.launch_options import LaunchOptions
 from evidence.package_inputs import PackageInput
 
 Parsed = TypeVar("Parsed")
@@ -114,7 +115,8 @@ class Target:
     `identifier` is the URL of a remote, the name of a package, or the working directory of a command.
     `arguments` follow the package's own entry point (or are the command itself); `environment` holds declared,
     non-secret values; `headers` are declared literal headers of a remote. `inputs` are declared without a value.
-    `as_of_release`: the dependencies of a package are those of its release date; only set while a probe starts it.
+    `launch`: what a registration says about the start of a package. `as_of_release`: the dependencies of a package are
+    those of its release date; only set while a probe starts it.
     """
 
     type: TargetType
@@ -124,6 +126,7 @@ class Target:
     environment: tuple[tuple[str, str], ...] = ()
     headers: tuple[tuple[str, str], ...] = ()
     inputs: tuple[PackageInput, ...] = ()
+    launch: LaunchOptions = field(default_factory=LaunchOptions)
     as_of_release: bool = False
 
 

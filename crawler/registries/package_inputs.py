@@ -20,8 +20,13 @@ VARIABLE_NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,200}")
 _OPTION_NAME: Final = re.compile(r"-{0,2}[A-Za-z][\w.-]{0,100}")
 # Only a name in braces is a variable: `{"a": 1}` is a value.
 _VARIABLE: Final = re.compile(r"\{([A-Za-z_][\w.-]{0,200})\}")
-# Placeholders for the reader's own value: `<your-token>`, `${input:key}`, `YOUR_KEY`, `/path/to/x`.
-_SAMPLE: Final = re.compile(r"<[A-Za-z][^<>]{0,200}>|\$\{[^{}]{0,200}\}|\byour[-_ ]\w|\bpath/to/", re.IGNORECASE)
+# Placeholders for the reader's own value: `<your-token>`, `${input:key}`, `YOUR_KEY`, `/path/to/x`, `/Users/ann/x`.
+_SAMPLE: Final = re.compile(
+    r"<[A-Za-z][^<>]{0,200}>|\$\{[^{}]{0,200}\}|\byour[-_ ]\w|\bpath/to/|^/(?:Users|home)/|^[A-Za-z]:[\\/](?!/)"
+    r"|\babsolute[-_ /]path",
+    re.IGNORECASE,
+)
+_PATH: Final = re.compile(r"(?:~|\.{1,2})?/[^/]|[A-Za-z]:[\\/](?!/)")
 _UNSENDABLE: Final = re.compile(r"[\r\n\0]")
 
 
@@ -41,15 +46,18 @@ def read_input_variables(value: Json) -> tuple[PackageInput, ...]:
     return tuple(found.values())
 
 
-def read_arguments(value: Json) -> tuple[tuple[str, ...], tuple[PackageInput, ...]]:
+def read_arguments(items: Sequence[Mapping[str, Json]]) -> tuple[tuple[str, ...], tuple[PackageInput, ...]]:
     """The words of the declared arguments with a value or default, in order, and the arguments without one.
 
-    A named argument becomes two words.
+    A named argument becomes two words. One that is optional is left out if its default is a path, which the reader's
+    machine may not have.
     """
     words: list[str] = []
     inputs: list[PackageInput] = []
-    for item in _objects(value)[:MAX_INPUTS]:
+    for item in items[:MAX_INPUTS]:
         known, name = read_known_value(item), first_text(item, "name")
+        if _is_optional_path(item):
+            continue
         if item.get("type") != "named":
             if known is None:
                 label = first_text(item, "valueHint", "value_hint", "name") or ""
@@ -65,11 +73,11 @@ def read_arguments(value: Json) -> tuple[tuple[str, ...], tuple[PackageInput, ..
     return tuple(words), tuple(inputs)
 
 
-def read_runtime_variables(value: Json) -> tuple[dict[str, str], tuple[PackageInput, ...]]:
+def read_runtime_variables(items: Sequence[Mapping[str, Json]]) -> tuple[dict[str, str], tuple[PackageInput, ...]]:
     """Environment variables among the arguments of a container runtime: `-e NAME=value` and `--env NAME={value}`."""
     known: dict[str, str] = {}
     inputs: list[PackageInput] = []
-    for item in _objects(value)[:MAX_INPUTS]:
+    for item in items[:MAX_INPUTS]:
         name, mark, form = (first_text(item, "value", "default") or "").partition("=")
         if first_text(item, "name") not in {"-e", "--env"} or not mark or not VARIABLE_NAME.fullmatch(name):
             continue
@@ -180,6 +188,13 @@ def _declared_value(item: Mapping[str, Json]) -> str | None:
 def _stated(item: Mapping[str, Json]) -> str | None:
     stated = first_text(item, "value")
     return first_text(item, "default") if stated is None else stated
+
+
+def _is_optional_path(item: Mapping[str, Json]) -> bool:
+    """Whether an argument may be left out whose value is a path of somebody's machine."""
+    is_required = bool(item.get("isRequired") or item.get("is_required"))
+    stated = first_text(item, "value", "default") or ""
+    return not is_required and "value" not in item and _PATH.match(stated) is not None
 
 
 def _is_secret(item: Mapping[str, Json]) -> bool:

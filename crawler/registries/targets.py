@@ -18,11 +18,14 @@ from crawler.addresses import (
 )
 from crawler.registries import package_inputs
 from crawler.registries.json_shapes import Mismatch, describe_value
+from crawler.registries.launcher_words import separate_launcher
 from crawler.registries.package_inputs import as_object, first_text
 from evidence.canonical import Json
+from evidence.launch_options import LaunchOptions
 from evidence.model import Target, TargetType
 
 MAX_TARGETS: Final = 32
+_LONGEST_ADDRESS: Final = 500
 _HEADER_NAME: Final = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]{1,100}")
 _REMOTE_TYPES: Final = {
     "streamable-http": TargetType.STREAMABLE_HTTP,
@@ -102,7 +105,12 @@ def _package(item: Mapping[str, Json]) -> tuple[int, Target]:
     if kind is None:
         raise UnusableAddress("a package of a known registry type")
     identifier, version = _named(kind, item)
-    words, asked = package_inputs.read_arguments(item.get("packageArguments", item.get("package_arguments")))
+    runtime = _objects(item.get("runtimeArguments", item.get("runtime_arguments")))
+    declared_arguments = _objects(item.get("packageArguments", item.get("package_arguments")))
+    launch = LaunchOptions()
+    if kind in _RUNNABLE:
+        launch, declared_arguments = separate_launcher(runtime, declared_arguments, identifier)
+    words, asked = package_inputs.read_arguments(declared_arguments)
     variables = item.get("environmentVariables", item.get("environment_variables"))
     target = Target(
         type=kind,
@@ -113,12 +121,25 @@ def _package(item: Mapping[str, Json]) -> tuple[int, Target]:
         inputs=(*package_inputs.read_input_variables(variables), *asked),
     )
     if kind is TargetType.OCI:
-        target = _with_runtime(target, item.get("runtimeArguments", item.get("runtime_arguments")))
-    opens_port = first_text(as_object(item.get("transport")), "type") not in {None, "stdio"}
+        target = _with_runtime(target, runtime)
+    transport = as_object(item.get("transport"))
+    opens_port = first_text(transport, "type") not in {None, "stdio"}
+    url = _local_address(transport) if opens_port and kind in _RUNNABLE else ""
+    requirements = launch.requirements if kind is TargetType.PYPI else ()
+    target = replace(target, launch=replace(launch, url=url, requirements=requirements))
     return (2 if kind in _RUNNABLE else 4) + opens_port, target
 
 
-def _with_runtime(target: Target, value: Json) -> Target:
+def _local_address(transport: Mapping[str, Json]) -> str:
+    """The address at which the package says that it listens; empty unless it is on the machine itself."""
+    url = package_inputs.fill_variables(first_text(transport, "url") or "", as_object(transport.get("variables"))) or ""
+    try:
+        return url if len(url) <= _LONGEST_ADDRESS and is_local_url(url) else ""
+    except UnusableAddress:
+        return ""
+
+
+def _with_runtime(target: Target, value: Sequence[Mapping[str, Json]]) -> Target:
     """The target of an image with the variables that the arguments of its runtime set."""
     known, asked = package_inputs.read_runtime_variables(value)
     seen = {name for name, _ in target.environment} | {given.name for given in target.inputs} | set(known)

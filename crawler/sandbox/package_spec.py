@@ -10,6 +10,7 @@ from datetime import UTC, datetime, timedelta
 from packaging.utils import canonicalize_name
 from packaging.version import InvalidVersion, Version
 
+from crawler.addresses import UnusableAddress, parse_requirement
 from evidence.model import Absent, Reason, Target, TargetType
 
 RELEASE = "release"
@@ -17,6 +18,7 @@ RELEASE = "release"
 _NPM_NAME = re.compile(r"(?:@[a-z0-9~_.-]+/)?[A-Za-z0-9~_.-]+")
 _NPM_VERSION = re.compile(r"v?\d[0-9A-Za-z.+-]*")
 _NPM_TAG = re.compile(r"[A-Za-z][\w.-]*")
+_PYTHON = re.compile(r"3\.\d{1,2}")
 _PYPI_NAME = re.compile(r"([A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?)(\[[A-Za-z0-9._, -]*\])?")
 
 
@@ -25,6 +27,7 @@ class PackageSpec:
     """A package to install. `version`: exact, or a tag of the npm index; None: the newest.
 
     `as_of`: the release date as of which the dependencies are resolved; RELEASE while it is not known, empty for today.
+    `python`: the version of Python that is tried first. `requirements`: what is installed beside a Python package.
     """
 
     ecosystem: TargetType
@@ -32,6 +35,8 @@ class PackageSpec:
     version: str | None
     extras: str = ""
     as_of: str = ""
+    python: str = ""
+    requirements: tuple[str, ...] = ()
 
     @property
     def pinned(self) -> bool:
@@ -45,10 +50,13 @@ class PackageSpec:
     def text(self) -> str:
         """`npm:NAME@VERSION` or `pypi:NAME==VERSION`."""
         mark = "@" if self.ecosystem is TargetType.NPM else "=="
-        dated = f" as of {self.as_of}" if self.as_of else ""
-        return (
-            f"{self.ecosystem.value}:{self.name}{self.extras}{f'{mark}{self.version}' if self.version else ''}{dated}"
+        version = f"{mark}{self.version}" if self.version else ""
+        notes = (
+            f" as of {self.as_of}" if self.as_of else "",
+            f" with Python {self.python}" if self.python else "",
+            *(f" and {each}" for each in self.requirements),
         )
+        return f"{self.ecosystem.value}:{self.name}{self.extras}{version}{''.join(notes)}"
 
     @property
     def key(self) -> str:
@@ -92,10 +100,26 @@ def _pypi(target: Target) -> PackageSpec | Absent:
     match = _PYPI_NAME.fullmatch(target.identifier)
     if match is None:
         return Absent(Reason.NO_PACKAGE, "this is not a Python package name")
-    name, extras = canonicalize_name(match[1]), (match[2] or "").replace(" ", "")
+    extras, python = (match[2] or "").replace(" ", ""), target.launch.python
+    newest = PackageSpec(
+        TargetType.PYPI,
+        canonicalize_name(match[1]),
+        None,
+        extras,
+        python=python if _PYTHON.fullmatch(python) else "",
+        requirements=tuple(filter(_is_plain_requirement, target.launch.requirements)),
+    )
     if target.version in {None, "", "latest", "*"}:
-        return PackageSpec(TargetType.PYPI, name, None, extras)
+        return newest
     try:
-        return PackageSpec(TargetType.PYPI, name, str(Version(target.version or "")), extras)
+        return newest.with_version(str(Version(target.version or "")))
     except InvalidVersion:
         return Absent(Reason.NO_PACKAGE, "the Python version is not a version")
+
+
+def _is_plain_requirement(text: str) -> bool:
+    """Whether a requirement names a package of an index, and nothing that an installer would follow elsewhere."""
+    try:
+        return "".join(parse_requirement(text)) == text
+    except UnusableAddress:
+        return False

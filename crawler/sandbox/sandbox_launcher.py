@@ -23,10 +23,10 @@ from crawler.sandbox.boxes.relay_listener import RelayedBubblewrap
 from crawler.sandbox.errors import SandboxError
 from crawler.sandbox.image_engine import ImageEngine
 from crawler.sandbox.install import entrypoints
-from crawler.sandbox.install.installer import Installer, InstallResult
+from crawler.sandbox.install.installer import Installer
 from crawler.sandbox.install.installers import Installers, layer_abi
 from crawler.sandbox.install.package_inventory import InstalledTree, read_tree
-from crawler.sandbox.install.resolution_cache import Resolutions, ResolvedInstallation
+from crawler.sandbox.install.resolution_cache import Resolutions, ResolvedInstallation, make_installation
 from crawler.sandbox.kernel import user_ids
 from crawler.sandbox.kernel.limits import RUN, Limits
 from crawler.sandbox.layers.cache_ownership import claim_cache
@@ -195,7 +195,7 @@ class Sandbox:
         if isinstance(result, Absent):
             known.store_refusal(wanted, answer.newest, result, now)
             return result
-        installed = _installed(dated, answer, result, now)
+        installed = make_installation(dated, answer.newest, result, now)
         for request in {wanted, wanted.with_version(installed.version)}:
             known.store_installation(request, installed)
         return installed
@@ -253,10 +253,14 @@ class Sandbox:
     async def _start_installed(
         self, target: Target, found: ResolvedInstallation, notes: Mapping[str, Json], held: contextlib.AsyncExitStack
     ) -> ContainedProcess | Absent:
-        chosen = entrypoints.choose_command(found.commands, found.name, target.arguments)
+        installer = await self._installer(found)
+        tree, wanted = installer.store.tree(found.layer), target.launch.command
+        chosen = entrypoints.find_module_command(tree, wanted, target.arguments) or entrypoints.choose_command(
+            found.commands, found.name, target.arguments, wanted
+        )
         if isinstance(chosen, Absent):
             return chosen
-        if not found.commands[chosen.name]:
+        if not found.commands.get(chosen.name, chosen.argv):
             return Absent(Reason.RUNTIME_UNSUPPORTED, f"the command {chosen.name} needs neither Node nor Python")
         facts: dict[str, Json] = {
             "package": f"{target.type.value}:{found.name}",
@@ -270,8 +274,7 @@ class Sandbox:
             **({DEPENDENCIES_OF: found.as_of} if found.as_of else {}),
             **notes,
         }
-        installer = await self._installer(found)
-        binds = (Bind(installer.store.tree(found.layer), "/app"),)
+        binds = (Bind(tree, "/app"),)
         return await self._start(held, chosen.argv, binds, dict(target.environment), facts, root=installer.rootfs.root)
 
     async def _launch_image(
@@ -380,21 +383,3 @@ async def _stop_on_flaw(
 def _allowed(index: _Index, answer: index_queries.IndexAnswer) -> AllowedEndpoints:
     own = frozenset(endpoint for url in index.urls if (endpoint := package_indexes.parse_endpoint(url)))
     return AllowedEndpoints(own, frozenset(answer.endpoints) - own)
-
-
-def _installed(
-    wanted: package_spec.PackageSpec, answer: index_queries.IndexAnswer, found: InstallResult, now: datetime
-) -> ResolvedInstallation:
-    return ResolvedInstallation(
-        name=wanted.name,
-        version=found.version,
-        newest=answer.newest,
-        layer=found.layer,
-        commands=found.commands,
-        blocked_scripts=found.blocked_scripts,
-        engines=found.engines,
-        checked_at=now.isoformat(),
-        installed_at=now.isoformat(),
-        python=found.python,
-        as_of=wanted.as_of,
-    )

@@ -59,9 +59,9 @@ def _list_words(target: Target, environment: Mapping[str, str]) -> list[str] | N
     version = target.version
     match target.type:
         case TargetType.NPM:
-            found = ["npx", "-y", f"{target.identifier}@{version}" if version else target.identifier]
+            found = _list_npx_words(f"{target.identifier}@{version}" if version else target.identifier, target)
         case TargetType.PYPI:
-            found = ["uvx", f"{target.identifier}@{version}" if version else target.identifier]
+            found = _list_uvx_words(f"{target.identifier}@{version}" if version else target.identifier, target)
         case TargetType.OCI:
             tag = "@" if version and version.startswith("sha256:") else ":"
             passed = [word for name in environment for word in ("-e", name)]
@@ -71,6 +71,21 @@ def _list_words(target: Target, environment: Mapping[str, str]) -> list[str] | N
             return None
     options = [word for pair in _placeholders(target, InputPlace.OPTION).items() for word in pair]
     return [*found, *target.arguments, *options, *_placeholders(target, InputPlace.WORD).values()]
+
+
+def _list_npx_words(package: str, target: Target) -> list[str]:
+    command = target.launch.command
+    return ["npx", "-y", "--package", package, command] if command else ["npx", "-y", package]
+
+
+def _list_uvx_words(package: str, target: Target) -> list[str]:
+    launch = target.launch
+    python = ["--python", launch.python] if launch.python else []
+    options = [*python, *(word for each in launch.requirements for word in ("--with", each))]
+    if launch.command in {"", target.identifier}:
+        return ["uvx", *options, package]
+    command = ["python", *launch.command.split()] if launch.command.startswith("-m ") else [launch.command]
+    return ["uvx", *options, "--from", package, *command]
 
 
 def _placeholders(target: Target, place: InputPlace) -> dict[str, str]:

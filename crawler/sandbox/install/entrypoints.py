@@ -30,8 +30,15 @@ class Command:
     argv: tuple[str, ...]
 
 
-def choose_command(commands: Mapping[str, Sequence[str]], package: str, arguments: Sequence[str]) -> Command | Absent:
-    """Choose the command with the package's name, else the one named by the first argument, else the first one."""
+def choose_command(
+    commands: Mapping[str, Sequence[str]], package: str, arguments: Sequence[str], registered: str = ""
+) -> Command | Absent:
+    """Choose the registered command, else the one with the package's name, else the one named by the first argument,
+    else the first one. A registered command that the package does not have is ignored.
+    """
+    for name in commands:
+        if registered and canonicalize_name(name) == canonicalize_name(registered):
+            return Command(name, (*commands[name], *arguments))
     short = package.rsplit("/", 1)[-1]
     for name in commands:
         if canonicalize_name(name) == canonicalize_name(short):
@@ -41,6 +48,15 @@ def choose_command(commands: Mapping[str, Sequence[str]], package: str, argument
     for name in commands:
         return Command(name, (*commands[name], *arguments))
     return Absent(Reason.START_FAILED, "the package has no command to start")
+
+
+def find_module_command(tree: Path, registered: str, arguments: Sequence[str]) -> Command | None:
+    """The command line of a registered `-m MODULE`, if the module is in the tree and can be run."""
+    module = registered.removeprefix("-m ")
+    place = tree.joinpath(*module.split("."))
+    if module == registered or not (place.with_suffix(".py").is_file() or (place / "__main__.py").is_file()):
+        return None
+    return Command(registered, (PYTHON, "-m", module, *arguments))
 
 
 def list_npm_commands(tree: Path, package: str) -> dict[str, list[str]]:

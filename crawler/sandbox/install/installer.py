@@ -253,7 +253,7 @@ def _prepare(out: Path, spec: PackageSpec, newest: str, index: NpmIndex | Python
         "/opt/tools/uv", "pip", "install", "--no-config", "--only-binary", ":all:", "--python", "/usr/bin/python3",
         "--no-python-downloads", "--target", "/app", "--link-mode", "copy", "--compile-bytecode", "--no-progress",
         "--refresh-package", spec.name,
-        "--color", "never", "--default-index", index.url, *extra, *before, "--", wanted,
+        "--color", "never", "--default-index", index.url, *extra, *before, "--", wanted, *spec.requirements,
     ]  # fmt: skip
 
 

@@ -60,7 +60,7 @@ class Installers:
         """Install `spec` with the first Python that it and its dependencies allow; Absent explains a failure."""
         if spec.ecosystem is not TargetType.PYPI:
             return await own.install(spec, answer.newest, index, endpoints, now)
-        allowed = self.pythons.allowed(answer.requires_python)
+        allowed = self.pythons.allowed(answer.requires_python, spec.python)
         python: Interpreter | None = (
             await _next(allowed) or self.pythons.own
         )  # an older version of the package may allow our own Python

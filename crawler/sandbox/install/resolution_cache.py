@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass, replace
 from datetime import datetime, timedelta
 from pathlib import Path
 
+from crawler.sandbox.install.installer import InstallResult
 from crawler.sandbox.layers.layers import FORMAT, Layers, write_json_atomically
 from crawler.sandbox.package_spec import PackageSpec
 from evidence.model import Absent, Reason, TargetType
@@ -51,6 +52,23 @@ class ResolvedInstallation:
     declared: str = ""
     as_of: str = ""
     installed_at: str = ""
+
+
+def make_installation(wanted: PackageSpec, newest: str, found: InstallResult, now: datetime) -> ResolvedInstallation:
+    """The installation of a request whose newest version in the index is `newest`."""
+    return ResolvedInstallation(
+        name=wanted.name,
+        version=found.version,
+        newest=newest,
+        layer=found.layer,
+        commands=found.commands,
+        blocked_scripts=found.blocked_scripts,
+        engines=found.engines,
+        checked_at=now.isoformat(),
+        installed_at=now.isoformat(),
+        python=found.python,
+        as_of=wanted.as_of,
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import re
 import subprocess
@@ -74,13 +75,19 @@ class Pythons:
             if (found := self.get(name)) is not None:
                 yield found
 
-    def allowed(self, requirement: str | None) -> Iterator[Interpreter]:
-        """The usable interpreters that a Requires-Python allows; an invalid one allows all."""
+    def allowed(self, requirement: str | None, first: str = "") -> Iterator[Interpreter]:
+        """The usable interpreters that a Requires-Python allows, beginning with the version `first` if it is there.
+
+        An invalid requirement allows all.
+        """
         try:
             wanted = SpecifierSet(requirement or "")
         except InvalidSpecifier:
             wanted = SpecifierSet()
-        return (each for each in self.usable() if wanted.contains(each.release, prereleases=True))
+        chosen = self.get(first) if first else None
+        others = (each for each in self.usable() if each is not chosen)
+        ordered = itertools.chain((chosen,) if chosen else (), others)
+        return (each for each in ordered if wanted.contains(each.release, prereleases=True))
 
 
 def find_interpreters(environ: Mapping[str, str], wanted: str = ALL) -> Pythons:

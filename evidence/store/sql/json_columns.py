@@ -9,6 +9,7 @@ from typing import Any, Final
 import orjson
 
 from evidence.canonical import Json
+from evidence.launch_options import LaunchOptions
 from evidence.model import Target, TargetType
 from evidence.package_inputs import PackageInput
 
@@ -62,8 +63,9 @@ def _target_to_json(target: Target) -> dict[str, Json]:
         "environment": [list(pair) for pair in target.environment],
         "headers": [list(pair) for pair in target.headers],
         "inputs": [given.as_json() for given in target.inputs],
+        "launch": target.launch.as_json(),
     }
-    return members | {name: value for name, value in optional.items() if value is not None and value != []}
+    return members | {name: value for name, value in optional.items() if value not in (None, [], {})}
 
 
 def _target_from_json(item: Mapping[str, Any]) -> Target:
@@ -75,4 +77,5 @@ def _target_from_json(item: Mapping[str, Any]) -> Target:
         environment=tuple((name, value) for name, value in item.get("environment", ())),
         headers=tuple((name, value) for name, value in item.get("headers", ())),
         inputs=tuple(PackageInput.from_json(row) for row in item.get("inputs", ())),
+        launch=LaunchOptions.from_json(item.get("launch", {})),
     )

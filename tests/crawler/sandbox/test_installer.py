@@ -17,6 +17,7 @@ from crawler.launcher import LaunchedServer
 from crawler.sandbox import Sandbox
 from crawler.sandbox.install.installer import InstallCaps
 from evidence.canonical import Json
+from evidence.launch_options import LaunchOptions
 from evidence.model import Absent, Reason, Target, TargetType
 from tests.crawler.sandbox.driving import NOON, greet, sandbox
 from tests.crawler.sandbox.index_server import IndexServer
@@ -78,6 +79,25 @@ def test_python_package_with_a_dependency_starts(cache: Path, index: IndexServer
     [(said, launched)] = scenario(cache, index, tmp_path, pypi("Time_Teller", None, "--utc"))
     assert said == {"hello": ["--utc"], "name": "time-teller", "you": "friend"}
     assert launched.facts["version"] == "1.5"
+
+
+def test_a_registration_chooses_the_command_and_adds_packages(cache: Path, index: IndexServer, tmp_path: Path) -> None:
+    index.add_wheel("a-library", "3.0")
+    scripts = {"teller": "teller:main", "other": "teller:other"}
+    server = """
+import json, sys
+def main(): raise SystemExit("the wrong command")
+def other():
+    import a_library
+    sys.stdin.readline()
+    print(json.dumps({"argv": sys.argv[1:]}), flush=True)
+"""
+    index.add_wheel("teller", "1.5", scripts=scripts, files={"teller/__init__.py": server})
+    launch = LaunchOptions(command="other", requirements=("a-library>=3", "x @ https://host.example/x.whl"))
+    target = replace(pypi("teller", None, "--utc"), launch=launch)
+    [(said, launched)] = scenario(cache, index, tmp_path, target)
+    assert said == {"argv": ["--utc"]}
+    assert launched.facts["command"] == "other"
 
 
 @pytest.mark.soak

@@ -14,6 +14,7 @@ from crawler.sandbox.toolchain import host, index_queries, pythons
 from crawler.sandbox.toolchain.host import Interpreter
 from crawler.sandbox.toolchain.package_indexes import PythonIndex
 from crawler.sandbox.toolchain.pythons import Pythons, examine_interpreter, find_interpreters
+from evidence.launch_options import LaunchOptions
 from evidence.model import Absent, Reason, Target, TargetType
 from tests.crawler.sandbox.driving import greet, sandbox
 from tests.crawler.sandbox.index_server import IndexServer
@@ -55,6 +56,13 @@ def many(monkeypatch: pytest.MonkeyPatch) -> Pythons:
 )
 def test_a_package_gets_ours_or_the_nearest_that_it_allows(many: Pythons, requirement: str, first: str | None) -> None:
     assert next(iter(releases(many, requirement)), None) == first
+
+
+@pytest.mark.parametrize(
+    ("wanted", "first"), [("3.14", "3.14.4"), ("3.10", "3.11.7"), ("3.12", "3.11.7"), ("3.99", "3.11.7")]
+)
+def test_a_registered_python_comes_first_if_it_is_there_and_allowed(many: Pythons, wanted: str, first: str) -> None:
+    assert next(many.allowed(">=3.11", wanted)).release == first
 
 
 def test_no_other_interpreter_starts_when_ours_is_allowed(many: Pythons, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -156,6 +164,21 @@ def test_a_package_that_ours_does_not_suit_runs_on_another(cache: Path, index: I
         asked = len(index.asked)
         again = await box.prepare(pypi("modern"))
         assert (again, len(index.asked)) == (found, asked)
+
+    asyncio.run(run())
+
+
+@pytest.mark.sandbox
+def test_a_package_gets_the_python_that_its_registration_names(cache: Path, index: IndexServer, tmp_path: Path) -> None:
+    index.add_wheel("chosen", python=">=3.4")
+
+    async def run() -> None:
+        box = await sandbox(cache, index.environ(str(tmp_path)), python="own")
+        box.others.pythons = Pythons(OLDER, {OURS.version: [OURS.binary]})
+        box.known = replace(box.known, pythons=[OURS.version])
+        targets = [replace(pypi("chosen"), launch=LaunchOptions(python=name)) for name in (OURS.version, "3.99", "")]
+        found = [await box.prepare(target) for target in targets]
+        assert [each if isinstance(each, Absent) else each.python for each in found] == [OURS.version, "", ""]
 
     asyncio.run(run())
 

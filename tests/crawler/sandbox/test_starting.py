@@ -37,6 +37,23 @@ def test_registration_can_name_another_command() -> None:
     assert entrypoints.choose_command(commands, "pkg", ["second", "--x"]) == entrypoints.Command("second", ("s", "--x"))
 
 
+def test_a_registered_command_wins_if_the_package_has_it() -> None:
+    commands = {"pkg": ["p"], "second_one": ["s"]}
+    assert entrypoints.choose_command(commands, "pkg", ["a"], "second-one") == entrypoints.Command(
+        "second_one", ("s", "a")
+    )
+    assert entrypoints.choose_command(commands, "pkg", ["a"], "third") == entrypoints.Command("pkg", ("p", "a"))
+
+
+def test_a_registered_module_is_run_if_the_package_has_it(tmp_path: Path) -> None:
+    (tmp_path / "pkg").mkdir()
+    (tmp_path / "pkg/cli.py").touch()
+    found = entrypoints.find_module_command(tmp_path, "-m pkg.cli", ["a"])
+    assert found == entrypoints.Command("-m pkg.cli", ("/usr/bin/python3", "-m", "pkg.cli", "a"))
+    assert entrypoints.find_module_command(tmp_path, "-m pkg", []) is None
+    assert entrypoints.find_module_command(tmp_path, "pkg", []) is None
+
+
 def test_first_command_is_the_last_resort() -> None:
     assert entrypoints.choose_command({"first": ["f"], "second": ["s"]}, "pkg", []) == entrypoints.Command(
         "first", ("f",)

@@ -7,6 +7,7 @@ from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 
 from evidence.canonical import Json
+from evidence.launch_options import LaunchOptions
 from evidence.model import (
     Absent,
     Observed,
@@ -42,6 +43,9 @@ def server(number: int) -> Server:
                 version="1.0.0",
                 arguments=("--stdio", ""),
                 environment=(("KEY", "value"),),
+                launch=LaunchOptions(
+                    command="weather", python="3.12", requirements=("a<2",), url="http://localhost:1/mcp"
+                ),
             ),
         ),
         repository=f"https://code.example/weather-{number}",

@@ -7,6 +7,7 @@ import shlex
 
 import pytest
 
+from evidence.launch_options import LaunchOptions
 from evidence.model import Server, Target, TargetType
 from evidence.package_inputs import InputPlace, PackageInput
 from publish.views.connecting import describe_connection
@@ -22,7 +23,16 @@ def server(*targets: Target, name: str = "com.example/notes") -> Server:
     [
         (Target(type=TargetType.NPM, identifier="@a/b", version="1.2.3"), "npx -y @a/b@1.2.3"),
         (Target(type=TargetType.NPM, identifier="b", arguments=("a b", "$(x)")), "npx -y b 'a b' '$(x)'"),
+        (Target(type=TargetType.NPM, identifier="b", launch=LaunchOptions(command="c")), "npx -y --package b c"),
         (Target(type=TargetType.PYPI, identifier="b", version="1"), "uvx b@1"),
+        (
+            Target(
+                type=TargetType.PYPI,
+                identifier="b",
+                launch=LaunchOptions(command="-m b.cli", python="3.12", requirements=("x<2",)),
+            ),
+            "uvx --python 3.12 --with 'x<2' --from b python -m b.cli",
+        ),
         (Target(type=TargetType.OCI, identifier="x.example/b", version="1"), "docker run -i --rm x.example/b:1"),
         (
             Target(type=TargetType.OCI, identifier="x.example/b", version="sha256:00"),

@@ -16,6 +16,7 @@ from typing import Any, Final
 
 from evidence.canonical import NotJson, parse_json
 from evidence.kinds import package, repository, secrets
+from evidence.launch_options import LaunchOptions
 from evidence.model import Absent, Dossier, Observed, Reason, Record, Server, Target, TargetType
 from evidence.package_inputs import PackageInput
 from evidence.recorded_capture import dossier_from_capture
@@ -118,8 +119,8 @@ def _server(row: dict[str, Any]) -> Server:
 def _target(row: dict[str, Any]) -> Target:
     pairs = {name: tuple((key, value) for key, value in row[name]) for name in ("environment", "headers")}
     inputs = tuple(map(PackageInput.from_json, row.get("inputs", ())))
-    words = tuple(row["arguments"])
-    return Target(**{**row, **pairs, "type": TargetType(row["type"]), "arguments": words, "inputs": inputs})
+    members = {"type": TargetType(row["type"]), "arguments": tuple(row["arguments"]), "inputs": inputs}
+    return Target(**{**row, **pairs, **members, "launch": LaunchOptions.from_json(row.get("launch", {}))})
 
 
 def _read_record(server: Server, row: dict[str, Any], bodies: Iterator[bytes]) -> Record:

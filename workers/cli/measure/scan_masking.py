@@ -50,6 +50,7 @@ def _target(target: Target) -> Target:
         identifier=mask_text(target.identifier),
         arguments=tuple(map(mask_text, target.arguments)),
         headers=headers,
+        launch=replace(target.launch, url=mask_text(target.launch.url)),
     )
 
 
