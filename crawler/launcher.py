@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Protocol
@@ -51,6 +52,14 @@ class LaunchedServer(Protocol):
 
     async def write(self, data: bytes) -> None:
         """Write to stdin; raise BrokenPipeError or ConnectionError when it is closed."""
+        ...
+
+    def list_ports(self) -> tuple[int, ...]:
+        """The TCP ports on which it listens now; empty where the sandbox does not see them."""
+        ...
+
+    async def connect(self, port: int) -> socket.socket:
+        """Connect to a port of a target that was launched with `launch.url`; raise OSError if that fails."""
         ...
 
     async def close_stdin(self) -> None:

@@ -12,12 +12,13 @@ from __future__ import annotations
 import asyncio
 import errno
 import math
+import socket
 import ssl
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from types import TracebackType
-from typing import Final, Self
+from typing import Any, Final, Self
 
 import certifi
 
@@ -66,7 +67,8 @@ class FetchedResponse:
 class HttpEngine:
     """Settings shared by all sessions: TLS context, resolver and address policy. Not bound to an event loop.
 
-    With `outages`, a failure while this machine is offline has the reason `collector_offline`.
+    With `outages`, a failure while this machine is offline has the reason `collector_offline`. `dial` connects to a
+    port inside a box in place of the checked address.
     """
 
     def __init__(
@@ -78,9 +80,11 @@ class HttpEngine:
         tls: ssl.SSLContext | None = None,
         limits: Limits | None = None,
         outages: OutageMonitor | None = None,
+        dial: Callable[[int], Awaitable[socket.socket]] | None = None,
     ) -> None:
         self.guard = guard or AddressGuard()
         self.outages = outages
+        self._given_dial = dial
         self.limits = limits or Limits()
         check_header("user-agent", user_agent)
         self._own_headers = f"user-agent: {user_agent}\r\naccept-encoding: {ACCEPTED_ENCODINGS}"
@@ -152,10 +156,12 @@ class HttpEngine:
 
     async def _dial(self, origin: Origin, address: str, limits: Limits) -> Connection:
         secure = origin.scheme == "https"
+        where: dict[str, Any] = {"host": address, "port": origin.port}
+        if self._given_dial:
+            where = {"sock": await self._given_dial(origin.port)}
         _, connection = await asyncio.get_running_loop().create_connection(
             lambda: Connection(limits),
-            address,
-            origin.port,
+            **where,
             ssl=self._tls if secure else None,
             server_hostname=origin.host if secure else None,
         )

@@ -18,6 +18,7 @@ from crawler.sandbox import package_spec, user_command
 from crawler.sandbox.box_slots import BoxSlots
 from crawler.sandbox.boxes.box import Bind, Box, can_be_passed
 from crawler.sandbox.boxes.egress_relay import NO_ENDPOINTS, AllowedEndpoints
+from crawler.sandbox.boxes.inner_sockets import start_with_sockets
 from crawler.sandbox.boxes.process_tree import ContainedProcess
 from crawler.sandbox.boxes.relay_listener import RelayedBubblewrap
 from crawler.sandbox.errors import SandboxError
@@ -275,7 +276,7 @@ class Sandbox:
             **notes,
         }
         binds = (Bind(tree, "/app"),)
-        return await self._start(held, chosen.argv, binds, dict(target.environment), facts, root=installer.rootfs.root)
+        return await self._start(held, target, chosen.argv, binds, root=installer.rootfs.root, facts=facts)
 
     async def _launch_image(
         self, target: Target, held: contextlib.AsyncExitStack, engine: ImageEngine
@@ -293,23 +294,29 @@ class Sandbox:
         found = await asyncio.to_thread(user_command.resolve_command, target, self.rootfs.python.rsplit(".", 1)[0])
         if isinstance(found, Absent):
             return found
-        return await self._start(held, found.argv, found.binds, found.environment | dict(target.environment), {})
+        return await self._start(
+            held, target, found.argv, found.binds, root=self.rootfs.root, defaults=found.environment
+        )
 
     async def _start(
         self,
         held: contextlib.AsyncExitStack,
+        target: Target,
         argv: Sequence[str],
         binds: tuple[Bind, ...],
-        environment: Mapping[str, str],
-        facts: Mapping[str, Json],
         *,
-        root: Path | None = None,
+        root: Path,
+        facts: Mapping[str, Json] | None = None,
+        defaults: Mapping[str, str] | None = None,
     ) -> ContainedProcess | Absent:
+        environment, reachable = {**(defaults or {}), **dict(target.environment)}, bool(target.launch.url)
         folder = user_command.PROJECT if any(bind.place == user_command.PROJECT for bind in binds) else "/tmp"  # noqa: S108
         if not can_be_passed(argv, environment):
             return _INVALID_ARGUMENT
+        if reachable and not isinstance(self.contained_by, Bubblewrap):
+            return Absent(Reason.TRANSPORT_UNSUPPORTED, f"it listens on a port, out of reach in {self.runtime}")
         box = Box(
-            root=root or self.rootfs.root,
+            root=root,
             binds=binds,
             environment={**RUN_ENVIRONMENT, **environment},
             folder=folder,
@@ -317,7 +324,8 @@ class Sandbox:
             watched=True,
         )
         identity = await held.enter_async_context(user_ids.claim_slot(self.cache_dir))
-        return await self.contained_by.start(box, argv, identity, facts=facts)
+        start = start_with_sockets if reachable else self.contained_by.start
+        return await start(box, argv, identity, facts=facts)
 
 
 async def open_sandbox(

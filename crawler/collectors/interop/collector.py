@@ -138,6 +138,8 @@ class InteropCollector:
             return InteropResult(content=Absent(Reason.RUNTIME_UNSUPPORTED, f"{target.type} packages are not run yet"))
         if self._launcher is None:
             return InteropResult(content=Absent(Reason.NO_SANDBOX, "no sandbox is available here"))
+        if target.launch.url:
+            return InteropResult(content=Absent(Reason.TRANSPORT_UNSUPPORTED, "it listens on a port inside its box"))
         # Taken before the sandbox's slot, whose holder never waits for this one: no deadlock is possible.
         async with _slot(self._processes):
             return await run_interop_over_stdio(self._launcher, target, self._build_request(target, 0.0))

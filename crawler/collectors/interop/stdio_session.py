@@ -11,7 +11,7 @@ from typing import Final
 from crawler.collectors.interop.client_process import run_client_process
 from crawler.collectors.interop.request import InteropRequest
 from crawler.collectors.interop.stdio_relay import StdioRelay
-from crawler.collectors.protocol.session.absence_reasons import explain_containment, explain_exit
+from crawler.collectors.protocol.session.absence_reasons import describe_ports, explain_containment, explain_exit
 from crawler.collectors.protocol.stdio.start_attempts import MAX_FURTHER_STARTS
 from crawler.http.failures import Unreachable
 from crawler.launcher import LaunchedServer, Launcher
@@ -99,6 +99,8 @@ async def _connect(launcher: Launcher, target: Target, request: InteropRequest) 
         content, relay = await _run_client(launched, request)
     finally:
         ending = await launched.stop()
+    if ending.ports and isinstance(content, Absent) and content.reason is Reason.TIMEOUT:
+        content = Absent(Reason.TRANSPORT_UNSUPPORTED, describe_ports(ending.ports))
     if relay.failure:
         return InteropResult(content=relay.failure.absent(), facts=facts)
     result = InteropResult(content=content, facts=facts)

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import errno
 import os
 import re
 import signal
+import socket
 import subprocess
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -56,6 +58,7 @@ class ContainedProcess:
         self._facts = facts
         self._runtime = runtime
         self._gone = False
+        self._sockets: list[socket.socket] = []
         self._after_stop: list[Callable[[], Awaitable[None]]] = []
         self._finish_observation: Callable[[], Behaviour | Absent] | None = None
         self._starved: Callable[[], bool] | None = None
@@ -102,6 +105,10 @@ class ContainedProcess:
         """Set the check whether the kernel killed one of the processes because of the memory limit."""
         self._starved = starved
 
+    def keep_sockets(self, sockets: list[socket.socket]) -> None:
+        """Keep unconnected sockets of the box's network namespace, for `connect`."""
+        self._sockets = sockets
+
     def after_stop(self, step: Callable[[], Awaitable[None]]) -> None:
         """Add a step that runs after all processes have ended, such as releasing the user id; in order."""
         self._after_stop.append(step)
@@ -134,6 +141,23 @@ class ContainedProcess:
                 self._gone = True
                 raise
 
+    def list_ports(self) -> tuple[int, ...]:
+        """The TCP ports on which its processes listen now."""
+        return list_listening_ports(self._init.pid) if self._init and self._process.poll() is None else ()
+
+    async def connect(self, port: int) -> socket.socket:
+        """A connection to a port inside the box; raises OSError, also if no socket is left."""
+        if not self._sockets:
+            raise OSError(errno.ENETUNREACH, "there is no further socket inside the box")
+        inner = self._sockets.pop()
+        inner.setblocking(False)
+        try:
+            await asyncio.get_running_loop().sock_connect(inner, ("127.0.0.1", port))
+        except BaseException:
+            inner.close()
+            raise
+        return inner
+
     async def close_stdin(self) -> None:
         """Close stdin, upon which a well-behaved server exits."""
         if self._process.stdin is not None:
@@ -163,8 +187,10 @@ class ContainedProcess:
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(_exited(self._process), GRACE)
         alive = self._process.poll() is None
-        ports = list_listening_ports(self._init.pid) if alive and self._init else ()
+        ports = self.list_ports()
         _kill(self._process, self._init)
+        while self._sockets:
+            self._sockets.pop().close()
         if not alive and self._stopped_for is None and await self._has_starved():
             self._stopped_for = f"memory limit of {self._limits.memory // MIB} MiB"
         code = None if alive or self._stopped_for else await self.wait()

@@ -94,7 +94,7 @@ def pypi(name: str, version: str | None = None) -> Target:
 def test_a_package_that_listens_on_a_port_is_said_to(cache: Path, index: IndexServer, tmp_path: Path) -> None:
     index.add_wheel("notes", files={"notes/__init__.py": LISTENS})
     found = visit(cache, index, tmp_path, pypi("notes")).content
-    words = "no answer to initialize: it listens on port 8123 instead of stdio"
+    words = "it listens on port 8123 instead of stdio, and speaks no MCP there"
     assert found == Absent(Reason.TRANSPORT_UNSUPPORTED, words)
 
 

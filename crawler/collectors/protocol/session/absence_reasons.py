@@ -132,7 +132,7 @@ def explain_exit(
     if ended and ended.limit:
         return explain_limit(ended.limit)
     if ended and ended.ports and isinstance(reply.failure, TimedOut):
-        return Absent(Reason.TRANSPORT_UNSUPPORTED, f"no answer to {asked}: {_describe_ports(ended.ports)}")
+        return Absent(Reason.TRANSPORT_UNSUPPORTED, f"no answer to {asked}: {describe_ports(ended.ports)}")
     if reply.failure and reply.failure.reason is Reason.UNREACHABLE:
         if missing := find_credentials_request(text):
             return Absent(Reason.CREDENTIALS_REQUIRED, missing)
@@ -161,7 +161,7 @@ def find_credentials_request(text: str) -> str | None:
     return None
 
 
-def _describe_ports(ports: Sequence[int]) -> str:
+def describe_ports(ports: Sequence[int]) -> str:
     """Where a process listens. The kernel chooses other ports than the stated ones anew on each start."""
     fixed = [str(port) for port in ports if port < _FIRST_EPHEMERAL_PORT]
     return f"it listens on port {', '.join(fixed[:_HOSTS]) or '<port>'} instead of stdio"

@@ -17,6 +17,7 @@ from evidence.model import Absent, Reason, Target
 
 _TOTAL_FACTOR: Final = 2.5  # times the limit for one server, which bounds a single process
 _VOLATILE_FACTS: Final = frozenset({"reinstalled"})
+_INSTALLED: Final = {"declared": "declared", "dependenciesOf": "dependencies_of"}
 _MIN_SECONDS: Final = 0.5  # seconds; with less time left no process is started
 
 
@@ -27,6 +28,12 @@ class StartedProcess:
     channel: StdioChannel
     runtime: str
     facts: Mapping[str, Json]
+
+
+def describe_installation(facts: Mapping[str, Json]) -> Mapping[str, Json]:
+    """What was started, if an installation as declared today would not start; else empty."""
+    kept = {name: facts[fact] for name, fact in _INSTALLED.items() if facts.get(fact)}
+    return {"version": facts.get("version"), **kept} if kept else {}
 
 
 def is_same_start(facts: Mapping[str, Json], others: Mapping[str, Json]) -> bool:

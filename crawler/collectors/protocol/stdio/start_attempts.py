@@ -2,7 +2,7 @@
 
 Inputs that a registry declares as required are given at once. A server that does not open and names what it misses is
 started again with that. If it never opens with placeholders, it is started once without them, so that no failure is
-caused by our placeholders.
+caused by our placeholders. One that listens on a port instead of stdio is started again and probed there.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from crawler.collectors.protocol.session.absence_reasons import (
     find_credentials_request,
     is_network_cause,
 )
+from crawler.collectors.protocol.stdio.port_probe import LISTENS, PortStart
 from crawler.collectors.protocol.stdio.recording_launcher import RecordingLauncher
 from crawler.collectors.protocol.stdio.stdio_probe import StdioProbe
 from crawler.launcher import Launcher
@@ -63,7 +64,8 @@ _REFUSED: Final = frozenset(
 class StartAttempt:
     """One start with some placeholders, and its result. `output` is what the server wrote beside its answers.
 
-    `hosts` are those that its processes tried to reach, in vain; `limit` is that at which the sandbox ended the first.
+    `hosts` are those that its processes tried to reach, in vain; `limit` is that at which the sandbox ended the first;
+    `ports` are those on which the first listened.
     """
 
     configured: Configured
@@ -73,6 +75,7 @@ class StartAttempt:
     runtime: str
     hosts: Sequence[str] = ()
     limit: str = ""
+    ports: Sequence[int] = ()
 
     @property
     def opened(self) -> bool:
@@ -139,7 +142,11 @@ class StartAttempts:
 
     async def run(self, target: Target) -> ProbeResult:
         """The result of the first start that opens, else the reason why none does."""
+        target = _with_known_address(target, self._earlier)
         first = last = await self._attempt(target, find_inputs_named_before(self._earlier))
+        if (moved := _on_other_transport(target, last)) is not None:
+            target, other = moved, await self._attempt(moved, last.named)
+            first = last = other if other.opened or moved.launch.url else last
         for _ in range(MAX_FURTHER_STARTS):
             further = _find_further_inputs(target, last) if last.may_need_more else ()
             if not further:
@@ -173,7 +180,11 @@ class StartAttempts:
 
     async def _start(self, configured: Configured, named: Sequence[PackageInput]) -> StartAttempt:
         recorder = RecordingLauncher(self._launcher)
-        probe = StdioProbe(recorder, self._dependencies, self._options, self._earlier)
+        probe: StdioProbe | PortStart = (
+            PortStart(recorder, self._dependencies, self._options)
+            if configured.target.launch.url
+            else StdioProbe(recorder, self._dependencies, self._options, self._earlier)
+        )
         probed = await probe.run(configured.target)
         return StartAttempt(
             configured=configured,
@@ -183,7 +194,27 @@ class StartAttempts:
             runtime=probe.runtime or "",
             hosts=recorder.contacted_hosts(),
             limit=probe.limit,
+            ports=probe.ports,
         )
+
+
+def _with_known_address(target: Target, earlier: Dossier | None) -> Target:
+    """The target with the address at which it was probed in an earlier run."""
+    record = earlier.records.get(listing.KIND) if earlier else None
+    known = record.observation.get(LISTENS) if record and isinstance(record.content, Observed) else None
+    return _at_address(target, known) if isinstance(known, str) else target
+
+
+def _on_other_transport(target: Target, first: StartAttempt) -> Target | None:
+    """The target for a start on the port on which it listened, or on stdio if it listened on none; else None."""
+    if target.launch.url:
+        return None if first.opened or _reason(first) is not Reason.TIMEOUT else _at_address(target, "")
+    is_listening = first.ports and _reason(first) is Reason.TRANSPORT_UNSUPPORTED
+    return _at_address(target, f"http://127.0.0.1:{first.ports[0]}") if is_listening else None
+
+
+def _at_address(target: Target, url: str) -> Target:
+    return replace(target, launch=replace(target.launch, url=url))
 
 
 def _is_broken_by_dependencies(last: StartAttempt) -> bool:

@@ -5,7 +5,6 @@ Everything that needs a fresh start gets its own process: the other era, every f
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Final
 
 from crawler.collectors.protocol.probes.probe import Probe, ProbeDependencies, ProbeOptions, ProbeResult
@@ -13,7 +12,7 @@ from crawler.collectors.protocol.session.absence_reasons import explain_exit
 from crawler.collectors.protocol.session.dialogue import Dialogue, QuestionBudget
 from crawler.collectors.protocol.session.handshake import Opened, OpeningRefused, discover, initialize
 from crawler.collectors.protocol.stdio.mutating_calls import MutatingCallProcess
-from crawler.collectors.protocol.stdio.processes import StartedProcess, TargetProcesses
+from crawler.collectors.protocol.stdio.processes import StartedProcess, TargetProcesses, describe_installation
 from crawler.collectors.protocol.stdio.stdio_questions import StdioQuestions
 from crawler.collectors.protocol.stdio.trial_reuse import ProcessStart, has_opened_before, reuse_trials
 from crawler.collectors.protocol.trials.call_policy import choose_call_policy
@@ -22,10 +21,8 @@ from crawler.mcp.channel import Era
 from crawler.mcp.stdio import StdioChannel
 from crawler.mcp.transcript import Transcript
 from crawler.secret_masking import mask_tail
-from evidence.canonical import Json
 from evidence.model import Absent, Dossier, Observed, Reason, Target
 
-_INSTALLED: Final = {"declared": "declared", "dependenciesOf": "dependencies_of"}
 _OPENING_REQUESTS: Final = 3  # requests to open a process
 
 
@@ -35,7 +32,7 @@ class StdioProbe(Probe):
 
     After `run`, `output` is what its first process wrote beside its answers and in the errors that it answered on
     opening and listing; `runtime` is the sandbox that contained it, if it started; `limit` is the limit at which the
-    sandbox ended it.
+    sandbox ended it; `ports` are those on which it listened.
     """
 
     def __init__(
@@ -48,6 +45,7 @@ class StdioProbe(Probe):
         self._is_asked = False
         self.output = self.limit = ""
         self.runtime: str | None = None
+        self.ports: tuple[int, ...] = ()
 
     async def run(self, target: Target) -> ProbeResult:
         """Start, open, list and stop the target, and start it again for the other questions."""
@@ -85,6 +83,7 @@ class StdioProbe(Probe):
         written = b"\n".join(channel.noise)
         if channel.exit is not None:
             self.notes["exit"], self.limit = channel.exit.code, channel.exit.limit
+            self.ports = channel.exit.ports
             self.notes["stderr"] = mask_tail(channel.exit.stderr)
             written = b"\n".join((channel.exit.stderr.encode("utf-8", "replace"), written))
         refusal = content.reply.answer.message if isinstance(content, OpeningRefused) and content.reply.answer else ""
@@ -134,7 +133,7 @@ class StdioProbe(Probe):
     ) -> Observed | Absent:
         self._opened = opened
         self.notes["eras"] = [opened.era.value]
-        content = await self.read_lists(target, opened, process.runtime, _installed_otherwise(process.facts))
+        content = await self.read_lists(target, opened, process.runtime, describe_installation(process.facts))
         await self._try_reading_tools(opened, process, content, ProcessStart.from_launch(target, process.facts))
         is_spoiled = process.channel.ended or (self.tool_trials is not None and self.tool_trials.unanswered)
         if self.names is not None and not is_spoiled:
@@ -198,9 +197,3 @@ class StdioProbe(Probe):
         is_modern = self._opened is not None and self._opened.era is Era.MODERN
         opened = await (discover(dialogue, retry=False) if is_modern else initialize(dialogue, self.client_version))
         return opened if isinstance(opened, Opened) else None
-
-
-def _installed_otherwise(facts: Mapping[str, Json]) -> Mapping[str, Json]:
-    """What was started, if an installation as declared today would not start; else empty."""
-    kept = {name: facts[fact] for name, fact in _INSTALLED.items() if facts.get(fact)}
-    return {"version": facts.get("version"), **kept} if kept else {}
