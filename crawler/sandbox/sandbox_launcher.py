@@ -203,7 +203,7 @@ class Sandbox:
 
     async def _ask(self, index: _Index, wanted: package_spec.PackageSpec) -> index_queries.IndexAnswer | Absent:
         """What the index says about the package now; that it lacks the version is remembered for an hour."""
-        async with index_queries.open_index_client(self.installer.bundle) as http:
+        async with index_queries.open_index_client(self.installer.bundle, index.credentials) as http:
             answer = await index_queries.query_index(index, wanted, http)
         if isinstance(answer, Absent) and answer.reason is Reason.NO_VERSION:
             self.known.store_refusal(wanted, _NO_VERSION, answer, self.now())
@@ -390,4 +390,4 @@ async def _stop_on_flaw(
 
 def _allowed(index: _Index, answer: index_queries.IndexAnswer) -> AllowedEndpoints:
     own = frozenset(endpoint for url in index.urls if (endpoint := package_indexes.parse_endpoint(url)))
-    return AllowedEndpoints(own, frozenset(answer.endpoints) - own)
+    return AllowedEndpoints(own, frozenset(answer.endpoints) - own, index.credentials)

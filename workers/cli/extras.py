@@ -39,6 +39,7 @@ PACKAGES: Final = Extra(
     "packages",
     "packages, images and commands in the sandbox, repositories, sources, advisories and the official client",
     (
+        "cryptography",
         "github",
         "httpx2",
         "mcp",

@@ -10,11 +10,17 @@ import asyncio
 import contextlib
 import ipaddress
 import socket
+import ssl
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from crawler.http.address_guard import classify_address
+from crawler.sandbox.toolchain.index_credentials import IndexCredentials
 from crawler.sandbox.toolchain.package_indexes import Endpoint, parse_endpoint
+
+if TYPE_CHECKING:
+    from crawler.sandbox.boxes.private_indexes import PrivateIndexes
 
 PORT = 3128
 HEAD_CAP = 16384
@@ -32,11 +38,13 @@ class RefusedError(Exception):
 class AllowedEndpoints:
     """The endpoints that a box may reach: `configured` by the user, and `learned`, which must have public addresses.
 
-    For an installation, those are the user's package indexes, and the file hosts named in their responses.
+    For an installation, those are the user's package indexes, and the file hosts named in their responses, with the
+    credentials of private indexes.
     """
 
     configured: frozenset[Endpoint]
     learned: frozenset[Endpoint] = frozenset()
+    credentials: IndexCredentials = field(default_factory=IndexCredentials, repr=False)
 
     def admits(self, wanted: Endpoint) -> bool:
         return wanted in self.configured or wanted in self.learned
@@ -54,6 +62,7 @@ class EgressRelay:
 
     allowed: AllowedEndpoints
     cap: int = DOWNLOAD_CAP
+    private: PrivateIndexes | None = None
     refused: list[str] = field(default_factory=list)
     failed: int = 0
     received: int = 0
@@ -100,23 +109,39 @@ class EgressRelay:
             method, _, rest = head.decode("latin-1").partition(" ")
             address, _, _ = rest.partition(" ")
             if method == "CONNECT":
-                wanted = parse_endpoint(f"https://{address}")
-                self._check_allowed(wanted, address)
+                wanted = self._check_allowed(parse_endpoint(f"https://{address}"), address)
                 writer.write(b"HTTP/1.1 200 OK\r\n\r\n")
-                first = await _client_hello(reader, wanted)
+                if private := self._find_private(wanted):
+                    await writer.start_tls(private.authority.context(wanted.host))
+                    first = self._authorise(private, await reader.readuntil(b"\r\n\r\n"), wanted)
+                else:
+                    first = await _client_hello(reader, wanted)
             else:
-                wanted = parse_endpoint(address)
-                self._check_allowed(wanted if wanted and wanted.scheme == "http" else None, address)
+                asked = parse_endpoint(address)
+                wanted = self._check_allowed(asked if asked and asked.scheme == "http" else None, address)
                 first = _origin_form(head)
-            assert wanted is not None
-            upstream = await self._connect(wanted)
+                if private := self._find_private(wanted):
+                    first = self._authorise(private, first, wanted)
+            upstream = await self._connect(wanted, private.upstream if private and method == "CONNECT" else None)
         await self._splice((reader, writer), upstream, first)
 
-    def _check_allowed(self, wanted: Endpoint | None, address: str) -> None:
+    def _find_private(self, wanted: Endpoint) -> PrivateIndexes | None:
+        return self.private if self.private and self.private.covers(wanted) else None
+
+    def _authorise(self, private: PrivateIndexes, head: bytes, wanted: Endpoint) -> bytes:
+        request = private.authorise(head, wanted)
+        if request is None:
+            raise RefusedError("a request to a private index that is not plain")
+        return request
+
+    def _check_allowed(self, wanted: Endpoint | None, address: str) -> Endpoint:
         if wanted is None or not self.allowed.admits(wanted):
             raise RefusedError(address[:200])
+        return wanted
 
-    async def _connect(self, wanted: Endpoint) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+    async def _connect(
+        self, wanted: Endpoint, tls: ssl.SSLContext | None
+    ) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
         failure: OSError | None = None
         try:
             addresses = await self._resolve(wanted)
@@ -124,7 +149,8 @@ class EgressRelay:
                 await self._vet(wanted, addresses)
             for address in addresses:
                 try:
-                    return await asyncio.open_connection(address, wanted.port)
+                    name = wanted.host if tls else None
+                    return await asyncio.open_connection(address, wanted.port, ssl=tls, server_hostname=name)
                 except OSError as error:
                     failure = error
             raise failure or OSError("no address")
@@ -187,13 +213,13 @@ async def _lookup(wanted: Endpoint) -> list[str]:
     return list(dict.fromkeys(str(entry[4][0]) for entry in found))
 
 
-async def _client_hello(reader: asyncio.StreamReader, wanted: Endpoint | None) -> bytes:
+async def _client_hello(reader: asyncio.StreamReader, wanted: Endpoint) -> bytes:
     head = await reader.readexactly(5)
     if head[0] != TLS_HANDSHAKE:
         raise RefusedError("not TLS")
     hello = head + await reader.readexactly(int.from_bytes(head[3:5], "big"))
     name = parse_server_name(hello)
-    if wanted is None or (name is None and not _is_address(wanted.host)) or (name is not None and name != wanted.host):
+    if (name is None and not _is_address(wanted.host)) or (name is not None and name != wanted.host):
         raise RefusedError(f"TLS server name {name}")
     return hello
 

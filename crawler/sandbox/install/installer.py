@@ -13,6 +13,7 @@ from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from crawler.sandbox.boxes import bubblewrap
 from crawler.sandbox.boxes.box import Bind, Box
@@ -26,9 +27,13 @@ from crawler.sandbox.kernel.user_ids import Identity, hold_lock, installer_ident
 from crawler.sandbox.layers import layers, trees
 from crawler.sandbox.layers.eviction import LOCK
 from crawler.sandbox.package_spec import PackageSpec, compute_cutoff
+from crawler.sandbox.toolchain.index_credentials import IndexCredentials
 from crawler.sandbox.toolchain.package_indexes import NpmIndex, PythonIndex
 from crawler.sandbox.toolchain.rootfs import Rootfs
 from evidence.model import Absent, Reason
+
+if TYPE_CHECKING:
+    from crawler.sandbox.boxes.private_indexes import PrivateIndexes
 
 BUNDLE = "/etc/ssl/certs/ca-certificates.crt"
 POLL = 0.25
@@ -105,11 +110,12 @@ class Installer:
 
     async def _run(self, command: Sequence[str], work: Path, endpoints: AllowedEndpoints) -> str | Absent:
         ours, theirs = socket.socketpair()
-        relay = EgressRelay(endpoints, cap=self.caps.download)
+        private = await asyncio.to_thread(self._open_private, endpoints.credentials, work)
+        relay = EgressRelay(endpoints, cap=self.caps.download, private=private)
         with ours:
             with theirs:
                 start = listen_before(theirs.fileno(), command)
-                box = self._box(work)
+                box = self._box(work, work / "bundle.pem" if private else self.bundle)
                 process = await bubblewrap.start_in_box(box, start, installer_identity(), inherited=(theirs.fileno(),))
             try:
                 if listener := await asyncio.to_thread(receive_listener, ours):
@@ -125,7 +131,18 @@ class Installer:
             return Absent(Reason.TOO_LARGE, f"the package needs more than {self.caps.download // MIB} MiB of downloads")
         return output if end.code == 0 else _failed(output + end.stderr, relay)
 
-    def _box(self, work: Path) -> Box:
+    def _open_private(self, credentials: IndexCredentials, work: Path) -> PrivateIndexes | None:
+        """The private indexes, with the certificates that the box trusts in a file; None if there are none."""
+        if not credentials.entries:
+            return None
+        from crawler.sandbox.boxes.private_indexes import PrivateIndexes  # noqa: PLC0415  it imports cryptography
+
+        private = PrivateIndexes(credentials, self.bundle)
+        (work / "bundle.pem").write_bytes(private.trusted_by_box())
+        (work / "bundle.pem").chmod(0o644)
+        return private
+
+    def _box(self, work: Path, bundle: Path) -> Box:
         environment = {
             **PROXY_ENVIRONMENT,
             **dict.fromkeys(("SSL_CERT_FILE", "NODE_EXTRA_CA_CERTS"), BUNDLE),
@@ -138,7 +155,7 @@ class Installer:
             Bind(work / "out", "/app", writable=True),
             Bind(work / "downloads", "/cache", writable=True),
             Bind(self.rootfs.tools, "/opt/tools"),
-            Bind(self.bundle, BUNDLE),
+            Bind(bundle, BUNDLE),
         )
         return Box(root=self.rootfs.root, binds=binds, environment=environment, folder="/app", limits=self.limits)
 

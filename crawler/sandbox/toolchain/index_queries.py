@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import ssl
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Generator, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from html.parser import HTMLParser
 from pathlib import Path
@@ -22,6 +22,7 @@ from packaging.version import Version
 
 from crawler.sandbox.errors import SandboxError
 from crawler.sandbox.package_spec import PackageSpec
+from crawler.sandbox.toolchain.index_credentials import IndexCredentials
 from crawler.sandbox.toolchain.package_indexes import Endpoint, NpmIndex, PythonIndex, parse_endpoint
 from evidence.model import Absent, Reason
 
@@ -62,12 +63,30 @@ class _File:
     uploaded: str = ""
 
 
-def open_index_client(bundle: Path) -> httpx.AsyncClient:
-    """A client for the user's own indexes: their certificates, no proxy or credentials from the environment."""
+class IndexAuth(httpx.Auth):
+    """Adds the credentials of the user's indexes to requests to them, and to no other address."""
+
+    def __init__(self, credentials: IndexCredentials) -> None:
+        self._credentials = credentials
+
+    def auth_flow(self, request: httpx.Request) -> Generator[httpx.Request, httpx.Response, None]:
+        if header := self._credentials.find_header(str(request.url)):
+            request.headers["Authorization"] = header
+        yield request
+
+
+def open_index_client(bundle: Path, credentials: IndexCredentials) -> httpx.AsyncClient:
+    """A client for the user's own indexes: their certificates and credentials, no proxy from the environment."""
     context = ssl.create_default_context(cafile=str(bundle))
     headers = {"User-Agent": "hallmark-sandbox"}
     return httpx.AsyncClient(
-        verify=context, trust_env=False, follow_redirects=True, max_redirects=3, timeout=INDEX_TIMEOUT, headers=headers
+        verify=context,
+        auth=IndexAuth(credentials),
+        trust_env=False,
+        follow_redirects=True,
+        max_redirects=3,
+        timeout=INDEX_TIMEOUT,
+        headers=headers,
     )
 
 

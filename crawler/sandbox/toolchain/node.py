@@ -88,7 +88,7 @@ async def provide_node(
     wanted = find_node_pin()
     progress(f"fetching Node {wanted.version} from the Python index")
     index = await asyncio.to_thread(package_indexes.read_python_index, environ)
-    async with index_queries.open_index_client(host.find_certificate_bundle(environ)) as http:
+    async with index_queries.open_index_client(host.find_certificate_bundle(environ), index.credentials) as http:
         wheel = await fetch_wheel(index, wanted, http)
     await asyncio.to_thread(unpack_node, wheel, _place(cache_dir, wanted))
     return NodeHome(_place(cache_dir, wanted), wanted.version)

@@ -11,12 +11,17 @@ import subprocess
 import sys
 import tomllib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import urlsplit, urlunsplit
 
 from crawler.sandbox.errors import SandboxError
 from crawler.sandbox.toolchain import host
+from crawler.sandbox.toolchain.index_credentials import (
+    IndexCredentials,
+    read_npm_credentials,
+    read_python_credentials,
+)
 
 ASK_PIP = """
 import json
@@ -49,6 +54,7 @@ class NpmIndex:
 
     url: str
     scopes: tuple[tuple[str, str], ...] = ()
+    credentials: IndexCredentials = field(default_factory=IndexCredentials, repr=False, compare=False)
 
     @property
     def urls(self) -> tuple[str, ...]:
@@ -67,6 +73,7 @@ class PythonIndex:
 
     url: str
     extra: tuple[str, ...] = ()
+    credentials: IndexCredentials = field(default_factory=IndexCredentials, repr=False, compare=False)
 
     @property
     def urls(self) -> tuple[str, ...]:
@@ -94,17 +101,18 @@ def strip_credentials(url: str) -> str:
 
 
 def read_npm_index(environ: Mapping[str, str], npm: Sequence[str]) -> NpmIndex:
-    """Read the configuration that `npm`, a command, reports."""
+    """Read the configuration that `npm`, a command, reports, and what it hides: addresses with a password."""
     # Node would keep compiled code in /tmp, where another user of the machine could have put some before.
-    values = _json(
-        [*npm, "config", "list", "--json"], {**environ, "NODE_DISABLE_COMPILE_CACHE": "1"}, "npm config list"
-    )
-    urls = {key: value for key, value in values.items() if isinstance(value, str) and parse_endpoint(value)}
+    ours = {**environ, "NODE_DISABLE_COMPILE_CACHE": "1"}
+    values = _json([*npm, "config", "list", "--json"], ours, "npm config list")
+    told = {key: value for key, value in values.items() if isinstance(value, str)}
+    files = [Path(told[name]) for name in ("userconfig", "globalconfig") if told.get(name)]
+    settings, credentials = read_npm_credentials(environ, files, list(told.values()))
+    urls = {key: value for key, value in {**settings, **told}.items() if parse_endpoint(value)}
     if "registry" not in urls:
-        # npm does not print an address with a password, and we would not use the password.
-        raise SandboxError("npm names no registry that can be used without a password; set npm_config_registry")
+        raise SandboxError("npm names no registry; set npm_config_registry")
     scopes = {k.removesuffix(":registry"): _slash(v) for k, v in urls.items() if re.fullmatch(r"@[^:]+:registry", k)}
-    return NpmIndex(_slash(urls["registry"]), tuple(sorted(scopes.items())))
+    return NpmIndex(_slash(urls["registry"]), tuple(sorted(scopes.items())), credentials)
 
 
 def read_python_index(environ: Mapping[str, str]) -> PythonIndex:
@@ -112,16 +120,18 @@ def read_python_index(environ: Mapping[str, str]) -> PythonIndex:
     uv = _uv_settings(environ)
     pip = _pip_settings(environ)
     default = uv.default or pip.default or _uv_default(environ)
-    extra = [strip_credentials(url) for url in (*uv.extra, *pip.extra) if parse_endpoint(url)]
-    return PythonIndex(
-        strip_credentials(default), tuple(dict.fromkeys(url for url in extra if url != strip_credentials(default)))
-    )
+    others = [url for url in (*uv.extra, *pip.extra) if parse_endpoint(url)]
+    extra = dict.fromkeys(map(strip_credentials, others))
+    extra.pop(strip_credentials(default), None)
+    credentials = read_python_credentials(environ, [default, *others], uv.names)
+    return PythonIndex(strip_credentials(default), tuple(extra), credentials)
 
 
 @dataclass(frozen=True, slots=True)
 class _Settings:
     default: str | None = None
     extra: tuple[str, ...] = ()
+    names: Mapping[str, str] = field(default_factory=dict)
 
 
 def _json(command: Sequence[str], environ: Mapping[str, str], what: str) -> dict[str, object]:
@@ -154,11 +164,15 @@ def _pip_settings(environ: Mapping[str, str]) -> _Settings:
 def _uv_settings(environ: Mapping[str, str]) -> _Settings:
     tables = [_uv_table(path) for path in _uv_files(environ)]
     default = environ.get("UV_DEFAULT_INDEX") or environ.get("UV_INDEX_URL")
-    extra = [_unnamed(url) for name in ("UV_INDEX", "UV_EXTRA_INDEX_URL") for url in environ.get(name, "").split()]
+    stated = [url for name in ("UV_INDEX", "UV_EXTRA_INDEX_URL") for url in environ.get(name, "").split()]
+    extra = [_unnamed(url) for url in stated]
+    names = {url.partition("=")[0]: _unnamed(url) for url in (*stated, default or "") if url != _unnamed(url)}
     for table in tables:
         default = default or table.default
         extra += table.extra
-    return _Settings(_unnamed(default) if default and parse_endpoint(_unnamed(default)) else None, tuple(extra))
+        names = {**table.names, **names}
+    chosen = _unnamed(default) if default and parse_endpoint(_unnamed(default)) else None
+    return _Settings(chosen, tuple(extra), names)
 
 
 def _unnamed(url: str) -> str:
@@ -186,7 +200,8 @@ def _uv_table(path: Path) -> _Settings:
     default = next(iter(named), None) or table.get("index-url") or (pip or {}).get("index-url")
     extra = [entry["url"] for entry in listed if not entry.get("default") and not entry.get("explicit")]
     extra += [url for url in table.get("extra-index-url", []) if isinstance(url, str)]
-    return _Settings(default if isinstance(default, str) else None, tuple(extra))
+    names = {str(entry["name"]): entry["url"] for entry in listed if entry.get("name")}
+    return _Settings(default if isinstance(default, str) else None, tuple(extra), names)
 
 
 def _uv_default(environ: Mapping[str, str]) -> str:

@@ -118,7 +118,7 @@ async def build_rootfs(
     if not kept.is_file():
         progress(f"fetching bun {wanted.version} from the npm index")
         index = await node.find_npm_index(cache_dir, environ, progress)
-        async with index_queries.open_index_client(host.find_certificate_bundle(environ)) as http:
+        async with index_queries.open_index_client(host.find_certificate_bundle(environ), index.credentials) as http:
             binary = await bun.fetch_bun(index, wanted, http)
         await asyncio.to_thread(_write_new, kept, binary, 0o755)
     progress(f"copying Python {python.version}, Node and the libraries they need")

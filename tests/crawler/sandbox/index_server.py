@@ -7,6 +7,7 @@ import gzip
 import hashlib
 import io
 import json
+import ssl
 import tarfile
 import threading
 import zipfile
@@ -34,8 +35,12 @@ def main():
 class IndexServer:
     """Serves what was added; `asked` lists the paths of all requests, `hanging` gives paths no answer to the end."""
 
-    def __init__(self) -> None:
+    def __init__(self, tls: ssl.SSLContext | None = None, header: str = "") -> None:
+        """`header`: the Authorization without which it answers nothing; `refused` lists requests without it."""
         self.asked: list[str] = []
+        self.refused: list[str] = []
+        self._header = header
+        self._scheme = "https" if tls else "http"
         self.npm: dict[str, dict[str, dict[str, object]]] = {}
         self.released: dict[str, dict[str, str]] = {}
         self.simple: dict[str, list[dict[str, object]]] = {}
@@ -44,11 +49,14 @@ class IndexServer:
         self._over = threading.Event()
         self._http = ThreadingHTTPServer(("127.0.0.1", 0), self._handler())
         self._http.daemon_threads = True
+        if tls:
+            self._http.socket = tls.wrap_socket(self._http.socket, server_side=True)
         self._thread = threading.Thread(target=self._http.serve_forever, kwargs={"poll_interval": 0.02})
 
     @property
     def url(self) -> str:
-        return f"http://127.0.0.1:{self._http.server_address[1]}"
+        host = "localhost" if self._scheme == "https" else "127.0.0.1"
+        return f"{self._scheme}://{host}:{self._http.server_address[1]}"
 
     def environ(self, home: str) -> dict[str, str]:
         """The environment of a user whose tools are configured for this index."""
@@ -172,7 +180,11 @@ class IndexServer:
                     index._over.wait()
                 found = index.answer(path)
                 kind, body = found or ("text/plain", b"not found")
-                self.send_response(200 if found else 404)
+                if index._header and self.headers.get("Authorization") != index._header:
+                    index.refused.append(path)
+                    self.send_response(401)
+                else:
+                    self.send_response(200 if found else 404)
                 self.send_header("Content-Type", kind)
                 self.send_header("Content-Length", str(len(body)))
                 self.end_headers()

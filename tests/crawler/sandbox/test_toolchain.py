@@ -18,6 +18,7 @@ import pytest
 
 from crawler.sandbox import Rootfs, SandboxError, availability
 from crawler.sandbox.toolchain import bun, host, index_queries, node, package_indexes, rootfs
+from crawler.sandbox.toolchain.index_credentials import IndexCredentials
 from crawler.sandbox.toolchain.package_indexes import Endpoint, NpmIndex, PythonIndex
 from evidence.model import Absent, Reason
 from tests.crawler.sandbox.index_server import IndexServer, make_tarball
@@ -85,7 +86,7 @@ def test_machine_without_bun_is_an_error() -> None:
 
 def fetched(index: IndexServer, pin: bun.BunPin) -> bytes:
     async def run() -> bytes:
-        async with index_queries.open_index_client(host.find_certificate_bundle({})) as http:
+        async with index_queries.open_index_client(host.find_certificate_bundle({}), IndexCredentials()) as http:
             return await bun.fetch_bun(NpmIndex(f"{index.url}/npm/"), pin, http)
 
     return asyncio.run(run())
@@ -189,10 +190,55 @@ def test_npm_index_comes_from_the_users_configuration(tmp_path: Path) -> None:
     )  # fmt: skip
 
 
-def test_npm_index_with_a_password_is_an_error_that_says_what_to_do(tmp_path: Path) -> None:
-    (tmp_path / ".npmrc").write_text("registry=https://me:pw@registry.npm.example/\n")
-    with pytest.raises(SandboxError, match="set npm_config_registry"):
-        npm_index(tmp_path)
+def test_npm_indexes_with_a_password_are_used_without_it_in_the_address(tmp_path: Path) -> None:
+    (tmp_path / ".npmrc").write_text(
+        "registry=https://me:p%40w@registry.npm.example/\n@corp:registry=https://corp.example/npm/\n"
+        "//corp.example/npm/:_authToken=${TOKEN}\n//other.example/:username=me\n//other.example/:_password=cHc=\n"
+    )
+    environ = {"PATH": "/nonexistent", "HOME": str(tmp_path), "TOKEN": "hidden"}
+    found = asyncio.run(node.find_npm_index(tmp_path, environ))
+    assert (found.url, found.scopes) == (
+        "https://registry.npm.example/",
+        (("@corp", "https://corp.example/npm/"),),
+    )
+    asked = {
+        "https://registry.npm.example/x": basic("me", "p@w"),
+        "https://corp.example/npm/@corp/x": "Bearer hidden",
+        "https://corp.example/npmx": None,
+        "http://corp.example/npm/x": None,
+        "https://corp.example:444/npm/x": None,
+        "https://other.example/x.tgz": basic("me", "pw"),
+        "https://registry.npm.example.evil.example/x": None,
+    }
+    assert {url: found.credentials.find_header(url) for url in asked} == asked
+    assert not any(secret in repr(found) for secret in ("hidden", "p@w", "p%40w", basic("me", "p@w")))
+
+
+def basic(user: str, password: str) -> str:
+    return f"Basic {base64.b64encode(f'{user}:{password}'.encode()).decode()}"
+
+
+def test_python_indexes_get_the_credentials_of_addresses_variables_and_netrc(tmp_path: Path) -> None:
+    (tmp_path / ".netrc").write_text("machine netrc.example login me password fromnetrc\n")
+    (tmp_path / ".netrc").chmod(0o600)
+    environ = {
+        "HOME": str(tmp_path),
+        "PIP_CONFIG_FILE": "/dev/null",
+        "UV_DEFAULT_INDEX": "https://me:inurl@url.example/simple",
+        "UV_INDEX": "my-corp=https://corp.example/simple https://netrc.example/simple https://open.example/simple",
+        "UV_INDEX_MY_CORP_USERNAME": "me",
+        "UV_INDEX_MY_CORP_PASSWORD": "invariable",
+    }
+    found = package_indexes.read_python_index(environ)
+    asked = {
+        "https://url.example/files/x.whl": basic("me", "inurl"),
+        "https://corp.example/simple/x/": basic("me", "invariable"),
+        "https://netrc.example/simple/x/": basic("me", "fromnetrc"),
+        "https://open.example/simple/x/": None,
+        "http://url.example/simple/x/": None,
+    }
+    assert {url: found.credentials.find_header(url) for url in asked} == asked
+    assert "@" not in str(found.urls)
 
 
 def test_npm_leaves_no_compiled_code_in_a_folder_that_all_users_share(tmp_path: Path) -> None:
@@ -263,7 +309,7 @@ def test_door_of_an_address(url: str, door: Endpoint | None) -> None:
 
 def looked_up(index: IndexServer, name: str, version: str | None = None) -> index_queries.IndexAnswer | Absent:
     async def run() -> index_queries.IndexAnswer | Absent:
-        async with index_queries.open_index_client(host.find_certificate_bundle({})) as http:
+        async with index_queries.open_index_client(host.find_certificate_bundle({}), IndexCredentials()) as http:
             return await index_queries.query_python_indexes(PythonIndex(f"{index.url}/simple"), name, version, http)
 
     return asyncio.run(run())

@@ -142,7 +142,7 @@ def test_a_body_that_breaks_off_is_unreachable(index: PackageIndex, bench: Bench
 def test_no_configured_index_is_absent(tmp_path: Path) -> None:
     engine = HttpEngine(user_agent="hallmark-test")
     indexes = ConfiguredIndexes(
-        {"PATH": "/nonexistent", "npm_config_registry": "https://user:secret@127.0.0.1:1/"}, tmp_path
+        {"PATH": "/nonexistent", "npm_config_registry": "ftp://user:secret@127.0.0.1:1/"}, tmp_path
     )
     collector = PackageCollector(engine, indexes, lambda: NOON, retries=IndexRetryPolicy(attempts=1))
     server = Server(ref="test:1", name="1", targets=(npm(),))
