@@ -37,6 +37,8 @@ _EXAMPLE: Final = re.compile(
     rf"(?:({_QUOTED})|(\w[\w./:@-]{{0,60}}\w|\w)(?=[.,;)\]]?(?:$|\s*[)\]])))",
     re.IGNORECASE | re.MULTILINE,
 )
+_NO_NUMBER: Final = re.compile(r"could not convert string to float|invalid literal for int\(\)")
+_A_NUMBER: Final = ("1",)
 _EACH: Final = re.compile(rf"{_QUOTED}|[A-Za-z0-9][\w.-]{{0,60}}")
 _JOINING: Final = frozenset({"or", "and"})
 _PREFERRED: Final = ("stdio", "sandbox", "test")
@@ -59,7 +61,8 @@ def find_stated_value(text: str) -> str:
 def find_accepted_for(output: str, name: str, value: str) -> tuple[str, ...]:
     """The values that the lines of an output which name the input `name`, or quote its `value`, state as accepted."""
     named = [line for line in _lines(output) if _mentions(line, name, value)]
-    return next((values for line in named if (values := _read_values(line)) and value not in values), ())
+    found = (_A_NUMBER if value in line and _NO_NUMBER.search(line) else _read_values(line) for line in named)
+    return next((values for values in found if values and value not in values), ())
 
 
 def _lines(text: str) -> Iterator[str]:

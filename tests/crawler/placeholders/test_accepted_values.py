@@ -39,6 +39,15 @@ def test_an_ordinary_sentence_enumerates_nothing(line: str) -> None:
     assert find_accepted_values(line) == ()
 
 
+def test_a_text_that_is_no_number_is_replaced_by_one() -> None:
+    for line in (
+        "ValueError: could not convert string to float: 'example'",
+        "ValueError: invalid literal for int() with base 10: 'example'",
+    ):
+        assert find_accepted_for(f"Traceback\n{line}\n", "VOICE_STABILITY", "example") == ("1",)
+        assert find_accepted_for(f"Traceback\n{line}\n", "VOICE_STABILITY", "1") == ()
+
+
 def test_an_enumeration_about_another_input_is_not_used() -> None:
     assert find_accepted_for("--color must be one of: red, blue", "CHAT_ENVIRONMENT", "example") == ()
 
