@@ -260,7 +260,8 @@ class Sandbox:
             found.commands, found.name, target.arguments, wanted
         )
         if isinstance(chosen, Absent):
-            return chosen
+            gone = f"the index has no version {found.declared}; of {found.version}: " if found.declared else ""
+            return Absent(chosen.reason, f"{gone}{chosen.detail}")
         if not found.commands.get(chosen.name, chosen.argv):
             return Absent(Reason.RUNTIME_UNSUPPORTED, f"the command {chosen.name} needs neither Node nor Python")
         facts: dict[str, Json] = {

@@ -236,6 +236,15 @@ def test_the_newest_version_takes_the_place_of_one_that_is_gone(
     assert index.asked == []
 
 
+def test_a_newest_version_without_a_command_is_said_to_stand_for_one_that_is_gone(
+    cache: Path, index: IndexServer, tmp_path: Path
+) -> None:
+    index.add_npm("server", "1.2.0", manifest={"bin": {}})
+    absent = outcome(cache, index, tmp_path, npm("server", "9.9.9"))
+    words = "the index has no version 9.9.9; of 1.2.0: the package has no command to start"
+    assert absent == Absent(Reason.START_FAILED, words)
+
+
 @pytest.mark.parametrize("ecosystem", ["npm", "pypi"])
 def test_a_version_that_is_gone_is_no_version_where_the_newest_does_not_install(
     cache: Path, index: IndexServer, tmp_path: Path, ecosystem: str
