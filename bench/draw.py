@@ -35,6 +35,7 @@ from evidence.model import Absent, Target, TargetType
 SEED: Final = "hallmark-packages-2026-11"
 ECOSYSTEMS: Final = ("npm", "pypi")
 HAND_SECONDS: Final = 240.0
+_NPM_NOTES: Final = ("npm error A complete log", "npm notice")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -153,7 +154,8 @@ async def start_by_hand(target: Target, user: str) -> tuple[str, float]:
         with contextlib.suppress(ProcessLookupError):
             os.killpg(process.pid, signal.SIGKILL)
         await process.wait()
-    words = find_last_error_line((await said).decode("utf-8", "replace"))
+    lines = (await said).decode("utf-8", "replace").splitlines()
+    words = find_last_error_line("\n".join(line for line in lines if not line.startswith(_NPM_NOTES)))
     await asyncio.to_thread(shutil.rmtree, folder, ignore_errors=True)
     return answer or f"ended: {words}", _used() - before
 

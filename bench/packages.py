@@ -234,7 +234,7 @@ def line(row: Row) -> str:
         "yes" if row.credentials else "",
         outcome,
     ]
-    return "| " + " | ".join(cells) + " |"
+    return f"|{'|'.join(cells)}|"
 
 
 def shorten(detail: str) -> str:
@@ -255,7 +255,7 @@ def table(rows: Sequence[Row]) -> str:
         [
             counted,
             "",
-            "| package | version | credentials | tools, or why none |",
+            "|package|version|credentials|tools, or why none|",
             "|---|---|---|---|",
             *map(line, rows),
             "",
