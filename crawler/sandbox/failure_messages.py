@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 
 from crawler.launcher import ProcessExit
+from crawler.sandbox.node_versions import excludes_node
 from crawler.secret_masking import mask_secrets
 from evidence.canonical import Json
 from evidence.model import Absent, Reason
@@ -63,6 +64,7 @@ _VOLATILE = (
 )
 MAX_MESSAGE_LENGTH = 300
 _LONGEST_LINE = 1000
+_LONGEST_ENGINES = 60
 
 
 def describe_install_failure(output: str) -> Absent:
@@ -98,7 +100,16 @@ def describe_start_failure(facts: Mapping[str, Json], end: ProcessExit) -> Absen
             Reason.INSTALL_SCRIPTS_REQUIRED, f"{names} did not run install scripts; {text}"[:MAX_MESSAGE_LENGTH]
         )
     how = "" if end.code is None else f"exit code {end.code}" if end.code >= 0 else f"signal {-end.code}"
-    return Absent(Reason.START_FAILED, ": ".join(part for part in (how, text) if part)[:MAX_MESSAGE_LENGTH])
+    needs = _describe_unmet_node(facts)
+    return Absent(Reason.START_FAILED, ": ".join(part for part in (how, needs, text) if part)[:MAX_MESSAGE_LENGTH])
+
+
+def _describe_unmet_node(facts: Mapping[str, Json]) -> str:
+    """The Node that a package asks for, if there is another one; else empty."""
+    engines, node = facts.get("engines"), facts.get("node")
+    if not isinstance(engines, str) or not isinstance(node, str) or not excludes_node(engines, node):
+        return ""
+    return f"it asks for Node {stabilise_line(engines)[:_LONGEST_ENGINES]}, and there is {node}"
 
 
 def find_last_error_line(stderr: str) -> str:

@@ -271,6 +271,7 @@ class Sandbox:
             "command": chosen.name,
             "install_scripts_blocked": list(found.blocked_scripts),
             "engines": found.engines,
+            **({"node": installer.rootfs.node} if target.type is TargetType.NPM else {}),
             **({"python": found.python or self.others.pythons.own.version} if target.type is TargetType.PYPI else {}),
             **({DECLARED: found.declared} if found.declared else {}),
             **({DEPENDENCIES_OF: found.as_of} if found.as_of else {}),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from pathlib import Path
 
 import pytest
@@ -96,6 +97,18 @@ def test_a_package_that_listens_on_a_port_is_said_to(cache: Path, index: IndexSe
     found = visit(cache, index, tmp_path, pypi("notes")).content
     words = "it listens on port 8123 instead of stdio, and speaks no MCP there"
     assert found == Absent(Reason.TRANSPORT_UNSUPPORTED, words)
+
+
+def test_a_package_that_fails_on_our_node_and_asks_for_another_one_says_which(
+    cache: Path, index: IndexServer, tmp_path: Path
+) -> None:
+    manifest = {"engines": {"node": ">=18 <20"}}
+    index.add_npm("notes", manifest=manifest, files={"server.js": "throw new Error('this Node is too new')"})
+    found = visit(cache, index, tmp_path, Target(type=TargetType.NPM, identifier="notes")).content
+    assert isinstance(found, Absent)
+    assert found.reason is Reason.START_FAILED
+    words = r"exit code 1: it asks for Node >=18 <20, and there is 2\d\.\d+\.\d+: Error: this Node is too new"
+    assert re.search(words, found.detail), found.detail
 
 
 def test_a_package_that_takes_too_much_memory_is_not_cut_off(cache: Path, index: IndexServer, tmp_path: Path) -> None:
