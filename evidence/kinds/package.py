@@ -6,7 +6,8 @@ Body, schema 1 (canonical JSON; null is always "not known", never "none"):
      "version": VERSION | null, "version_exists": BOOL, "latest": VERSION | null, "versions": INT | null,
      "first_published": TIME | null, "published": TIME | null, "latest_published": TIME | null,
      "deprecated": TEXT | null, "yanked": TEXT | null, "install_scripts": [STRING, ...] | null,
-     "provenance": {"attested": BOOL, "repository": URL | null, "predicates": [URL, ...]} | null,
+     "provenance": {"attested": BOOL, "repository": URL | null, "predicates": [URL, ...],
+                    "verification": "verified" | "failed"} | null,
      "maintainers": [STRING, ...] | null, "licence": TEXT | null,
      "repository": {"url": URL, "directory": PATH | null} | null, "mcp_name": STRING | null,
      "has_readme": BOOL | null, "requires": TEXT | null}
@@ -21,9 +22,12 @@ version. Times are RFC 3339 as the index wrote them.
 with its reason. `yanked` is the reason ("" where none is given) when every file of a Python version is yanked.
 `install_scripts` are those that npm runs when the package is installed as a dependency (`preinstall`, `install`,
 `postinstall`; `binding.gyp` when only that makes npm build); for Python `build` when the version has no wheel, so that
-its build code runs. `provenance` states that attestations are published, not that they were verified; null when the
-index does not state it. `maintainers` are names or accounts without addresses. `mcp_name` is `mcpName` of package.json,
-or `mcp-name:` in the description of a Python package. `requires` is the range of Node or Python versions.
+its build code runs. `provenance` states that attestations are published; null when the index does not state it.
+`verification` is `verified` when a certificate of sigstore signed a statement about the file of the index, and then
+`repository` is that of the certificate; `failed` when a signature or the file contradicts it; it is missing when
+neither is certain, because it could not be read, or the library is missing or does not know its form. `maintainers` are
+names or accounts without addresses. `mcp_name` is `mcpName` of package.json, or `mcp-name:` in the description of a
+Python package. `requires` is the range of Node or Python versions.
 
 Absent(no_package): the server declares no npm or PyPI package; the detail names what it declares.
 
@@ -57,11 +61,12 @@ PYPI: Final = "PyPI"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Provenance:
-    """The index's statement about where a version was built; not verified."""
+    """The index's statement about where a version was built; `verification` is empty when it was not verified."""
 
     attested: bool
     repository: str | None = None
     predicates: tuple[str, ...] = ()
+    verification: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

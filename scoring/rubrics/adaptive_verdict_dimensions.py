@@ -81,6 +81,7 @@ DIMENSIONS: Final = (
                 "workflow-action-unpinned",
                 "workflow-token-rights-broad",
                 "default-branch-unprotected",
+                "package-provenance-invalid",
                 "package-imitates-known-name",
                 "publisher-imitates-known-account",
             ),

@@ -66,7 +66,9 @@ TELEMETRY: Final = Extra(
     ("opentelemetry", "wrapt"),  # the first one is shared with the API that `mcp` needs
 )
 
-EXTRAS: Final = (SITE, PACKAGES, DATASETS, FLEET, TELEMETRY)
+PROVENANCE: Final = Extra("provenance", "verified attestations of npm and PyPI packages", ("sigstore",))
+
+EXTRAS: Final = (SITE, PACKAGES, DATASETS, FLEET, TELEMETRY, PROVENANCE)
 """In the order in which the extra of a missing module is searched."""
 
 

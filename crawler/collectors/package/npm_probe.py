@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Final
 from urllib.parse import quote
 
@@ -62,7 +63,7 @@ async def _provenance(probe: PackageProbe, packument: npm_metadata.Packument, ma
     # Not the address in the document, which could lead to any host.
     address = f"{base}{ATTESTATIONS}{quote(packument.name, safe='@')}@{quote(packument.version, safe='')}"
     answer = await probe.fetch_optional_object("attestations", address, npm_metadata.FULL_PACKUMENT)
-    return read_npm_provenance(manifest, answer)
+    return await asyncio.to_thread(read_npm_provenance, manifest, answer)
 
 
 def _unknown(name: str, declared: str | None) -> PackageResult:

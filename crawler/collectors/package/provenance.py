@@ -1,4 +1,4 @@
-"""Published provenance of a package build: npm provenance and PEP 740. Read, never verified."""
+"""Published provenance of a package build: npm provenance and PEP 740, and the result of its verification."""
 
 from __future__ import annotations
 
@@ -8,6 +8,11 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Final
 
 from crawler.collectors.package.document_fields import Members, as_exact_text, as_object, as_repository_url, as_web_url
+from crawler.collectors.package.provenance_verification import (
+    Verified,
+    verify_npm_attestations,
+    verify_python_attestations,
+)
 from evidence.canonical import Json, NotJson, parse_json
 
 _MOST: Final = 20  # attestations of one version
@@ -33,6 +38,8 @@ def has_npm_attestations(manifest: Members) -> bool | None:
 
 def read_npm_provenance(manifest: Members, answer: Members) -> dict[str, Json]:
     """From the version's `dist.attestations` and the answer of the attestation endpoint, empty when there was none."""
+    integrity = as_object(manifest.get("dist")).get("integrity")
+    verified = verify_npm_attestations(answer, integrity if isinstance(integrity, str) else "")
     announced = as_object(as_object(as_object(manifest.get("dist")).get("attestations")).get("provenance"))
     bundles = [as_object(entry) for entry in _list(answer.get("attestations"))]
     statements = [
@@ -40,11 +47,11 @@ def read_npm_provenance(manifest: Members, answer: Members) -> dict[str, Json]:
     ]
     types = (announced.get("predicateType"), *(entry.get("predicateType") for entry in bundles))
     found = (_slsa_repository(as_object(statement.get("predicate"))) for statement in statements)
-    return _attested(types, found)
+    return _attested(types, found, verified)
 
 
-def read_python_provenance(answer: Members) -> dict[str, Json]:
-    """From a PEP 740 provenance object, empty when it could not be read."""
+def read_python_provenance(answer: Members, digest: tuple[str, str] | None) -> dict[str, Json]:
+    """From a PEP 740 provenance object, empty when it could not be read; `digest` is that of its file."""
     bundles = [as_object(entry) for entry in _list(answer.get("attestation_bundles"))]
     statements = [
         _statement(as_object(as_object(entry).get("envelope")).get("statement"))
@@ -52,15 +59,17 @@ def read_python_provenance(answer: Members) -> dict[str, Json]:
         for entry in _list(bundle.get("attestations"))
     ]
     found = (_publisher_repository(as_object(bundle.get("publisher"))) for bundle in bundles)
-    return _attested((statement.get("predicateType") for statement in statements), found)
+    types = (statement.get("predicateType") for statement in statements)
+    return _attested(types, found, verify_python_attestations(answer, digest))
 
 
-def _attested(types: Iterable[Json], repositories: Iterator[str | None]) -> dict[str, Json]:
+def _attested(types: Iterable[Json], repositories: Iterator[str | None], verified: Verified) -> dict[str, Json]:
     predicates = sorted({name for value in types if (name := as_web_url(value))})
     return {
         "attested": True,
-        "repository": next((url for url in repositories if url), None),
+        "repository": verified.repository or next((url for url in repositories if url), None),
         "predicates": list[Json](predicates[:_MOST]),
+        **({"verification": verified.outcome.value} if verified.outcome else {}),
     }
 
 

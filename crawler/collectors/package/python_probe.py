@@ -107,7 +107,8 @@ async def _metadata(probe: PackageProbe, project: python_metadata.PythonProject)
 
 
 async def _provenance(probe: PackageProbe, project: python_metadata.PythonProject) -> Json:
-    attested = next((file.provenance for file in project.files if file.provenance), None)
-    if attested is not None:
-        return read_python_provenance(await probe.fetch_optional_object("provenance", attested, _PROVENANCE))
+    for file in project.files:
+        if file.provenance:
+            answer = await probe.fetch_optional_object("provenance", file.provenance, _PROVENANCE)
+            return await asyncio.to_thread(read_python_provenance, answer, file.digest)
     return empty_provenance() if project.files and project.page.has_provenance else None
