@@ -20,7 +20,7 @@ from crawler.sandbox.toolchain.index_credentials import IndexCredentials
 from crawler.sandbox.toolchain.package_indexes import Endpoint, parse_endpoint
 
 if TYPE_CHECKING:
-    from crawler.sandbox.boxes.private_indexes import PrivateIndexes
+    from crawler.sandbox.boxes.private_indexes import Authority, PrivateIndexes
 
 PORT = 3128
 HEAD_CAP = 16384
@@ -28,6 +28,8 @@ REQUEST_SECONDS = 15.0
 CHUNK = 262144
 DOWNLOAD_CAP = 1 << 30
 TLS_HANDSHAKE = 22
+STUB_ANSWER = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 2\r\nConnection: close\r\n\r\n{}"
+"""The answer to every request to a stub: an empty JSON object."""
 
 
 class RefusedError(Exception):
@@ -39,15 +41,16 @@ class AllowedEndpoints:
     """The endpoints that a box may reach: `configured` by the user, and `learned`, which must have public addresses.
 
     For an installation, those are the user's package indexes, and the file hosts named in their responses, with the
-    credentials of private indexes.
+    credentials of private indexes. `stubs` are not contacted: the relay itself answers for them.
     """
 
     configured: frozenset[Endpoint]
     learned: frozenset[Endpoint] = frozenset()
     credentials: IndexCredentials = field(default_factory=IndexCredentials, repr=False)
+    stubs: frozenset[Endpoint] = frozenset()
 
     def admits(self, wanted: Endpoint) -> bool:
-        return wanted in self.configured or wanted in self.learned
+        return wanted in self.configured or wanted in self.learned or wanted in self.stubs
 
 
 NO_ENDPOINTS = AllowedEndpoints(frozenset())
@@ -57,12 +60,14 @@ NO_ENDPOINTS = AllowedEndpoints(frozenset())
 class EgressRelay:
     """Relays the connections of one box.
 
-    `refused` lists the refused requests, `failed` counts hosts that could not be reached, `received` counts bytes.
+    `authority` signs the certificates of stubs. `refused` lists the refused requests, `failed` counts hosts that could
+    not be reached, `received` counts bytes.
     """
 
     allowed: AllowedEndpoints
     cap: int = DOWNLOAD_CAP
     private: PrivateIndexes | None = None
+    authority: Authority | None = None
     refused: list[str] = field(default_factory=list)
     failed: int = 0
     received: int = 0
@@ -111,7 +116,12 @@ class EgressRelay:
             if method == "CONNECT":
                 wanted = self._check_allowed(parse_endpoint(f"https://{address}"), address)
                 writer.write(b"HTTP/1.1 200 OK\r\n\r\n")
-                if private := self._find_private(wanted):
+                private = self._find_private(wanted)
+                if self.authority and wanted in self.allowed.stubs:
+                    await writer.start_tls(self.authority.context(wanted.host))
+                    await _answer_stub(reader, writer)
+                    return
+                if private:
                     await writer.start_tls(private.authority.context(wanted.host))
                     first = self._authorise(private, await reader.readuntil(b"\r\n\r\n"), wanted)
                 else:
@@ -197,6 +207,12 @@ class EgressRelay:
             writer.write(data)
             await writer.drain()
         writer.close()
+
+
+async def _answer_stub(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    await reader.readuntil(b"\r\n\r\n")
+    writer.write(STUB_ANSWER)
+    await writer.drain()
 
 
 async def _pump(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:

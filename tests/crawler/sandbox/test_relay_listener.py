@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import ssl
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -99,6 +100,38 @@ async def _asked(cache: Path, folder: Path) -> tuple[dict[str, Json], dict[str, 
     server.close()
     assert said, end
     return json.loads(said), {**launched.facts, "port": port}, launched.runtime, served
+
+
+STUBBED = """
+import json, os, ssl, sys, urllib.request
+def get(url):
+    try:
+        with urllib.request.urlopen(url, timeout=20) as answer:
+            return answer.status, json.load(answer)
+    except OSError as error:
+        return str(getattr(error, "reason", error))
+print(json.dumps([get("https://api.example.com/v1/models?x=1"), get("https://other.example.com/")]))
+"""
+
+
+def test_a_stub_answers_for_one_host_and_contacts_nothing(cache: Path, tmp_path: Path) -> None:
+    async def run() -> tuple[Json, dict[str, Json], str]:
+        stubs = frozenset({Endpoint("https", "api.example.com", 443)})
+        box = await sandbox(cache, endpoints=AllowedEndpoints(frozenset(), stubs=stubs))
+        folder = project(tmp_path)
+        (Path(folder) / "ask.py").write_text(STUBBED)
+        command = Target(type=TargetType.COMMAND, identifier=folder, arguments=("python", "ask.py"))
+        launched = await box.launch(command)
+        assert not isinstance(launched, Absent), launched
+        said = json.loads(await read_all(launched))
+        await launched.stop()
+        return said, dict(launched.facts), launched.runtime
+
+    said, facts, runtime = asyncio.run(run())
+    assert said == [[200, {}], "Tunnel connection failed: 403 Forbidden"]
+    assert (facts["network"], facts["stubs"]) == ([], ["api.example.com:443"])
+    assert runtime not in CONTAINING
+    assert not list(Path(tempfile.gettempdir()).glob("hallmark-*/bundle.pem"))
 
 
 def test_a_private_address_is_not_reached_under_a_public_name(cache: Path, tmp_path: Path) -> None:

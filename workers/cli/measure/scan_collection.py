@@ -34,12 +34,16 @@ from workers.wiring.network import NetworkWiring
 if TYPE_CHECKING:
     from crawler.launcher import Launcher
     from crawler.sandbox.boxes.egress_relay import AllowedEndpoints
+    from crawler.sandbox.toolchain.package_indexes import Endpoint
 
 UNSANDBOXED_WARNING: Final = (
     "Running without a sandbox: the command has all your rights, your files, your network and your environment. "
     "The evidence records this and can never be published."
 )
 OPEN_SANDBOX_WARNING: Final = "The sandbox may reach {}. The evidence records this and can never be published."
+STUB_WARNING: Final = (
+    "The sandbox answers for {} with an empty JSON object. The evidence records this and can never be published."
+)
 _PLACE: Final = re.compile(r"[A-Za-z0-9.-]+(?::[0-9]{1,5})?")
 _PROBE_SHARE: Final = 0.9  # of the time; the rest is for ending sessions and for what is read after the probe
 
@@ -105,21 +109,23 @@ def read_allowed_endpoints(
     from crawler.sandbox.boxes.egress_relay import AllowedEndpoints  # noqa: PLC0415  only for --network
     from crawler.sandbox.toolchain.package_indexes import parse_endpoint  # noqa: PLC0415
 
-    endpoints = set()
+    endpoints: dict[str, set[Endpoint]] = {"allow": set(), "stub": set()}
     for text in allowed:
         verb, _, place = text.partition(":")
-        one = parse_endpoint(f"https://{place}") if verb == "allow" and _PLACE.fullmatch(place) else None
+        one = parse_endpoint(f"https://{place}") if verb in endpoints and _PLACE.fullmatch(place) else None
         if one is None:
-            exit_with_error(
-                f"--network: expected allow:HOST[:PORT], such as allow:api.example.com, found {text!r}", ExitCode.USAGE
-            )
-        endpoints.add(one)
+            expected = "allow:HOST[:PORT] or stub:HOST[:PORT], such as allow:api.example.com"
+            exit_with_error(f"--network: expected {expected}, found {text!r}", ExitCode.USAGE)
+        endpoints[verb].add(one)
     if not is_sandboxed:
         exit_with_error("--network is only for servers that run in the sandbox", ExitCode.USAGE)
-    print_note(OPEN_SANDBOX_WARNING.format(", ".join(sorted(one.host for one in endpoints))))
-    return (
-        AllowedEndpoints(frozenset(endpoints)) if allow_private else AllowedEndpoints(frozenset(), frozenset(endpoints))
-    )
+    for verb, warning in (("allow", OPEN_SANDBOX_WARNING), ("stub", STUB_WARNING)):
+        if hosts := sorted(one.host for one in endpoints[verb]):
+            print_note(warning.format(", ".join(hosts)))
+    reached, stubs = frozenset(endpoints["allow"]), frozenset(endpoints["stub"])
+    nothing: frozenset[Endpoint] = frozenset()
+    configured, learned = (reached, nothing) if allow_private else (nothing, reached)
+    return AllowedEndpoints(configured, learned, stubs=stubs)
 
 
 @dataclass(frozen=True, slots=True)

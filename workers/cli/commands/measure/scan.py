@@ -73,9 +73,9 @@ def scan(
     network: Annotated[
         list[str] | None,
         typer.Option(
-            metavar="allow:HOST[:PORT]",
-            help="Let the server in the sandbox reach this host over TLS, through a proxy named in its environment. "
-            "Repeatable. Default: no network.",
+            metavar="allow:HOST[:PORT]|stub:HOST[:PORT]",
+            help="Let the server in the sandbox reach this host over TLS, through a proxy named in its environment, or "
+            "answer for the host with an empty JSON object. Repeatable. Default: no network.",
         ),
     ] = None,
     anyway: Annotated[bool, typer.Option("--anyway", help="Also contact a server that has opted out.")] = False,
