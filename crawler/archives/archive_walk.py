@@ -1,4 +1,4 @@
-"""Iterates over the files of an archive once, in order, under bounds. Never raises for the content of the archive."""
+"""Iterates over the files of an archive or folder once, in order, under bounds. Never raises for their content."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import BinaryIO, Final
 from crawler.archives import tar_archive, zip_archive
 from crawler.archives.entries import ArchiveDamaged, Bounds, Entry, EntryDamaged, EntryKind, Member, Skipped
 from crawler.archives.entry_names import EntryNameRefused, clean_entry_path, displayable_name, file_identity_key
+from crawler.archives.folder import Folder, FolderReading
 from crawler.archives.gzip_stream import GZIP, ForwardStream, GzipStream
 
 MAX_SKIPPED: Final = 1_000
@@ -17,19 +18,26 @@ _LINK: Final = "a link"
 
 
 class ArchiveWalk:
-    """The files of a tar, tar.gz or zip archive, recognised by its first bytes. Iterate it once.
+    """The files of a folder, or of a tar, tar.gz or zip archive, recognised by its first bytes. Iterate it once.
 
     `strip` is the number of leading folders to remove from each path. `room` returns how many bytes of a path the
-    caller
-    accepts; larger files are skipped. `ended` says why the walk ended early; it is empty at the end of the archive.
+    caller accepts; larger files are skipped. `project` is the path of the project in a folder. `ended` says why the
+    walk ended early; it is empty at the end.
     """
 
     def __init__(
-        self, file: BinaryIO, room: Callable[[str], int], *, strip: int = 0, bounds: Bounds | None = None
+        self,
+        file: BinaryIO | Folder,
+        room: Callable[[str], int],
+        *,
+        strip: int = 0,
+        bounds: Bounds | None = None,
+        project: str = "",
     ) -> None:
         self._file = file
         self._room = room
         self._strip = strip
+        self._project = project
         self._bounds = bounds or Bounds()
         self._seen: set[str] = set()
         self._content = 0
@@ -56,15 +64,20 @@ class ArchiveWalk:
             self.ended = str(damage)
 
     def _entries(self) -> Iterator[Entry]:
-        self._file.seek(0)
-        head = self._file.read(tar_archive.BLOCK)
-        self._file.seek(0)
+        if isinstance(self._file, Folder):
+            return FolderReading(self._file, self._bounds, self._project).entries()
+        return self._archive_entries(self._file)
+
+    def _archive_entries(self, file: BinaryIO) -> Iterator[Entry]:
+        file.seek(0)
+        head = file.read(tar_archive.BLOCK)
+        file.seek(0)
         if head.startswith(zip_archive.MAGICS):
-            return zip_archive.read_zip_entries(self._file, self._bounds)
+            return zip_archive.read_zip_entries(file, self._bounds)
         if head.startswith(GZIP):
-            return tar_archive.read_tar_entries(GzipStream(self._file, self._bounds), self._bounds)
+            return tar_archive.read_tar_entries(GzipStream(file, self._bounds), self._bounds)
         if head[tar_archive.MAGIC_AT] == tar_archive.MAGIC:
-            return tar_archive.read_tar_entries(ForwardStream(self._file, self._bounds), self._bounds)
+            return tar_archive.read_tar_entries(ForwardStream(file, self._bounds), self._bounds)
         raise ArchiveDamaged("it is not a tar.gz, tar or zip archive")
 
     def _member(self, entry: Entry) -> Member | None:

@@ -7,7 +7,7 @@ from dataclasses import asdict
 from itertools import chain
 from typing import BinaryIO, Final
 
-from crawler.archives import ArchiveWalk
+from crawler.archives import ArchiveWalk, Folder
 from crawler.collectors.source import lockfiles
 from crawler.collectors.source.file_tree import FileTree
 from crawler.collectors.source.reading_task import ArchiveUnreadable, FolderMissing, ReadingResult, ReadingTask
@@ -23,10 +23,10 @@ MAX_SKIPPED: Final = 50
 _SKETCH: Final = 2_000
 
 
-def read_archive(file: BinaryIO, task: ReadingTask, scanner: Scanner, salt: bytes) -> ReadingResult:
+def read_archive(file: BinaryIO | Folder, task: ReadingTask, scanner: Scanner, salt: bytes) -> ReadingResult:
     """The bodies of an archive; raise ArchiveUnreadable for an empty one, FolderMissing when the folder is missing."""
     tree = FileTree(task.subfolder)
-    walk = ArchiveWalk(file, tree.max_bytes, strip=task.strip, bounds=task.bounds)
+    walk = ArchiveWalk(file, tree.max_bytes, strip=task.strip, bounds=task.bounds, project=task.subfolder)
     found = scan_files(_observe_files(walk, tree), scanner, salt=salt)
     if not tree.paths:
         _raise_empty(walk, tree, task)

@@ -13,6 +13,7 @@ from contextlib import asynccontextmanager, suppress
 from dataclasses import asdict, dataclass
 from typing import Any, BinaryIO, Final
 
+from crawler.archives import Folder
 from crawler.collectors.source.message_framing import receive_message, send_message
 from crawler.collectors.source.reading_task import ReadingResult, ReadingTask
 from crawler.http.deadlines import pause_deadline
@@ -50,7 +51,7 @@ class ReaderPool:
         self._idle: list[_Process] = []
         self._slots = asyncio.Semaphore(self._limits.slots)
 
-    async def read_archive(self, file: BinaryIO, task: ReadingTask) -> ReadingResult | Absent:
+    async def read_archive(self, file: BinaryIO | Folder, task: ReadingTask) -> ReadingResult | Absent:
         """The bodies of an archive, or why there are none. A reading that is cancelled leaves no process."""
         with pause_deadline():
             await self._slots.acquire()
@@ -64,7 +65,7 @@ class ReaderPool:
         finally:
             self._slots.release()
 
-    async def _answer(self, file: BinaryIO, task: ReadingTask) -> dict[str, Any]:
+    async def _answer(self, file: BinaryIO | Folder, task: ReadingTask) -> dict[str, Any]:
         """The answer of a process. One that was killed, perhaps because of other processes, is replaced once."""
         try:
             return await self._ask(file, task)
@@ -73,7 +74,7 @@ class ReaderPool:
                 raise
         return await self._ask(file, task)
 
-    async def _ask(self, file: BinaryIO, task: ReadingTask) -> dict[str, Any]:
+    async def _ask(self, file: BinaryIO | Folder, task: ReadingTask) -> dict[str, Any]:
         message = {"task": asdict(task), "salt": self._salt.hex(), "seconds": self._limits.cpu}
         async with self._process() as process, asyncio.timeout(self._limits.wall):
             return await asyncio.to_thread(process.ask, message, file.fileno())

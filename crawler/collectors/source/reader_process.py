@@ -11,13 +11,14 @@ import os
 import resource
 import signal
 import socket
+import stat
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, BinaryIO, Final
 
-from crawler.archives import Bounds
+from crawler.archives import Bounds, Folder
 from crawler.collectors.source.archive_reader import read_archive
 from crawler.collectors.source.message_framing import receive_message, send_message
 from crawler.collectors.source.reading_task import ArchiveUnreadable, FolderMissing, ReadingTask
@@ -48,9 +49,15 @@ def main(descriptor: int) -> None:
 
 
 @contextmanager
-def _open_archive(handles: Sequence[int]) -> Iterator[BinaryIO]:
-    """The file behind a descriptor with its own position, since others may read the same archive at the same time."""
+def _open_archive(handles: Sequence[int]) -> Iterator[BinaryIO | Folder]:
+    """The file behind a descriptor with its own position, since others may read the same archive at the same time.
+
+    A folder is read through its descriptor.
+    """
     try:
+        if stat.S_ISDIR(os.fstat(handles[0]).st_mode):
+            yield Folder(handles[0])
+            return
         with Path(f"/proc/self/fd/{handles[0]}").open("rb") as file:
             yield file
     finally:
@@ -58,7 +65,7 @@ def _open_archive(handles: Sequence[int]) -> Iterator[BinaryIO]:
             os.close(handle)
 
 
-def _answer(message: Mapping[str, Any], file: BinaryIO, scanner: Scanner) -> Mapping[str, Any]:
+def _answer(message: Mapping[str, Any], file: BinaryIO | Folder, scanner: Scanner) -> Mapping[str, Any]:
     task = ReadingTask(**{**message["task"], "bounds": Bounds(**message["task"]["bounds"])})
     try:
         found = read_archive(file, task, scanner, bytes.fromhex(message["salt"]))

@@ -1,0 +1,163 @@
+"""Reads a folder on disk as if it were an archive: without links, installed code, caches and ignored files.
+
+Every file is opened relative to the descriptor of its folder and never through a link, so nothing outside is read even
+when the folder changes meanwhile. Nothing is written.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Final
+
+from crawler.archives.entries import ArchiveDamaged, Bounds, Entry, EntryDamaged, EntryKind
+from crawler.archives.entry_names import decode_entry_name
+from crawler.archives.ignore_rules import MAX_BYTES as MAX_IGNORE
+from crawler.archives.ignore_rules import IgnoreRules
+
+_LEFT_OUT: Final = frozenset(
+    {"node_modules", "bower_components", "site-packages", "__pycache__", "__pypackages__", ".venv", ".tox", ".nox",
+     ".eggs", ".mypy_cache", ".pytest_cache", ".ruff_cache", ".hypothesis", ".yarn", ".pnpm-store", ".hg", ".svn"}
+)  # fmt: skip
+"""Folders of installed code and caches, which the author did not write."""
+
+_MARKS: Final = ("pyvenv.cfg", "CACHEDIR.TAG")
+"""Files that mark a virtual environment and a cache."""
+
+_GIT: Final = ".git"
+_GIT_CONFIG: Final = "config"  # the one file of .git in which people leave credentials
+_SHARED: Final = frozenset({".github", ".circleci", "docs"})
+"""Folders of a repository's root whose documents apply to each project in it."""
+
+_FILE: Final = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+_FOLDER: Final = os.O_RDONLY | os.O_NOFOLLOW | os.O_DIRECTORY | os.O_CLOEXEC
+
+
+@dataclass(frozen=True, slots=True)
+class Folder:
+    """An open folder; the owner closes its descriptor."""
+
+    descriptor: int
+
+    def fileno(self) -> int:
+        return self.descriptor
+
+
+@dataclass(slots=True)
+class FolderReading:
+    """Iterates over the files below `folder`, sorted. With `project`, a path in it, mainly over those of the project.
+
+    Outside of the project only the files of the root and its shared documents are of interest.
+    """
+
+    folder: Folder
+    bounds: Bounds
+    project: str = ""
+    _seen: int = field(default=0, init=False)
+
+    def entries(self) -> Iterator[Entry]:
+        yield from self._read(self.folder.fileno(), "", IgnoreRules())
+
+    def _read(self, at: int, path: str, rules: IgnoreRules) -> Iterator[Entry]:
+        names = self._list(at)
+        if names is None:
+            yield _unreadable(path, "the folder cannot be listed")
+            return
+        rules = rules.extend(path, ignored) if (ignored := _read_file(at, ".gitignore", names)) else rules
+        folders = []
+        for name, info in sorted(names.items()):
+            inner = f"{path}/{name}" if path else name
+            if stat.S_ISDIR(info.st_mode):
+                folders.append((name, inner))
+            elif not rules.ignores(inner, is_folder=False):
+                yield from self._file(at, name, inner, info)
+        for name, inner in folders:
+            if self._is_wanted(name, inner, rules):
+                yield from self._open(at, name, inner, rules)
+
+    def _open(self, parent: int, name: str, path: str, rules: IgnoreRules) -> Iterator[Entry]:
+        if path.count("/") >= self.bounds.depth:
+            raise ArchiveDamaged(f"more than {self.bounds.depth} folders deep")
+        try:
+            at = os.open(name, _FOLDER, dir_fd=parent)
+        except OSError:
+            yield _unreadable(path, "the folder cannot be opened")
+            return
+        try:
+            if name == _GIT:
+                yield from self._git_config(at, path)
+            elif not any(_exists(at, mark) for mark in _MARKS):
+                yield from self._read(at, path, rules)
+        finally:
+            os.close(at)
+
+    def _git_config(self, at: int, path: str) -> Iterator[Entry]:
+        names = self._list(at) or {}
+        if (info := names.get(_GIT_CONFIG)) is not None:
+            yield from self._file(at, _GIT_CONFIG, f"{path}/{_GIT_CONFIG}", info)
+
+    def _is_wanted(self, name: str, path: str, rules: IgnoreRules) -> bool:
+        if f"{self.project}/".startswith(f"{path}/"):
+            return True  # the project itself or a folder around it, whatever is ignored
+        if name in _LEFT_OUT or rules.ignores(path, is_folder=True):
+            return False
+        inside = not self.project or path.startswith(f"{self.project}/")
+        return inside or path.split("/", maxsplit=1)[0] in _SHARED
+
+    def _list(self, at: int) -> dict[str, os.stat_result] | None:
+        found = {}
+        try:
+            with os.scandir(at) as entries:
+                for entry in entries:
+                    self._seen += 1
+                    if self._seen > self.bounds.entries:
+                        raise ArchiveDamaged(f"more than {self.bounds.entries} entries")
+                    found[entry.name] = entry.stat(follow_symlinks=False)
+        except OSError:
+            return None
+        return found
+
+    def _file(self, at: int, name: str, path: str, info: os.stat_result) -> Iterator[Entry]:
+        shown = decode_entry_name(os.fsencode(path))
+        if stat.S_ISLNK(info.st_mode):
+            yield Entry(shown, EntryKind.LINK, 0, bytes)
+        elif stat.S_ISREG(info.st_mode):
+            yield Entry(shown, EntryKind.FILE, info.st_size, lambda: _read_whole(at, name, info.st_size))
+
+
+def _read_whole(at: int, name: str, size: int) -> bytes:
+    try:
+        opened = os.open(name, _FILE, dir_fd=at)
+    except OSError as error:
+        raise EntryDamaged("it cannot be opened") from error
+    with os.fdopen(opened, "rb") as file:
+        if not stat.S_ISREG(os.fstat(opened).st_mode):
+            raise EntryDamaged("it is not a regular file any more")
+        try:
+            return file.read(size)
+        except OSError as error:
+            raise EntryDamaged("it cannot be read") from error
+
+
+def _read_file(at: int, name: str, names: dict[str, os.stat_result]) -> bytes | None:
+    info = names.get(name)
+    if info is None or not stat.S_ISREG(info.st_mode):
+        return None
+    try:
+        return _read_whole(at, name, MAX_IGNORE)
+    except EntryDamaged:
+        return None
+
+
+def _exists(at: int, name: str) -> bool:
+    try:
+        os.stat(name, dir_fd=at, follow_symlinks=False)
+    except OSError:
+        return False
+    return True
+
+
+def _unreadable(path: str, why: str) -> Entry:
+    return Entry(decode_entry_name(os.fsencode(path)) or ".", EntryKind.FILE, 0, bytes, refused=why)

@@ -1,0 +1,135 @@
+"""A folder is read like an archive: only the author's files, never through a link, never written to."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from crawler.archives import ArchiveWalk, Bounds, Folder
+from crawler.archives.ignore_rules import IgnoreRules
+
+
+@contextmanager
+def opened(folder: Path) -> Iterator[Folder]:
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        yield Folder(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def fill(root: Path, *paths: str) -> None:
+    for path in paths:
+        file = root / path
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(path)
+
+
+def read(root: Path, *, project: str = "", bounds: Bounds | None = None) -> tuple[ArchiveWalk, dict[str, bytes | None]]:
+    with opened(root) as folder:
+        walk = ArchiveWalk(folder, lambda _: 1_000, project=project, bounds=bounds)
+        return walk, {member.path: member.data for member in walk}
+
+
+def test_installed_code_and_caches_are_not_the_authors(tmp_path: Path) -> None:
+    fill(tmp_path, "server.py", "src/a.ts", "node_modules/x/index.js", ".venv/lib/a.py", "src/__pycache__/a.pyc")
+    fill(tmp_path, "env/pyvenv.cfg", "env/lib/b.py", "target/CACHEDIR.TAG", "target/x.rs", ".git/HEAD", ".git/config")
+    walk, found = read(tmp_path)
+    assert list(found) == ["server.py", ".git/config", "src/a.ts"]
+    assert found["src/a.ts"] == b"src/a.ts"
+    assert walk.complete
+
+
+def test_ignored_files_are_left_out_by_the_nearest_rule(tmp_path: Path) -> None:
+    fill(tmp_path, "a.log", "keep.log", "dist/x.js", "src/dist/y.js", "src/secret.env", "src/sub/secret.env")
+    (tmp_path / ".gitignore").write_text("*.log\n!keep.log\n/dist/\n# a comment\n\n")
+    (tmp_path / "src/.gitignore").write_text("/secret.env\n")
+    _, found = read(tmp_path)
+    assert set(found) == {".gitignore", "keep.log", "src/.gitignore", "src/dist/y.js", "src/sub/secret.env"}
+
+
+@pytest.mark.parametrize(
+    ("pattern", "path", "is_folder", "ignored"),
+    [
+        ("build", "a/b/build", False, True),
+        ("build/", "build", False, False),
+        ("build/", "a/build", True, True),
+        ("/build", "a/build", True, False),
+        ("a/*.js", "a/x.js", False, True),
+        ("a/*.js", "a/b/x.js", False, False),
+        ("a/**/x", "a/x", False, True),
+        ("a/**/x", "a/b/c/x", False, True),
+        ("**/logs", "x/y/logs", True, True),
+        ("*.[oa]", "x.o", False, True),
+        ("*.[!oa]", "x.o", False, False),
+        (r"\#x", "#x", False, True),
+    ],
+)
+def test_patterns_mean_what_git_says(pattern: str, path: str, is_folder: bool, ignored: bool) -> None:
+    assert IgnoreRules().extend("", pattern.encode()).ignores(path, is_folder=is_folder) is ignored
+
+
+def test_a_hostile_pattern_is_matched_in_little_time(tmp_path: Path) -> None:
+    rules = IgnoreRules().extend("", ("*a" * 400 + "b").encode())
+    assert not rules.ignores("a" * 250, is_folder=False)
+    deep = IgnoreRules().extend("", ("**/" * 300 + "x").encode())
+    assert not deep.ignores("/".join("y" * 40), is_folder=False)
+
+
+def test_no_link_is_followed(tmp_path: Path) -> None:
+    outside, project = tmp_path / "outside", tmp_path / "project"
+    fill(outside, "id_rsa", "folder/key")
+    fill(project, "server.py")
+    (project / "file").symlink_to(outside / "id_rsa")
+    (project / "folder").symlink_to(outside / "folder")
+    (project / ".gitignore").symlink_to(outside / "id_rsa")
+    walk, found = read(project)
+    assert list(found) == ["server.py"]
+    assert {(skip.path, skip.why) for skip in walk.skipped} == {
+        (".gitignore", "a link"),
+        ("file", "a link"),
+        ("folder", "a link"),
+    }
+    assert walk.complete
+
+
+def test_a_file_that_becomes_a_link_while_it_is_read_is_refused(tmp_path: Path) -> None:
+    fill(tmp_path / "outside", "key")
+    project = tmp_path / "project"
+    fill(project, "a", "b")
+    with opened(project) as folder:
+        walk = ArchiveWalk(folder, lambda _: 1_000)
+        members = iter(walk)
+        assert next(members).path == "a"
+        (project / "b").unlink()
+        (project / "b").symlink_to(tmp_path / "outside/key")
+        assert list(members) == []
+    assert [(skip.path, skip.why) for skip in walk.skipped] == [("b", "it cannot be opened")]
+    assert not walk.complete
+
+
+def test_pipes_and_large_files_are_not_read(tmp_path: Path) -> None:
+    fill(tmp_path, "a")
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "large").write_bytes(b"x" * 2_000)
+    walk, found = read(tmp_path)
+    assert found == {"a": b"a", "large": None}
+    assert [skip.path for skip in walk.skipped] == ["large"]
+
+
+def test_the_number_of_entries_bounds_the_walk_also_in_folders_that_are_left_out(tmp_path: Path) -> None:
+    fill(tmp_path, *(f"src/{number}.py" for number in range(50)))
+    walk, _ = read(tmp_path, bounds=Bounds(entries=20))
+    assert walk.ended == "more than 20 entries"
+    assert not walk.complete
+
+
+def test_of_a_repository_only_the_project_and_shared_documents_are_read(tmp_path: Path) -> None:
+    fill(tmp_path, "LICENSE", ".github/workflows/ci.yml", "servers/a/a.py", "servers/b/b.py", "other/c.py")
+    (tmp_path / ".gitignore").write_text("servers\n")
+    _, found = read(tmp_path, project="servers/a")
+    assert set(found) == {".gitignore", "LICENSE", ".github/workflows/ci.yml", "servers/a/a.py"}
