@@ -75,6 +75,9 @@ _SEVERITIES: Final = {severity.value: severity for severity in Severity}
 _REACHES: Final = {reach.value: reach for reach in Reach}
 
 
+NOT_AT_RUNTIME: Final = frozenset({"dev", "optional", "peer"})
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Group:
     """One flaw in one version of one package. Dates are RFC 3339 texts, empty where unknown."""
@@ -100,6 +103,11 @@ class Group:
     def id(self) -> str:
         """The preferred id."""
         return self.ids[0] if self.ids else ""
+
+    @property
+    def is_at_runtime(self) -> bool:
+        """Whether the package runs with the server: not only for development or when somebody adds it."""
+        return not (self.scopes and self.scopes <= NOT_AT_RUNTIME)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,17 +2,17 @@
 
 Body, schema 1 (canonical JSON):
 
-    {"origin": "github" | "npm" | "PyPI", "name": STRING, "ref": COMMIT | VERSION,
+    {"origin": ORIGIN, "name": STRING, "ref": COMMIT | VERSION,
      "from": "lockfile" | "sbom" | "installed", "complete": BOOL, "lockfile": BOOL,
      "sources": [{"path": PATH, "format": ID}, ...], "unread": [{"path": PATH, "why": TEXT}, ...],
      "dependencies": [{"ecosystem": STRING, "name": STRING, "version": TEXT | null,
                        "relation": "direct" | "transitive" | "unknown", "scopes": ["dev" | "optional" | "peer", ...],
                        "path": PATH, "via": [NAME, ...]}, ...]}
 
-Sorted, at most 20,000 dependencies. `via` are at most three direct dependencies that bring a transitive one; it is
-missing where the file does not show them. `lockfile` states whether the project itself has a lockfile, `from` the
-source of the dependencies: the lockfiles of the server's folder, else of the root, else GitHub's list, else the
-installed tree.
+ORIGIN is that of kind `source`. Sorted, at most 20,000 dependencies. `via` are at most three direct dependencies that
+bring a transitive one; it is missing where the file does not show them. `lockfile` states whether the project itself
+has a lockfile, `from` the source of the dependencies: the lockfiles of the server's folder, else of the root, else
+GitHub's list, else the installed tree.
 `version` is null for what is no version (a range, a commit). Only packages of registries are listed; what comes from
 git, a path, a URL or the workspace is left out. `complete` is false when a lockfile could not be read completely or the
 list was cut. The record is Absent when there is neither a lockfile, nor a list, nor an installed tree.

@@ -2,13 +2,14 @@
 
 Body, schema 1 (canonical JSON):
 
-    {"origin": "github" | "npm" | "PyPI", "name": STRING, "ref": COMMIT or VERSION, "rules": DIGEST,
+    {"origin": ORIGIN, "name": STRING, "ref": COMMIT or VERSION, "rules": DIGEST,
      "files": INT, "bytes": INT, "complete": BOOL,
      "findings": [{"pattern": STRING, "path": STRING, "line": INT, "hash": HEX, "context": STRING,
                    "confidence": "specific" | "generic", "counts": BOOL, "why": STRING}, ...]}
 
-`rules` is the digest of the scanner's rules. `files` and `bytes` count what was scanned, without binary files. The scan
-is not `complete` when a file exceeded the bound of one file, or there were more findings than the body can hold.
+ORIGIN is that of kind `source`. `rules` is the digest of the scanner's rules. `files` and `bytes` count what was
+scanned, without binary files. The scan is not `complete` when a file exceeded the bound of one file, or there were more
+findings than the body can hold.
 
 `findings` are in the order of path, line and pattern. `line` counts from 1; 0 is a rule about the path alone. `hash` is
 the HMAC-SHA256 of the secret under the salt of the installation: equal hashes are the same secret, also across runs.

@@ -2,7 +2,7 @@
 
 Body, schema 1 (canonical JSON; AT is "path:line", paths are relative to the subfolder, or to the root without one):
 
-    {"origin": "github" | "npm" | "PyPI", "name": STRING, "ref": COMMIT | VERSION, "subfolder": PATH | null,
+    {"origin": ORIGIN, "name": STRING, "ref": COMMIT | VERSION, "subfolder": PATH | null,
      "complete": BOOL, "skipped": [{"path": PATH, "why": STRING}, ...],    at most 50, first by path
      "files": INT, "bytes": INT,                                           of the server's part of the archive
      "readme": {"path": PATH, "words": INT, "sections": [TITLE, ...], "install": TEXT | null, "snippet": TEXT | null,
@@ -23,6 +23,7 @@ Body, schema 1 (canonical JSON; AT is "path:line", paths are relative to the sub
                     "rights": "declared" | "default" | "write-all", "writes": [SCOPE, ...],
                     "untrusted": ["LINE checkout" | "LINE script", ...]}, ...]}         only of repositories, at most 50
 
+ORIGIN is `github`, `npm` or `PyPI`; in a scan of what is on this machine `project` (a folder) or `archive` (a file).
 `complete` is false when a bound of ours ended the reading early or an entry was refused; a file that is too large or
 not text is skipped and leaves it true. Transports, OAuth markers, environment and tools come from code only: not from
 documents, tests, examples and vendored folders. `named` states whether a README names the variable in any part. In
@@ -56,8 +57,8 @@ TRAITS: Final = Traits(
     stands_with=KIND,
 )
 
-GITHUB: Final = "github"
-"""The origin of an archive of a repository; packages leave files of the project out."""
+REPOSITORIES: Final = frozenset({"github", "project"})
+"""The origins with all files of a repository; packages leave files of the project out."""
 
 STDIO: Final = "stdio"
 SSE: Final = "sse"
@@ -160,7 +161,7 @@ class Source:
 
     @property
     def origin(self) -> str:
-        """`github`, `npm` or `PyPI`."""
+        """`github`, `npm`, `PyPI`, `project` or `archive`."""
         return text_or_empty(self.body.get("origin"))
 
     @property

@@ -10,7 +10,7 @@ from typing import ClassVar, Literal, TypeAlias
 from evidence.kinds import package, repository
 from evidence.kinds.package import Package
 from evidence.kinds.repository import Repository
-from evidence.kinds.source import GITHUB, Source
+from evidence.kinds.source import REPOSITORIES, Source
 from evidence.model import Dossier
 from scoring.results.outcome import Undecided
 from scoring.scopes import maintenance
@@ -92,7 +92,7 @@ class Project(Scope):
             return True
         if self.source is None:
             return None
-        if self.source.origin == GITHUB:
+        if self.source.origin in REPOSITORIES:
             return _holds(self.source, file) or (False if self.source.complete else None)
         if file == "licence" and self.package and self.package.version_exists:
             return _holds(self.source, file) or (False if self.source.complete else None)

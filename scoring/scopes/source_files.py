@@ -10,7 +10,7 @@ from typing import ClassVar, Final
 from evidence.canonical import Json
 from evidence.kinds import source
 from evidence.kinds.listing import Listing
-from evidence.kinds.source import GITHUB, SSE, STREAMABLE_HTTP, Source, SourceTool
+from evidence.kinds.source import REPOSITORIES, SSE, STREAMABLE_HTTP, Source, SourceTool
 from scoring.results.outcome import Skipped, Undecided
 from scoring.scopes.base import Scope
 
@@ -114,7 +114,11 @@ def list_workflows(seen: Source) -> tuple[Workflow, ...]:
 def list_skipped_workflows(seen: Source) -> tuple[Skipped, ...]:
     """A Skipped entry when a repository may have workflows that were not read; packages leave them out."""
     searched = seen.workflows is not None and seen.complete
-    return () if searched or seen.origin != GITHUB else (Skipped(source.KIND, "not all workflows were searched"),)
+    return (
+        ()
+        if searched or seen.origin not in REPOSITORIES
+        else (Skipped(source.KIND, "not all workflows were searched"),)
+    )
 
 
 def list_variables(seen: Source, declared: frozenset[str]) -> tuple[Variable, ...]:

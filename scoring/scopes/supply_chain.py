@@ -15,8 +15,6 @@ from scoring.results.outcome import Skipped, Undecided
 from scoring.scopes.base import Scope
 from scoring.text import timestamps
 
-_NOT_AT_RUNTIME: Final = frozenset({"dev", "optional", "peer"})
-
 
 @dataclass(frozen=True, kw_only=True)
 class Audit(Scope):
@@ -34,7 +32,7 @@ class Audit(Scope):
     @property
     def at_runtime(self) -> tuple[Group, ...]:
         """The flaws in what runs with the server: not only in optional dependencies and those for development."""
-        return tuple(one for one in self.seen.groups if not (one.scopes and one.scopes <= _NOT_AT_RUNTIME))
+        return tuple(one for one in self.seen.groups if one.is_at_runtime)
 
     def days_since(self, text: str) -> int | None:
         return timestamps.days_between(text, self.moment)

@@ -39,6 +39,11 @@ def unescape_segment(segment: str) -> str:
     return name.replace("~2", "@").replace("~1", "/").replace("~0", "~")
 
 
+def unescape_path(path: str) -> str:
+    """A path with the names in it as they are, for searching only: a name may hold the separator."""
+    return path.replace("~2", "@").replace("~1", "/").replace("~0", "~")
+
+
 def join_segments(*parts: str) -> str:
     """Join segments by `/` without empty segments."""
     return "/".join(filter(None, parts))

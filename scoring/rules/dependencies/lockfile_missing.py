@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from evidence.kinds.source import GITHUB
+from evidence.kinds.source import REPOSITORIES
 from scoring.engine.rule import rule
 from scoring.example_builders.source_files import build_dependencies
 from scoring.results.outcome import Inapplicable, Severity
@@ -22,7 +22,7 @@ from scoring.scopes.supply_chain import Locked
     since="2026.3",
     version=1,
     good=[build_dependencies(lockfile=True)],
-    bad=[build_dependencies(lockfile=False)],
+    bad=[build_dependencies(lockfile=False), build_dependencies(lockfile=False, origin="project")],
     unjudged=[build_dependencies(lockfile=False, origin="npm")],
 )
 def lockfile_missing(locked: Locked) -> Iterator[str]:
@@ -30,7 +30,7 @@ def lockfile_missing(locked: Locked) -> Iterator[str]:
 
     Commit the lockfile of your package manager.
     """
-    if locked.origin != GITHUB:
+    if locked.origin not in REPOSITORIES:
         raise Inapplicable("packages leave lockfiles out")
     if not locked.seen.lockfile:
         yield "no lockfile in the folder of the server or in the root"
