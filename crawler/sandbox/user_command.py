@@ -11,6 +11,7 @@ from crawler.sandbox.install.entrypoints import NODE, PYTHON, choose_interpreter
 from evidence.model import Absent, Reason, Target
 
 PROJECT = "/project"
+ENVIRONMENTS = (".venv", "venv", "env")
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,16 +30,20 @@ def resolve_command(target: Target, python: str) -> ResolvedCommand | Absent:
         return Absent(Reason.START_FAILED, "the command's working directory does not exist")
     if not target.arguments:
         return Absent(Reason.START_FAILED, "there is no command to start")
-    binds, environment = [Bind(folder, PROJECT)], {}
-    packages = folder / ".venv/lib" / f"python{python}" / "site-packages"
-    if packages.is_dir():
+    binds, environment = [Bind(folder, PROJECT)], {"PYTHONPATH": f"{PROJECT}/src:{PROJECT}"}
+    if (packages := find_site_packages(folder, python)) is not None:
         binds.append(Bind(packages, "/app"))
-        environment["PYTHONPATH"] = f"{PROJECT}/src:{PROJECT}"
     program = _program(target.arguments[0], folder)
     if isinstance(program, Absent):
         return program
     rest = (_inside(argument, folder) for argument in target.arguments[1:])
     return ResolvedCommand((*program, *rest), tuple(binds), environment)
+
+
+def find_site_packages(folder: Path, python: str) -> Path | None:
+    """The packages of the folder's virtual environment with this version of Python."""
+    places = (folder / name / "lib" / f"python{python}" / "site-packages" for name in ENVIRONMENTS)
+    return next((place for place in places if place.is_dir()), None)
 
 
 def _program(name: str, folder: Path) -> list[str] | Absent:
@@ -47,7 +52,8 @@ def _program(name: str, folder: Path) -> list[str] | Absent:
         return [PYTHON]
     if plain in {"node", "nodejs"}:
         return [NODE]
-    for candidate in (folder / name, folder / ".venv/bin" / name, folder / "node_modules/.bin" / name):
+    places = (".", *(f"{one}/bin" for one in ENVIRONMENTS), "node_modules/.bin")
+    for candidate in (folder / place / name for place in places):
         real = candidate.resolve()
         if real.is_file() and real.is_relative_to(folder):
             if found := choose_interpreter(real, f"{PROJECT}/{real.relative_to(folder)}"):

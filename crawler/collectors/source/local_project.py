@@ -1,0 +1,97 @@
+"""LocalProjectCollector: the source of a project on this machine, read where it lies."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from datetime import datetime
+from typing import BinaryIO, Final
+
+from crawler.archives import Folder
+from crawler.collector import Scarce, make_record
+from crawler.collectors.source.collector import VERSION, SourceCollector, SourceLimits
+from crawler.collectors.source.reader_pool import ReaderPool
+from crawler.collectors.source.reading_task import ReadingResult, ReadingTask
+from crawler.projects.project import ARCHIVE, Project
+from evidence.canonical import Json, canonical_json
+from evidence.kinds import dependencies, secrets, source
+from evidence.model import Absent, Dossier, Observed, Reason, Record, Server
+
+_NOT_LISTED: Final = Absent(
+    Reason.NOT_COLLECTED, "the archive has no lockfile, and it is not installed to see its dependencies"
+)
+
+
+_NO_LOCKFILE: Final[Mapping[str, Json]] = {
+    "lockfile": False,
+    "complete": False,
+    "sources": [],
+    "unread": [],
+    "dependencies": [],
+}
+
+
+class LocalProjectCollector:
+    """Collector for the kinds of `SourceCollector`, of one folder or archive. It downloads nothing."""
+
+    name: Final = SourceCollector.name
+    version: Final = VERSION
+    kinds: Final = SourceCollector.kinds
+    needs: Final = Scarce.PROCESSOR
+
+    def __init__(self, project: Project, readers: ReaderPool, clock: Callable[[], datetime]) -> None:
+        self._project = project
+        self._readers = readers
+        self._clock = clock
+
+    async def collect(self, target: Server, earlier: Dossier) -> list[Record]:
+        """One record of each kind; the same reason in all when the files cannot be read."""
+        del earlier
+        reading = await self._read()
+        contents: dict[str, Observed | Absent]
+        if isinstance(reading, Absent):
+            contents = dict.fromkeys(self.kinds, reading)
+        else:
+            bodies = {source.KIND: reading.source, secrets.KIND: reading.secrets}
+            contents = {kind: Observed(canonical_json(dict(body))) for kind, body in bodies.items()}
+            contents[dependencies.KIND] = self._list_dependencies(reading)
+        return [make_record(self, target, kind, contents[kind], at=self._clock()) for kind in self.kinds]
+
+    def _list_dependencies(self, reading: ReadingResult) -> Observed | Absent:
+        """The dependencies of the lockfile; a project without one has an incomplete, empty list."""
+        body = reading.dependencies
+        if body is None and self._project.origin == ARCHIVE:
+            return _NOT_LISTED
+        if body is None:
+            head = {name: reading.source[name] for name in ("origin", "name", "ref")}
+            body = {**head, "from": dependencies.LOCKFILE, **_NO_LOCKFILE}
+        return Observed(canonical_json(dict(body)))
+
+    async def _read(self) -> ReadingResult | Absent:
+        project = self._project
+        task = ReadingTask(
+            origin=project.origin,
+            name=project.name,
+            ref=project.version,
+            subfolder=project.subfolder,
+            strip=project.strip,
+            bounds=SourceLimits().walking,
+        )
+        try:
+            with self._open() as file:
+                return await self._readers.read_archive(file, task)
+        except OSError as error:
+            return Absent(Reason.NOT_COLLECTED, f"the files cannot be opened: {error.strerror}")
+
+    @contextmanager
+    def _open(self) -> Iterator[BinaryIO | Folder]:
+        if self._project.origin == ARCHIVE:
+            with self._project.root.open("rb") as file:
+                yield file
+            return
+        descriptor = os.open(self._project.root, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        try:
+            yield Folder(descriptor)
+        finally:
+            os.close(descriptor)

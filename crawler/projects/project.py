@@ -1,0 +1,82 @@
+"""Describes a project in a folder or an archive: its name, its version and its place in a repository."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from packaging.utils import InvalidSdistFilename, InvalidWheelFilename, parse_sdist_filename, parse_wheel_filename
+
+from crawler.projects.manifests import Manifests, read_manifests
+
+FOLDER: Final = "project"
+ARCHIVE: Final = "archive"
+ARCHIVE_ENDINGS: Final = (".tgz", ".tar.gz", ".whl")
+
+_NPM_FILE: Final = re.compile(r"(?P<name>.+?)-(?P<version>[0-9]+\.[0-9]+\.[0-9]+.*)")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Project:
+    """`root` is the repository around the folder `subfolder`, or the folder itself; for an archive it is the file.
+
+    `origin` is FOLDER or ARCHIVE; `strip` counts the outer folders of an archive.
+    """
+
+    root: Path
+    origin: str
+    name: str
+    version: str = ""
+    subfolder: str = ""
+    strip: int = 0
+
+    @property
+    def folder(self) -> Path:
+        return self.root / self.subfolder
+
+
+def describe_folder(folder: Path) -> tuple[Project, Manifests]:
+    """The project in a folder, and what its manifests state."""
+    folder = folder.resolve()
+    root = _find_repository(folder)
+    found = read_manifests(folder)
+    project = Project(
+        root=root,
+        origin=FOLDER,
+        name=found.name or folder.name or "project",
+        version=found.version,
+        subfolder="" if root == folder else folder.relative_to(root).as_posix(),
+    )
+    return project, found
+
+
+def describe_archive(file: Path) -> Project:
+    """The package in an archive, by the conventions of npm and Python for the names of files."""
+    name, version = _parse_filename(file.name)
+    strip = 0 if file.name.endswith(".whl") else 1
+    return Project(root=file.resolve(), origin=ARCHIVE, name=name, version=version, strip=strip)
+
+
+def _find_repository(folder: Path) -> Path:
+    """The nearest folder that holds `.git`; the folder itself when there is none, or when it would be a home folder."""
+    for candidate in (folder, *folder.parents):
+        if (candidate / ".git").exists():
+            return folder if candidate == Path.home() else candidate
+    return folder
+
+
+def _parse_filename(name: str) -> tuple[str, str]:
+    try:
+        if name.endswith(".whl"):
+            wheel, version, *_ = parse_wheel_filename(name)
+            return str(wheel), str(version)
+        if name.endswith(".tar.gz"):
+            sdist, version = parse_sdist_filename(name)
+            return str(sdist), str(version)
+    except (InvalidWheelFilename, InvalidSdistFilename):
+        pass
+    plain = name.removesuffix(".tgz").removesuffix(".tar.gz").removesuffix(".whl")
+    match = _NPM_FILE.fullmatch(plain)
+    return (match["name"], match["version"]) if match else (plain, "")
