@@ -10,6 +10,8 @@ from evidence.canonical import Json, parse_json
 from evidence.kinds import listing
 from evidence.kinds.listing import Listing
 from evidence.model import Absent, Dossier, Record
+from publish.scan_reports.baseline import AppliedBaseline, baseline_as_json
+from publish.scan_reports.findings import finding_as_json
 from publish.scan_reports.gate import GateDecision, decision_as_json
 from publish.scan_reports.schema import SCAN_FORMAT, WHOLE_KINDS
 from publish.text.numbers import json_number
@@ -27,10 +29,11 @@ def make_scan_document(
     cards: Sequence[Scorecard],
     found: CheckVerdicts | None = None,
     decision: GateDecision | None = None,
+    baseline: AppliedBaseline | None = None,
 ) -> dict[str, Any]:
     """The document, valid against `publish.scan_reports.schema`.
 
-    With `found` it has the verdict of every check, with `decision` what the gate decided.
+    With `found` it has the verdict of every check, with `decision` what the gate decided, with `baseline` the findings.
     """
     server = dossier.server
     return {
@@ -39,6 +42,7 @@ def make_scan_document(
         "as_of": dossier.as_of.isoformat(),
         "evidence": {kind: _evidence(record) for kind, record in sorted(dossier.records.items())},
         **({} if decision is None else {"gate": decision_as_json(decision)}),
+        **({} if baseline is None else _findings(baseline)),
         "listed": {name: count_listed(dossier, name) for name in listing.LISTS},
         **({} if found is None else {"conformance": verdicts_as_json(found)}),
         **{kind: body for kind in WHOLE_KINDS if (body := _body(dossier, kind)) is not None},
@@ -66,6 +70,12 @@ def receipt_as_json(card: Scorecard) -> dict[str, Any]:
         "facts": {name: value for name, value in card.facts.items() if tools is None or name != "tools"},
         "versions": dict(card.versions),
     }
+
+
+def _findings(baseline: AppliedBaseline) -> dict[str, Any]:
+    """The findings that can refuse the server, the severest first, and what became of the baseline."""
+    counted = sorted((one for one in baseline.findings if one.can_refuse), key=lambda one: one.rank)
+    return {"findings": list(map(finding_as_json, counted)), "baseline": baseline_as_json(baseline)}
 
 
 def _tokens(seen: Listing) -> list[Json]:

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from enum import StrEnum
 from typing import Any, Final
 
-from evidence.kinds import listing
-from evidence.model import Absent, Dossier, Reason
+from evidence.kinds import listing, source
+from evidence.model import Absent, Dossier, Observed, Reason
+from publish.scan_reports.findings import FindingGrade, FindingKey, ScanFinding, list_untolerated, list_violated
 from publish.views.evidence.check_verdicts import CheckVerdicts
 from scoring.protocol.conformance import CheckResult, Verdict
-from scoring.results.outcome import Finding, Level, NotMeasured
+from scoring.results.outcome import Level, NotMeasured
 from scoring.results.scorecard import Scorecard
 from scoring.results.verdict import COLLECTOR_FAILED
 
@@ -29,10 +30,13 @@ class GateStatus(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Gate:
-    """What is demanded: the least score of the judged rubrics, and the levels of checks that must not be violated."""
+    """What is demanded: the least score of the judged rubrics, the levels of checks that must not be violated, and the
+    severities that no finding may have.
+    """
 
     minimum: Decimal | None = None
     levels: frozenset[Level] = frozenset()
+    grades: frozenset[FindingGrade] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,42 +50,57 @@ class ScoreDemand:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GateDecision:
-    """`untested` is why nothing could be listed, in words; empty when the server was tested."""
+    """`untested` is why nothing could be listed, in words; empty when the server was tested.
+
+    `found` are the findings of a refused severity. `is_read`: the files of the project were read, so that the scan of
+    a server that was not started measured something.
+    """
 
     gate: Gate
     violated: tuple[CheckResult, ...] = ()
+    found: tuple[ScanFinding, ...] = ()
+    is_read: bool = False
     scores: tuple[ScoreDemand, ...] = ()
     untested: str = ""
     not_examined: tuple[CheckResult, ...] = ()
 
     @property
     def status(self) -> GateStatus:
-        if self.violated or any(score.why and not score.is_our_failure for score in self.scores):
+        if self.violated or self.found or any(score.why and not score.is_our_failure for score in self.scores):
             return GateStatus.REFUSED
-        is_unmeasured = self.untested or any(score.is_our_failure for score in self.scores)
+        needs_server = self.gate.levels or self.scores or not self.is_read
+        is_unmeasured = (self.untested and needs_server) or any(score.is_our_failure for score in self.scores)
         return GateStatus.NOT_MEASURED if is_unmeasured else GateStatus.PASSED
 
-    @property
-    def findings(self) -> Iterator[Finding]:
-        """The findings that refuse the server; tolerated ones do not."""
-        return (finding for result in self.violated for finding in list_untolerated(result))
+    def list_refused(self) -> frozenset[FindingKey]:
+        """The findings for which the server is refused; tolerated ones are none."""
+        violations = ((one.rule, one.at, one.message) for result in self.violated for one in list_untolerated(result))
+        return frozenset({*violations, *(one.key for one in self.found)})
 
 
-def list_untolerated(result: CheckResult) -> tuple[Finding, ...]:
-    return tuple(finding for finding in result.findings if not finding.tolerated)
-
-
-def decide_gate(gate: Gate, dossier: Dossier, judged: Sequence[Scorecard], checks: CheckVerdicts) -> GateDecision:
+def decide_gate(
+    gate: Gate,
+    dossier: Dossier,
+    judged: Sequence[Scorecard],
+    checks: CheckVerdicts,
+    findings: Sequence[ScanFinding] = (),
+    *,
+    is_project: bool = False,
+) -> GateDecision:
     """The decision about one server. Too little evidence fails as a low score does; a failure of ours does not."""
     content = dossier.read(listing.KIND)
+    accepted = {one.key for one in findings if one.accepted}
     violated = (
         result
-        for result in checks.results
-        if result.check.requirement.level in gate.levels and list_untolerated(result)
+        for result in list_violated(checks, gate.levels)
+        if any((one.rule, one.at, one.message) not in accepted for one in list_untolerated(result))
     )
+    refused = (one for one in findings if one.grade in gate.grades)
     return GateDecision(
         gate=gate,
         violated=tuple(violated),
+        found=tuple(one for one in refused if one.can_refuse and not one.accepted),
+        is_read=is_project and isinstance(dossier.read(source.KIND), Observed),
         scores=() if gate.minimum is None else tuple(_demand_score(card, gate.minimum) for card in judged),
         untested=_describe_absence(content) if isinstance(content, Absent) else "",
         not_examined=tuple(result for result in checks.results if result.verdict is Verdict.INCONCLUSIVE),
@@ -95,10 +114,11 @@ def decision_as_json(decision: GateDecision) -> dict[str, Any]:
         for result in decision.violated
     ]
     scores = [{"kind": "score", "id": score.rubric, "why": score.why} for score in decision.scores if score.why]
+    found = [{"kind": "finding", "id": one.rule, "why": one.message} for one in decision.found]
     untested = [{"kind": "server", "id": listing.KIND, "why": decision.untested}] if decision.untested else []
     return {
         "status": decision.status.value,
-        "failures": [*checks, *scores, *untested],
+        "failures": [*checks, *scores, *found, *untested],
         "not_examined": [result.check.requirement.id for result in decision.not_examined],
     }
 

@@ -10,7 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from xml.etree import ElementTree as ET
 
-from publish.scan_reports.gate import GateDecision, list_untolerated
+from publish.scan_reports.findings import list_untolerated
+from publish.scan_reports.gate import GateDecision
 from publish.text.display import make_visible
 from publish.views.evidence.check_verdicts import CheckSection, CheckVerdicts
 from scoring.protocol.conformance import CheckResult, Verdict

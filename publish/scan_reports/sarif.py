@@ -1,33 +1,42 @@
 """Findings of one server as SARIF 2.1.0, which editors and code hosts show next to the code.
 
-The level `error` is for what the gate refuses; `severity` among the properties is the rule's. What was not examined is
-a notification.
+The level `error` is for what the gate refuses; `severity` among the properties is the rule's. What the baseline accepts
+is suppressed, what was not examined is a notification.
 
 https://docs.oasis-open.org/sarif/sarif/v2.1.0/sarif-v2.1.0.html
 """
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
 from typing import Any, Final
 from urllib.parse import quote
 
-from evidence.canonical import canonical_json, sha256
 from evidence.model import Absent, Dossier
-from publish.scan_reports.file_places import FilePlace, list_file_places
+from publish.scan_reports.file_places import FilePlace
+from publish.scan_reports.findings import (
+    FindingGrade,
+    FindingKey,
+    ScanFinding,
+    compute_fingerprint,
+    grade_rule,
+    list_scan_findings,
+)
 from publish.scan_reports.gate import GateDecision, ScoreDemand
 from publish.text.display import make_visible
 from publish.text.redaction import redact_json
 from publish.text.snippets import render_snippet
-from publish.views.server_summary import receipt_lines
 from scoring.engine.rule import Rule, discover_rules
 from scoring.explain import list_citations
-from scoring.results.outcome import Level, NotMeasured, Severity
+from scoring.results.outcome import NotMeasured, Severity
 from scoring.results.scorecard import Line, Scorecard
-from scoring.rubrics.sdk_tier import TOLERATED
+from scoring.rubrics import adaptive_gates
+from scoring.rubrics.adaptive_verdict_dimensions import DIMENSIONS
 from scoring.rule_snippets import make_snippet
 from scoring.text import evidence_path
+from scoring.text.evidence_path import clip_text
 
 VERSION: Final = "2.1.0"
 FINGERPRINT: Final = "hallmark/v1"
@@ -38,7 +47,6 @@ SCORE_RULE: Final = "score-below-minimum"
 
 _DEFAULT_LEVELS: Final = {Severity.ERROR.value: LEVEL_ERROR, Severity.WARNING.value: LEVEL_WARNING}
 _RANK: Final = {Severity.ERROR.value: 0, Severity.WARNING.value: 1}
-_LEVELS: Final = frozenset({TOLERATED, *(level.value for level in Level)})
 _SCORE_DESCRIPTOR: Final[Mapping[str, Any]] = {
     "id": SCORE_RULE,
     "name": "ScoreBelowMinimum",
@@ -52,33 +60,56 @@ _SCORE_DESCRIPTOR: Final[Mapping[str, Any]] = {
 }
 _KINDS: Final = {"tools": "function", "prompts": "function", "resources": "resource"}
 
-SarifLocation = tuple[str, str]
-"""A rule and the path of what it found."""
+MAX_RESULTS: Final = 5_000
+"""As many as GitHub shows of one run; a file may hold 25,000.
+
+https://docs.github.com/en/code-security/reference/code-scanning/sarif-support-for-code-scanning
+"""
+
+MAX_TEXT: Final = 1_000
+"""Characters of a description or message, of which GitHub reads 1,024."""
+
+SOURCE_ROOT: Final = "%SRCROOT%"
+_SECURITY: Final = "security"
+_SECURITY_SEVERITIES: Final = {FindingGrade.HIGH: "8.5", FindingGrade.MEDIUM: "5.5", FindingGrade.LOW: "3.0"}
+"""In the bands of GitHub with the same names."""
+
+_PROBLEM_SEVERITIES: Final = {Severity.ERROR: "error", Severity.WARNING: "warning"}
 
 
 def render_sarif(
-    dossier: Dossier, cards: Sequence[Scorecard], decision: GateDecision, *, code: str, location: str = ""
+    dossier: Dossier,
+    cards: Sequence[Scorecard],
+    decision: GateDecision,
+    *,
+    code: str,
+    location: str = "",
+    findings: Sequence[ScanFinding] | None = None,
+    folder: str | None = None,
 ) -> dict[str, Any]:
     """The log of one scan. `location` is the file that was scanned; without one, the server's reference stands for it.
 
-    A place that several rubrics charge for is one result; its properties have the points of each rubric.
+    `folder` is the path of a scanned project in its repository, from which the paths of files start; None when the
+    files are not on this machine. A place that several rubrics charge for is one result; its properties have the points
+    of each rubric.
     """
-    found = list(_ruled_lines(cards))
-    named = {line.rule or "" for _, line in found} | {finding.rule for finding in decision.findings}
-    rules = sorted(named & discover_rules().keys())
+    found = list_scan_findings(dossier, cards, decision.violated) if findings is None else findings
+    shown = sorted(found, key=lambda one: one.rank)[:MAX_RESULTS] if len(found) > MAX_RESULTS else found
+    rules = sorted({one.rule for one in shown} & discover_rules().keys())
     refused = [score for score in decision.scores if score.why and not score.is_our_failure]
-    uri = quote(location or dossier.server.ref, safe=":/@#?&=+,;~%!$'()*")
+    places = _Places(quote(location or dossier.server.ref, safe=":/@#?&=+,;~%!$'()*"), folder)
     descriptors = [_rule(discover_rules()[rule]) for rule in rules]
     if refused:
         rules.append(SCORE_RULE)
         descriptors.append(dict(_SCORE_DESCRIPTOR))
-    results = [*_results(dossier, found, decision, rules, uri)]
-    results += [_score_result(dossier, score, len(rules) - 1, uri) for score in refused]
+    results = [*_results(shown, decision.list_refused(), rules, places)]
+    results += [_score_result(dossier, score, len(rules) - 1, places) for score in refused]
     driver = {
         "name": "Hallmark",
         "semanticVersion": code,
         "rules": descriptors,
     }
+    roots = {"originalUriBaseIds": {SOURCE_ROOT: {"description": {"text": "The root of the repository."}}}}
     return redact_json(
         {
             "version": VERSION,
@@ -88,7 +119,8 @@ def render_sarif(
                     "tool": {"driver": driver},
                     "columnKind": "unicodeCodePoints",
                     "automationDetails": {"id": f"hallmark/{quote(dossier.server.ref, safe=':@')}/"},
-                    "invocations": [_invocation(dossier, cards, decision)],
+                    **(roots if folder is not None else {}),
+                    "invocations": [_invocation(dossier, cards, decision, len(found) - len(shown))],
                     "results": results,
                     "properties": {
                         "server": make_visible(dossier.server.ref),
@@ -100,12 +132,42 @@ def render_sarif(
     )
 
 
-def _ruled_lines(cards: Sequence[Scorecard]) -> Iterator[tuple[Scorecard, Line]]:
-    """Every line with a rule: bonus, clamp and rounding have no location."""
-    for card in cards:
-        for line in receipt_lines(card):
-            if line.rule is not None:
-                yield card, line
+@dataclass(frozen=True, slots=True)
+class _Places:
+    """Writes places as URIs. `server` stands for what is in no file."""
+
+    server: str
+    folder: str | None
+
+    def write(self, at: str, place: FilePlace | None) -> dict[str, Any]:
+        """The file of the finding when it is in one, and what it is about in the words of our evidence."""
+        parts = at.split("/") if at else ["server"]
+        kind = "parameter" if parts[0] == "tools" and len(parts) > 2 else _KINDS.get(parts[0], "module")
+        logical = {
+            "name": evidence_path.unescape_segment(parts[-1]) or parts[-1],
+            "fullyQualifiedName": at or "server",
+            "kind": kind,
+        }
+        return {
+            "physicalLocation": self._write_file(place) if place else {"artifactLocation": {"uri": self.server}},
+            "logicalLocations": [{name: make_visible(text) for name, text in logical.items()}],
+        }
+
+    def _write_file(self, place: FilePlace) -> dict[str, Any]:
+        region = {"region": {"startLine": place.line}} if place.line else {}
+        if self.folder is None:
+            return {"artifactLocation": {"uri": quote(place.path.lstrip("/"))}, **region}
+        path = place.path[1:] if place.path.startswith("/") else f"{self.folder}/{place.path}".lstrip("/")
+        artifact = {"uri": quote(path), "uriBaseId": SOURCE_ROOT}
+        return {"artifactLocation": artifact, "region": {"startLine": place.line or 1}}
+
+
+@cache
+def _list_security_rules() -> frozenset[str]:
+    """The rules that the security of the default score consists of, and those that cap it."""
+    parts = (part for part in DIMENSIONS if part.name == _SECURITY)
+    criteria = (one for part in parts for component in part.components for one in component.criteria)
+    return frozenset(one.rule for one in (*criteria, *adaptive_gates.CRITERIA))
 
 
 def _rule(rule: Rule) -> dict[str, Any]:
@@ -117,61 +179,55 @@ def _rule(rule: Rule) -> dict[str, Any]:
         "id": rule.id,
         "name": "".join(part.capitalize() for part in rule.id.split("-")),
         "shortDescription": {"text": rule.title},
-        "fullDescription": {"text": rule.rationale},
+        "fullDescription": {"text": clip_text(rule.rationale, MAX_TEXT)},
         "help": {"text": f"{fix}\n\n{why}", "markdown": "\n\n".join(shown)},
         "defaultConfiguration": {"level": _DEFAULT_LEVELS.get(rule.severity.value, LEVEL_NOTE)},
-        "properties": {"tags": [rule.family], "version": rule.version},
+        "properties": _rule_properties(rule),
         **({"helpUri": rule.spec} if rule.spec and rule.spec.startswith("https://") else {}),
     }
 
 
+def _rule_properties(rule: Rule) -> dict[str, Any]:
+    if rule.id in _list_security_rules():
+        severity = {"security-severity": _SECURITY_SEVERITIES[grade_rule(rule.id)]}
+        return {"tags": [rule.family, _SECURITY], "version": rule.version, **severity}
+    return {
+        "tags": [rule.family],
+        "version": rule.version,
+        "problem.severity": _PROBLEM_SEVERITIES.get(rule.severity, "recommendation"),
+    }
+
+
 def _results(
-    dossier: Dossier,
-    found: Sequence[tuple[Scorecard, Line]],
-    decision: GateDecision,
-    rules: Sequence[str],
-    uri: str,
+    findings: Sequence[ScanFinding], refused: Collection[FindingKey], rules: Sequence[str], places: _Places
 ) -> Iterator[dict[str, Any]]:
-    """One result per rule, place and message; its fingerprint needs neither the message nor the time."""
-    merged: dict[tuple[str, str, str], list[tuple[Scorecard, Line]]] = {}
-    for card, line in found:
-        merged.setdefault((line.rule or "", line.at, _message(line)), []).append((card, line))
-    refused = {(finding.rule, finding.at, finding.message) for finding in decision.findings}
-    for key in sorted(refused - merged.keys()):
-        merged[key] = []
-    places = list_file_places(dossier)
-    seen: Counter[SarifLocation] = Counter()
-    for key, charged in merged.items():
-        rule, at, why = key
-        severities = [line.severity for _, line in charged] or [discover_rules()[rule].severity.value]
-        severity = min(severities, key=lambda one: _RANK.get(one, len(_RANK)))
-        nth = seen[rule, at]
-        seen[rule, at] += 1
+    """One result per rule, place and message."""
+    index = {rule: place for place, rule in enumerate(rules)}
+    for one in findings:
+        severities = [line.severity for _, line in one.charged] or [discover_rules()[one.rule].severity.value]
+        severity = min(severities, key=lambda text: _RANK.get(text, len(_RANK)))
+        is_refused = one.key in refused and not one.accepted
+        accepted = {"kind": "external", "status": "accepted", "justification": make_visible(one.accepted)}
         yield {
-            "ruleId": rule,
-            **({"ruleIndex": rules.index(rule)} if rule in rules else {}),
-            "level": LEVEL_ERROR if key in refused else LEVEL_WARNING if severity in _RANK else LEVEL_NOTE,
-            "message": {"text": make_visible(why)},
-            "locations": [_location(at, uri, places.get(at))],
-            "partialFingerprints": {FINGERPRINT: _fingerprint(dossier, rule, at, nth)},
-            "properties": {"severity": severity, "points": _points(charged)},
+            "ruleId": one.rule,
+            **({"ruleIndex": index[one.rule]} if one.rule in index else {}),
+            "level": LEVEL_ERROR if is_refused else LEVEL_WARNING if severity in _RANK else LEVEL_NOTE,
+            "message": {"text": clip_text(make_visible(one.message), MAX_TEXT)},
+            "locations": [places.write(one.at, one.place)],
+            "partialFingerprints": {FINGERPRINT: one.fingerprint},
+            **({"suppressions": [accepted]} if one.accepted else {}),
+            "properties": {"severity": severity, "points": _points(one.charged)},
         }
 
 
-def _message(line: Line) -> str:
-    """What was found, without the level that `sdk_tier` writes before it."""
-    level, mark, message = line.why.partition(": ")
-    return message if mark and level in _LEVELS else line.why
-
-
-def _score_result(dossier: Dossier, score: ScoreDemand, index: int, uri: str) -> dict[str, Any]:
+def _score_result(dossier: Dossier, score: ScoreDemand, index: int, places: _Places) -> dict[str, Any]:
     return {
         "ruleId": SCORE_RULE,
         "ruleIndex": index,
         "level": LEVEL_ERROR,
         "message": {"text": make_visible(score.why)},
-        "locations": [_location("", uri, None)],
-        "partialFingerprints": {FINGERPRINT: _fingerprint(dossier, SCORE_RULE, score.rubric, 0)},
+        "locations": [places.write("", None)],
+        "partialFingerprints": {FINGERPRINT: compute_fingerprint(dossier, SCORE_RULE, score.rubric, 0)},
     }
 
 
@@ -181,27 +237,9 @@ def _points(charged: Sequence[tuple[Scorecard, Line]]) -> dict[str, str]:
     return {name: format(sum(line.points for card, line in charged if _name(card) == name), "f") for name in names}
 
 
-def _location(at: str, uri: str, place: FilePlace | None) -> dict[str, Any]:
-    """The file of the finding when it is in one, and what it is about in the words of our evidence."""
-    parts = at.split("/") if at else ["server"]
-    kind = "parameter" if parts[0] == "tools" and len(parts) > 2 else _KINDS.get(parts[0], "module")
-    logical = {
-        "name": evidence_path.unescape_segment(parts[-1]) or parts[-1],
-        "fullyQualifiedName": at or "server",
-        "kind": kind,
-    }
-    region = {"region": {"startLine": place.line}} if place and place.line else {}
-    return {
-        "physicalLocation": {"artifactLocation": {"uri": quote(place.path.lstrip("/")) if place else uri}, **region},
-        "logicalLocations": [{name: make_visible(text) for name, text in logical.items()}],
-    }
-
-
-def _fingerprint(dossier: Dossier, rule: str, at: str, nth: int) -> str:
-    return sha256(canonical_json([dossier.server.ref, rule, at, nth]))
-
-
-def _invocation(dossier: Dossier, cards: Sequence[Scorecard], decision: GateDecision) -> Mapping[str, Any]:
+def _invocation(
+    dossier: Dossier, cards: Sequence[Scorecard], decision: GateDecision, left_out: int
+) -> Mapping[str, Any]:
     """What could not be collected or examined, so that a missing result is not mistaken for "no finding"."""
     absent = [(kind, record.content) for kind, record in sorted(dossier.records.items())]
     notifications = [
@@ -217,6 +255,9 @@ def _invocation(dossier: Dossier, cards: Sequence[Scorecard], decision: GateDeci
         notifications += [_notification(f"{_name(card)}: {caveat}", LEVEL_NOTE) for caveat in card.caveats]
     for why, ids in _group_unexamined(decision):
         notifications.append(_notification(f"not examined ({why}): {', '.join(ids)}", LEVEL_WARNING))
+    if left_out:
+        text = f"{left_out} findings of the lowest severities are left out: one run holds {MAX_RESULTS}"
+        notifications.append(_notification(text, LEVEL_WARNING))
     failures = [score.why for score in decision.scores if score.is_our_failure]
     if decision.untested:
         failures.append(f"the server could not be tested: {decision.untested}")

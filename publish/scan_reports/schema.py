@@ -131,10 +131,33 @@ _GATE: Final = _object(
     {
         "status": {"enum": ["passed", "refused", "not_measured"], "description": "Exit code 0, 4 or 3."},
         "failures": _list(
-            _object({"kind": {"enum": ["check", "score", "server"]}, "id": _TEXT, "why": _TEXT}),
-            "What is not as demanded: a check, a score, or a server that could not be tested.",
+            _object({"kind": {"enum": ["check", "score", "finding", "server"]}, "id": _TEXT, "why": _TEXT}),
+            "What is not as demanded: a check, a score, a finding, or a server that could not be tested.",
         ),
         "not_examined": _list(_TEXT, "Ids of the inconclusive checks, which neither pass nor fail."),
+    }
+)
+
+_FINDING: Final = _object(
+    {
+        "rule": {**_TEXT, "description": "Id of our rule; `hallmark explain RULE` tells more."},
+        "severity": {"enum": ["high", "medium", "low"], "description": "What --fail-on compares."},
+        "at": _TEXT,
+        "message": _TEXT,
+        "file": _maybe("string", "Path in the project, from the root of the repository when it begins with /."),
+        "line": _maybe("integer", "Line of the file; null when the finding is about the whole file."),
+        "fingerprint": {**_TEXT, "description": "Stays when lines move; the baseline names it."},
+        "accepted": _maybe("string", "Reason in the baseline; null when it is not accepted."),
+    }
+)
+
+_ENTRY: Final = _object({"fingerprint": _TEXT, "rule": _TEXT, "at": _TEXT, "reason": _TEXT})
+
+_BASELINE: Final = _object(
+    {
+        "accepted": {"type": "integer", "minimum": 0},
+        "stale": _list(_ENTRY, "Entries that match no finding any more."),
+        "not_examined": _list(_ENTRY, "Entries whose rule could not examine anything in this scan."),
     }
 )
 
@@ -163,6 +186,10 @@ SCAN_SCHEMA: Final[Mapping[str, Any]] = {
             },
             "verdicts": _list({"$ref": "#/$defs/verdict"}, "The verdict of each selected rubric, in their order."),
             "gate": {"$ref": "#/$defs/gate"},
+            "findings": _list(
+                {"$ref": "#/$defs/finding"}, "What the rubrics that decide about the exit code charge for."
+            ),
+            "baseline": _BASELINE,
             "conformance": {"$ref": "#/$defs/conformance"},
             "listed": {
                 "type": "object",
@@ -177,7 +204,7 @@ SCAN_SCHEMA: Final[Mapping[str, Any]] = {
             ),
             "scorecards": _list({"$ref": "#/$defs/scorecard"}, "One for each selected rubric, in their order."),
         },
-        optional=("verdicts", "gate", "conformance", "tool_tokens", *WHOLE_KINDS),
+        optional=("verdicts", "gate", "findings", "baseline", "conformance", "tool_tokens", *WHOLE_KINDS),
     ),
     "$defs": {
         "line": _LINE,
@@ -194,5 +221,6 @@ SCAN_SCHEMA: Final[Mapping[str, Any]] = {
         "check": _CHECK,
         "conformance": _CONFORMANCE,
         "gate": _GATE,
+        "finding": _FINDING,
     },
 }
