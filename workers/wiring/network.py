@@ -47,6 +47,7 @@ from workers.wiring.request_budgets import build_request_budgets
 
 if TYPE_CHECKING:
     from crawler.collectors.interop.collector import InteropCollector
+    from crawler.projects.project import Project
     from crawler.registries.registry import Registry
     from crawler.registries.sources import Source
     from crawler.sandbox import InstalledTree, Sandbox
@@ -82,8 +83,13 @@ class NetworkWiring:
         spread: bool = False,
         endpoints: AllowedEndpoints | None = None,
         watcher: Watcher | None = None,
+        launcher: Launcher | None = None,
+        project: Project | None = None,
     ) -> None:
+        """`launcher` starts commands and packages in place of the sandbox. `project` lies on this machine."""
         self._settings = settings
+        self._instead = launcher
+        self._local = project
         self._endpoints = endpoints
         self._watcher = watcher
         self._clock = clock
@@ -127,7 +133,10 @@ class NetworkWiring:
                 preload_probes()
             launcher = await self._launcher()  # one for all collectors, because it holds the slots of the sandbox
             interop = [self._budgeted(self._interop(launcher))] if self._uses_official_client else []
-            self._collectors = (self._budgeted(self._protocol(launcher)), *interop, *self._project.collectors)
+            talking = (self._budgeted(self._protocol(launcher)), *interop)
+            others = self._project.collectors
+            # A project on this machine is read first, whatever time its server takes.
+            self._collectors = (*others, *talking) if self._local else (*talking, *others)
         return self._collectors
 
     async def retest_collector(self, chosen: QuestionSelection) -> Collector:
@@ -205,6 +214,7 @@ class NetworkWiring:
             self._packages,
             asks_osv=not self._spread,
             budgets=self._budgets,
+            local=self._local,
         )
         self._built.push_async_callback(project.close)
         return project
@@ -228,7 +238,7 @@ class NetworkWiring:
         return _Packages(self._settings, self._clock, self._endpoints, self._watcher)
 
     async def _launcher(self) -> Launcher | None:
-        return self._packages
+        return self._instead or self._packages
 
 
 class _Packages:

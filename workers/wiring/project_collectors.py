@@ -20,8 +20,10 @@ from crawler.collectors.package import ConfiguredIndexes, PackageCollector
 from crawler.collectors.repository import GitHub, RepositoryCollector, TokenBudgets
 from crawler.collectors.source import ReaderPool, SourceCollector
 from crawler.collectors.source.dependencies import InstallationSource
+from crawler.collectors.source.local_project import LocalProjectCollector
 from crawler.http.address_guard import AddressGuard
 from crawler.http.engine import HttpEngine
+from crawler.projects.project import Project
 from evidence.derive.secrets.gitleaks_rules import RulesInvalid, load_rules
 from evidence.derive.secrets.rules import RuleSet, build_own_rules, rules_digest
 from workers.clock import Clock
@@ -48,7 +50,8 @@ class ProjectCollectors:
     """Builds the sources that the settings name on first use, and keeps them until `close`.
 
     `installs` gives the content of installed packages. With `asks_osv`, OSV's API is asked while there is no advisory
-    mirror, which suits few servers only. `budgets` shares the budgets of GitHub tokens between processes.
+    mirror, which suits few servers only. `budgets` shares the budgets of GitHub tokens between processes. `local` is
+    a project on this machine, whose files are read in place of a repository or package.
     """
 
     def __init__(
@@ -60,6 +63,7 @@ class ProjectCollectors:
         *,
         asks_osv: bool,
         budgets: TokenBudgets | None = None,
+        local: Project | None = None,
     ) -> None:
         self._settings = settings
         self._clock = clock
@@ -67,6 +71,7 @@ class ProjectCollectors:
         self._installs = installs
         self._asks_osv = asks_osv
         self._budgets = budgets
+        self._local = local
         self._built = AsyncExitStack()
         self._wanted = _wanted(settings.sources)
 
@@ -78,11 +83,12 @@ class ProjectCollectors:
 
     @cached_property
     def collectors(self) -> Sequence[Collector]:
-        return [one.build(self) for one in COLLECTORS if self._wants(one.name)]
+        local = [self._local_source(self._local)] if self._local and self._wants(SourceCollector.name) else []
+        return [*local, *(one.build(self) for one in COLLECTORS if self._wants(one.name))]
 
     @cached_property
     def followers(self) -> Sequence[Follower]:
-        return [one.build(self) for one in FOLLOWERS if self._wants(one.name)]
+        return [one.build(self) for one in FOLLOWERS if self._wants(one.name) and not self._is_local(one.name)]
 
     async def close(self) -> None:
         await self._built.aclose()
@@ -121,9 +127,7 @@ class ProjectCollectors:
 
     def source(self) -> SourceCollector:
         text, rules = _secret_rules(self._settings.secret_rules)
-        salt = read_secret_salt(self._settings.home, self._settings.secret_salt.get_secret_value())
-        readers = ReaderPool(salt=salt, rules=text)
-        self._built.push_async_callback(readers.close)
+        readers = self._open_readers(text)
         github = self._github if self._wants(RepositoryCollector.name) else None
         return SourceCollector(
             self._engine,
@@ -136,6 +140,20 @@ class ProjectCollectors:
             sboms=github,
             installs=self._installs,
         )
+
+    def _is_local(self, name: str) -> bool:
+        """Whether a collector reads from this machine what the follower of this name would download."""
+        return self._local is not None and name == SourceCollector.name
+
+    def _local_source(self, project: Project) -> LocalProjectCollector:
+        text, _ = _secret_rules(self._settings.secret_rules)
+        return LocalProjectCollector(project, self._open_readers(text), self._clock.now)
+
+    def _open_readers(self, rules: str) -> ReaderPool:
+        salt = read_secret_salt(self._settings.home, self._settings.secret_salt.get_secret_value())
+        readers = ReaderPool(salt=salt, rules=rules)
+        self._built.push_async_callback(readers.close)
+        return readers
 
     def advisories(self) -> AdvisoriesCollector:
         return AdvisoriesCollector(

@@ -10,8 +10,9 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from evidence.kinds import listing
-from evidence.model import Absent, Dossier
+from evidence.kinds import listing, source
+from evidence.model import Absent, Dossier, Observed, Reason
+from publish.scan_reports.baseline import AppliedBaseline
 from publish.text.numbers import format_percent, format_signed
 from publish.views.dimension_bars import DimensionBar, list_dimension_bars
 from publish.views.evidence.check_verdicts import CheckVerdicts
@@ -24,6 +25,7 @@ from scoring.results.scorecard import DimensionScore, Scorecard
 from scoring.results.verdict import read_verdict
 from workers.cli.display.console import clean_text
 from workers.cli.display.protocol_verdicts import describe_counts
+from workers.cli.display.scan_findings import list_finding_lines
 from workers.cli.display.server_page import count_items, list_absence_lines
 from workers.cli.display.verdicts import format_percentile, format_range, format_score, list_cap_lines
 
@@ -42,11 +44,18 @@ _SECURITY_STYLES: Final = {
 
 
 def render_summary(
-    dossier: Dossier, cards: Sequence[Scorecard], checks: CheckVerdicts, remedies: Sequence[Remedy], more: int
+    dossier: Dossier,
+    cards: Sequence[Scorecard],
+    checks: CheckVerdicts,
+    remedies: Sequence[Remedy],
+    *,
+    more: int,
+    findings: AppliedBaseline | None = None,
 ) -> RenderableType:
-    """At most 60 lines. The first card gives the verdict; the others stand beside it on one line.
+    """About 60 lines. The first card gives the verdict; the others stand beside it on one line.
 
-    `remedies` are those to show, `more` is the number of other rules that cost points.
+    `remedies` are those to show, `more` is the number of other rules that cost points. `findings` are those of a
+    project or beside a baseline.
     """
     main, *others = cards
     blocks: list[Iterable[RenderableType]] = [
@@ -56,8 +65,9 @@ def render_summary(
         _verdict(main),
         _dimensions(main),
         (*_security(main), *_protocol(checks)),
+        list_finding_lines(findings) if findings is not None else (),
         _fixes(remedies, more),
-        _unmeasured(main),
+        _unmeasured(main, _explain_start(dossier)),
         _others(others),
     ]
     parts: list[RenderableType] = []
@@ -73,13 +83,25 @@ def _identity(dossier: Dossier) -> Iterator[RenderableType]:
     facts = [server.ref] if server.name and server.name != server.ref else []
     if not isinstance(dossier.read(listing.KIND), Absent):
         facts.append(count_items(dossier))
+    content = dossier.read(source.KIND)
+    if isinstance(content, Observed):
+        facts.append(_describe_files(source.Source.parse(content.body)))
     if facts:
         yield clean_text("  ".join(facts), "dim", limit=400)
 
 
+def _describe_files(seen: source.Source) -> str:
+    lockfiles = [lock.path for lock in seen.lockfiles if lock.packages is not None]
+    parts = [f"{seen.count('files')} files read", f"lockfile {lockfiles[0]}" if lockfiles else "no lockfile"]
+    return ", ".join([*parts, *([] if seen.complete else ["not all could be read"])])
+
+
 def _absence(dossier: Dossier) -> Iterator[RenderableType]:
     content = dossier.read(listing.KIND)
-    if isinstance(content, Absent):
+    if isinstance(content, Absent) and content.reason is Reason.NOT_COLLECTED:
+        yield Text("The server was not started, so nothing of it is scored", "bold yellow")
+        yield clean_text(content.detail[:1].upper() + content.detail[1:], limit=1000)
+    elif isinstance(content, Absent):
         yield from list_absence_lines(content)
 
 
@@ -162,11 +184,17 @@ def _protocol(checks: CheckVerdicts) -> Iterator[RenderableType]:
         yield _labelled("", Text(f"{len(failed) - _FAILURES} more checks fail: --verbose", style="dim"))
 
 
-def _unmeasured(card: Scorecard) -> Iterator[RenderableType]:
+def _explain_start(dossier: Dossier) -> str:
+    """Why the server was not started, which the first lines say; empty when it was."""
+    content = dossier.read(listing.KIND)
+    return content.detail if isinstance(content, Absent) and content.reason is Reason.NOT_COLLECTED else ""
+
+
+def _unmeasured(card: Scorecard, unstarted: str) -> Iterator[RenderableType]:
     """Components of which nothing is known although there is something to examine, by reason."""
     found: dict[str, list[str]] = {}
     for name, why in _list_unmeasured(card.dimensions):
-        found.setdefault(why, []).append(name)
+        found.setdefault("the server was not started, as said above" if why == unstarted else why, []).append(name)
     if not found:
         return
     yield Text("Not measured", style="bold")

@@ -4,33 +4,43 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from pathlib import Path
 from typing import Any, Final
 
 import typer
+from rich.console import Group
 
+from crawler.projects.project import ARCHIVE_ENDINGS
 from evidence.kinds import listing
-from evidence.model import Absent, Dossier, Reason
+from evidence.model import Absent, Reason
 from publish.scan_reports import junit, sarif
+from publish.scan_reports.baseline import AppliedBaseline
 from publish.scan_reports.document import make_scan_document
+from publish.scan_reports.file_places import FilePlaces, list_file_places
+from publish.scan_reports.findings import FindingGrade, list_scan_findings, list_violated
 from publish.scan_reports.gate import Gate, GateDecision, GateStatus, decide_gate
 from publish.views.evidence.check_verdicts import CheckVerdicts, judge_checks
 from publish.views.fix_costs import rank_costs
 from scoring.engine.assess import assess_dossier
-from scoring.remedy import plan_fixes_of
+from scoring.engine.rubric import Rubric
+from scoring.remedy import Remedy, plan_fixes_of
 from scoring.results.outcome import Level
 from scoring.results.scorecard import Scorecard
 from scoring.rubrics.sdk_tier import SDK_TIER_1
 from workers.cli.display.console import ExitCode, print_data, print_json, print_note
 from workers.cli.display.observations import show_observed
 from workers.cli.display.protocol_verdicts import render_verdicts
+from workers.cli.display.scan_findings import list_finding_lines
 from workers.cli.display.scan_summary import render_summary
 from workers.cli.display.server_page import show_server
 from workers.cli.display.snippets import render_snippets
 from workers.cli.display.verdicts import make_verdict_object
 from workers.cli.error_boundary import explain_failures
-from workers.cli.measure.scan_collection import collect_dossier, read_allowed_endpoints
+from workers.cli.measure.project_lines import LineFinder
+from workers.cli.measure.scan_baseline import read_baseline, use_baseline
+from workers.cli.measure.scan_collection import CollectedScan, collect_dossier, read_allowed_endpoints
 from workers.cli.measure.scan_file import encode_dossier
 from workers.cli.measure.scan_options import FailOn, Format
 from workers.cli.rubric_selection import select_rubrics
@@ -39,10 +49,11 @@ from workers.settings.environment import Settings, read_code_version
 
 FIXES_SHOWN: Final = 5
 
-_LEVELS: Final = {
-    FailOn.NEVER: frozenset[Level](),
-    FailOn.MUST: frozenset({Level.MUST}),
-    FailOn.SHOULD: frozenset({Level.MUST, Level.SHOULD}),
+_LEVELS: Final = {FailOn.MUST: {Level.MUST}, FailOn.SHOULD: {Level.MUST, Level.SHOULD}}
+_GRADES: Final = {
+    FailOn.HIGH: {FindingGrade.HIGH},
+    FailOn.MEDIUM: {FindingGrade.HIGH, FindingGrade.MEDIUM},
+    FailOn.LOW: set(FindingGrade),
 }
 _EXIT_CODES: Final = {
     GateStatus.PASSED: ExitCode.OK,
@@ -58,14 +69,16 @@ def run_scan(
     source: Path | None,
     rubric: list[str] | None,
     fail_under: Decimal | None,
-    fail_on: FailOn,
+    fail_on: Sequence[FailOn],
+    baseline: Path | None,
+    write_baseline: Path | None,
     allow_private: bool,
     no_sandbox: bool,
     network: list[str] | None,
     anyway: bool,
     full: bool,
     official_client: bool,
-    deadline: float,
+    deadline: float | None,
     save_to: Path | None,
     evidence: bool,
     verbose: bool,
@@ -86,45 +99,116 @@ def run_scan(
         configure_command_logging(settings, "error")
         is_sandboxed = not (no_sandbox or source is not None or "://" in (target or ""))
         endpoints = read_allowed_endpoints(network or (), is_sandboxed=is_sandboxed, allow_private=allow_private)
-        dossier = collect_dossier(
+        entries = read_baseline(baseline, write_baseline)
+        scanned = collect_dossier(
             settings, target, command, source, endpoints, deadline=deadline, no_sandbox=no_sandbox, anyway=anyway
         )
+        dossier = scanned.dossier
         if save_to is not None:
             save_to.write_bytes(encode_dossier(dossier))
             print_note(f"evidence saved in {save_to}")
-        assessment = assess_dossier(dossier, [*rubrics, SDK_TIER_1])
-        cards = [one.score(assessment) for one in rubrics]
-        checks = judge_checks(assessment)
         form = Format.JSON if as_json else form
         is_summary = form is Format.TEXT and not (rubric or verbose or evidence)
-        has_gains = is_summary and isinstance(cards[0].score, Decimal)
-        costly = [cost.rule for cost in rank_costs(cards[:1])] if has_gains else []
-        remedies = plan_fixes_of(assessment, rubrics[0], cards[0], costly[:FIXES_SHOWN]) if costly else ()
-        del assessment  # of ten thousand tools it takes 30 MiB, and so does the output
-        judged = cards if rubric else cards[:1]
-        decision = decide_gate(Gate(minimum=fail_under, levels=_LEVELS[fail_on]), dossier, judged, checks)
+        found = _judge(
+            scanned, rubrics, has_selection=bool(rubric), with_remedies=is_summary, gate=_read_gate(fail_under, fail_on)
+        )
+        found = replace(found, applied=use_baseline(found.applied.findings, entries, dossier, write_baseline))
+        decision = found.decide()
         if junit_file is not None:
-            junit_file.write_bytes(junit.render_junit(checks, decision, dossier.server.ref))
+            junit_file.write_bytes(junit.render_junit(found.checks, decision, dossier.server.ref))
             print_note(f"verdicts written to {junit_file}")
         if sarif_file is not None or form is Format.SARIF:  # of a thousand tools it takes 50 MiB
-            place = _location(target, source)
-            document = sarif.render_sarif(dossier, cards, decision, code=read_code_version(), location=place)
+            document = _make_sarif(found, decision, _location(target, source))
             _write_sarif(document, sarif_file, on_stdout=form is Format.SARIF)
+        shows_findings = found.is_project or bool(entries)
         if form is Format.JSON:
-            print_json(_make_document(dossier, cards, checks, decision))
+            print_json(_make_document(found, decision))
         elif is_summary:
-            print_data(render_summary(dossier, cards, checks, remedies, len(costly) - len(remedies)))
+            shown = found.applied if shows_findings else None
+            print_data(
+                render_summary(dossier, found.cards, found.checks, found.remedies, more=found.more, findings=shown)
+            )
         elif form is Format.TEXT:
-            show_server(dossier, cards, evidence=evidence)
-            print_data(render_snippets(judged))
+            show_server(dossier, found.cards, evidence=evidence)
+            if shows_findings:
+                print_data(Group(*list_finding_lines(found.applied, limit=None), ""))
+            print_data(render_snippets(found.judged))
             if rubric is None or SDK_TIER_1 in rubrics:
-                print_data(render_verdicts(checks))
+                print_data(render_verdicts(found.checks))
                 show_observed(dossier)
         content = dossier.read(listing.KIND)
         if isinstance(content, Absent) and content.reason is Reason.BLOCKED_ADDRESS and not settings.allow_private:
             print_note("If this is your own server: --allow-private also contacts loopback and private addresses.")
         _print_decision(decision)
         raise typer.Exit(_EXIT_CODES[decision.status])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Judgement:
+    """What the rubrics say. The `judged` cards decide; `more` is the number of rules without a remedy here."""
+
+    scanned: CollectedScan
+    gate: Gate
+    cards: Sequence[Scorecard]
+    judged: Sequence[Scorecard]
+    checks: CheckVerdicts
+    applied: AppliedBaseline
+    remedies: Sequence[Remedy] = ()
+    more: int = 0
+
+    @property
+    def is_project(self) -> bool:
+        return self.scanned.project is not None
+
+    def decide(self) -> GateDecision:
+        return decide_gate(
+            self.gate,
+            self.scanned.dossier,
+            self.judged,
+            self.checks,
+            self.applied.findings,
+            is_project=self.is_project,
+        )
+
+
+def _judge(
+    scanned: CollectedScan, rubrics: Sequence[Rubric], *, has_selection: bool, with_remedies: bool, gate: Gate
+) -> _Judgement:
+    """Assess the evidence, which takes 30 MiB for ten thousand tools and is dropped here."""
+    dossier = scanned.dossier
+    assessment = assess_dossier(dossier, [*rubrics, SDK_TIER_1])
+    cards = [one.score(assessment) for one in rubrics]
+    checks = judge_checks(assessment)
+    has_gains = with_remedies and isinstance(cards[0].score, Decimal)
+    costly = [cost.rule for cost in rank_costs(cards[:1])] if has_gains else []
+    remedies = plan_fixes_of(assessment, rubrics[0], cards[0], costly[:FIXES_SHOWN]) if costly else ()
+    judged = cards if has_selection else cards[:1]
+    findings = list_scan_findings(
+        dossier, cards, list_violated(checks, gate.levels), judged=judged, places=_find_places(scanned)
+    )
+    return _Judgement(
+        scanned=scanned,
+        gate=gate,
+        cards=cards,
+        judged=judged,
+        checks=checks,
+        applied=AppliedBaseline(findings),
+        remedies=remedies,
+        more=len(costly) - len(remedies),
+    )
+
+
+def _make_sarif(found: _Judgement, decision: GateDecision, location: str) -> dict[str, Any]:
+    project = found.scanned.project
+    return sarif.render_sarif(
+        found.scanned.dossier,
+        found.cards,
+        decision,
+        code=read_code_version(),
+        location=location,
+        findings=found.applied.findings,
+        folder=project.subfolder if project is not None else None,
+    )
 
 
 def _write_sarif(document: dict[str, Any], file: Path | None, *, on_stdout: bool) -> None:
@@ -135,11 +219,23 @@ def _write_sarif(document: dict[str, Any], file: Path | None, *, on_stdout: bool
         print_json(document)
 
 
-def _make_document(
-    dossier: Dossier, cards: Sequence[Scorecard], checks: CheckVerdicts, decision: GateDecision
-) -> dict[str, Any]:
-    verdicts = list(map(make_verdict_object, cards))
-    return {"verdicts": verdicts, **make_scan_document(dossier, cards, checks, decision)}
+def _read_gate(minimum: Decimal | None, fail_on: Sequence[FailOn]) -> Gate:
+    levels = frozenset(level for one in fail_on for level in _LEVELS.get(one, ()))
+    grades = frozenset(grade for one in fail_on for grade in _GRADES.get(one, ()))
+    return Gate(minimum=minimum, levels=levels, grades=grades)
+
+
+def _find_places(scanned: CollectedScan) -> FilePlaces:
+    project = scanned.project
+    if project is None:
+        return list_file_places(scanned.dossier)
+    return list_file_places(scanned.dossier, is_project=True, find_line=LineFinder(project).find)
+
+
+def _make_document(found: _Judgement, decision: GateDecision) -> dict[str, Any]:
+    verdicts = list(map(make_verdict_object, found.cards))
+    document = make_scan_document(found.scanned.dossier, found.cards, found.checks, decision, found.applied)
+    return {"verdicts": verdicts, **document}
 
 
 def _print_decision(decision: GateDecision) -> None:
@@ -150,6 +246,9 @@ def _print_decision(decision: GateDecision) -> None:
     for result in decision.violated:
         demanded = result.check.requirement
         print_note(f"{demanded.id} ({demanded.level}) is violated: {demanded.link or 'see hallmark explain'}")
+    if decision.found:
+        severities = ", ".join(sorted({one.grade.value for one in decision.found}))
+        print_note(f"{len(decision.found)} findings of a refused severity ({severities}), which no baseline accepts")
     levels = decision.gate.levels
     if unseen := [one.check.requirement for one in decision.not_examined if one.check.requirement.level in levels]:
         print_note(f"not examined, so neither passed nor failed: {', '.join(demanded.id for demanded in unseen)}")
@@ -157,5 +256,6 @@ def _print_decision(decision: GateDecision) -> None:
 
 def _location(target: str | None, source: Path | None) -> str:
     """The scanned file as a URI reference; empty when no file was scanned."""
-    file = source if source is not None else Path(target) if target and Path(target).is_file() else None
+    is_document = target is not None and Path(target).is_file() and not target.endswith(ARCHIVE_ENDINGS)
+    file = source if source is not None else Path(target) if target and is_document else None
     return "" if file is None else file.as_posix()

@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from crawler.collectors.derivers import build_derivers
+from crawler.projects.project import Project
 from evidence.derive.drift import no_approval
-from evidence.model import Absent, Dossier, Reason, Server
+from evidence.model import Absent, Dossier, Reason, Target
 from evidence.recorded_capture import InvalidCapture
 from evidence.store import Stage
 from workers import log
@@ -20,7 +21,15 @@ from workers.cli.measure.opt_out_check import refuse_opted_out
 from workers.cli.measure.scan_file import InvalidSavedDossier, decode_dossier
 from workers.cli.measure.scan_masking import mask_dossier, mask_server, mask_text
 from workers.cli.measure.scan_progress import ScanProgress
-from workers.cli.measure.scan_target import EXPECTED_TARGET, InvalidTarget, ScanTarget, read_command_target, read_target
+from workers.cli.measure.scan_target import (
+    EXPECTED_TARGET,
+    InvalidTarget,
+    ScanTarget,
+    read_command_target,
+    read_folder_target,
+    read_target,
+)
+from workers.cli.measure.uninstalled_projects import excuse_missing_dependencies
 from workers.clock import Clock, clock_at
 from workers.event_loop import run_coroutine
 from workers.settings.environment import Settings, read_user_environment
@@ -32,7 +41,7 @@ from workers.stall_watch import MAX_VISITS, STOOD_STILL, StallWatch, StoodStill
 from workers.wiring.network import NetworkWiring
 
 if TYPE_CHECKING:
-    from crawler.launcher import Launcher
+    from crawler.launcher import LaunchedServer, Launcher
     from crawler.sandbox.boxes.egress_relay import AllowedEndpoints
     from crawler.sandbox.toolchain.package_indexes import Endpoint
 
@@ -44,8 +53,18 @@ OPEN_SANDBOX_WARNING: Final = "The sandbox may reach {}. The evidence records th
 STUB_WARNING: Final = (
     "The sandbox answers for {} with an empty JSON object. The evidence records this and can never be published."
 )
+_SECONDS: Final = 60.0
+_PROJECT_SECONDS: Final = 180.0
 _PLACE: Final = re.compile(r"[A-Za-z0-9.-]+(?::[0-9]{1,5})?")
 _PROBE_SHARE: Final = 0.9  # of the time; the rest is for ending sessions and for what is read after the probe
+
+
+@dataclass(frozen=True, slots=True)
+class CollectedScan:
+    """The evidence of a scan, and the project on this machine that it is about."""
+
+    dossier: Dossier
+    project: Project | None = None
 
 
 def collect_dossier(
@@ -55,12 +74,13 @@ def collect_dossier(
     source: Path | None,
     endpoints: AllowedEndpoints | None,
     *,
-    deadline: float,
+    deadline: float | None,
     no_sandbox: bool,
     anyway: bool,
-) -> Dossier:
+) -> CollectedScan:
     """The evidence of the target, command or saved file, with credentials masked; exits on an invalid combination."""
-    if sum(part is not None for part in (target, command, source)) != 1:
+    is_folder = target is not None and command is not None and Path(target).is_dir()
+    if not is_folder and sum(part is not None for part in (target, command, source)) != 1:
         exit_with_error(
             f"expected exactly one of {EXPECTED_TARGET}, or --from FILE. Examples: hallmark scan --help", ExitCode.USAGE
         )
@@ -71,33 +91,80 @@ def collect_dossier(
     clock = clock_at(settings.clock)
     try:
         if source is not None:
-            return mask_dossier(decode_dossier(source.read_bytes(), clock.now()))
-        subject = read_target(target) if target is not None else read_command_target(command or (), Path.cwd())
+            return CollectedScan(mask_dossier(decode_dossier(source.read_bytes(), clock.now())))
+        subject = _read_subject(target, command)
     except (InvalidTarget, InvalidSavedDossier, InvalidCapture) as error:
         exit_with_error(mask_text(str(error)), ExitCode.USAGE)
-    if target is not None and not anyway:
+    if target is not None and subject.project is None and not anyway:
         refuse_opted_out(settings, subject.server)
-    if settings.interop != "off" or _needs_packages(subject.server, no_sandbox=no_sandbox):
+    if settings.interop != "off" or _needs_packages(subject, no_sandbox=no_sandbox):
         require_extra(PACKAGES)
+    subject = _without_unreadable_source(subject)
     if no_sandbox:
         print_note(UNSANDBOXED_WARNING)
     subject = replace(subject, server=mask_server(subject.server))
+    deadline = deadline or (_PROJECT_SECONDS if subject.project is not None else _SECONDS)
     left = TimeLeft(deadline, installing=not is_remote(subject.server))
     limited = settings.model_copy(update={"server_timeout": min(settings.server_timeout, deadline * _PROBE_SHARE)})
     with ScanProgress(open_stderr(), subject.server.ref, clock.monotonic) as progress:
-        wiring = _UnsandboxedWiring if no_sandbox else NetworkWiring
-        network = wiring(limited, clock, endpoints=endpoints, watcher=progress)
+        network = NetworkWiring(
+            limited,
+            clock,
+            endpoints=endpoints,
+            watcher=progress,
+            launcher=_choose_launcher(subject, no_sandbox=no_sandbox),
+            project=subject.project,
+        )
         dossier = run_coroutine(_collect(network, _Collecting(limited, clock, log.get_log()), subject, left, progress))
     if left.seconds < deadline * (1 - _PROBE_SHARE):
         print_note(
             f"the scan used its {deadline:g} s: what was not asked by then is not collected. "
             "--deadline SECONDS allows more"
         )
-    return mask_dossier(dossier)
+    if subject.project is not None and not no_sandbox:
+        dossier = excuse_missing_dependencies(dossier, subject.project)
+    return CollectedScan(mask_dossier(dossier), subject.project)
 
 
-def _needs_packages(server: Server, *, no_sandbox: bool) -> bool:
+def _read_subject(target: str | None, command: Sequence[str] | None) -> ScanTarget:
+    if target is None:
+        return read_command_target(command or (), Path.cwd())
+    return read_target(target) if command is None else read_folder_target(Path(target), command)
+
+
+def _needs_packages(subject: ScanTarget, *, no_sandbox: bool) -> bool:
+    server = subject.server
     return server.repository is not None or not (no_sandbox or is_remote(server))
+
+
+def _without_unreadable_source(subject: ScanTarget) -> ScanTarget:
+    """The target without its source when a command is started and the libraries that read source are missing."""
+    if subject.project is None or not (missing := PACKAGES.find_missing()):
+        return subject
+    print_note(f"the files of the project are not read: {missing[0]} is not installed. {PACKAGES.install_command}")
+    return replace(subject, project=None)
+
+
+def _choose_launcher(subject: ScanTarget, *, no_sandbox: bool) -> Launcher | None:
+    """What starts the server in place of the sandbox; None for the sandbox."""
+    if subject.unstarted:
+        return _NotStarted(Absent(Reason.NOT_COLLECTED, subject.unstarted))
+    if not no_sandbox:
+        return None
+    from crawler.sandbox import UnsandboxedLauncher  # noqa: PLC0415  only for --no-sandbox
+
+    return UnsandboxedLauncher(read_user_environment())
+
+
+@dataclass(frozen=True, slots=True)
+class _NotStarted:
+    """The launcher of a project that does not say how it is started."""
+
+    why: Absent
+
+    async def launch(self, target: Target) -> LaunchedServer | Absent:
+        del target
+        return self.why
 
 
 def read_allowed_endpoints(
@@ -169,12 +236,3 @@ async def _visit(
                 left.seconds = given
                 await watch.recovered()
     return record_stage_absent(collecting, sources, Stage.COLLECT, subject, Absent(Reason.COLLECTOR_ERROR, STOOD_STILL))
-
-
-class _UnsandboxedWiring(NetworkWiring):
-    """Starts the command of the user without a sandbox."""
-
-    async def _launcher(self) -> Launcher | None:
-        from crawler.sandbox import UnsandboxedLauncher  # noqa: PLC0415  only for --no-sandbox
-
-        return UnsandboxedLauncher(read_user_environment())

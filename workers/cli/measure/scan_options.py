@@ -14,8 +14,11 @@ class Format(StrEnum):
 
 
 class FailOn(StrEnum):
-    """The protocol checks that decide about the exit code."""
+    """What decides about the exit code: violated protocol checks, or findings of a severity and above."""
 
     NEVER = "never"
     MUST = "must"
     SHOULD = "should"
+    HIGH = "high"
+    MEDIUM = "medium"
+    LOW = "low"

@@ -10,13 +10,17 @@ from pathlib import Path
 
 from crawler.addresses import UnusableAddress, parse_oci_reference
 from crawler.identity import merge_references, target_ref
+from crawler.projects.manifests import NAMES
+from crawler.projects.project import ARCHIVE_ENDINGS, Project, describe_archive, describe_folder
+from crawler.projects.start_command import EXPLICIT, Start, build_target, find_start
 from crawler.registries.documents import DocumentRegistry
 from evidence.model import Server, ServerRef, Status, Target, TargetType
 
 EXPECTED_TARGET = (
-    "a URL, npm:NAME[@VERSION], pypi:NAME[==VERSION], oci:IMAGE[:TAG|@DIGEST], the path of a server.json, "
-    "or -- COMMAND ARGUMENTS"
+    "a URL, npm:NAME[@VERSION], pypi:NAME[==VERSION], oci:IMAGE[:TAG|@DIGEST], the folder of a project, a .tgz, "
+    ".tar.gz or .whl file, the path of a server.json, or -- COMMAND ARGUMENTS"
 )
+_NOT_STARTED = "an archive is not installed here. To measure its server, unpack it, install its dependencies and {}"
 
 
 class InvalidTarget(ValueError):
@@ -25,10 +29,15 @@ class InvalidTarget(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class ScanTarget:
-    """A server, and the registry entries that it was read from."""
+    """A server, and the registry entries that it was read from.
+
+    `project` is its source on this machine. `unstarted` says why its server is not started; empty when it is.
+    """
 
     server: Server
     refs: tuple[ServerRef, ...] = ()
+    project: Project | None = None
+    unstarted: str = ""
 
 
 def read_target(text: str) -> ScanTarget:
@@ -41,22 +50,54 @@ def read_target(text: str) -> ScanTarget:
         return _package(TargetType.PYPI, text.removeprefix("pypi:"), "==")
     if text.startswith("oci:"):
         return _image(text.removeprefix("oci:"))
+    if text and Path(text).is_dir():
+        return read_folder_target(Path(text))
     if Path(text).is_file():
-        return _document(Path(text))
+        return _archive(Path(text)) if text.endswith(ARCHIVE_ENDINGS) else _document(Path(text))
     raise InvalidTarget(f"expected {EXPECTED_TARGET}; found {text!r}{_why_not(text)}")
 
 
 def read_command_target(words: Sequence[str], folder: Path) -> ScanTarget:
-    """The server that a command starts in `folder`."""
+    """The server that a command starts in `folder`, with the source there when the folder is that of a project."""
+    target = _command(words, folder)
+    server = Server(ref=f"command:{shlex.join(words)}", name=words[0], targets=(target,))
+    project, manifests = describe_folder(folder)
+    return ScanTarget(server, project=project if manifests.present else None)
+
+
+def read_folder_target(folder: Path, words: Sequence[str] | None = None) -> ScanTarget:
+    """The project in a folder, started by `words`, else as its manifests say."""
+    project, manifests = describe_folder(folder)
+    if words is None and not manifests.present:
+        raise InvalidTarget(
+            f"expected a project with {', '.join(NAMES)} or .git in {folder}; found none of them. Name the folder of "
+            f"the project, or {EXPLICIT}. `hallmark run --registry {folder}` takes a folder of server.json files"
+        )
+    start = Start(_command(words, folder).arguments, "--") if words is not None else find_start(project, manifests)
+    unstarted = start if isinstance(start, str) else ""
+    if isinstance(start, Start):
+        target = build_target(project, start, manifests) if words is None else _command(start.words, project.folder)
+    else:
+        target = Target(type=TargetType.COMMAND, identifier=str(project.folder))
+    ref = f"project:{project.name}"
+    server = Server(ref=ref, name=project.name, targets=(target,), repository=manifests.repository)
+    return ScanTarget(server, project=project, unstarted=unstarted)
+
+
+def _archive(file: Path) -> ScanTarget:
+    project = describe_archive(file)
+    target = Target(type=TargetType.COMMAND, identifier=str(file.resolve().parent))
+    server = Server(ref=f"project:{project.name}", name=project.name, targets=(target,))
+    return ScanTarget(server, project=project, unstarted=_NOT_STARTED.format("scan the folder"))
+
+
+def _command(words: Sequence[str], folder: Path) -> Target:
     if not words:
         raise InvalidTarget("expected a command after --, found nothing. Example: hallmark scan -- python server.py")
-    target = Target(type=TargetType.COMMAND, identifier=str(folder), arguments=tuple(words))
-    return ScanTarget(Server(ref=f"command:{shlex.join(words)}", name=words[0], targets=(target,)))
+    return Target(type=TargetType.COMMAND, identifier=str(folder), arguments=tuple(words))
 
 
 def _why_not(text: str) -> str:
-    if Path(text).is_dir():
-        return f", which is a folder: `hallmark run --registry {text}` takes many servers"
     if "/" in text or text.endswith(".json"):
         return ", and there is no such file"
     return f". A package is npm:{text} or pypi:{text}" if text.replace("-", "").replace("_", "").isalnum() else ""

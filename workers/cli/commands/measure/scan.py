@@ -47,7 +47,10 @@ def scan(
     *,
     target: Annotated[
         str | None,
-        typer.Argument(help="A URL, npm:NAME[@VERSION], pypi:NAME[==VERSION], oci:IMAGE or a server.json's path."),
+        typer.Argument(
+            help="A URL, npm:NAME[@VERSION], pypi:NAME[==VERSION], oci:IMAGE, the folder of a project, a .tgz, .tar.gz "
+            "or .whl file, or a server.json."
+        ),
     ] = None,
     source: Annotated[
         Path | None, typer.Option("--from", metavar="FILE", help="Score saved evidence or a capture offline.")
@@ -62,8 +65,23 @@ def scan(
         ),
     ] = None,
     fail_on: Annotated[
-        FailOn, typer.Option("--fail-on", help="Exit 4 when a MUST, or also a SHOULD, of the protocol is violated.")
-    ] = FailOn.NEVER,
+        list[FailOn] | None,
+        typer.Option(
+            "--fail-on",
+            help="Exit 4 when a MUST, or also a SHOULD, of the protocol is violated (must, should), or when there is a "
+            "finding of this severity or above (high, medium, low). Repeatable. Default: never.",
+        ),
+    ] = None,
+    baseline: Annotated[
+        Path | None,
+        typer.Option("--baseline", metavar="FILE", help="Accept the findings in this file; report stale entries."),
+    ] = None,
+    write_baseline: Annotated[
+        Path | None,
+        typer.Option(
+            "--write-baseline", metavar="FILE", help="Accept all findings of now in this file; known reasons stay."
+        ),
+    ] = None,
     allow_private: Annotated[
         bool, typer.Option("--allow-private", help="Also contact loopback and private addresses.")
     ] = False,
@@ -87,13 +105,14 @@ def scan(
         bool, typer.Option("--official-client", help="Also connect with the official SDK's client (10 requests more).")
     ] = False,
     deadline: Annotated[
-        float,
+        float | None,
         typer.Option(
             min=1,
             metavar="SECONDS",
-            help="Stop after this time and score what was collected. Installing a package has its own limits.",
+            help="Stop after this time and score what was collected. Installing a package has its own limits. "
+            "Default: 60, for a project 180.",
         ),
-    ] = 60,
+    ] = None,
     save_to: Annotated[
         Path | None,
         typer.Option(
@@ -132,6 +151,10 @@ def scan(
 
     hallmark scan -- python server.py
 
+    hallmark scan ./my-server --fail-on high --baseline hallmark-baseline.json --sarif hallmark.sarif
+
+    hallmark scan ./my-server -- node dist/index.js --stdio
+
     hallmark scan npm:my-server --network allow:api.example.com
 
     hallmark scan https://example.com/mcp --core
@@ -143,7 +166,8 @@ def scan(
     hallmark scan server.json --rubric lint --fail-under 75 --sarif hallmark.sarif
 
     Exit codes: 0 measured, 1 Hallmark failed, 2 wrong usage, 3 the server could not be tested or has opted out, 4 with
-    --fail-under a score is too low or has too little evidence, or a check of --fail-on failed, 130 interrupted.
+    --fail-under a score is too low or has too little evidence, or --fail-on refuses a check or a finding, 130
+    interrupted.
     """
     from workers.cli.measure.scan import run_scan
 
@@ -153,7 +177,9 @@ def scan(
         source=source,
         rubric=rubric,
         fail_under=fail_under,
-        fail_on=fail_on,
+        fail_on=fail_on or (),
+        baseline=baseline,
+        write_baseline=write_baseline,
         allow_private=allow_private,
         no_sandbox=no_sandbox,
         network=network,

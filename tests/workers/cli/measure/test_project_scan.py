@@ -1,0 +1,251 @@
+"""`hallmark scan FOLDER`: what a maintainer runs before a release."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import random
+import string
+import sys
+import tarfile
+import zipfile
+from pathlib import Path
+
+import jsonschema_rs
+import pytest
+
+from crawler.projects.project import describe_folder
+from evidence.kinds import listing
+from evidence.model import Absent, Reason
+from publish.scan_reports.schema import SCAN_SCHEMA
+from tests.publish import samples
+from tests.workers.cli.conftest import Hallmark, Outcome
+from workers.cli.measure.uninstalled_projects import excuse_missing_dependencies
+
+TOKEN = "ghp_" + "".join(random.Random(7).choices(string.ascii_letters + string.digits, k=36))
+SERVER = '''import json, sys
+
+TOKEN = "%s"
+
+
+def tool(name):
+    """A tool."""
+
+
+TOOL = {"name": "add_note", "description": "Adds a note.", "inputSchema": {"type": "object", "properties": {}}}
+for line in sys.stdin:
+    request = json.loads(line)
+    if "id" not in request:
+        continue
+    results = {
+        "initialize": {"protocolVersion": "2025-06-18", "capabilities": {"tools": {}},
+                       "serverInfo": {"name": "notes", "version": "1"}},
+        "tools/list": {"tools": [TOOL]},
+        "ping": {},
+    }
+    answer = {"jsonrpc": "2.0", "id": request["id"]}
+    if request["method"] in results:
+        answer["result"] = results[request["method"]]
+    else:
+        answer["error"] = {"code": -32601, "message": "no such method"}
+    print(json.dumps(answer), flush=True)
+'''
+
+
+@pytest.fixture
+def project(tmp_path: Path, home: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A project with a credential, whose manifest does not say how it is started."""
+    monkeypatch.setenv("HALLMARK_SOURCES", '["source"]')
+    folder = tmp_path / "notes"
+    folder.mkdir()
+    (folder / "pyproject.toml").write_text('[project]\nname = "notes-mcp"\nversion = "1.2.3"\n')
+    (folder / "server.py").write_text(SERVER % TOKEN)
+    (folder / "README.md").write_text("# Notes\n")
+    (folder / "node_modules").mkdir()
+    (folder / "node_modules/other.js").write_text(f'const t = "{TOKEN[::-1]}";')
+    return folder
+
+
+def snapshot(folder: Path) -> dict[str, tuple[int, int]]:
+    paths = [folder, *folder.rglob("*")]
+    return {str(path): (path.stat().st_mtime_ns, path.stat().st_size) for path in paths}
+
+
+def document(result: Outcome) -> dict:
+    return json.loads(result.out)
+
+
+def test_the_files_are_read_and_nothing_is_written(hallmark: Hallmark, project: Path) -> None:
+    before = snapshot(project)
+    result = hallmark("scan", str(project))
+    assert result.code == 0, result.err
+    assert "The server was not started, so nothing of it is scored" in result.out
+    assert "Expected `bin`, `main` or `scripts.start` in package.json" in " ".join(result.out.split())
+    assert "server.py:3" in result.out
+    assert TOKEN not in result.out + result.err
+    assert "not enough evidence" in result.out
+    assert snapshot(project) == before
+
+
+def test_the_document_names_file_line_and_severity(hallmark: Hallmark, project: Path) -> None:
+    found = document(hallmark("scan", str(project), "--json"))
+    jsonschema_rs.Draft202012Validator(json.loads(json.dumps(SCAN_SCHEMA))).validate(found)
+    assert found["server"]["ref"] == "project:notes-mcp"
+    (secret,) = (one for one in found["findings"] if one["rule"] == "source-holds-secret")
+    assert (secret["file"], secret["line"], secret["severity"]) == ("server.py", 3, "high")
+    assert found["evidence"]["listing"]["absent"]["reason"] == "not_collected"
+
+
+def test_severities_decide_and_a_baseline_accepts(hallmark: Hallmark, project: Path, tmp_path: Path) -> None:
+    baseline = tmp_path / "baseline.json"
+    refused = hallmark("scan", str(project), "--fail-on", "high")
+    assert refused.code == 4
+    assert "findings of a refused severity (high)" in refused.err
+    written = hallmark("scan", str(project), "--fail-on", "high", "--write-baseline", str(baseline))
+    assert written.code == 0, written.err
+    assert "replace the reasons" in written.err
+    (project / "server.py").write_text("\n\n" + (project / "server.py").read_text())
+    moved = hallmark("scan", str(project), "--fail-on", "high", "--baseline", str(baseline))
+    assert moved.code == 0, moved.err
+    assert "accepted" in moved.out
+    (project / "server.py").write_text((SERVER % TOKEN).replace("TOKEN", "OTHER", 1) + f'\nX = "{TOKEN[:-1]}Q"\n')
+    more = hallmark("scan", str(project), "--fail-on", "high", "--baseline", str(baseline))
+    assert more.code == 4
+    (project / "server.py").write_text("print('clean')\n")
+    fixed = hallmark("scan", str(project), "--fail-on", "high", "--baseline", str(baseline))
+    assert fixed.code == 0
+    assert "1 stale in the baseline" in fixed.out
+
+
+def test_a_demand_on_the_server_is_unmeasured_when_it_was_not_started(hallmark: Hallmark, project: Path) -> None:
+    (project / "server.py").write_text("print('clean')\n")
+    assert hallmark("scan", str(project), "--fail-on", "high").code == 0
+    assert hallmark("scan", str(project), "--fail-on", "must").code == 3
+
+
+def test_an_explicit_command_is_started_in_the_folder(process: Hallmark, project: Path, tmp_path: Path) -> None:
+    log = tmp_path / "findings.sarif"
+    words = [
+        "scan",
+        str(project),
+        "--core",
+        "--no-sandbox",
+        "--json",
+        "--sarif",
+        str(log),
+        "--",
+        "python3",
+        "server.py",
+    ]
+    result = process(*words, cwd=tmp_path)
+    assert result.code == 0, result.err
+    found = document(result)
+    assert found["listed"]["tools"] == 1
+    assert {one["file"] for one in found["findings"]} >= {"server.py"}
+    (run,) = json.loads(log.read_text())["runs"]
+    artifacts = [one["locations"][0]["physicalLocation"]["artifactLocation"] for one in run["results"]]
+    assert {artifact["uriBaseId"] for artifact in artifacts} == {"%SRCROOT%"}
+    assert {artifact["uri"] for artifact in artifacts} <= {"server.py", "pyproject.toml", "README.md"}
+
+
+def test_the_folder_of_a_command_is_read_too(process: Hallmark, project: Path) -> None:
+    result = process("scan", "--core", "--no-sandbox", "--json", "--", "python3", "server.py", cwd=project)
+    assert result.code == 0, result.err
+    found = document(result)
+    assert found["server"]["ref"] == "command:python3 server.py"
+    assert found["listed"]["tools"] == 1
+    assert "source-holds-secret" in {one["rule"] for one in found["findings"]}
+
+
+def test_without_a_sandbox_the_source_is_read_and_the_reason_shown(
+    hallmark: Hallmark, project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HALLMARK_SANDBOX", "off")
+    (project / "notes_mcp").mkdir()
+    (project / "notes_mcp/__main__.py").write_text("")
+    result = hallmark("scan", str(project))
+    assert result.code == 0, result.err
+    assert "no sandbox" in result.out
+    assert "switched off by HALLMARK_SANDBOX" in result.out
+    assert "server.py:3" in result.out
+
+
+@pytest.mark.parametrize("name", ["notes-mcp-1.2.3.tgz", "notes_mcp-1.2.3.tar.gz", "notes_mcp-1.2.3-py3-none-any.whl"])
+def test_an_archive_is_read_like_its_folder(hallmark: Hallmark, project: Path, tmp_path: Path, name: str) -> None:
+    file = tmp_path / name
+    if name.endswith(".whl"):
+        with zipfile.ZipFile(file, "w") as wheel:
+            wheel.writestr("notes/server.py", SERVER % TOKEN)
+    else:
+        with tarfile.open(file, "w:gz") as archive:
+            data = (SERVER % TOKEN).encode()
+            info = tarfile.TarInfo("package/notes/server.py")
+            info.size = len(data)
+            archive.addfile(info, io.BytesIO(data))
+    found = document(hallmark("scan", str(file), "--json"))
+    assert found["server"]["ref"] == "project:notes-mcp"
+    places = {(one["file"], one["line"]) for one in found["findings"] if one["rule"] == "source-holds-secret"}
+    assert places == {("notes/server.py", 3)}
+    assert "an archive is not installed here" in found["evidence"]["listing"]["absent"]["detail"]
+
+
+def test_a_damaged_archive_is_a_reason_and_no_crash(hallmark: Hallmark, project: Path, tmp_path: Path) -> None:
+    file = tmp_path / "notes-1.0.0.tgz"
+    file.write_bytes(b"\x1f\x8b" + os.urandom(50))
+    result = hallmark("scan", str(file), "--json")
+    assert result.code == 3
+    assert document(result)["evidence"]["source"]["absent"]["reason"] == "install_failed"
+
+
+def test_what_is_no_project_says_what_was_expected(hallmark: Hallmark, home: Path, tmp_path: Path) -> None:
+    (tmp_path / "empty").mkdir()
+    result = hallmark("scan", str(tmp_path / "empty"))
+    assert result.code == 2
+    assert "expected a project with package.json, pyproject.toml, server.json or .git" in result.err
+    assert "found none of them" in result.err
+
+
+@pytest.mark.parametrize(
+    ("content", "said"), [(None, "expected a baseline in"), ("{}", "expected an object with 'hallmark_baseline': 1")]
+)
+def test_a_baseline_that_cannot_be_used_is_wrong_usage(
+    hallmark: Hallmark, project: Path, tmp_path: Path, content: str | None, said: str
+) -> None:
+    file = tmp_path / "baseline.json"
+    if content is not None:
+        file.write_text(content)
+    result = hallmark("scan", str(project), "--baseline", str(file))
+    assert result.code == 2
+    assert said in result.err
+
+
+@pytest.mark.parametrize("words", [["--no-sandbox"], ["--from", "x.json"]])
+def test_a_folder_alone_is_never_started_without_a_sandbox(hallmark: Hallmark, project: Path, words: list[str]) -> None:
+    assert hallmark("scan", str(project), *words).code == 2
+
+
+def absent(detail: str, reason: Reason = Reason.START_FAILED) -> Absent:
+    return Absent(reason, detail)
+
+
+@pytest.mark.parametrize(
+    ("content", "advice"),
+    [
+        (absent("ModuleNotFoundError: No module named 'mcp'"), "expected .venv with Python"),
+        (absent("ValueError: no key"), ""),
+        (absent("No module named 'mcp'", Reason.TIMEOUT), ""),
+    ],
+)
+def test_missing_dependencies_are_no_fault_of_the_server(project: Path, content: Absent, advice: str) -> None:
+    (project / "pyproject.toml").write_text('[project]\nname = "notes-mcp"\ndependencies = ["mcp"]\n')
+    described, _ = describe_folder(project)
+    dossier = samples.absent_dossier(content.reason, content.detail)
+    found = excuse_missing_dependencies(dossier, described).read(listing.KIND)
+    assert isinstance(found, Absent)
+    assert found.reason is (Reason.NOT_COLLECTED if advice else content.reason)
+    assert advice in found.detail
+    assert content.detail in found.detail
+    (project / ".venv/lib").mkdir(parents=True)
+    (project / f".venv/lib/python{sys.version_info.major}.{sys.version_info.minor}/site-packages").mkdir(parents=True)
+    assert excuse_missing_dependencies(dossier, described) == dossier
