@@ -9,9 +9,9 @@ from typing import Final
 
 from packaging.utils import InvalidSdistFilename, InvalidWheelFilename, parse_sdist_filename, parse_wheel_filename
 
-from crawler.projects.manifests import Manifests, read_manifests
+from crawler.projects.manifests import GIT, Manifests, read_manifests
 
-FOLDER: Final = "project"
+WHOLE: Final = "project"
 ARCHIVE: Final = "archive"
 ARCHIVE_ENDINGS: Final = (".tgz", ".tar.gz", ".whl")
 
@@ -22,11 +22,13 @@ _NPM_FILE: Final = re.compile(r"(?P<name>.+?)-(?P<version>[0-9]+\.[0-9]+\.[0-9]+
 class Project:
     """`root` is the repository around the folder `subfolder`, or the folder itself; for an archive it is the file.
 
-    `origin` is FOLDER or ARCHIVE; `strip` counts the outer folders of an archive.
+    `origin` is WHOLE for the folder of a repository. Other folders are ARCHIVE too: an unpacked package lacks files
+    that its repository has. `strip` counts the outer folders of a file.
     """
 
     root: Path
     origin: str
+    is_file: bool = False
     name: str
     version: str = ""
     subfolder: str = ""
@@ -44,7 +46,7 @@ def describe_folder(folder: Path) -> tuple[Project, Manifests]:
     found = read_manifests(folder)
     project = Project(
         root=root,
-        origin=FOLDER,
+        origin=WHOLE if (root / GIT).exists() else ARCHIVE,
         name=found.name or folder.name or "project",
         version=found.version,
         subfolder="" if root == folder else folder.relative_to(root).as_posix(),
@@ -56,13 +58,13 @@ def describe_archive(file: Path) -> Project:
     """The package in an archive, by the conventions of npm and Python for the names of files."""
     name, version = _parse_filename(file.name)
     strip = 0 if file.name.endswith(".whl") else 1
-    return Project(root=file.resolve(), origin=ARCHIVE, name=name, version=version, strip=strip)
+    return Project(root=file.resolve(), origin=ARCHIVE, is_file=True, name=name, version=version, strip=strip)
 
 
 def _find_repository(folder: Path) -> Path:
     """The nearest folder that holds `.git`; the folder itself when there is none, or when it would be a home folder."""
     for candidate in (folder, *folder.parents):
-        if (candidate / ".git").exists():
+        if (candidate / GIT).exists():
             return folder if candidate == Path.home() else candidate
     return folder
 

@@ -23,7 +23,8 @@ Body, schema 1 (canonical JSON; AT is "path:line", paths are relative to the sub
                     "rights": "declared" | "default" | "write-all", "writes": [SCOPE, ...],
                     "untrusted": ["LINE checkout" | "LINE script", ...]}, ...]}         only of repositories, at most 50
 
-ORIGIN is `github`, `npm` or `PyPI`; in a scan of what is on this machine `project` (a folder) or `archive` (a file).
+ORIGIN is `github`, `npm` or `PyPI`; in a scan of what is on this machine `project` (a folder of a Git repository) or
+`archive` (a file, or another folder).
 `complete` is false when a bound of ours ended the reading early or an entry was refused; a file that is too large or
 not text is skipped and leaves it true. Transports, OAuth markers, environment and tools come from code only: not from
 documents, tests, examples and vendored folders. `named` states whether a README names the variable in any part. In
@@ -57,7 +58,8 @@ TRAITS: Final = Traits(
     stands_with=KIND,
 )
 
-REPOSITORIES: Final = frozenset({"github", "project"})
+GITHUB: Final = "github"
+REPOSITORIES: Final = frozenset({GITHUB, "project"})
 """The origins with all files of a repository; packages leave files of the project out."""
 
 STDIO: Final = "stdio"

@@ -62,24 +62,28 @@ def list_file_places(dossier: Dossier, *, is_project: bool = False, find_line: F
     For a project what is in no file is attributed to its manifest. `find_line` finds lines that the evidence lacks.
     """
     exact = dict(_list_secrets(dossier))
-    tools: dict[str, FilePlace] = {}
+    tools: dict[str, str] = {}
     whole = None
     content = dossier.read(source.KIND)
     if isinstance(content, Observed):
         seen = source.Source.parse(content.body)
         if seen.readme is not None and seen.readme.path:
             exact["source/readme"] = FilePlace(seen.readme.path)
-        for tool in seen.tools:
-            path, _, line = tool.at.rpartition(":")
-            if path and line.isdecimal():
-                name = evidence_path.escape_segment(tool.name)
-                tools.setdefault(name, FilePlace(path, int(line)))
-                exact.setdefault(f"source/tools/{name}", FilePlace(path, int(line)))
+        tools = {evidence_path.escape_segment(one.name): one.at for one in reversed(seen.tools)}
+        declared = {f"source/tools/{name}": at for name, at in tools.items()}
+        read = {f"source/environment/{evidence_path.escape_segment(one.name)}": one.at for one in seen.environment}
+        exact = {**_parse_places({**declared, **read}), **exact}
         whole = _find_whole(seen)
     if not is_project:
         return FilePlaces(exact=exact)
     packages = dict(_list_packages(dossier))
-    return FilePlaces(exact=exact, tools=tools, packages=packages, whole=whole, find_line=find_line)
+    return FilePlaces(exact=exact, tools=_parse_places(tools), packages=packages, whole=whole, find_line=find_line)
+
+
+def _parse_places(stated: Mapping[str, str]) -> dict[str, FilePlace]:
+    """The places of `path:line`."""
+    split = {at: text.rpartition(":") for at, text in stated.items()}
+    return {at: FilePlace(path, int(line)) for at, (path, _, line) in split.items() if path and line.isdecimal()}
 
 
 def _list_secrets(dossier: Dossier) -> Iterator[tuple[str, FilePlace]]:

@@ -39,6 +39,15 @@ def test_a_command_stands_after_the_dashes(tmp_path: Path, sandbox: str, expecte
     assert words == ["scan", "--full", "--fail-on", "must", *expected, "--", "python", "server.py", "--port", "1"]
 
 
+def test_a_project_is_scanned_as_its_manifest_says_or_by_the_command(tmp_path: Path) -> None:
+    _, words, _ = run_action(tmp_path, project="servers/a", fail_on="must high", baseline="accepted.json", target="x")
+    assert words == [
+        *("scan", "--full", "--fail-on", "must", "--fail-on", "high", "--baseline", "accepted.json", "servers/a"),
+    ]
+    _, words, _ = run_action(tmp_path, project=".", command="node a.js", fail_on="never")
+    assert words == ["scan", "--full", "--fail-on", "never", ".", "--no-sandbox", "--", "node", "a.js"]
+
+
 def test_no_input_is_read_as_shell(tmp_path: Path) -> None:
     _, words, folder = run_action(tmp_path, target='$(touch pwned); "`touch pwned`', fail_on="never")
     assert words[-1] == '$(touch pwned); "`touch pwned`'
@@ -69,6 +78,7 @@ def test_every_input_of_the_action_reaches_the_script() -> None:
         ({"COMMAND": "python server.py"}, "base.txt"),
         ({"COMMAND": "python server.py", "SANDBOX": "true"}, "run.txt"),
         ({"TARGET": "npm:x"}, "run.txt"),
+        ({"PROJECT": ".", "COMMAND": "python server.py"}, "run.txt"),
         ({"TARGET": "server.json"}, "run.txt"),
     ],
     ids=str,

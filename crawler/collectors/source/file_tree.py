@@ -156,7 +156,7 @@ class FileTree:
         for mark in code_features.find_oauth(path, text) if len(data) <= MAX_BUNDLE else ():
             if len(self.oauth) < _MARKERS:
                 self.oauth.append({"marker": mark.what, "at": f"{path}:{mark.line}"})
-        for read in code_features.find_environment_reads(path, text):
+        for read in code_features.find_environment_reads(path, text) if len(data) <= MAX_BUNDLE else ():
             self._variable(read, f"{path}:{read.line}")
 
     def _variable(self, read: VariableRead, at: str) -> None:

@@ -19,7 +19,7 @@ from evidence.kinds import dependencies, secrets, source
 from evidence.model import Absent, Dossier, Observed, Reason, Record, Server
 
 _NOT_LISTED: Final = Absent(
-    Reason.NOT_COLLECTED, "the archive has no lockfile, and it is not installed to see its dependencies"
+    Reason.NOT_COLLECTED, "there is no lockfile, and nothing is installed to see the dependencies"
 )
 
 
@@ -86,7 +86,7 @@ class LocalProjectCollector:
 
     @contextmanager
     def _open(self) -> Iterator[BinaryIO | Folder]:
-        if self._project.origin == ARCHIVE:
+        if self._project.is_file:
             with self._project.root.open("rb") as file:
                 yield file
             return

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from crawler.projects.manifests import read_manifests
-from crawler.projects.project import ARCHIVE, describe_archive, describe_folder
+from crawler.projects.project import ARCHIVE, WHOLE, describe_archive, describe_folder
 from crawler.projects.start_command import Start, build_target, find_start
 from evidence.model import TargetType
 
@@ -34,7 +34,7 @@ def test_the_name_is_that_of_the_manifest_and_the_root_that_of_the_repository(tm
     (tmp_path / ".git").mkdir()
     project, _ = describe_folder(tmp_path / "packages/server")
     assert (project.name, project.version) == ("my-server", "1.2.3")
-    assert (project.root, project.subfolder) == (tmp_path, "packages/server")
+    assert (project.root, project.subfolder, project.origin) == (tmp_path, "packages/server", WHOLE)
 
 
 def test_a_repository_around_the_home_folder_is_not_the_projects(
@@ -44,7 +44,7 @@ def test_a_repository_around_the_home_folder_is_not_the_projects(
     (tmp_path / ".git").mkdir()
     package(tmp_path / "code")
     project, _ = describe_folder(tmp_path / "code")
-    assert (project.root, project.subfolder) == (tmp_path / "code", "")
+    assert (project.root, project.subfolder, project.origin) == (tmp_path / "code", "", ARCHIVE)
 
 
 @pytest.mark.parametrize(

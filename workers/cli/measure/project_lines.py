@@ -8,7 +8,7 @@ import stat
 from pathlib import Path
 from typing import Final
 
-from crawler.projects.project import FOLDER, Project
+from crawler.projects.project import Project
 
 _MAX_BYTES: Final = 64 * 1024 * 1024
 
@@ -33,7 +33,7 @@ class LineFinder:
 
     def _load(self, path: str) -> list[bytes]:
         project = self._project
-        if project.origin != FOLDER:
+        if project.is_file:
             return []
         file = (project.root / path[1:]) if path.startswith("/") else (project.folder / path)
         try:

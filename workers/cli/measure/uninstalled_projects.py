@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Final
 
 from crawler.projects.manifests import declares_dependencies
-from crawler.projects.project import FOLDER, Project, describe_folder
+from crawler.projects.project import Project, describe_folder
 from crawler.sandbox.user_command import ENVIRONMENTS, find_site_packages
 from evidence.kinds import listing
 from evidence.model import Absent, Dossier, Reason, Record
@@ -23,7 +23,7 @@ _MISSING: Final = re.compile(
 def excuse_missing_dependencies(dossier: Dossier, project: Project) -> Dossier:
     """The dossier with another reason for a failed start that follows from missing dependencies."""
     content = dossier.read(listing.KIND)
-    if project.origin != FOLDER or not isinstance(content, Absent) or content.reason is not Reason.START_FAILED:
+    if project.is_file or not isinstance(content, Absent) or content.reason is not Reason.START_FAILED:
         return dossier
     if not _MISSING.search(content.detail) or not (advice := advise_on_dependencies(project)):
         return dossier
