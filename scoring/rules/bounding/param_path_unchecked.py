@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from typing import Final
 
@@ -15,6 +16,7 @@ from scoring.text.javascript import is_truthy
 from scoring.text.words import split_tokens
 from scoring.vocabularies import parameters
 
+_EXPRESSION: Final = re.compile(r"\b(?:regex|regexp|regular expression|glob)(?:es|s)?\b", re.IGNORECASE)
 _WORDS: Final = {*parameters.PATHS, "paths", "files", "dirs", "directories", "folders", "filepath", "filenames"}
 
 
@@ -36,6 +38,7 @@ _WORDS: Final = {*parameters.PATHS, "paths", "files", "dirs", "directories", "fo
         build_param(name="filePath", pattern="^[a-z./]+$"),
         build_param(name="profile"),
         build_param(name="file", enum=["a"]),
+        build_param(name="select_paths", description="Regex patterns of the pages to select."),
     ],
     bad=[build_param(name="filePath"), build_param(name="output_dir", type=["string", "null"])],
 )
@@ -43,14 +46,21 @@ def param_path_unchecked(param: Param, literal: bool = False) -> Iterator[Answer
     """A path without a `pattern` may be `../../etc/passwd`. The server must validate the path too.
 
     `literal` judges only the parameter itself and finds the words anywhere in its name, as the published reference
-    does, so that `profile` and `direction` count.
+    does, so that `profile` and `direction` count. Otherwise an expression that is matched with paths is none.
     """
     for suffix in list_suffixes(param.top if literal else param.places, lambda place: _is_unchecked(place, literal)):
         yield suffix, "a path without a pattern"
 
 
 def _is_unchecked(place: ValueSchema, literal: bool) -> bool:
-    return "string" in place.types and _names_path(place.name, literal) and not _checked(place.schema, literal)
+    if "string" not in place.types or not _names_path(place.name, literal):
+        return False
+    return not (_checked(place.schema, literal) or (not literal and _is_expression(place.schema)))
+
+
+def _is_expression(schema: Mapping[str, Json]) -> bool:
+    description = schema.get("description")
+    return isinstance(description, str) and _EXPRESSION.search(description) is not None
 
 
 def _names_path(name: str, literal: bool) -> bool:

@@ -13,7 +13,7 @@ from scoring.text.javascript import compile_pattern
 from scoring.vocabularies import phrases
 
 _BARE: Final = {"to", "for"}
-_WHOLE: Final = sorted({phrase.strip() for phrase in phrases.WHEN} - _BARE)
+_WHOLE: Final = sorted({"use for", *(phrase.strip() for phrase in phrases.WHEN)} - _BARE)
 _WHEN: Final = compile_pattern(rf"\b(?:{'|'.join(_WHOLE)})\b")
 
 
@@ -31,7 +31,11 @@ _WHEN: Final = compile_pattern(rf"\b(?:{'|'.join(_WHOLE)})\b")
         build_tool("list-tags", description="Lists the tags of the current user."),
         build_tool("list-tags", description="Lists tags. Use this when you need the ID of a tag."),
     ),
-    good=[build_tool(description="Lists users. Use this when you need their ids."), build_tool(description=None)],
+    good=[
+        build_tool(description="Lists users. Use this when you need their ids."),
+        build_tool(description="Searches the web. Use for news."),
+        build_tool(description=None),
+    ],
     bad=[build_tool(description="Photo gallery."), build_tool(description="Go to the whenever page.")],
 )
 def tool_description_without_when(tool: Tool, literal: bool = False) -> Iterator[str]:

@@ -134,10 +134,10 @@ TALK: Final = build_words(
     | what the user wrote | what the user said | what the user types | whatever the user | all the user
     | user's prompts | users' prompts | user's _ prompts | user's messages | each user message
     | user's complete message | user's full message | user's entire message | every message
-    | every user message | every sentence you | all messages | what the user wrote so far | context window
+    | every user message | every sentence you | all messages | what the user wrote so far
     | full thread | whole thread | entire thread | thread's whole | entire context | full context
     | whole context | complete context | messages of this chat | said up to now | messages so far"""
-)
+) | build_raw_words(r"\bcontext\swindow\b(?!\s(?:usage|size|limits?|space|budget|tokens)\b)", "context window")
 PROMPT: Final = build_words(
     """system prompt* | system message | system instruction* | developer message | developer prompt
     | hidden prompt | initial instruction* | initial prompt | original instruction* | hidden instruction*
