@@ -43,6 +43,8 @@ class FindingGrade(StrEnum):
     LOW = "low"
 
 
+_WHOLE: Final = frozenset({"", "server"})
+_TOOLS: Final = "tools/"  # with which a message about the texts of the whole server begins
 _SERIOUS: Final = frozenset({Severity.ERROR, Severity.WARNING})
 _ADVISORY_GRADES: Final = {
     advisories.Severity.CRITICAL: FindingGrade.HIGH,
@@ -98,9 +100,13 @@ def list_scan_findings(
     violated: Iterable[CheckResult] = (),
     *,
     judged: Sequence[Scorecard] = (),
+    tolerated: frozenset[FindingKey] = frozenset(),
     places: FilePlaces | None = None,
 ) -> tuple[ScanFinding, ...]:
-    """What the receipts charge for, and what the violated checks found, each rule, place and message once."""
+    """What the receipts charge for, and what the violated checks found, each rule, place and message once.
+
+    `tolerated` are deviations that cost nothing.
+    """
     merged: dict[FindingKey, list[tuple[Scorecard, Line]]] = {}
     for card, line in _list_ruled_lines(cards):
         merged.setdefault((line.rule or "", line.at, _message(line)), []).append((card, line))
@@ -108,7 +114,9 @@ def list_scan_findings(
     demanded = frozenset((finding.rule, finding.at, finding.message) for finding in violations)
     merged |= {key: [] for key in sorted(demanded - merged.keys())}
     found = _build(dossier, merged, judged, places or list_file_places(dossier))
-    return tuple(replace(one, is_violation=True) if one.key in demanded else one for one in found)
+    return tuple(
+        replace(one, is_violation=one.key in demanded, is_tolerated=one.key in tolerated - demanded) for one in found
+    )
 
 
 def accept_findings(findings: Iterable[ScanFinding], reasons: Mapping[str, str]) -> tuple[ScanFinding, ...]:
@@ -136,6 +144,12 @@ def list_violated(checks: CheckVerdicts, levels: Collection[Level]) -> tuple[Che
     return tuple(one for one in checks.results if one.check.requirement.level in levels and list_untolerated(one))
 
 
+def list_tolerated(checks: CheckVerdicts) -> frozenset[FindingKey]:
+    """The deviations that the specification allows or clients cope with."""
+    found = chain.from_iterable(one.findings for one in checks.results)
+    return frozenset((one.rule, one.at, one.message) for one in found if one.tolerated)
+
+
 def list_untolerated(result: CheckResult) -> tuple[Finding, ...]:
     return tuple(finding for finding in result.findings if not finding.tolerated)
 
@@ -157,7 +171,7 @@ def _build(
     flaws = _grade_advisories(dossier)
     seen: Counter[tuple[str, str]] = Counter()
     for (rule, at, message), charged in merged.items():
-        place = places.find(at)
+        place = places.find(message.partition(": ")[0] if at in _WHOLE and message.startswith(_TOOLS) else at)
         stable = _without_line(at, place)
         nth = seen[rule, stable]
         seen[rule, stable] += 1
@@ -170,7 +184,6 @@ def _build(
             charged=tuple(charged),
             place=place,
             is_judged=any(card is one for card, _ in charged for one in judged),
-            is_tolerated=bool(charged) and all(line.why.startswith(f"{TOLERATED}: ") for _, line in charged),
         )
 
 

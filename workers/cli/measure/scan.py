@@ -19,7 +19,7 @@ from publish.scan_reports import junit, sarif
 from publish.scan_reports.baseline import AppliedBaseline
 from publish.scan_reports.document import make_scan_document
 from publish.scan_reports.file_places import FilePlaces, list_file_places
-from publish.scan_reports.findings import FindingGrade, list_scan_findings, list_violated
+from publish.scan_reports.findings import FindingGrade, list_scan_findings, list_tolerated, list_violated
 from publish.scan_reports.gate import Gate, GateDecision, GateStatus, decide_gate
 from publish.views.evidence.check_verdicts import CheckVerdicts, judge_checks
 from publish.views.fix_costs import rank_costs
@@ -184,7 +184,12 @@ def _judge(
     remedies = plan_fixes_of(assessment, rubrics[0], cards[0], costly[:FIXES_SHOWN]) if costly else ()
     judged = cards if has_selection else cards[:1]
     findings = list_scan_findings(
-        dossier, cards, list_violated(checks, gate.levels), judged=judged, places=_find_places(scanned)
+        dossier,
+        cards,
+        list_violated(checks, gate.levels),
+        judged=judged,
+        tolerated=list_tolerated(checks),
+        places=_find_places(scanned),
     )
     return _Judgement(
         scanned=scanned,
