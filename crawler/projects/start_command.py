@@ -39,7 +39,7 @@ def find_start(project: Project, manifests: Manifests) -> Start | str:
     kinds: list[Callable[[Path, Manifests], Iterator[Start | str]]] = [_find_node_starts, _find_python_starts]
     if manifests.server is not None and manifests.server.type is TargetType.PYPI:
         kinds.reverse()
-    refused: list[str] = []
+    refused = list(manifests.unread)
     for find in kinds:
         for found in find(project.folder, manifests):
             if isinstance(found, Start):

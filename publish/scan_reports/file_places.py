@@ -43,7 +43,7 @@ class FilePlaces:
         """The place of the finding at a path of our evidence; None when no file is known."""
         if (place := self.exact.get(at)) is not None:
             return place
-        kind, _, rest = at.partition("/")
+        kind, _, rest = at.removeprefix(f"{source.KIND}/").partition("/")
         if kind == "tools":
             return self.tools.get(rest.partition("/")[0]) or self.whole
         return (self._find_package(at) if kind == advisories.KIND else None) or self.whole

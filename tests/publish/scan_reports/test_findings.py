@@ -25,6 +25,7 @@ def test_a_tool_is_found_where_the_code_declares_it() -> None:
     assert known
     name, place = next(iter(known.items()))
     assert projects.places(dossier).find(f"tools/{name}/text") == place
+    assert projects.places(dossier).find(f"source/tools/{name}/text") == place
     assert projects.places(dossier).find("tools/unknown/text") == projects.places(dossier).whole
 
 

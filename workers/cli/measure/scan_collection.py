@@ -102,6 +102,8 @@ def collect_dossier(
     subject = _without_unreadable_source(subject)
     if no_sandbox:
         print_note(UNSANDBOXED_WARNING)
+    if subject.stated_in:
+        print_note(f"the server is started in the sandbox as {subject.stated_in} says")
     subject = replace(subject, server=mask_server(subject.server))
     deadline = deadline or (_PROJECT_SECONDS if subject.project is not None else _SECONDS)
     left = TimeLeft(deadline, installing=not is_remote(subject.server))

@@ -31,12 +31,14 @@ class InvalidTarget(ValueError):
 class ScanTarget:
     """A server, and the registry entries that it was read from.
 
-    `project` is its source on this machine. `unstarted` says why its server is not started; empty when it is.
+    `project` is its source on this machine. `stated_in` is where its manifests say how the server starts; `unstarted`
+    says why it is not started. Both are empty for a command.
     """
 
     server: Server
     refs: tuple[ServerRef, ...] = ()
     project: Project | None = None
+    stated_in: str = ""
     unstarted: str = ""
 
 
@@ -81,7 +83,8 @@ def read_folder_target(folder: Path, words: Sequence[str] | None = None) -> Scan
         target = Target(type=TargetType.COMMAND, identifier=str(project.folder))
     ref = f"project:{project.name}"
     server = Server(ref=ref, name=project.name, targets=(target,), repository=manifests.repository)
-    return ScanTarget(server, project=project, unstarted=unstarted)
+    stated_in = start.stated_in if words is None and isinstance(start, Start) else ""
+    return ScanTarget(server, project=project, stated_in=stated_in, unstarted=unstarted)
 
 
 def _archive(file: Path) -> ScanTarget:
