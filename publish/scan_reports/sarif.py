@@ -214,7 +214,7 @@ def _results(
             "level": LEVEL_ERROR if is_refused else LEVEL_WARNING if severity in _RANK else LEVEL_NOTE,
             "message": {"text": clip_text(make_visible(one.message), MAX_TEXT)},
             "locations": [places.write(one.at, one.place)],
-            "partialFingerprints": {FINGERPRINT: one.fingerprint},
+            "partialFingerprints": _fingerprints(one.fingerprint),
             **({"suppressions": [accepted]} if one.accepted else {}),
             "properties": {"severity": severity, "points": _points(one.charged)},
         }
@@ -227,8 +227,13 @@ def _score_result(dossier: Dossier, score: ScoreDemand, index: int, places: _Pla
         "level": LEVEL_ERROR,
         "message": {"text": make_visible(score.why)},
         "locations": [places.write("", None)],
-        "partialFingerprints": {FINGERPRINT: compute_fingerprint(dossier, SCORE_RULE, score.rubric, 0)},
+        "partialFingerprints": _fingerprints(compute_fingerprint(dossier, SCORE_RULE, score.rubric, 0)),
     }
+
+
+def _fingerprints(fingerprint: str) -> dict[str, str]:
+    """Ours, and the only one that GitHub reads; it would compute one of the line, which several findings share."""
+    return {FINGERPRINT: fingerprint, "primaryLocationLineHash": f"{fingerprint[:16]}:1"}
 
 
 def _points(charged: Sequence[tuple[Scorecard, Line]]) -> dict[str, str]:

@@ -90,6 +90,13 @@ def test_every_finding_of_a_project_has_a_file() -> None:
         assert result["locations"][0]["physicalLocation"]["artifactLocation"]["uriBaseId"] == "%SRCROOT%"
 
 
+def test_github_can_tell_two_findings_of_one_line_apart() -> None:
+    found = findings(PROJECT, "adaptive@2", "lint@2")
+    (run,) = render(PROJECT, found)["runs"]
+    prints = [result["partialFingerprints"]["primaryLocationLineHash"] for result in run["results"]]
+    assert len(set(prints)) == len(prints) == len(found)
+
+
 def test_what_github_documents_holds() -> None:
     many = findings(PROJECT) * 13_000
     found = tuple(replace(one, fingerprint=f"{number:064x}") for number, one in enumerate(many))
