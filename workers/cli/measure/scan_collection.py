@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 from crawler.collectors.derivers import build_derivers
 from crawler.projects.project import Project
 from evidence.derive.drift import no_approval
-from evidence.model import Absent, Dossier, Reason, Target
+from evidence.model import Absent, Dossier, Reason, Target, TargetType
 from evidence.recorded_capture import InvalidCapture
 from evidence.store import Stage
 from workers import log
@@ -108,7 +108,8 @@ def collect_dossier(
     deadline = deadline or (_PROJECT_SECONDS if subject.project is not None else _SECONDS)
     left = TimeLeft(deadline, installing=not is_remote(subject.server))
     limited = settings.model_copy(update={"server_timeout": min(settings.server_timeout, deadline * _PROBE_SHARE)})
-    with ScanProgress(open_stderr(), subject.server.ref, clock.monotonic) as progress:
+    installs = not any(each.type is TargetType.COMMAND for each in subject.server.targets)
+    with ScanProgress(open_stderr(), subject.server.ref, clock.monotonic, installs=installs) as progress:
         network = NetworkWiring(
             limited,
             clock,

@@ -25,11 +25,12 @@ _PHASES: Final = {
 class ScanProgress:
     """The phase, the number of questions asked and the seconds since the start; nothing without a terminal."""
 
-    def __init__(self, console: Console, ref: str, tick: Callable[[], float]) -> None:
+    def __init__(self, console: Console, ref: str, tick: Callable[[], float], *, installs: bool = True) -> None:
         self._console = console
         self._ref = ref
         self._tick = tick
         self._began = tick()
+        self._starting = "installing the package" if installs else "starting the server in the sandbox"
         self._phase = "starting"
         self._questions = 0
         self._shown = ExitStack()
@@ -52,7 +53,7 @@ class ScanProgress:
         self._phase = _PHASES.get(name, "comparing")
 
     def show_installation(self) -> None:
-        self._phase = "installing the package"
+        self._phase = self._starting
 
     def count_question(self) -> None:
         self._phase = _PHASES["protocol"]

@@ -41,3 +41,10 @@ def test_a_reference_cannot_control_the_terminal() -> None:
     clock = SteppingClock(datetime(2026, 11, 26, tzinfo=UTC))
     progress = ScanProgress(Console(file=io.StringIO()), "npm:\x1b[2Ja", clock.monotonic)
     assert "\x1b" not in progress.__rich__().plain
+
+
+def test_a_project_is_started_and_not_installed() -> None:
+    clock = SteppingClock(datetime(2026, 11, 26, tzinfo=UTC))
+    progress = ScanProgress(Console(file=io.StringIO()), "project:notes", clock.monotonic, installs=False)
+    progress.show_installation()
+    assert progress.__rich__().plain == "project:notes · starting the server in the sandbox · 0 s"
