@@ -35,11 +35,12 @@ _PARTS: Final = {
         r"(?i)\b(?:environment|env(?:ironment)? var\w*|configur\w+|settings|options|credentials|api keys?)\b"
     ),
     "examples": re.compile(
-        r"(?i)\b(?:examples?|usage|use cases?|demo|prompts? to try|what (?:can )?you can|how to use)\b"
+        r"(?i)\b(?:examples?|usage|use cases?|demo|prompts? to try|what (?:can you|you can)|how to use)\b"
     ),
     "tools": re.compile(r"(?i)\b(?:tools?|available (?:functions|actions|commands)|features|capabilities)\b"),
 }
 _TOOLS_BEST: Final = re.compile(r"\btools?\b", re.IGNORECASE)
+_BOLD: Final = re.compile(r"(?m)^\*\*([^*\n]{1,80})\*\*:?$")
 _LICENCE: Final = re.compile(r"\blicen[cs]", re.IGNORECASE)
 _COMMANDS: Final = re.compile(
     r"\b(?:npx|npm (?:i|install)|pnpm (?:add|dlx)|yarn add|bunx|uvx|uv (?:add|pip|tool|run)|pipx?3? install|pipx run"
@@ -86,7 +87,7 @@ def parse_readme(text: str) -> ReadmeParts:
         install=_part(sections, "install") or _install_command(text),
         snippet=_snippet(text),
         environment=_part(sections, "environment"),
-        examples=_part(sections, "examples"),
+        examples=_part(sections, "examples") or _bold_part(text, "examples"),
         tools=_part(sections, "tools"),
         licence=any(_LICENCE.search(title) for title in titles) or bool(re.search(r"(?i)\blicen[cs]ed? under\b", text)),
         mcp_name=name[1].rstrip(".") if name else None,
@@ -152,6 +153,14 @@ def _with_inner(sections: list[_Section], at: int) -> str:
             break
         found.append(f"{one.title}\n{one.text}")
     return "\n\n".join(part for part in found if part).strip()
+
+
+def _bold_part(text: str, part: str) -> str | None:
+    """The text below the first bold line that serves as a heading of the part."""
+    for found in _BOLD.finditer(text):
+        if _PARTS[part].search(found[1]):
+            return text[found.end() : found.end() + MAX_PART].partition("\n**")[0].strip() or None
+    return None
 
 
 def _install_command(text: str) -> str | None:

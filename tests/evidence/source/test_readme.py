@@ -91,6 +91,20 @@ def test_a_command_is_how_to_install_where_no_heading_says_so() -> None:
     assert parse_readme("# X\n\nUse `uvx acme`.\n").install == "Use `uvx acme`."
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "## What can you do with it?\n\n> Find my notes of May.",
+        "## What you can do\n\n> Find my notes of May.",
+        "## Searching\n\n**Effective examples**\n\n- `from:me`\n\n**Dates**\n\nISO.",
+    ],
+)
+def test_an_example_may_stand_below_a_question_or_a_bold_line(text: str) -> None:
+    found = parse_readme(text).examples
+    assert found is not None
+    assert "ISO" not in found
+
+
 def test_parts_are_bounded() -> None:
     parts = parse_readme("# Install\n" + "word " * 5_000 + "\n# S\n" * 200)
     assert parts.install is not None
