@@ -16,7 +16,10 @@ from scoring.text.javascript import is_truthy
 from scoring.text.words import split_tokens
 from scoring.vocabularies import parameters
 
-_EXPRESSION: Final = re.compile(r"\b(?:regex|regexp|regular expression|glob)(?:es|s)?\b", re.IGNORECASE)
+_NO_PATH: Final = re.compile(
+    r"\b(?:regex|regexp|regular expression|glob)(?:es|s)?\b|\bbase64\b|^(?:the )?(?:raw )?(?:contents?|text) of\b",
+    re.IGNORECASE,
+)
 _WORDS: Final = {*parameters.PATHS, "paths", "files", "dirs", "directories", "folders", "filepath", "filenames"}
 
 
@@ -39,6 +42,8 @@ _WORDS: Final = {*parameters.PATHS, "paths", "files", "dirs", "directories", "fo
         build_param(name="profile"),
         build_param(name="file", enum=["a"]),
         build_param(name="select_paths", description="Regex patterns of the pages to select."),
+        build_param(name="file", description="Raw base64-encoded file content"),
+        build_param(name="configFile", description="The contents of the file, not its path."),
     ],
     bad=[build_param(name="filePath"), build_param(name="output_dir", type=["string", "null"])],
 )
@@ -46,7 +51,8 @@ def param_path_unchecked(param: Param, literal: bool = False) -> Iterator[Answer
     """A path without a `pattern` may be `../../etc/passwd`. The server must validate the path too.
 
     `literal` judges only the parameter itself and finds the words anywhere in its name, as the published reference
-    does, so that `profile` and `direction` count. Otherwise an expression that is matched with paths is none.
+    does, so that `profile` and `direction` count. Otherwise the content of a file and an expression that is matched
+    with paths are none.
     """
     for suffix in list_suffixes(param.top if literal else param.places, lambda place: _is_unchecked(place, literal)):
         yield suffix, "a path without a pattern"
@@ -55,12 +61,12 @@ def param_path_unchecked(param: Param, literal: bool = False) -> Iterator[Answer
 def _is_unchecked(place: ValueSchema, literal: bool) -> bool:
     if "string" not in place.types or not _names_path(place.name, literal):
         return False
-    return not (_checked(place.schema, literal) or (not literal and _is_expression(place.schema)))
+    return not (_checked(place.schema, literal) or (not literal and _holds_no_path(place.schema)))
 
 
-def _is_expression(schema: Mapping[str, Json]) -> bool:
+def _holds_no_path(schema: Mapping[str, Json]) -> bool:
     description = schema.get("description")
-    return isinstance(description, str) and _EXPRESSION.search(description) is not None
+    return isinstance(description, str) and _NO_PATH.search(description) is not None
 
 
 def _names_path(name: str, literal: bool) -> bool:
