@@ -16,7 +16,7 @@ from scoring.engine.assess import assess_dossier
 from scoring.results.outcome import NotMeasured
 from scoring.results.scorecard import Scorecard
 from scoring.results.verdict import NOT_ENOUGH_EVIDENCE, read_verdict
-from scoring.rubrics.adaptive_verdict import ADAPTIVE_2, BANDS
+from scoring.rubrics.adaptive_verdict import ADAPTIVE_2, BANDS, ROUNDING_LINE
 from scoring.rubrics.adaptive_verdict_dimensions import DIMENSIONS
 from tests.dossiers import captures, recorded
 from tests.sampling import some
@@ -67,6 +67,11 @@ def value(card: Scorecard) -> Decimal:
     return Decimal(-1) if isinstance(card.score, NotMeasured) else card.score
 
 
+def exact(card: Scorecard) -> Decimal:
+    """The value before it is rounded, which may hide the effect of a small damage."""
+    return sum((line.points for line in card.lines if line.cites != ROUNDING_LINE), Decimal(0))
+
+
 @cache
 def untouched(name: str) -> Scorecard:
     return scored(probed(name) if name in SCORED else well_kept() if name == "well-kept" else whole(name))
@@ -88,7 +93,8 @@ def check_step(name: str, evidence: Dossier, step: Step) -> None:
     once, twice = (scored(step.damage(evidence, degree)) for degree in (1, 2))
     least = step.least if value(before) >= RELIABLE else 0
     assert value(once) <= value(before)
-    assert value(twice) <= value(before) - least
+    assert value(twice) <= value(before) - max(0, least - 1)
+    assert not least or exact(twice) < exact(before)
     assert value(twice) <= value(once)
     if step.worst:
         assert {read_verdict(once).grade, read_verdict(twice).grade} <= {*D_OR_WORSE, None}
