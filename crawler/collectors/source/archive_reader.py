@@ -17,7 +17,7 @@ from evidence.derive.source import project_files, python_schema, python_tools, s
 from evidence.derive.source.declared_tool import MAX_TOOLS, Tool
 from evidence.derive.source.python_module import PythonProject
 from evidence.derive.source.script_module import Scripts
-from evidence.kinds.source import GITHUB
+from evidence.kinds.source import REPOSITORIES
 
 MAX_SKIPPED: Final = 50
 _SKETCH: Final = 2_000
@@ -34,7 +34,7 @@ def read_archive(file: BinaryIO | Folder, task: ReadingTask, scanner: Scanner, s
     head: dict[str, Json] = {"origin": task.origin, "name": task.name, "ref": task.ref}
     locked = lockfiles.dependencies_body(tree.locks)
     source = {**head, "subfolder": task.subfolder or None, "complete": complete, **_source(tree, walk)}
-    if task.origin == GITHUB:
+    if task.origin in REPOSITORIES:
         source["workflows"] = [found for _, found in sorted(tree.workflows.items())]
     return ReadingResult(
         source=_scrubbed(source, scanner.scrub),
