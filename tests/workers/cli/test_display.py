@@ -185,9 +185,10 @@ def test_a_scan_with_network_access_shows_the_allowed_hosts(
     hallmark: Hallmark, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("HALLMARK_SANDBOX", "off")
-    hosts = ["--network", "allow:b.example:8443", "--network", "allow:a.example"]
-    said = hallmark("scan", *hosts, "--rubric", "lint", "--", "python", "server.py").err
-    assert "may reach a.example, b.example. The evidence records this" in " ".join(said.split())
+    hosts = ["--network", "allow:b.example:8443", "--network", "allow:a.example", "--network", "stub:c.example"]
+    said = " ".join(hallmark("scan", *hosts, "--rubric", "lint", "--", "python", "server.py").err.split())
+    assert "may reach a.example, b.example. The evidence records this" in said
+    assert "answers for c.example with an empty JSON object. The evidence records this" in said
 
 
 @pytest.mark.parametrize(("columns", "shown"), [("80", False), ("160", True)])

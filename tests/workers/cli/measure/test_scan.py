@@ -89,6 +89,8 @@ def test_what_is_no_target_says_what_is(text: str) -> None:
         ["npm:x", "--network", "api.example.com"],
         ["npm:x", "--network", "allow:"],
         ["npm:x", "--network", "allow:*"],
+        ["npm:x", "--network", "stub:"],
+        ["npm:x", "--network", "deny:a.example"],
         ["npm:x", "--network", "allow:https://api.example.com/"],
         ["npm:x", "--network", "allow:a.example:99999"],
         ["--network", "allow:a.example", "--no-sandbox", "--", "cmd"],
