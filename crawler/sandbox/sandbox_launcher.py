@@ -203,6 +203,7 @@ class Sandbox:
 
     async def _ask(self, index: _Index, wanted: package_spec.PackageSpec) -> index_queries.IndexAnswer | Absent:
         """What the index says about the package now; that it lacks the version is remembered for an hour."""
+        self._show("resolving")
         async with index_queries.open_index_client(self.installer.bundle, index.credentials) as http:
             answer = await index_queries.query_index(index, wanted, http)
         if isinstance(answer, Absent) and answer.reason is Reason.NO_VERSION:
@@ -326,8 +327,13 @@ class Sandbox:
             watched=True,
         )
         identity = await held.enter_async_context(user_ids.claim_slot(self.cache_dir))
+        self._show("starting")
         start = start_with_sockets if reachable else self.contained_by.start
         return await start(box, argv, identity, facts=facts)
+
+    def _show(self, phase: str) -> None:
+        if self.installer.on_phase:
+            self.installer.on_phase(phase)
 
 
 async def open_sandbox(
@@ -343,6 +349,7 @@ async def open_sandbox(
     endpoints: AllowedEndpoints = NO_ENDPOINTS,
     guard: AddressGuard = STRICT_GUARD,
     progress: Callable[[str], None] = lambda _: None,
+    on_phase: Callable[[str], None] | None = None,
 ) -> Sandbox | Absent:
     """A sandbox with the cache `cache_dir`, built if needed; Absent(no_sandbox) explains a failure.
 
@@ -350,7 +357,8 @@ async def open_sandbox(
     many targets all processes with this cache install or run at the same time. `runtime`: one of
     `runtime_selection.RUNTIMES`, or `auto`. `python`: the Pythons for packages besides our own: `all`, `own` for none,
     or versions separated by commas. `endpoints`: what servers may reach over the network; by default nothing.
-    `guard`: the address policy for image registries.
+    `guard`: the address policy for image registries. `progress` gets the steps of building, `on_phase` what is done for
+    each target.
     """
     cache_dir = await asyncio.to_thread(cache_dir.resolve)
     chosen = await asyncio.to_thread(choose_runtime, runtime, partial(check_runtime, environ=environ))
@@ -371,7 +379,7 @@ async def open_sandbox(
     interpreters = await asyncio.to_thread(pythons.find_interpreters, environ, python)
     others = Installers(cache_dir, environ, progress, interpreters)
     store = Layers(cache_dir, layer_abi(others.pythons.own))
-    installer = Installer(rootfs=root, store=store, bundle=bundle)
+    installer = Installer(rootfs=root, store=store, bundle=bundle, on_phase=on_phase)
     engine = ImageEngine(runtime, cache_dir, root.root, environ, now, ttl, guard)
     known = Resolutions(store, ttl, others.pythons.names)
     return Sandbox(cache_dir, root, environ, now, installer, known, limits, slots, contained_by, engine, others)

@@ -64,7 +64,8 @@ _WEEK: Final = timedelta(days=7)
 class Watcher(Protocol):
     """Follows a scan for the person who waits for it."""
 
-    def show_installation(self) -> None: ...
+    def show_phase(self, phase: str) -> None:
+        """Called with what the sandbox does, for example `downloading 12 of 40`; from any thread."""
 
     def count_question(self) -> None:
         """Called after every answered or failed request of the protocol."""
@@ -267,10 +268,9 @@ class _Packages:
             return sandbox if isinstance(sandbox, Absent) else await sandbox.installed(target)
 
     async def _opened(self) -> Sandbox | Absent:
-        if self._watcher:
-            self._watcher.show_installation()
         async with self._opening:
             if self._sandbox is None:
+                self._show("opening the sandbox")
                 self._sandbox = await self._open()
         return self._sandbox
 
@@ -291,8 +291,17 @@ class _Packages:
             python=self._settings.sandbox_pythons,
             endpoints=self._endpoints or NO_ENDPOINTS,
             guard=AddressGuard(allow_private=self._settings.allow_private),
-            progress=lambda step: get_log().info("sandbox_building", step=step),
+            progress=self._report_building,
+            on_phase=self._watcher.show_phase if self._watcher else None,
         )
+
+    def _report_building(self, step: str) -> None:
+        get_log().info("sandbox_building", step=step)
+        self._show(step)
+
+    def _show(self, phase: str) -> None:
+        if self._watcher:
+            self._watcher.show_phase(phase)
 
 
 def _report_outage(offline: bool) -> None:

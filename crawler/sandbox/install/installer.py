@@ -9,7 +9,7 @@ import os
 import re
 import socket
 import tempfile
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -21,6 +21,7 @@ from crawler.sandbox.boxes.egress_relay import AllowedEndpoints, EgressRelay
 from crawler.sandbox.boxes.process_tree import ContainedProcess
 from crawler.sandbox.boxes.relay_listener import PROXY_ENVIRONMENT, listen_before, receive_listener
 from crawler.sandbox.failure_messages import describe_install_failure, stabilise_line
+from crawler.sandbox.install.downloads import describe_downloads
 from crawler.sandbox.install.install_result import read_installed_top
 from crawler.sandbox.kernel.limits import INSTALL, MIB, Limits
 from crawler.sandbox.kernel.user_ids import Identity, hold_lock, installer_identity
@@ -77,13 +78,17 @@ class InstallResult:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Installer:
-    """Installs packages into `store` with the tools of `rootfs`. `bundle`: the certificate bundle."""
+    """Installs packages into `store` with the tools of `rootfs`. `bundle`: the certificate bundle.
+
+    `on_phase` gets what an installation does, for the person who waits for it.
+    """
 
     rootfs: Rootfs
     store: layers.Layers
     bundle: Path
     caps: InstallCaps = InstallCaps()
     limits: Limits = INSTALL
+    on_phase: Callable[[str], None] | None = None
 
     async def install(
         self, spec: PackageSpec, newest: str, index: NpmIndex | PythonIndex, endpoints: AllowedEndpoints, now: datetime
@@ -161,7 +166,9 @@ class Installer:
 
     async def _read_output(self, process: ContainedProcess, work: Path) -> str:
         """Read the installer's output to its end, and stop it if it uses too much disk space."""
-        guard = asyncio.create_task(self._guard(process, work))
+        tasks = [asyncio.create_task(self._guard(process, work))]
+        if self.on_phase:
+            tasks.append(asyncio.create_task(_follow_downloads(work / "downloads", self.on_phase)))
         output = bytearray()
         try:
             await process.close_stdin()
@@ -169,7 +176,8 @@ class Installer:
                 output += data
                 del output[:-MAX_OUTPUT]
         finally:
-            guard.cancel()
+            for task in tasks:
+                task.cancel()
         return output.decode("utf-8", "replace")
 
     async def _guard(self, process: ContainedProcess, work: Path) -> None:
@@ -216,6 +224,12 @@ class Installer:
             blocked_scripts=found.blocked_scripts,
             engines=found.engines,
         )
+
+
+async def _follow_downloads(downloads: Path, on_phase: Callable[[str], None]) -> None:
+    while True:
+        on_phase(await asyncio.to_thread(describe_downloads, downloads))
+        await asyncio.sleep(POLL)
 
 
 def _stopped(limit: str) -> Absent:

@@ -100,14 +100,22 @@ def run_scan(
         is_sandboxed = not (no_sandbox or source is not None or "://" in (target or ""))
         endpoints = read_allowed_endpoints(network or (), is_sandboxed=is_sandboxed, allow_private=allow_private)
         entries = read_baseline(baseline, write_baseline)
+        form = Format.JSON if as_json else form
         scanned = collect_dossier(
-            settings, target, command, source, endpoints, deadline=deadline, no_sandbox=no_sandbox, anyway=anyway
+            settings,
+            target,
+            command,
+            source,
+            endpoints,
+            deadline=deadline,
+            no_sandbox=no_sandbox,
+            anyway=anyway,
+            lines=form is Format.TEXT,
         )
         dossier = scanned.dossier
         if save_to is not None:
             save_to.write_bytes(encode_dossier(dossier))
             print_note(f"evidence saved in {save_to}")
-        form = Format.JSON if as_json else form
         is_summary = form is Format.TEXT and not (rubric or verbose or evidence)
         found = _judge(
             scanned, rubrics, has_selection=bool(rubric), with_remedies=is_summary, gate=_read_gate(fail_under, fail_on)

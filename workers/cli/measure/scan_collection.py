@@ -77,8 +77,12 @@ def collect_dossier(
     deadline: float | None,
     no_sandbox: bool,
     anyway: bool,
+    lines: bool,
 ) -> CollectedScan:
-    """The evidence of the target, command or saved file, with credentials masked; exits on an invalid combination."""
+    """The evidence of the target, command or saved file, with credentials masked; exits on an invalid combination.
+
+    `lines`: without a terminal, the phases of a package are printed as lines on stderr.
+    """
     is_folder = target is not None and command is not None and Path(target).is_dir()
     if not is_folder and sum(part is not None for part in (target, command, source)) != 1:
         exit_with_error(
@@ -108,8 +112,8 @@ def collect_dossier(
     deadline = deadline or (_PROJECT_SECONDS if subject.project is not None else _SECONDS)
     left = TimeLeft(deadline, installing=not is_remote(subject.server))
     limited = settings.model_copy(update={"server_timeout": min(settings.server_timeout, deadline * _PROBE_SHARE)})
-    installs = not any(each.type is TargetType.COMMAND for each in subject.server.targets)
-    with ScanProgress(open_stderr(), subject.server.ref, clock.monotonic, installs=installs) as progress:
+    lines = lines and not is_remote(subject.server)
+    with ScanProgress(open_stderr(), subject.server.ref, clock.monotonic, lines=lines) as progress:
         network = NetworkWiring(
             limited,
             clock,

@@ -1,7 +1,8 @@
-"""What a scan does right now, on one line of a terminal."""
+"""What a scan does right now: on one line of a terminal, else a plain line for each phase of a package."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from contextlib import ExitStack
 from types import TracebackType
@@ -21,19 +22,25 @@ _PHASES: Final = {
     "advisories": "matching advisories",
 }
 
+_COUNTS: Final = re.compile(r" \d+ of \d+")
+
 
 class ScanProgress:
-    """The phase, the number of questions asked and the seconds since the start; nothing without a terminal."""
+    """The phase, the number of questions asked and the seconds since the start.
 
-    def __init__(self, console: Console, ref: str, tick: Callable[[], float], *, installs: bool = True) -> None:
+    Without a terminal, `lines` prints each phase of a package once, without counts.
+    """
+
+    def __init__(self, console: Console, ref: str, tick: Callable[[], float], *, lines: bool = False) -> None:
         self._console = console
         self._ref = ref
         self._tick = tick
         self._began = tick()
-        self._starting = "installing the package" if installs else "starting the server in the sandbox"
-        self._phase = "starting"
+        self._phase = "preparing"
         self._questions = 0
         self._shown = ExitStack()
+        self._lines = lines and not console.is_terminal
+        self._printed: set[str] = set()
 
     def __enter__(self) -> Self:
         if self._console.is_terminal:
@@ -52,9 +59,14 @@ class ScanProgress:
         """Show the phase of a source of evidence."""
         self._phase = _PHASES.get(name, "comparing")
 
-    def show_installation(self) -> None:
-        self._phase = self._starting
+    def show_phase(self, phase: str) -> None:
+        """Show what the sandbox does for a package."""
+        self._phase = phase
+        kind = _COUNTS.sub("", phase)
+        if self._lines and kind not in self._printed:
+            self._printed.add(kind)
+            self._console.print(clean_text(self._ref).append(f" · {kind}"), soft_wrap=True)
 
     def count_question(self) -> None:
-        self._phase = _PHASES["protocol"]
         self._questions += 1
+        self.show_phase(_PHASES["protocol"])
